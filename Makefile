@@ -1,0 +1,39 @@
+# Needs only python3 (3.11 or later), pip and make. The work itself is in scripts/.
+
+PYTEST_ARGS ?=
+
+.PHONY: help demo test check bench slow clean
+.DEFAULT_GOAL := help
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' Makefile
+
+demo: .venv/run.ok ## See hooks at work, in one minute
+	@.venv/bin/python -m amplifier_core.demo
+
+test: .venv/dev.ok ## Run the tests (PYTEST_ARGS="-k name" for some of them)
+	@scripts/test $(PYTEST_ARGS)
+
+check: .venv/dev.ok ## Lint, formatting, types and import contracts
+	@scripts/check
+
+bench: .venv/dev.ok ## Measure against the bare loop
+	@scripts/bench
+
+slow: .venv/dev.ok .venv/local.ok ## Run the slow tests, with the embedded model
+	@scripts/test -m slow
+
+clean: ## Remove the environment and everything generated
+	@scripts/clean
+
+.venv/run.ok: requirements.lock scripts/bootstrap.lock pyproject.toml scripts/setup
+	@echo "Preparing .venv (once) ..."
+	@scripts/setup run
+
+.venv/dev.ok: requirements-dev.lock scripts/bootstrap.lock pyproject.toml scripts/setup
+	@echo "Preparing .venv for development (once) ..."
+	@scripts/setup dev
+
+.venv/local.ok: requirements-local.lock .venv/dev.ok
+	@echo "Adding the embedded model (once, about 200 MB) ..."
+	@scripts/setup local

@@ -1,0 +1,1 @@
+"""What a person touches: command line, web, adapters for other agents."""

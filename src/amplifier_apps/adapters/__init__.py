@@ -1,0 +1,1 @@
+"""Adapters that put hooks under other agents."""

@@ -1,0 +1,1 @@
+"""Policy: hook modules, tools, providers, loops, contexts and stores."""

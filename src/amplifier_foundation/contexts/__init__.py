@@ -1,0 +1,1 @@
+"""Context managers, one file each."""

@@ -1,0 +1,1 @@
+"""Hook modules, one file each."""

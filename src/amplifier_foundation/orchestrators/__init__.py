@@ -1,0 +1,1 @@
+"""Loops that drive a turn, one file each."""

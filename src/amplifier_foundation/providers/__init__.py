@@ -1,0 +1,1 @@
+"""Model providers, one file each."""

@@ -1,0 +1,1 @@
+"""Tools, one file each."""
