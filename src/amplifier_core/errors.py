@@ -1,0 +1,108 @@
+"""The exceptions of the kernel.
+
+AmplifierError
+├── HookError
+│   ├── HookTimeout             a hook ran longer than the limit it was registered with
+│   ├── HookDepthExceeded       emits nested too deep
+│   └── InvalidHookResult       a hook answered with something that is no HookResult
+├── InjectionError
+│   └── InjectionTooLarge       (also a ValueError) one injection is over the size limit
+├── ApprovalError
+│   └── ApprovalTimeout         (also a TimeoutError) nobody decided in time; also ApprovalTimeoutError
+├── AuditError
+│   └── AuditUnavailable        the trail cannot take a record, so nothing gated may run
+├── ModuleError
+│   ├── ModuleNotFound          no module of that id or path
+│   └── ModuleLoadError         it is there, but it does not load or mount
+├── SessionError
+│   ├── SessionDenied           a hook refused the start of the session
+│   └── SessionStateError       a saved state that cannot be resumed, or a call out of order
+└── ToolError
+    └── UnknownTool             the model asked for a tool that is not mounted
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class AmplifierError(Exception):
+    """Root of everything the kernel raises on purpose."""
+
+
+class HookError(AmplifierError):
+    """A hook did not do its work."""
+
+
+class HookTimeout(HookError):
+    """A hook ran longer than the limit it was registered with."""
+
+
+class HookDepthExceeded(HookError):
+    """Emits were nested deeper than the kernel allows."""
+
+
+class InvalidHookResult(HookError):
+    """A hook answered with something that cannot be read as a HookResult."""
+
+
+class InjectionError(AmplifierError):
+    """A context injection could not be carried out."""
+
+
+class InjectionTooLarge(InjectionError, ValueError):
+    """One injection is over the size limit."""
+
+
+class ApprovalError(AmplifierError):
+    """An approval could not be obtained."""
+
+
+class ApprovalTimeout(ApprovalError, TimeoutError):
+    """Nobody decided before the deadline."""
+
+
+ApprovalTimeoutError = ApprovalTimeout
+
+
+class AuditError(AmplifierError):
+    """The audit trail cannot do what was asked."""
+
+
+class AuditUnavailable(AuditError):
+    """The trail cannot take a record durably."""
+
+
+class ModuleError(AmplifierError):
+    """A module cannot be used."""
+
+
+class ModuleNotFound(ModuleError):
+    """No module answers to that id or path."""
+
+
+class ModuleLoadError(ModuleError):
+    """The module is there, but it does not load, validate or mount."""
+
+
+class SessionError(AmplifierError):
+    """A session cannot do what was asked."""
+
+
+class SessionDenied(SessionError):
+    """A hook refused the start of the session."""
+
+
+class SessionStateError(SessionError):
+    """A saved state cannot be resumed, or a call came out of order."""
+
+
+class ToolError(AmplifierError):
+    """A tool cannot be called."""
+
+
+class UnknownTool(ToolError):
+    """The model asked for a tool that is not mounted."""
+
+    def __init__(self, name: str, have: Iterable[str]) -> None:
+        super().__init__(f"Unknown tool {name!r}; have {sorted(have)}")

@@ -1,0 +1,132 @@
+"""The values that hooks and tools answer with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+if TYPE_CHECKING:
+    from amplifier_core.message_models import Message, ToolCall
+
+Action = Literal["continue", "deny", "modify", "inject_context", "ask_user"]
+Role = Literal["system", "user", "assistant"]
+Level = Literal["info", "warning", "error"]
+Decision = Literal["allow", "deny"]
+
+DEFAULT_APPROVAL_OPTIONS = ("Allow", "Deny")
+
+_ModelType = type(BaseModel)
+
+
+class _Interning(_ModelType):  # type: ignore[misc, valid-type]
+    """Hands out one shared instance for the answer nearly every hook gives."""
+
+    def __call__(cls, *, action: Any = "continue", **rest: Any) -> Any:
+        if rest or action != "continue" or cls is not HookResult:
+            return super().__call__(action=action, **rest)
+        return CONTINUE
+
+
+class ContextInjection(BaseModel):
+    """One of several injections in a single answer."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    content: str
+    role: Role = "system"
+    ephemeral: bool = False
+    append_to_last_tool_result: bool = False
+    hook_name: str | None = None
+    event: str | None = None
+
+
+class HookResult(BaseModel, metaclass=_Interning):
+    """What a hook answers. Frozen: every change is a new result."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    action: Action = Field("continue", description="What happens after the hook ran")
+    data: dict[str, Any] | None = Field(None, description="The whole event data, for modify")
+    reason: str | None = Field(None, description="Why; the agent sees it when blocked")
+
+    context_injection: str | None = Field(None, description="Text for the agent's conversation")
+    context_injection_role: Role = Field("system", description="Role of the injected message")
+    ephemeral: bool = Field(False, description="For one model call only, never stored")
+    append_to_last_tool_result: bool = Field(
+        False, description="Put an ephemeral injection behind the last tool result"
+    )
+
+    approval_prompt: str | None = Field(None, description="The question, for ask_user")
+    approval_options: list[str] | None = Field(None, description="Choices; Allow and Deny if None")
+    approval_timeout: float = Field(300.0, description="Seconds to wait for a decision")
+    approval_default: Decision = Field("deny", description="What holds on timeout or error")
+
+    suppress_output: bool = Field(False, description="Hide what the hook printed")
+    user_message: str | None = Field(None, description="Message for the person")
+    user_message_level: Level = Field("info", description="Its severity")
+    user_message_source: str | None = Field(None, description="Who speaks, if not the hook's name")
+
+    context_injections: list[ContextInjection] | None = Field(
+        None, description="Several injections in one answer"
+    )
+
+
+CONTINUE: HookResult = _ModelType.__call__(HookResult, action="continue")
+
+
+class ToolResult(BaseModel):
+    """What a tool answers."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    success: bool = True
+    output: Any = None
+    error: str | None = None
+
+    @field_validator("error", mode="before")
+    @classmethod
+    def _error_as_text(cls, value: Any) -> Any:
+        """Modules of the ecosystem pass `{"message": …}`; ours is a string."""
+        if isinstance(value, Mapping):
+            return str(value.get("message") or dict(value))
+        return value
+
+    @classmethod
+    def failed(cls, error: str) -> ToolResult:
+        """A call that did not work, with the sentence the agent reads."""
+        return cls(success=False, error=error)
+
+    def get_serialized_output(self) -> str:
+        """The text that goes into the conversation."""
+        if not self.success and self.output is None:
+            return self.error or "The tool failed without saying why."
+        if isinstance(self.output, str):
+            return self.output
+        return json.dumps(self.output, ensure_ascii=False, default=str)
+
+
+def __getattr__(name: str) -> Any:
+    """`Message` and `ToolCall` live beside the other wire models, which a registry never needs."""
+    if name in {"Message", "ToolCall"}:
+        from amplifier_core import message_models
+
+        return getattr(message_models, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = [
+    "CONTINUE",
+    "DEFAULT_APPROVAL_OPTIONS",
+    "Action",
+    "ContextInjection",
+    "Decision",
+    "HookResult",
+    "Level",
+    "Message",
+    "Role",
+    "ToolCall",
+    "ToolResult",
+]
