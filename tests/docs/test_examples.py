@@ -1,0 +1,32 @@
+"""The Python blocks of the README and of docs/ run, and print what the text says they print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.docs.blocks import Block, markdown_blocks
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCKS = [block for page in PAGES for block in markdown_blocks(page)]
+
+
+def test_the_readme_has_a_complete_example():
+    """README: one sentence, one complete example that runs, install, map."""
+    assert any(block.document == "README" for block in BLOCKS)
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.name)
+async def test_an_example_runs(
+    block: Block,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """Each block stands alone: a reader can copy it into a file."""
+    monkeypatch.chdir(tmp_path)
+    await block.run({"__name__": "__main__"})
+    if block.output is not None:
+        assert capsys.readouterr().out == block.output

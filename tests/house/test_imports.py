@@ -1,0 +1,41 @@
+"""The rules about imports that the import contracts cannot say completely."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src"
+KERNEL = sorted((SOURCE / "amplifier_core").rglob("*.py"))
+ALLOWED = {*sys.stdlib_module_names, "amplifier_core", "pydantic", "pydantic_core"}
+
+
+def imported_packages(path: Path) -> Iterator[str]:
+    """The top-level names a file imports, wherever in it the import stands."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.partition(".")[0]
+
+
+@pytest.mark.parametrize("path", KERNEL, ids=lambda path: path.stem)
+def test_the_kernel_needs_the_standard_library_and_pydantic_only(path: Path):
+    """Mechanism: the kernel; standard library and pydantic only."""
+    plugin = {"pytest"} if path.name == "pytest_plugin.py" else set()
+    assert set(imported_packages(path)) <= ALLOWED | plugin
+
+
+def test_importing_the_registry_loads_nothing_heavy():
+    """The shell-hook protocol starts one process per event; imports are its price."""
+    code = "import sys, amplifier_core.hooks; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    packages = {name.partition(".")[0] for name in loaded}
+    assert packages.isdisjoint({"yaml", "rich", "click", "anthropic", "openai", "mcp", "fastapi"})
