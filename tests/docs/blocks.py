@@ -39,7 +39,10 @@ class Block:
         tree = ast.parse(self.source, self.name)
         if _returns_at_top_level(tree):
             tree = _as_function_body(tree)
-        return compile(tree, self.name, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        # Not inherited: the __future__ import of this file is none of the block's.
+        code: CodeType = compile(tree, self.name, "exec", flags=flags, dont_inherit=True)
+        return code
 
     async def run(self, namespace: dict[str, Any]) -> dict[str, Any]:
         """Execute in the namespace, which afterwards holds what the block defined."""

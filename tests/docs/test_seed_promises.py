@@ -33,6 +33,15 @@ async def hook_of(name: str, function: str, event: str) -> HookRegistry:
     return registry
 
 
+def answering(answer: HookResult) -> Any:
+    """A hook that always gives this answer."""
+
+    async def hook(event: str, data: Data) -> HookResult:
+        return answer
+
+    return hook
+
+
 def tool_call(tool_name: str, **tool_input: Any) -> Data:
     return {"session_id": "s1", "tool_name": tool_name, "tool_input": tool_input}
 
@@ -47,6 +56,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     notify.chmod(0o755)
     path = [str(folder), str(Path(sys.executable).parent), os.environ.get("PATH", "")]
     monkeypatch.setenv("PATH", os.pathsep.join(path))
+    monkeypatch.chdir(tmp_path)  # or ruff would judge by the settings of this repository
     return tmp_path
 
 
@@ -186,7 +196,7 @@ class TestEmitting:
     ):
         """Returns the final result after all handlers execute."""
         registry = HookRegistry()
-        registry.register("tool:post", lambda event, data: answer, name="answering")
+        registry.register("tool:post", answering(answer))
         await example("hooks_api_b:211", registry=registry)
         assert capsys.readouterr().out == printed
 
@@ -195,9 +205,7 @@ class TestEmitting:
         registry = HookRegistry()
         for tool, confidence in (("weather_api", 0.9), ("web_search", 0.3)):
             answer = HookResult(data={"tool": tool, "confidence": confidence})
-            registry.register(
-                "decision:tool_resolution", lambda event, data, answer=answer: answer, name=tool
-            )
+            registry.register("decision:tool_resolution", answering(answer), name=tool)
         left = await example("hooks_api_b:246", registry=registry)
         assert left["tool_scores"] == {"weather_api": 0.9, "web_search": 0.3}
 
@@ -228,15 +236,15 @@ class TestEmitting:
     async def test_a_deny_stops_the_chain(self):
         """Hook 1 returns deny. Hook 2 never executes. Hook 3 never executes."""
         registry, ran = HookRegistry(), []
+
+        async def hook(event: str, data: Data) -> HookResult:
+            ran.append(data)
+            return HookResult(action="deny", reason="first")
+
         for number in (1, 2, 3):
-            registry.register(
-                "tool:pre",
-                lambda event, data, number=number: ran.append(number) or HookResult(action="deny"),
-                priority=number * 10,
-                name=f"hook_{number}",
-            )
-        assert (await registry.emit("tool:pre", {})).action == "deny"
-        assert ran == [1]
+            registry.register("tool:pre", hook, priority=number * 10, name=f"hook_{number}")
+        assert (await registry.emit("tool:pre", {})).reason == "first"
+        assert len(ran) == 1
 
     async def test_handler_records_sort_by_priority_and_chain(self):
         """Hooks execute sequentially by priority (lower number = earlier)."""
@@ -509,13 +517,16 @@ def defaults_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, Any]:
     return dict(zip(names, [*missing, *defaults], strict=True))
 
 
-@pytest.mark.parametrize("name", [name for name in CANNOT_RUN if name.startswith("hooks_api_b")])
+SIGNATURE_OF_A_HOOK = "hooks_api_b:352"
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in CANNOT_RUN if n.startswith("hooks_api_b") and n != SIGNATURE_OF_A_HOOK]
+)
 def test_the_registry_has_the_signatures_of_the_reference(name: str):
     """A stated signature is callable as stated: the same names, order and defaults."""
     [function] = ast.parse(BLOCKS[name].source.rstrip() + ": ...").body
     assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-    if function.name == "handler":
-        pytest.skip("the signature of a hook; the other tests call hooks with it")
     ours = inspect.signature(getattr(HookRegistry, function.name)).parameters
     stated = defaults_of(function)
     assert list(ours)[: len(stated)] == list(stated)
@@ -536,7 +547,8 @@ async def test_the_class_definition_of_the_reference_describes_our_result(name: 
 
 def schemas() -> dict[str, set[str]]:
     """The fields of each event as the event reference lists them."""
-    found, event = {}, ""
+    found: dict[str, set[str]] = {}
+    event = ""
     path = Path(__file__).parents[1] / "seeds" / "hooks_events.md"
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if line.startswith("**Event name**"):
