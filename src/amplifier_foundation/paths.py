@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -59,7 +60,7 @@ def _fold(text: str) -> str:
 def _compile(pattern: str) -> tuple[tuple[str, ...], ...]:
     if not pattern.strip():
         raise ValueError("A path pattern is empty; use '**' to cover everything")
-    expanded = list(_braces(pattern))
+    expanded = list(itertools.islice(_braces(pattern), _MAX_ALTERNATIVES + 1))
     if len(expanded) > _MAX_ALTERNATIVES:
         raise ValueError(f"The path pattern {pattern!r} has over {_MAX_ALTERNATIVES} alternatives")
     return tuple(_components(alternative) for alternative in expanded)
@@ -81,9 +82,7 @@ def _braces(pattern: str) -> Iterator[str]:
         yield pattern
         return
     start, end, options = span
-    for count, option in enumerate(options):
-        if count > _MAX_ALTERNATIVES:
-            return
+    for option in options:
         yield from _braces(pattern[:start] + option + pattern[end:])
 
 
