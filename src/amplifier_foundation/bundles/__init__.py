@@ -1,0 +1,23 @@
+"""Bundles: the files in which users say what a session is made of."""
+
+from amplifier_foundation.bundles.bundle import Bundle
+from amplifier_foundation.bundles.load import (
+    load_bundle,
+    mount_plan_problems,
+    project_candidates,
+    user_candidate,
+    validate_mount_plan,
+)
+from amplifier_foundation.bundles.node import BundleError, Place, Problem
+
+__all__ = [
+    "Bundle",
+    "BundleError",
+    "Place",
+    "Problem",
+    "load_bundle",
+    "mount_plan_problems",
+    "project_candidates",
+    "user_candidate",
+    "validate_mount_plan",
+]

@@ -1,0 +1,67 @@
+"""One bundle laid over another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from amplifier_foundation.bundles.node import BundleError, Node, Problem
+
+MODULE_LISTS = ("providers", "tools", "hooks")
+
+
+def identity(entry: Node) -> str | None:
+    """What makes two entries of a module list the same one: its name, else its module id."""
+    return entry.text("name") or entry.text("module")
+
+
+def overlay(below: Node, above: Node) -> Node:
+    """The upper bundle over the lower one; module lists entry by entry."""
+    merged = merge(_without_replaced(below, above), above)
+    for key in MODULE_LISTS:
+        lower, upper = below.mapping().get(key), above.mapping().get(key)
+        if lower is not None and upper is not None:
+            merged = merged.with_key(key, _merge_entries(lower, upper))
+    return merged
+
+
+def merge(below: Node, above: Node) -> Node:
+    """Mappings key by key; of anything else the upper one."""
+    if not isinstance(below.value, dict) or not isinstance(above.value, dict):
+        return above
+    merged = dict(below.value)
+    for name, node in above.value.items():
+        merged[name] = merge(merged[name], node) if name in merged else node
+    return replace(above, value=merged)
+
+
+def _without_replaced(below: Node, above: Node) -> Node:
+    """Another loop or context starts from its own settings, not from those of the old one."""
+    lower, upper = below.mapping().get("session"), above.mapping().get("session")
+    if lower is None or upper is None:
+        return below
+    gone = [key for key in ("orchestrator", "context") if _is_other(lower, upper, key)]
+    return below.with_key("session", lower.without(*gone))
+
+
+def _is_other(lower: Node, upper: Node, key: str) -> bool:
+    old, new = lower.mapping().get(key), upper.mapping().get(key)
+    return old is not None and new is not None and old.text("module") != new.text("module")
+
+
+def _merge_entries(below: Node, above: Node) -> Node:
+    entries = {identity(entry): entry for entry in below.items()}
+    for entry in above.items():
+        name = identity(entry)
+        known = entries.get(name)
+        if known is not None:
+            _refuse_locked(name or "", known, entry)
+            entry = merge(known, entry)
+        entries[name] = entry
+    return replace(above, value=tuple(entries.values()))
+
+
+def _refuse_locked(name: str, known: Node, entry: Node) -> None:
+    locked = known.mapping().get("locked")
+    if locked is not None and locked.value is True:
+        message = f"is locked in {locked.place} and cannot be changed here"
+        raise BundleError([Problem(entry.place, name, message)])

@@ -1,0 +1,138 @@
+"""Bundle text into nodes: YAML with lines kept and variables filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+import yaml
+
+from amplifier_foundation.bundles.node import BundleError, Node, Place, Problem, Scalar
+from amplifier_foundation.bundles.substitution import SubstitutionError, secrets_in, substitute
+
+MAX_BYTES = 1_000_000
+MAX_NODES = 50_000
+MAX_DEPTH = 60
+
+_LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TAG = "tag:yaml.org,2002:"
+_SCALARS = frozenset(_TAG + name for name in ("null", "bool", "int", "float", "str"))
+_scalars = yaml.SafeLoader("")
+
+
+def read_file(path: Path, env: Mapping[str, str], secrets: set[str]) -> Node:
+    """One bundle file, includes not yet followed."""
+    return read_text(_content(path), str(path), env, secrets)
+
+
+def read_text(text: str, file: str, env: Mapping[str, str], secrets: set[str]) -> Node:
+    """One bundle document; `secrets` collects what must not be shown."""
+    try:
+        document = yaml.compose(text, Loader=_LOADER)
+    except yaml.YAMLError as error:
+        raise BundleError([_syntax_problem(error, file)]) from error
+    except RecursionError as error:
+        raise BundleError([Problem(Place(file), "", "is nested too deeply")]) from error
+    if document is None:
+        return Node({}, Place(file, 1))
+    return _Converter(file, env, secrets).node(document)
+
+
+def _content(path: Path) -> str:
+    place = Place(str(path))
+    try:
+        data = path.read_bytes()
+        if len(data) > MAX_BYTES:
+            raise BundleError([Problem(place, "", f"has {len(data)} bytes; {MAX_BYTES} at most")])
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        place = Place(str(path), line)
+        raise BundleError([Problem(place, "", "is not UTF-8 text")]) from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise BundleError([Problem(place, "", f"cannot be read: {reason}")]) from error
+
+
+def _syntax_problem(error: yaml.YAMLError, file: str) -> Problem:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    message = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
+    line = None if mark is None else mark.line + 1
+    return Problem(Place(file, line), "", f"not valid YAML: {message}")
+
+
+@dataclass
+class _Converter:
+    """Walks one document; aliases are unfolded, so their number is limited."""
+
+    file: str
+    env: Mapping[str, str]
+    secrets: set[str]
+    seen: int = field(default=0)
+
+    def node(
+        self, raw: yaml.Node, key: str = "", place: Place | None = None, depth: int = 0
+    ) -> Node:
+        place = place or self._place(raw)
+        self.seen += 1
+        if self.seen > MAX_NODES or depth > MAX_DEPTH:
+            self._fail(raw, key, "is too large or nested too deeply, perhaps through its aliases")
+        if isinstance(raw, yaml.MappingNode):
+            return Node(self._mapping(raw, key, depth), place)
+        if isinstance(raw, yaml.ScalarNode):
+            return Node(self._scalar(raw, key, place), place)
+        items = enumerate(raw.value)
+        return Node(tuple(self.node(e, f"{key}[{n}]", depth=depth + 1) for n, e in items), place)
+
+    def _place(self, raw: yaml.Node) -> Place:
+        return Place(self.file, raw.start_mark.line + 1)
+
+    def _fail(self, raw: yaml.Node, key: str, message: str) -> NoReturn:
+        raise BundleError([Problem(self._place(raw), key, message)])
+
+    def _mapping(self, raw: yaml.MappingNode, path: str, depth: int) -> dict[str, Node]:
+        merged: dict[str, Node] = {}
+        own: dict[str, Node] = {}
+        for key, value in raw.value:
+            if not isinstance(key, yaml.ScalarNode):
+                self._fail(key, path, "a key must be a text, not a list or a mapping")
+            inner = f"{path}.{key.value}" if path else key.value
+            if key.tag == _TAG + "merge":
+                for parent in self._merged(value, inner, depth):
+                    merged = {**parent, **merged}
+            elif key.value in own:
+                first = own[key.value].place.line
+                self._fail(key, inner, f"key is written twice; the first is in line {first}")
+            else:
+                own[key.value] = self.node(value, inner, self._place(key), depth + 1)
+        return {**merged, **own}
+
+    def _merged(self, raw: yaml.Node, key: str, depth: int) -> Iterator[dict[str, Node]]:
+        sources = raw.value if isinstance(raw, yaml.SequenceNode) else [raw]
+        for source in sources:
+            if not isinstance(source, yaml.MappingNode):
+                self._fail(source, key, "merges mappings only")
+            yield self.node(source, key, depth=depth + 1).mapping()
+
+    def _scalar(self, raw: yaml.ScalarNode, key: str, place: Place) -> Scalar | Problem:
+        if raw.tag.startswith("!"):
+            self._fail(raw, key, f"tag {raw.tag!r} is not supported")
+        self.secrets |= secrets_in(raw.value, self.env)
+        try:
+            text = substitute(raw.value, self.env)
+        except SubstitutionError as error:
+            return Problem(place, key, str(error))
+        if raw.style or (text == raw.value and raw.tag == _TAG + "str"):
+            return text
+        return _typed(text)
+
+
+def _typed(text: str) -> Scalar:
+    """What an unquoted text means; dates and 12:30 stay texts, as a plan is written as JSON."""
+    tag = _scalars.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
+    if tag not in _SCALARS or ":" in text:
+        return text
+    value: Scalar = _scalars.construct_object(yaml.ScalarNode(tag, text))
+    return value

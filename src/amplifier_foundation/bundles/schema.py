@@ -1,0 +1,124 @@
+"""What a bundle may say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from amplifier_foundation.bundles.merge import MODULE_LISTS, identity
+from amplifier_foundation.bundles.node import Node, Problem
+from amplifier_foundation.bundles.rules import (
+    Rule,
+    anything,
+    boolean,
+    choice,
+    either,
+    integer,
+    listing,
+    mapping,
+    optional,
+    seconds,
+    switch,
+    table,
+    text,
+)
+
+MODULE: Rule = mapping(
+    {
+        "module": text,
+        "name": text,
+        "source": text,
+        "config": optional(table(anything)),
+        "priority": integer(),
+        "enabled": switch,
+        "required": boolean,
+        "locked": boolean,
+    },
+    required=["module"],
+)
+
+LIMITS: Rule = mapping(
+    {
+        "agent_depth": integer(0),
+        "agent_count": integer(0),
+    }
+)
+
+_SESSION = {
+    "orchestrator": MODULE,
+    "context": MODULE,
+    "injection_budget_per_turn": optional(integer(0)),
+    "injection_size_limit": optional(integer(0)),
+    "injection_over_budget": choice("drop", "warn"),
+    "max_turns": optional(integer(1)),
+    "limits": LIMITS,
+    "debug": boolean,
+}
+
+SESSION: Rule = mapping(_SESSION)
+
+AGENT: Rule = mapping(
+    {
+        "description": text,
+        "instructions": text,
+        "tools": listing(either(text, MODULE, "the name of a tool or a module entry")),
+        "hooks": listing(MODULE),
+        "providers": listing(MODULE),
+        "session": SESSION,
+    },
+    required=["description"],
+)
+
+APPROVAL: Rule = mapping(
+    {
+        "mode": choice("ask", "deny"),
+        "timeout": seconds,
+    }
+)
+
+AUDIT: Rule = mapping(
+    {
+        "enabled": switch,
+        "level": choice("decisions", "normal", "full"),
+        "path": text,
+        "mode": choice("inline", "commitment"),
+        "sign": either(boolean, text, "true, false or the path of a key"),
+        "on_failure": choice("deny", "warn"),
+        "anchors": listing(text),
+    }
+)
+
+BUNDLE: Rule = mapping(
+    {
+        "name": text,
+        "description": text,
+        "include": either(text, listing(text), "a file or a list of files"),
+        "inherit": boolean,
+        "session": SESSION,
+        "providers": listing(MODULE),
+        "tools": listing(MODULE),
+        "hooks": listing(MODULE),
+        "agents": table(AGENT),
+        "approval": APPROVAL,
+        "audit": AUDIT,
+    },
+    prefix="x-",
+)
+
+
+def problems(document: Node) -> Iterator[Problem]:
+    """Everything that is wrong with one bundle document."""
+    yield from BUNDLE(document, "")
+    for key in MODULE_LISTS:
+        yield from _repeated(document.mapping().get(key), key)
+
+
+def _repeated(entries: Node | None, key: str) -> Iterator[Problem]:
+    first: dict[str, Node] = {}
+    for at, entry in enumerate(entries.items() if entries is not None else ()):
+        name = identity(entry)
+        if name is not None and name in first:
+            line = first[name].place
+            message = f"{name!r} is listed twice, first in {line}; give one of them a name"
+            yield Problem(entry.place, f"{key}[{at}]", message)
+        elif name is not None:
+            first[name] = entry
