@@ -8,7 +8,7 @@ AmplifierError
 ├── InjectionError
 │   └── InjectionTooLarge       (also a ValueError) one injection is over the size limit
 ├── ApprovalError
-│   └── ApprovalTimeout         (also a TimeoutError) nobody decided in time; also ApprovalTimeoutError
+│   └── ApprovalTimeout         (also a TimeoutError) nobody decided in time
 ├── AuditError
 │   └── AuditUnavailable        the trail cannot take a record, so nothing gated may run
 ├── ModuleError

@@ -528,4 +528,3 @@ _payloads: dict[str, type[EventData]] = {
 def payload_type(event: str) -> type[EventData] | None:
     """The typed payload of an event; None for an event of a module's own."""
     return _payloads.get(canonical(event))
-

@@ -76,6 +76,38 @@ class HookResult(BaseModel, metaclass=_Interning):
 
 CONTINUE: HookResult = _ModelType.__call__(HookResult, action="continue")
 
+# Validation costs more than a whole emit, so the kernel fills results it has already checked
+# directly: the model's own slots, in the same state that validation leaves them in.
+_new = object.__new__
+_set_values = BaseModel.__dict__["__dict__"].__set__
+_set_given = BaseModel.__dict__["__pydantic_fields_set__"].__set__
+_set_extra = BaseModel.__dict__["__pydantic_extra__"].__set__
+_set_private = BaseModel.__dict__["__pydantic_private__"].__set__
+_DEFAULTS = dict(CONTINUE.__dict__)
+_CONTINUED_FIELDS = {"action", "data"}
+
+
+def continued(data: dict[str, Any]) -> HookResult:
+    """`HookResult(action="continue", data=data)` for data that is known to be a dict."""
+    values = _DEFAULTS.copy()
+    values["data"] = data
+    result: HookResult = _new(HookResult)
+    _set_values(result, values)
+    _set_given(result, _CONTINUED_FIELDS)
+    _set_extra(result, None)
+    _set_private(result, None)
+    return result
+
+
+def replaced(result: HookResult, **changes: Any) -> HookResult:
+    """A new result with some fields changed; extra names are kept as plain attributes."""
+    fresh: HookResult = _new(HookResult)
+    _set_values(fresh, {**result.__dict__, **changes})
+    _set_given(fresh, result.model_fields_set | changes.keys())
+    _set_extra(fresh, None)
+    _set_private(fresh, None)
+    return fresh
+
 
 class ToolResult(BaseModel):
     """What a tool answers."""
@@ -129,4 +161,6 @@ __all__ = [
     "Role",
     "ToolCall",
     "ToolResult",
+    "continued",
+    "replaced",
 ]

@@ -1,0 +1,66 @@
+"""The Merkle tree of RFC 6962 over the lines of a log.
+
+It is kept as its frontier: the roots of the complete subtrees, from left to right, one for each 1
+in the binary form of the size. So it grows in logarithmic memory, and a frontier that was saved lets
+a tree go on whose leaves are no longer there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+EMPTY_ROOT = hashlib.sha256(b"").digest()
+
+
+def leaf_hash(leaf: bytes) -> bytes:
+    """The hash of one leaf; the prefix keeps leaves and nodes apart."""
+    return hashlib.sha256(b"\x00" + leaf).digest()
+
+
+def node_hash(left: bytes, right: bytes) -> bytes:
+    """The hash of an inner node."""
+    return hashlib.sha256(b"\x01" + left + right).digest()
+
+
+class Tree:
+    """An append-only tree of which only the frontier is kept."""
+
+    __slots__ = ("_frontier", "size")
+
+    def __init__(self, size: int = 0, frontier: Iterable[bytes] = ()) -> None:
+        self.size = size
+        self._frontier = list(frontier)
+        if len(self._frontier) != size.bit_count():
+            raise ValueError(
+                f"A tree of {size} leaves has {size.bit_count()} complete subtrees, "
+                f"got {len(self._frontier)}"
+            )
+
+    @property
+    def frontier(self) -> tuple[bytes, ...]:
+        """The roots of the complete subtrees, largest first."""
+        return tuple(self._frontier)
+
+    def push(self, leaf: bytes) -> None:
+        """Add the hash of one more leaf."""
+        size, node, frontier = self.size, leaf, self._frontier
+        self.size = size + 1
+        while size & 1:
+            node = hashlib.sha256(b"\x01" + frontier.pop() + node).digest()
+            size >>= 1
+        frontier.append(node)
+
+    def root(self) -> bytes:
+        """The root over all leaves so far."""
+        return fold(self._frontier)
+
+
+def fold(frontier: Sequence[bytes]) -> bytes:
+    """The root of a frontier."""
+    if not frontier:
+        return EMPTY_ROOT
+    root = frontier[-1]
+    for left in reversed(frontier[:-1]):
+        root = node_hash(left, root)
+    return root

@@ -1,0 +1,660 @@
+"""The registry of hooks: who listens to what, in which order, and what they answered."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import math
+import threading
+import time
+from bisect import bisect_left, insort
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
+from heapq import merge
+from itertools import count
+from types import CoroutineType, FunctionType
+from typing import Any, Literal, Protocol, overload
+from weakref import WeakSet
+
+from pydantic import BaseModel, ValidationError
+
+from amplifier_core import events
+from amplifier_core.errors import HookDepthExceeded, HookTimeout, InvalidHookResult
+from amplifier_core.isolation import adopted, copy_plain, detached
+from amplifier_core.models import CONTINUE, HookResult, continued, replaced
+from amplifier_core.precedence import fold
+from amplifier_core.utils import describe_error, timestamp
+
+logger = logging.getLogger(__name__)
+
+MAX_DEPTH = 16
+"""Emits nested deeper than this are a failed hook."""
+
+PINNED = ("timestamp", "session_id")
+"""What `modify` cannot change."""
+
+STOP_ATTEMPTS = 3
+"""How often a hook over its time limit is cancelled before it is left behind."""
+
+STOP_GRACE = 0.2
+"""Seconds between those attempts."""
+
+OnError = Literal["continue", "deny"]
+Handler = Callable[[str, dict[str, Any]], Any]
+Unregister = Callable[[], None]
+
+_FAILURES = (Exception, asyncio.CancelledError)
+
+_depth: ContextVar[int] = ContextVar("amplifier_hook_depth", default=0)
+_registrations = count(1)
+
+
+class HookHandler:
+    """One registration: the handler and how it wants to be run. Sorts by priority."""
+
+    __slots__ = ("event", "handler", "id", "name", "on_error", "priority", "timeout")
+
+    def __init__(
+        self,
+        handler: Handler,
+        priority: int = 0,
+        name: str | None = None,
+        *,
+        event: str = "",
+        on_error: OnError = "continue",
+        timeout: float | None = None,
+    ) -> None:
+        self.handler = handler
+        self.priority = priority
+        self.name = name or _default_name(handler)
+        self.event = event
+        self.on_error = on_error
+        self.timeout = timeout
+        self.id = next(_registrations)
+
+    def __lt__(self, other: HookHandler) -> bool:
+        return (self.priority, self.id) < (other.priority, other.id)
+
+    def __repr__(self) -> str:
+        return f"HookHandler(name={self.name!r}, event={self.event!r}, priority={self.priority})"
+
+    async def execute(self, event: str, data: dict[str, Any]) -> HookResult:
+        """Run the handler alone, within its time limit; what it raises goes through."""
+        answer = self.handler(event, data)
+        if inspect.isawaitable(answer):
+            answer = await (answer if self.timeout is None else self._within_limit(answer))
+        return read_result(answer)
+
+    async def _within_limit(self, work: Any) -> Any:
+        assert self.timeout is not None
+        started = time.monotonic()
+        task = asyncio.ensure_future(work)
+        try:
+            await asyncio.wait({task}, timeout=self.timeout)
+        finally:
+            if not task.done():
+                await self._stop(task)
+        if task.cancelled() or time.monotonic() - started > self.timeout:
+            raise HookTimeout(f"took longer than {self.timeout:g} s")
+        return task.result()
+
+    async def _stop(self, task: asyncio.Future[Any]) -> None:
+        for _ in range(STOP_ATTEMPTS):
+            task.cancel()
+            await asyncio.wait({task}, timeout=STOP_GRACE)
+            if task.done():
+                return
+        logger.error("Hook '%s' ignores its cancellation and is left behind", self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one hook said, and how it came to say it."""
+
+    handler: HookHandler
+    result: HookResult
+    error: BaseException | None = None
+
+    @property
+    def hook(self) -> str:
+        return self.handler.name
+
+    @property
+    def timed_out(self) -> bool:
+        return isinstance(self.error, HookTimeout)
+
+
+_PlanEntry = tuple[Handler, str, HookHandler]
+Plan = tuple[_PlanEntry, ...]
+
+
+class Dispatch:
+    """One emission: the data as the hooks left it and every answer, with its hook's name."""
+
+    __slots__ = ("data", "denied", "event", "plan", "ran", "shared", "spoken")
+
+    def __init__(
+        self, event: str, plan: Plan, data: dict[str, Any], shared: dict[str, Any] | None
+    ) -> None:
+        self.event = event
+        self.plan = plan
+        self.data = data
+        self.shared = shared
+        self.spoken: list[Answer] = []
+        self.ran = len(plan)
+        self.denied = False
+
+    @property
+    def answers(self) -> list[Answer]:
+        """One answer for each hook that ran, in order."""
+        spoken = {id(answer.handler): answer for answer in self.spoken}
+        ran = (handler for _, _, handler in self.plan[: self.ran])
+        return [spoken.get(id(handler)) or Answer(handler, CONTINUE) for handler in ran]
+
+    def position(self, record: HookHandler) -> int:
+        """Where in the order a registration stands."""
+        return next(i for i, entry in enumerate(self.plan) if entry[2] is record)
+
+    def fold(self) -> HookResult:
+        """The result that stands for all of them; it carries this dispatch along, privately."""
+        if not self.spoken:
+            return continued(self.data)
+        return replaced(fold(self.spoken, self.data), _dispatch=self)
+
+
+def dispatch_of(result: HookResult) -> Dispatch | None:
+    """The dispatch behind a folded result, if it has one."""
+    carried = result.__dict__.get("_dispatch")
+    return carried if isinstance(carried, Dispatch) else None
+
+
+class Watch(Protocol):
+    """Looks on while hooks run, one at a time: the coordinator's eyes and clock."""
+
+    def begin(self, handler: HookHandler) -> None: ...
+    def end(self, handler: HookHandler) -> None: ...
+
+
+class HookRegistry:
+    """Manages hooks: registers them, emits events to them in priority order, folds what they say.
+
+    A registry with a parent runs the parent's hooks too, merged into one order.
+    """
+
+    SESSION_START = events.SESSION_START
+    SESSION_END = events.SESSION_END
+    PROMPT_SUBMIT = events.PROMPT_SUBMIT
+    TOOL_PRE = events.TOOL_PRE
+    TOOL_POST = events.TOOL_POST
+    CONTEXT_PRE_COMPACT = "context:pre-compact"
+    AGENT_SPAWN = events.AGENT_SPAWN
+    AGENT_COMPLETE = events.AGENT_COMPLETE
+    ORCHESTRATOR_COMPLETE = events.ORCHESTRATOR_COMPLETE
+    USER_NOTIFICATION = events.USER_NOTIFICATION
+    DECISION_TOOL_RESOLUTION = events.DECISION_TOOL_RESOLUTION
+    DECISION_AGENT_RESOLUTION = events.DECISION_AGENT_RESOLUTION
+    DECISION_CONTEXT_RESOLUTION = events.DECISION_CONTEXT_RESOLUTION
+    ERROR_TOOL = events.ERROR_TOOL
+    ERROR_PROVIDER = events.ERROR_PROVIDER
+    ERROR_ORCHESTRATION = events.ERROR_ORCHESTRATION
+
+    def __init__(self, parent: HookRegistry | None = None) -> None:
+        self.parent = parent
+        self._by_event: dict[str, list[tuple[int, int, HookHandler]]] = {}
+        self._defaults: dict[str, Any] = {}
+        self._plans: dict[str, Plan] = {}
+        self._children: WeakSet[HookRegistry] = WeakSet()
+        self._listeners: list[Callable[[str, HookHandler], None]] = []
+        self._lock = threading.Lock()
+        if parent is not None:
+            parent._children.add(self)
+
+    # Registration
+
+    @overload
+    def register(
+        self,
+        event: str,
+        handler: None = None,
+        priority: int = 0,
+        name: str | None = None,
+        *,
+        on_error: OnError = "continue",
+        timeout: float | None = None,
+    ) -> Callable[[Handler], Handler]: ...
+    @overload
+    def register(
+        self,
+        event: str,
+        handler: Handler,
+        priority: int = 0,
+        name: str | None = None,
+        *,
+        on_error: OnError = "continue",
+        timeout: float | None = None,
+    ) -> Unregister: ...
+    def register(
+        self,
+        event: str,
+        handler: Handler | None = None,
+        priority: int = 0,
+        name: str | None = None,
+        *,
+        on_error: OnError = "continue",
+        timeout: float | None = None,
+    ) -> Unregister | Callable[[Handler], Handler]:
+        """Listen to an event or a pattern; lower priorities run first, equal ones in order.
+
+        Returns what removes this registration. Without a handler it is a decorator.
+        `on_error="deny"` makes it a guard: if it fails, the operation is denied. `timeout` is in
+        seconds; running over it is a failure.
+        """
+        if handler is None:
+            return partial(
+                self._decorate, event, priority, name=name, on_error=on_error, timeout=timeout
+            )
+        if type(event) is not str or type(priority) is not int or not event:
+            _check_event_and_priority(event, priority)
+        if on_error != "continue" or timeout is not None:
+            _check_limits(on_error, timeout)
+        if type(handler) is not FunctionType or handler.__code__.co_argcount != 2:
+            _check_handler(handler)
+        record = HookHandler(
+            handler, priority, name, event=event, on_error=on_error, timeout=timeout
+        )
+        entry = (priority, record.id, record)
+        with self._lock:
+            insort(self._by_event.setdefault(event, []), entry)
+        self._changed("registered", record)
+        return partial(self._remove, entry)
+
+    on = register
+
+    def _decorate(self, event: str, priority: int, handler: Handler, **settings: Any) -> Handler:
+        if handler is None:
+            raise TypeError("A hook handler must be callable, got None")
+        self.register(event, handler, priority, **settings)
+        return handler
+
+    def unregister(self, name: str) -> int:
+        """Remove every registration of that name; returns how many there were."""
+        with self._lock:
+            found = [e for entries in self._by_event.values() for e in entries if e[2].name == name]
+        for entry in found:
+            self._remove(entry)
+        return len(found)
+
+    unregister_by_name = unregister
+
+    def _remove(self, entry: tuple[int, int, HookHandler]) -> None:
+        record = entry[2]
+        with self._lock:
+            entries = self._by_event.get(record.event, [])
+            index = bisect_left(entries, entry)
+            if index == len(entries) or entries[index] is not entry:
+                return
+            del entries[index]
+            if not entries:
+                del self._by_event[record.event]
+        self._changed("unregistered", record)
+
+    def _changed(self, change: str, record: HookHandler) -> None:
+        self._forget_plans()
+        if logger.isEnabledFor(logging.DEBUG):
+            verb, word = (
+                ("Registered", "for") if change == "registered" else ("Unregistered", "from")
+            )
+            logger.debug("%s hook '%s' %s event '%s'", verb, record.name, word, record.event)
+        for listener in self._listeners:
+            listener(change, record)
+
+    def _forget_plans(self) -> None:
+        self._plans = {}
+        if self._children:
+            for child in list(self._children):
+                child._forget_plans()
+
+    def listen(self, listener: Callable[[str, HookHandler], None]) -> Unregister:
+        """Be told of each change: `("registered" | "unregistered", registration)`."""
+        self._listeners = [*self._listeners, listener]
+        return partial(self._stop_telling, listener)
+
+    def _stop_telling(self, listener: Callable[[str, HookHandler], None]) -> None:
+        self._listeners = [one for one in self._listeners if one is not listener]
+
+    def set_default_fields(self, **defaults: Any) -> None:
+        """Fields merged into every event; what the event itself says wins."""
+        self._defaults = defaults
+
+    # Inspection
+
+    def handlers_for(self, event: str) -> list[HookHandler]:
+        """The registrations an event reaches, in execution order."""
+        return [record for _, _, record in self._plan(event)]
+
+    def list_handlers(self, event: str | None = None) -> dict[str, list[str]]:
+        """Names in execution order: of one event (patterns included), or of all registrations."""
+        if event is not None:
+            return {event: [record.name for record in self.handlers_for(event)]}
+        names = {} if self.parent is None else self.parent.list_handlers()
+        if not names:
+            return {spelled: [e[2].name for e in entries] for spelled, entries in self._snapshot()}
+        return {
+            spelled: [record.name for record in self.handlers_for(spelled)]
+            for spelled in [*names, *(s for s, _ in self._snapshot() if s not in names)]
+        }
+
+    def _snapshot(self) -> list[tuple[str, list[tuple[int, int, HookHandler]]]]:
+        with self._lock:
+            return [(spelled, list(entries)) for spelled, entries in self._by_event.items()]
+
+    # Plans: the handlers of one event, found once and kept until a registration changes
+
+    def _plan(self, event: str) -> Plan:
+        plan = self._plans.get(event)
+        if plan is None:
+            if not isinstance(event, str):
+                raise TypeError(f"An event name must be a string, got {event!r}")
+            plans = self._plans
+            plan = plans[event] = tuple(self._entries_for(event))
+        return plan
+
+    def _entries_for(self, event: str) -> Iterable[_PlanEntry]:
+        names = events.spellings(event)
+        seen: set[int] = set()
+        for _, _, record in merge(*self._matching(names)):
+            exact = record.event in names
+            if exact and len(names) > 1:
+                if id(record.handler) in seen:
+                    continue
+                seen.add(id(record.handler))
+            careful = record.on_error == "deny" or record.timeout is not None
+            yield (
+                _careful if careful else record.handler,
+                record.event if exact else event,
+                record,
+            )
+
+    def _matching(self, names: tuple[str, ...]) -> list[list[tuple[int, int, HookHandler]]]:
+        own = [
+            entries
+            for spelled, entries in self._snapshot()
+            if spelled in names or ("*" in spelled and any(fnmatchcase(n, spelled) for n in names))
+        ]
+        return own if self.parent is None else own + self.parent._matching(names)
+
+    # Emission
+
+    async def emit(self, event: str, data: dict[str, Any] | None = None) -> HookResult:  # noqa: C901 - one frame, because each costs as much as a hook
+        """Run every hook of the event in order; returns the strongest answer and the final data."""
+        plan = self._plans.get(event)
+        if plan is None:
+            plan = self._plan(event)
+        if type(data) is not dict:
+            data = _as_dict(data)
+        if not plan:
+            return continued({**self._defaults, **data})
+        current = {**self._defaults, **data, "timestamp": timestamp()}
+        seen = copy_plain(current)
+        depth = _depth.get()
+        if depth >= MAX_DEPTH or seen is None:
+            return (await self.dispatch(event, data)).fold()
+        _depth.set(depth + 1)
+        try:
+            # The path of events to which every hook says continue; the first other word leaves it.
+            for call, name, record in plan:  # noqa: B007 - the record is needed behind the loop
+                try:
+                    answer = call(name, seen)
+                    if type(answer) is CoroutineType:
+                        answer = await answer
+                    if answer is CONTINUE and seen == current:
+                        continue
+                except _FAILURES as error:
+                    answer = _failure(error)
+                break
+            else:
+                return continued(current)
+            run = Dispatch(event, plan, current, seen)
+            return (await _ask_from(run.position(record), run, answer)).fold()
+        finally:
+            _depth.set(depth)
+
+    async def dispatch(
+        self, event: str, data: dict[str, Any] | None = None, watch: Watch | None = None
+    ) -> Dispatch:
+        """The same as `emit`, every answer kept apart; `watch` sees each hook begin and end."""
+        run = self._dispatch(event, data)
+        depth = _enter(event)
+        try:
+            return await _ask_from(0, run, watch=watch)
+        finally:
+            _depth.set(depth)
+
+    async def emit_and_collect(
+        self, event: str, data: dict[str, Any] | None = None, timeout: float = 1.0
+    ) -> list[Any]:
+        """Ask every hook the same question; returns the `data` of each answer that has some.
+
+        A hook that fails or takes longer than `timeout` seconds is skipped.
+        """
+        _check_limits("continue", timeout)
+        run = self._dispatch(event, data)
+        depth = _enter(event)
+        try:
+            return [reply async for reply in _replies(run, timeout)]
+        finally:
+            _depth.set(depth)
+
+    def _dispatch(self, event: str, data: Any) -> Dispatch:
+        stamped = {**self._defaults, **_as_dict(data), "timestamp": timestamp()}
+        return Dispatch(event, self._plan(event), stamped, copy_plain(stamped))
+
+
+# Running hooks
+
+
+def _enter(event: str) -> int:
+    depth = _depth.get()
+    if depth >= MAX_DEPTH:
+        raise HookDepthExceeded(f"'{event}' was emitted {depth} emits deep; at most {MAX_DEPTH}")
+    _depth.set(depth + 1)
+    return depth
+
+
+_NOT_ASKED = object()
+
+
+def _careful(_event: str, _data: dict[str, Any]) -> object:
+    """Stands in the plan for a hook with limits, which needs more than a call."""
+    return _NOT_ASKED
+
+
+async def _ask_from(
+    index: int, run: Dispatch, answer: Any = _NOT_ASKED, watch: Watch | None = None
+) -> Dispatch:
+    """Run the hooks of a dispatch from one of them on; that one may have answered already."""
+    for call, name, record in run.plan[index:]:
+        if watch is not None:
+            watch.begin(record)
+        try:
+            if answer is _NOT_ASKED:
+                answer = _ask(run, call, name, record)
+            if type(answer) is CoroutineType or inspect.isawaitable(answer):
+                answer = await answer
+        except _FAILURES as error:
+            answer = _failure(error)
+        finally:
+            if watch is not None:
+                watch.end(record)
+        if _settle(run, record, answer):
+            break
+        answer = _NOT_ASKED
+    return run
+
+
+def _ask(run: Dispatch, call: Handler, name: str, record: HookHandler) -> Any:
+    if call is _careful or run.shared is None:
+        return record.execute(name, detached(run.data))
+    return call(name, run.shared)
+
+
+async def _replies(run: Dispatch, timeout: float) -> AsyncIterator[Any]:
+    for _, name, record in run.plan:
+        limited = HookHandler(record.handler, name=record.name, timeout=timeout)
+        try:
+            result = await limited.execute(name, detached(run.data))
+        except _FAILURES as error:
+            _after_failure(run, limited, _failure(error))
+            continue
+        if result.data is not None:
+            yield result.data
+
+
+# What became of one handler
+
+
+def _failure(error: BaseException) -> BaseException:
+    """A failed hook, unless the running task itself is being cancelled."""
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise error
+    return error
+
+
+def _settle(run: Dispatch, record: HookHandler, answer: Any) -> bool:
+    """Take an answer into the dispatch; True if it ends the chain."""
+    if answer is not CONTINUE:
+        _take(run, record, answer)
+    if run.denied:
+        run.ran = 1 + run.position(record)
+        return True
+    if run.shared is not None and not _equal(run.shared, run.data):
+        _say_change_is_dropped(run, record)
+        run.shared = copy_plain(run.data)
+    return False
+
+
+def _take(run: Dispatch, record: HookHandler, answer: Any) -> None:
+    error = answer if isinstance(answer, BaseException) else None
+    if error is None:
+        try:
+            result = read_result(answer)
+        except InvalidHookResult as caught:
+            error = caught
+    if error is not None:
+        result = _after_failure(run, record, error)
+    if result.action == "modify":
+        _take_over(run, result.data)
+    if result is not CONTINUE or error is not None:
+        run.spoken.append(Answer(record, result, error))
+    run.denied = result.action == "deny"
+
+
+def read_result(answer: Any) -> HookResult:
+    """The HookResult in what a handler returned; None and dicts are understood."""
+    if answer is None:
+        return CONTINUE
+    if isinstance(answer, dict):
+        try:
+            answer = HookResult(**answer)
+        except (ValidationError, TypeError) as error:
+            raise InvalidHookResult(f"returned a dict that is no HookResult: {error}") from error
+    if not isinstance(answer, HookResult):
+        raise InvalidHookResult(f"returned {type(answer).__name__}, not a HookResult")
+    if answer.action == "modify" and not isinstance(answer.data, dict):
+        raise InvalidHookResult("answered 'modify' without a dict in data")
+    return answer
+
+
+def _after_failure(run: Dispatch, record: HookHandler, error: BaseException) -> HookResult:
+    cause = describe_error(error)
+    if isinstance(error, InvalidHookResult):
+        logger.warning("Hook '%s' on '%s' %s; ignored", record.name, run.event, error)
+    else:
+        logger.error("Hook '%s' failed on '%s': %s", record.name, run.event, cause, exc_info=error)
+    if record.on_error != "deny":
+        return CONTINUE
+    reason = f"hook '{record.name}' failed and fails closed: {cause}"
+    return HookResult(action="deny", reason=reason)
+
+
+def _take_over(run: Dispatch, returned: Any) -> None:
+    before = run.data
+    run.data = adopted(returned, run.shared, before)
+    for key in PINNED:
+        if key in before:
+            run.data[key] = before[key]
+        else:
+            run.data.pop(key, None)
+    run.shared = copy_plain(run.data)
+
+
+def _equal(seen: dict[str, Any], current: dict[str, Any]) -> bool:
+    try:
+        return seen == current
+    except Exception:  # noqa: BLE001 - a hook put something in that refuses to be compared
+        return False
+
+
+def _say_change_is_dropped(run: Dispatch, record: HookHandler) -> None:
+    logger.warning(
+        "Hook '%s' changed the data of '%s' in place; the change is dropped. "
+        "Return HookResult(action='modify', data=...) to make it count",
+        record.name,
+        run.event,
+    )
+
+
+# Checks
+
+
+def _default_name(handler: Any) -> str:
+    return getattr(handler, "__name__", None) or type(handler).__name__
+
+
+def _check_event_and_priority(event: Any, priority: Any) -> None:
+    if not isinstance(event, str):
+        raise TypeError(f"An event name must be a string, got {event!r}")
+    if not event.strip():
+        raise ValueError(f"An event name must not be empty, got {event!r}")
+    if isinstance(priority, bool) or not isinstance(priority, int):
+        raise TypeError(f"A priority must be an integer, got {priority!r}")
+
+
+def _check_limits(on_error: Any, timeout: Any) -> None:
+    if on_error not in ("continue", "deny"):
+        raise ValueError(f"on_error must be 'continue' or 'deny', got {on_error!r}")
+    if timeout is None:
+        return
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float):
+        raise TypeError(f"A timeout must be a number of seconds, got {timeout!r}")
+    if not (math.isfinite(timeout) and timeout > 0):
+        raise ValueError(f"A timeout must be positive and finite, got {timeout!r}")
+
+
+def _check_handler(handler: Any) -> None:
+    if not callable(handler):
+        raise TypeError(f"A hook handler must be callable, got {handler!r}")
+    try:
+        signature = inspect.signature(handler)
+    except (TypeError, ValueError):
+        return  # a builtin that keeps its signature to itself
+    try:
+        signature.bind("event", {})
+    except TypeError as error:
+        raise TypeError(
+            f"A hook handler takes (event, data); '{_default_name(handler)}{signature}' does not"
+        ) from error
+
+
+def _as_dict(data: Any) -> dict[str, Any]:
+    if data is None:
+        return {}
+    if isinstance(data, Mapping | BaseModel):
+        return dict(data)
+    return {"data": data}
