@@ -304,7 +304,10 @@ values = st.recursive(
     ),
     max_leaves=12,
 )
-mappings = st.dictionaries(st.sampled_from("abc"), values, max_size=3)
+numbers = st.integers(0, 3)
+section = st.fixed_dictionaries({}, optional={"x": numbers, "y": numbers, "z": st.lists(numbers)})
+# A key that is a section in one layer and a number in another is refused by the schema.
+mappings = st.fixed_dictionaries({}, optional={"a": section, "b": section, "c": numbers})
 
 
 def _merged(*layers: dict[str, Any]) -> Any:
