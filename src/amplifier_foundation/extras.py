@@ -1,0 +1,19 @@
+"""Optional dependencies: imported where they are needed, named with their extra when missing."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from amplifier_core.errors import ModuleLoadError
+
+
+def require(package: str, owner: str, extra: str = "policy") -> Any:
+    """The imported package, or the sentence what to install."""
+    try:
+        return importlib.import_module(package)
+    except ImportError as missing:
+        raise ModuleLoadError(
+            f"{owner} needs the package {package!r}, which cannot be imported ({missing}); "
+            f"install it with: pip install 'amplifier-hooks[{extra}]'"
+        ) from missing

@@ -1,0 +1,168 @@
+"""hooks-command-guard: deny or ask about shell commands, read as a shell reads them.
+
+Listens to  tool:pre
+Answers     deny, ask_user, or continue
+Configure   tools, deny, ask, allow, off, unlisted, unclear, priority, timeout, approval_*
+"""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import shlex
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, field_validator
+
+from amplifier_core.events import TOOL_PRE
+from amplifier_core.interfaces import Cleanup
+from amplifier_core.models import HookResult
+from amplifier_foundation.config import parse_config
+from amplifier_foundation.hooks._guarding import GuardConfig, base_dir, guard, shown
+from amplifier_foundation.shell import Command, CommandPattern, Script, ensure_available, unwrapped
+from amplifier_foundation.shell.danger import RULES, Finding, findings
+from amplifier_foundation.shell.harmless import is_harmless
+from amplifier_foundation.shell.lists import LISTED, ListedCommand
+from amplifier_foundation.shell.place import Place
+
+NAME = "hooks-command-guard"
+
+_MOST_REASONS = 8
+
+
+class Config(GuardConfig):
+    """The options of hooks-command-guard."""
+
+    tools: dict[str, str] = Field(default_factory=lambda: {"Bash": "command"}, min_length=1)
+    deny: list[str] = Field(default_factory=list)
+    ask: list[str] = Field(default_factory=list)
+    allow: list[str] = Field(default_factory=list)
+    off: list[str] = Field(default_factory=list)
+    unlisted: Literal["continue", "ask", "deny"] = "continue"
+    unclear: Literal["ask", "deny"] = "ask"
+
+    @field_validator("deny", "ask", "allow")
+    @classmethod
+    def _readable(cls, value: list[str]) -> list[str]:
+        for pattern in value:
+            CommandPattern.read(pattern)
+        return value
+
+    @field_validator("off")
+    @classmethod
+    def _known(cls, value: list[str]) -> list[str]:
+        for rule in value:
+            if rule not in RULES:
+                near = difflib.get_close_matches(rule, RULES, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"have {sorted(RULES)}"
+                raise ValueError(f"there is no rule {rule!r}; {hint}")
+        return value
+
+
+class Judge:
+    """Decides about the text of a command. Pure but for looking where symlinks lead."""
+
+    def __init__(self, config: Config, place: Place) -> None:
+        own = [*_own("deny", config.deny), *_own("ask", config.ask)]
+        self._listed = (*own, *LISTED)
+        self._allowed = tuple(CommandPattern.read(text) for text in config.allow)
+        self._off = frozenset(config.off)
+        self._config = config
+        self._place = place
+
+    def findings(self, source: str) -> list[Finding]:
+        """What speaks against it, denials first; an empty list lets it run."""
+        script = unwrapped(source, NAME)
+        found = [*self._known(script), *self._unclear(script, source), *self._unlisted(script)]
+        return sorted(dict.fromkeys(found), key=lambda finding: finding.verdict != "deny")
+
+    def _known(self, script: Script) -> Iterator[Finding]:
+        for command, finding in findings(script, self._place, self._listed, self._off):
+            if finding.verdict == "deny" or not self._is_allowed(command):
+                yield finding
+
+    def _is_allowed(self, command: Command) -> bool:
+        return any(pattern.matches(command) for pattern in self._allowed)
+
+    def _unclear(self, script: Script, source: str) -> Iterator[Finding]:
+        for reason in script.unclear:
+            yield Finding(self._config.unclear, "unclear", reason, source)
+
+    def _unlisted(self, script: Script) -> Iterator[Finding]:
+        for command in script.commands:
+            if is_harmless(command) or self._is_allowed(command) or command.program is None:
+                continue
+            if command.program in script.functions:
+                continue
+            if not command.certain and not _opened(command, script):
+                reason = f"{command.name} gets words that only running it would tell"
+                yield Finding(self._config.unclear, "unclear-words", reason, command.text)
+            elif self._config.unlisted != "continue":
+                reason = f"{command.name} is on no list"
+                yield Finding(self._config.unlisted, "unlisted", reason, command.text)
+
+
+def _opened(command: Command, script: Script) -> bool:
+    """Whether the commands inside it were found, so that they are judged in its place."""
+    inside = (*command.via, command.name)
+    return any(other.via == inside for other in script.commands)
+
+
+def _own(verdict: Literal["deny", "ask"], patterns: list[str]) -> Iterator[ListedCommand]:
+    for text in patterns:
+        reason = f"it matches {text!r}, which the configuration has under {verdict!r}"
+        yield ListedCommand(verdict, f"own:{text}", CommandPattern.read(text), reason)
+
+
+class CommandGuard:
+    """Stands before the tools that run shell commands."""
+
+    def __init__(self, config: Config, judge: Judge) -> None:
+        self._config = config
+        self._judge = judge
+
+    async def on_tool(self, event: str, data: dict[str, Any]) -> HookResult:
+        key = self._key(str(data.get("tool_name", "")))
+        if key is None:
+            return HookResult(action="continue")
+        command = _text((data.get("tool_input") or {}).get(key))
+        if command is None:
+            reason = f"{data.get('tool_name')} got no text under {key!r} that could be judged"
+            return HookResult(action="deny", reason=reason)
+        found = await asyncio.to_thread(self._judge.findings, command)
+        return self._answer(command, found)
+
+    def _key(self, tool: str) -> str | None:
+        return next((k for glob, k in self._config.tools.items() if fnmatchcase(tool, glob)), None)
+
+    def _answer(self, command: str, found: list[Finding]) -> HookResult:
+        if not found:
+            return HookResult(action="continue")
+        denied = [finding for finding in found if finding.verdict == "deny"]
+        reasons = "; ".join(_sentence(finding) for finding in (denied or found)[:_MOST_REASONS])
+        if denied:
+            return HookResult(action="deny", reason=f"The command is not allowed: {reasons}")
+        prompt = f"Run this command?\n\n{shown(command)}\n\nWhy you are asked: {reasons}"
+        return self._config.question(prompt, f"The command needs approval: {reasons}")
+
+
+def _sentence(finding: Finding) -> str:
+    return f"{finding.reason} [{finding.rule}]"
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+        return shlex.join(value)
+    return value if isinstance(value, str) else None
+
+
+async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup:
+    """Begin to guard."""
+    settings = parse_config(Config, config, NAME)
+    ensure_available(NAME)
+    place = Place(base_dir(coordinator), Path.home().resolve())
+    guarding = CommandGuard(settings, Judge(settings, place))
+    return guard(coordinator, NAME, settings, [(TOOL_PRE, guarding.on_tool)])

@@ -1,0 +1,281 @@
+"""A shell script read into the simple commands that it would run, in the order they are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+from amplifier_foundation.extras import require
+from amplifier_foundation.shell.word import Word, read_word, words
+
+MAX_LENGTH = 100_000
+_ODD_LETTERS = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f\x85\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u2064\u3000\ufeff]"
+    r"|[\ud800-\udfff]"
+)
+_JOINED_LINES = re.compile(r"[^\s\\]\\\n\S")
+_ARGUMENT_TYPES = words(
+    "word number string raw_string ansi_c_string translated_string concatenation "
+    "simple_expansion expansion command_substitution process_substitution "
+    "arithmetic_expansion brace_expression regex extglob_pattern array test_operator"
+)  # fmt: skip
+_ASSIGNING = frozenset({"declaration_command", "unset_command"})
+
+
+@dataclass(frozen=True, slots=True)
+class Redirect:
+    """`operator` as written (`>`, `>>`, `<`, `<<<`, …) and the word behind it."""
+
+    operator: str
+    target: Word
+
+    @property
+    def writes(self) -> bool:
+        """Whether the target is opened for writing."""
+        return ">" in self.operator
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One simple command. `program` is None when only running it would tell what it is."""
+
+    program: str | None
+    words: tuple[Word, ...] = ()
+    text: str = ""
+    assigns: tuple[str, ...] = ()
+    redirects: tuple[Redirect, ...] = ()
+    piped_from: tuple[str | None, ...] = ()
+    stdin: Word | None = None
+    via: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str | None:
+        """The program without its directory, in small letters: what a list would call it."""
+        return None if self.program is None else self.program.rpartition("/")[2].casefold()
+
+    @property
+    def flags(self) -> frozenset[str]:
+        """Its options: `-rf` is also `-r` and `-f`, `--depth=1` is also `--depth`."""
+        return frozenset(flag for word in self.words for flag in _flags(word))
+
+    @property
+    def arguments(self) -> tuple[Word, ...]:
+        """Its words that are no options."""
+        return tuple(word for word in self.words if not word.is_flag)
+
+    @property
+    def certain(self) -> bool:
+        """Whether every word is what it reads as."""
+        return self.program is not None and all(word.value is not None for word in self.words)
+
+    def inside(self, *wrappers: str) -> Command:
+        """The same command, run by another."""
+        return replace(self, via=(*wrappers, *self.via))
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """The commands, and the sentences saying what could not be understood."""
+
+    commands: tuple[Command, ...]
+    unclear: tuple[str, ...] = ()
+    functions: frozenset[str] = field(default_factory=frozenset)
+
+
+def parse(source: str, owner: str = "shell parsing") -> Script:
+    """Read a script. Never raises on its text: what cannot be read is in `unclear`."""
+    if len(source) > MAX_LENGTH:
+        return Script((), (f"a command of {len(source)} letters is too long to be judged",))
+    encoded = source.encode(errors="replace")
+    make_parser, language = _grammar(owner)
+    tree = make_parser(language).parse(encoded)  # a parser of its own for every thread
+    nodes = list(_preorder(tree.root_node))
+    commands = tuple(_command(node, encoded) for node in nodes if node.type == "command")
+    declared = tuple(_declared(node, encoded) for node in nodes if _declares(node))
+    return Script(
+        commands + declared,
+        tuple(_unclear(source, tree.root_node)),
+        frozenset(_function_name(n, encoded) for n in nodes if n.type == "function_definition"),
+    )
+
+
+def ensure_available(owner: str) -> None:
+    """Raise the ModuleLoadError with the sentence what to install, at mount rather than later."""
+    _grammar(owner)
+
+
+@cache
+def _grammar(owner: str) -> tuple[Any, Any]:
+    engine = require("tree_sitter", owner)
+    grammar = require("tree_sitter_bash", owner)
+    return engine.Parser, engine.Language(grammar.language())
+
+
+def _unclear(source: str, root: Any) -> Iterator[str]:
+    if root.has_error:
+        yield "the command does not parse as shell"
+    if odd := _ODD_LETTERS.search(source):
+        yield f"it holds the invisible letter U+{ord(odd[0]):04X}"
+    # A shell joins these two halves into one word; the grammar reads two.
+    if _JOINED_LINES.search(source):
+        yield "a backslash at the end of a line joins two halves of a word"
+
+
+def _preorder(root: Any) -> Iterator[Any]:
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack += reversed(node.children)
+
+
+def _command(node: Any, source: bytes) -> Command:
+    name = node.child_by_field_name("name")
+    redirects = tuple(_redirects(node, source))
+    return Command(
+        program=None if name is None else _program(read_word(name, source)),
+        words=tuple(_arguments(node, source)),
+        text=_text(node, source),
+        assigns=tuple(_assigned(node, source)),
+        redirects=redirects,
+        piped_from=tuple(_upstream(node, source)),
+        stdin=_stdin(node, redirects, source),
+    )
+
+
+def _program(word: Word) -> str | None:
+    return None if word.glob or word.tilde or not word.value else word.value
+
+
+def _arguments(node: Any, source: bytes) -> Iterator[Word]:
+    for child in node.children_by_field_name("argument"):
+        if child.type in _ARGUMENT_TYPES or not child.is_named:
+            yield read_word(child, source)
+        else:
+            yield Word(_text(child, source), None)
+
+
+def _declares(node: Any) -> bool:
+    """What runs no program, but sets a name or empties a file: `PATH=…`, `export …`, `> file`."""
+    if node.type == "redirected_statement":
+        return node.child_by_field_name("body") is None
+    if node.type == "variable_assignment":
+        return node.parent.type not in {"command", *_ASSIGNING}
+    return node.type in _ASSIGNING
+
+
+def _declared(node: Any, source: bytes) -> Command:
+    """Its program is `export`, `declare` …, or else the shell's own no-operation."""
+    single = node.type == "variable_assignment"
+    names = [_assigned_name(node, source)] if single else list(_assigned(node, source))
+    return Command(
+        program=_text(node.children[0], source) if node.type in _ASSIGNING else ":",
+        text=_text(node, source),
+        assigns=tuple(names),
+        redirects=tuple(_redirects(node, source)),
+    )
+
+
+def _assigned(node: Any, source: bytes) -> Iterator[str]:
+    for child in node.children:
+        if child.type == "variable_assignment":
+            yield _assigned_name(child, source)
+
+
+def _assigned_name(node: Any, source: bytes) -> str:
+    name = node.child_by_field_name("name")
+    return "" if name is None else _text(name, source).partition("[")[0]
+
+
+def _statements(node: Any) -> Iterator[Any]:
+    """The node itself and the statements around it that redirect it."""
+    yield node
+    while (node := node.parent) is not None:
+        if node.type == "redirected_statement":
+            yield node
+
+
+def _redirects(node: Any, source: bytes) -> Iterator[Redirect]:
+    for statement in _statements(node):
+        for child in _redirect_nodes(statement):
+            yield Redirect(_operator(child, source), _destination(child, source))
+
+
+def _redirect_nodes(statement: Any) -> Iterator[Any]:
+    for child in statement.children:
+        if child.type in {"file_redirect", "herestring_redirect"}:
+            yield child
+        elif child.type == "heredoc_redirect":
+            yield from _redirect_nodes(child)
+
+
+def _operator(node: Any, source: bytes) -> str:
+    signs = [child for child in node.children if not child.is_named]
+    return _text(signs[0], source) if signs else "<<<"
+
+
+def _destination(node: Any, source: bytes) -> Word:
+    named = [child for child in node.children if child.is_named and child.type != "file_descriptor"]
+    return read_word(named[-1], source) if named else Word(_text(node, source), None)
+
+
+def _stdin(node: Any, redirects: tuple[Redirect, ...], source: bytes) -> Word | None:
+    """The text of a here-document or here-string that the command reads."""
+    for redirect in redirects:
+        if redirect.operator == "<<<":
+            return redirect.target
+    bodies = (body for around in _statements(node) for body in _heredoc_bodies(around))
+    return next((_heredoc(body, source) for body in bodies), None)
+
+
+def _heredoc_bodies(statement: Any) -> Iterator[Any]:
+    for child in statement.children:
+        if child.type == "heredoc_redirect":
+            yield from (inner for inner in _preorder(child) if inner.type == "heredoc_body")
+
+
+def _heredoc(body: Any, source: bytes) -> Word:
+    text = _text(body, source)
+    # An expansion only changes the text further; what stands there is judged as it is.
+    return Word(text, text if not body.named_children else None)
+
+
+def _upstream(node: Any, source: bytes) -> Iterator[str | None]:
+    """The programs whose output this command can read through a pipe."""
+    while (parent := node.parent) is not None:
+        if parent.type in {"pipeline", "heredoc_redirect"}:
+            yield from _programs_before(parent, node, source)
+        if parent.type == "heredoc_redirect" and node.type in {"pipeline", "command"}:
+            yield from _programs_before(parent.parent, parent, source)
+        node = parent
+
+
+def _programs_before(parent: Any, node: Any, source: bytes) -> Iterator[str | None]:
+    for sibling in parent.children:
+        if sibling.start_byte >= node.start_byte:
+            return
+        for inner in _preorder(sibling):
+            if inner.type == "command_name":
+                yield read_word(inner, source).value
+
+
+def _function_name(node: Any, source: bytes) -> str:
+    name = node.child_by_field_name("name")
+    return "" if name is None else _text(name, source)
+
+
+def _flags(word: Word) -> Iterator[str]:
+    if not word.is_flag or word.value is None:
+        return
+    value = word.value
+    yield value
+    yield value.partition("=")[0]
+    if not value.startswith("--"):
+        yield from (f"{value[0]}{letter}" for letter in value[1:])
+
+
+def _text(node: Any, source: bytes) -> str:
+    return source[node.start_byte : node.end_byte].decode(errors="replace")
