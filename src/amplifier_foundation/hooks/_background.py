@@ -1,0 +1,53 @@
+"""Work that a hook starts and nobody waits for."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import logging
+from collections.abc import Coroutine
+from typing import Any
+
+from amplifier_core.utils import describe_error
+
+logger = logging.getLogger(__name__)
+
+
+class BackgroundTasks:
+    """The tasks of one module: few enough, failures logged, all ended at clean-up."""
+
+    def __init__(self, owner: str, limit: int = 100) -> None:
+        self._owner = owner
+        self._limit = limit
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
+        """Run `work` beside the agent; None when there is too much under way already."""
+        if len(self._tasks) >= self._limit:
+            work.close()
+            logger.warning("%s has %d tasks under way; dropped one", self._owner, self._limit)
+            return None
+        # A context of its own: what it prints or emits later is no longer part of the hook's run.
+        task = asyncio.get_running_loop().create_task(
+            work, name=self._owner, context=contextvars.Context()
+        )
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            logger.warning("%s failed in the background: %s", self._owner, describe_error(error))
+
+    async def close(self, grace: float = 0.0) -> None:
+        """Give the tasks `grace` seconds, then cancel what is left and see it end."""
+        if self._tasks and grace > 0:
+            await asyncio.wait(self._tasks, timeout=grace)
+        left = list(self._tasks)
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)

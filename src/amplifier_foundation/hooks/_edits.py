@@ -1,0 +1,40 @@
+"""The file that a tool call changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from amplifier_foundation.paths import resolve
+
+EDITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit"})
+_PATH_KEYS = ("file_path", "path", "notebook_path")
+
+
+def edited_file(data: dict[str, Any], tools: frozenset[str], base: str) -> Path | None:
+    """The path of a successful edit; None for everything else."""
+    if data.get("tool_name") not in tools or not _succeeded(data):
+        return None
+    given = data.get("tool_input")
+    if not isinstance(given, dict):
+        return None
+    path = next((given[key] for key in _PATH_KEYS if isinstance(given.get(key), str)), "")
+    try:
+        return resolve(path, Path(base))
+    except ValueError:
+        return None
+
+
+def _succeeded(data: dict[str, Any]) -> bool:
+    """Loops of the ecosystem say it in the result only."""
+    result = data.get("tool_result")
+    told = result.get("success") if isinstance(result, dict) else getattr(result, "success", None)
+    return bool(data.get("success", told))
+
+
+def shown_path(path: Path, base: str) -> str:
+    """Relative to the working directory where that is shorter."""
+    try:
+        return str(path.relative_to(Path(base).resolve()))
+    except ValueError:
+        return str(path)

@@ -1,0 +1,235 @@
+"""hooks-notify: call the user back, on the desktop or through a webhook.
+
+Listens to  user:notification, orchestrator:complete, or what `events` names
+Answers     continue; delivery happens beside the agent
+Configure   events, desktop, webhooks, min_turn_seconds, min_interval, include_data, priority
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import logging
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from amplifier_core.events import ORCHESTRATOR_COMPLETE, USER_NOTIFICATION
+from amplifier_core.interfaces import Cleanup
+from amplifier_core.models import HookResult, Level
+from amplifier_core.utils import timestamp
+from amplifier_foundation.config import parse_config
+from amplifier_foundation.hooks._background import BackgroundTasks
+from amplifier_foundation.hooks._encoding import encoded
+from amplifier_foundation.hooks._patterns import covers
+from amplifier_foundation.hooks._subscription import is_own, session_of, subscribe
+from amplifier_foundation.hooks._text import one_line
+from amplifier_foundation.hooks._webhook import Webhook, WebhookError, check_url
+from amplifier_foundation.process import run_command
+
+NAME = "hooks-notify"
+
+logger = logging.getLogger(__name__)
+
+_LONGEST = 300
+_GRACE = 2.0
+_DESKTOP_SECONDS = 5.0
+
+
+class WebhookConfig(BaseModel):
+    """One address that gets a JSON document per notification."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    url: str
+    headers: dict[str, str] = Field(default_factory=dict)
+    timeout: float = Field(5.0, gt=0, le=60)
+    retry_delay: float = Field(1.0, ge=0, le=60)
+
+    @field_validator("url")
+    @classmethod
+    def _usable(cls, value: str) -> str:
+        return check_url(value)
+
+    @field_validator("headers")
+    @classmethod
+    def _single_lines(cls, value: dict[str, str]) -> dict[str, str]:
+        if not all(
+            f"{name}{text}".isascii() and f"{name}{text}".isprintable()
+            for name, text in value.items()
+        ):
+            raise ValueError("a header must be one line of ASCII")
+        return value
+
+
+class Config(BaseModel):
+    """The options of hooks-notify."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    events: tuple[str, ...] = (USER_NOTIFICATION, ORCHESTRATOR_COMPLETE)
+    desktop: bool = True
+    webhooks: tuple[WebhookConfig, ...] = ()
+    min_turn_seconds: float = Field(10.0, ge=0)
+    min_interval: float = Field(1.0, ge=0)
+    include_data: bool = False
+    sub_agents: bool = False
+    priority: int = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """What the user is told."""
+
+    title: str
+    message: str
+    level: Level
+
+
+def compose(event: str, data: dict[str, Any]) -> Notification:
+    """The words for an event; events nobody thought of are named."""
+    if event == USER_NOTIFICATION:
+        kind = str(data.get("notification_type") or "alert")
+        return Notification(
+            f"Amplifier: {one_line(kind.replace('_', ' '), 40)}",
+            one_line(data.get("message") or kind, _LONGEST),
+            "error" if kind == "error" else "warning" if kind == "approval_required" else "info",
+        )
+    if event == ORCHESTRATOR_COMPLETE:
+        return _completed(data)
+    message = data.get("message") or data.get("reason") or data.get("prompt") or event
+    level: Level = "error" if "error" in event else "info"
+    return Notification(f"Amplifier: {one_line(event, 60)}", one_line(message, _LONGEST), level)
+
+
+def _completed(data: dict[str, Any]) -> Notification:
+    status = one_line(data.get("status") or "success", 40)
+    final = data.get("final_message")
+    said = final.get("content") if isinstance(final, dict) else None
+    text = said if isinstance(said, str) and said.strip() else "The agent has finished."
+    title = "Amplifier: done" if status == "success" else f"Amplifier: {status}"
+    return Notification(title, one_line(text, _LONGEST), "info" if status == "success" else "error")
+
+
+def document(note: Notification, event: str, session: str, data: dict[str, Any] | None) -> bytes:
+    """The body of a webhook; `text` is what chat services show."""
+    body: dict[str, Any] = {
+        "text": f"{note.title}: {note.message}",
+        "title": note.title,
+        "message": note.message,
+        "level": note.level,
+        "event": event,
+        "session_id": session,
+        "timestamp": timestamp(),
+    }
+    if data is not None:
+        body["data"] = data
+    return encoded(body)
+
+
+class Notifier:
+    """Decides in the hook, delivers in tasks of its own."""
+
+    def __init__(
+        self, coordinator: Any, config: Config, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._coordinator = coordinator
+        self._config = config
+        self._clock = clock
+        self._last: tuple[Notification, float] | None = None
+        self._hooks = [
+            (Webhook(hook.url, hook.headers, hook.timeout), hook.retry_delay)
+            for hook in config.webhooks
+        ]
+        self.tasks = BackgroundTasks(NAME)
+
+    async def on_event(self, event: str, data: dict[str, Any]) -> HookResult:
+        if covers(self._config.events, event) and self._is_due(event, data):
+            note = compose(event, data)
+            if not self._is_echo(note):
+                self._deliver(note, event, data)
+        return HookResult(action="continue")
+
+    def _is_due(self, event: str, data: dict[str, Any]) -> bool:
+        if not self._config.sub_agents and not is_own(self._coordinator, data):
+            return event == USER_NOTIFICATION
+        if event != ORCHESTRATOR_COMPLETE:
+            return True
+        took = data.get("duration_ms")
+        return isinstance(took, int | float) and took >= 1000 * self._config.min_turn_seconds
+
+    def _is_echo(self, note: Notification) -> bool:
+        """The same words again within a moment."""
+        now = self._clock()
+        last, self._last = self._last, (note, now)
+        return last is not None and last[0] == note and now - last[1] < self._config.min_interval
+
+    def _deliver(self, note: Notification, event: str, data: dict[str, Any]) -> None:
+        if self._config.desktop and (program := shutil.which("notify-send")):
+            self.tasks.start(show_on_desktop(program, note))
+        if self._hooks:
+            session = session_of(self._coordinator, data)
+            body = document(note, event, session, data if self._config.include_data else None)
+            for hook, delay in self._hooks:
+                self.tasks.start(send(hook, body, delay))
+
+
+async def show_on_desktop(program: str, note: Notification) -> None:
+    """Through notify-send, which reads mark-up in the message."""
+    urgency = "critical" if note.level == "error" else "normal"
+    await run_command(
+        [
+            program,
+            "--app-name=Amplifier",
+            f"--urgency={urgency}",
+            "--",
+            note.title,
+            html.escape(note.message),
+        ],
+        timeout=_DESKTOP_SECONDS,
+    )
+
+
+async def send(hook: Webhook, body: bytes, delay: float) -> None:
+    """Post; try once more if that may help; else leave a line in the program's log."""
+    try:
+        await hook.post(body)
+    except WebhookError as failure:
+        if not failure.temporary:
+            logger.warning("%s: %s", NAME, failure)
+            return
+    else:
+        return
+    await asyncio.sleep(delay)
+    try:
+        await hook.post(body)
+    except WebhookError as failure:
+        logger.warning("%s: %s (tried twice)", NAME, failure)
+
+
+def _registered(events: tuple[str, ...]) -> tuple[str, ...]:
+    """Patterns may overlap, and one event is one notification: then listen once, to everything."""
+    exact = not any(set("*?[") & set(pattern) for pattern in events)
+    return tuple(dict.fromkeys(events)) if exact else ("*",)
+
+
+async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup:
+    """Begin to listen; clean-up gives deliveries under way a moment and ends the rest."""
+    settings = parse_config(Config, config, NAME)
+    notifier = Notifier(coordinator, settings)
+    remove = subscribe(
+        coordinator,
+        NAME,
+        settings.priority,
+        [(event, notifier.on_event) for event in _registered(settings.events)],
+    )
+
+    async def cleanup() -> None:
+        remove()
+        await notifier.tasks.close(grace=_GRACE)
+
+    return cleanup

@@ -1,0 +1,231 @@
+"""hooks-test-runner: run the tests after edits and tell the agent what fails.
+
+Listens to  tool:post, provider:request, orchestrator:complete
+Answers     inject_context with a summary of the failures, a message for the user, or continue
+Configure   command (required), when, files, tools, timeout, debounce, max_bytes, priority
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from amplifier_core.events import ORCHESTRATOR_COMPLETE, PROVIDER_REQUEST, TOOL_POST
+from amplifier_core.interfaces import Cleanup
+from amplifier_core.models import HookResult
+from amplifier_foundation.config import parse_config
+from amplifier_foundation.hooks._background import BackgroundTasks
+from amplifier_foundation.hooks._edits import EDITING_TOOLS, edited_file
+from amplifier_foundation.hooks._programs import Command, environment, first_word
+from amplifier_foundation.hooks._subscription import is_own, subscribe, working_dir
+from amplifier_foundation.hooks._text import clipped, one_line
+from amplifier_foundation.paths import matches
+from amplifier_foundation.process import CommandOutcome, run_command
+
+NAME = "hooks-test-runner"
+
+_CANNOT_RUN = (126, 127)
+_FAILURE = re.compile(r"(?:FAILED|ERROR|FAIL|not ok)\b|E  |--- FAIL|\s*[●✕✗×]|.*\b\d+ failed\b")
+_MOST_FAILURES = 30
+_TAIL = 15
+
+
+class Config(BaseModel):
+    """The options of hooks-test-runner."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    command: Command
+    when: Literal["background", "request", "turn"] = "background"
+    files: tuple[str, ...] = Field(("**",), min_length=1)
+    tools: frozenset[str] = EDITING_TOOLS
+    timeout: float = Field(120.0, gt=0, le=3600)
+    debounce: float = Field(0.5, ge=0, le=60)
+    max_bytes: int = Field(3000, ge=200)
+    tell_success: bool = True
+    priority: int = 55
+
+    @field_validator("command")
+    @classmethod
+    def _not_empty(cls, value: Command) -> Command:
+        if not value or not value[0].strip():
+            raise ValueError("must be a command line such as 'pytest -q', or a list of arguments")
+        return value
+
+    @field_validator("files")
+    @classmethod
+    def _usable_patterns(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        matches(Path("/probe"), value)
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a run of the tests came to."""
+
+    kind: Literal["passed", "failed", "trouble"]
+    summary: str
+    seconds: float = 0.0
+
+    def same_as(self, other: Verdict | None) -> bool:
+        """Whether it says nothing new."""
+        return other is not None and (self.kind, self.summary) == (other.kind, other.summary)
+
+
+def judge(outcome: CommandOutcome, config: Config) -> Verdict:
+    """The verdict on a finished command."""
+    seconds = outcome.duration_ms / 1000
+    if outcome.timed_out:
+        return Verdict("trouble", f"took longer than {config.timeout:g} s", seconds)
+    if outcome.returncode in _CANNOT_RUN and not outcome.stdout.strip():
+        return Verdict("trouble", one_line(outcome.stderr, 200), seconds)
+    if outcome.returncode == 0:
+        return Verdict("passed", "", seconds)
+    return Verdict("failed", summarise(outcome, config.max_bytes), seconds)
+
+
+def summarise(outcome: CommandOutcome, max_bytes: int) -> str:
+    """The lines that name failures, or the end of the output where none do."""
+    output = [line.rstrip() for line in f"{outcome.stdout}\n{outcome.stderr}".splitlines()]
+    lines = [line for line in output if line.strip()]
+    failures = list(dict.fromkeys(line for line in lines if _FAILURE.match(line[:500])))
+    shown = failures[:_MOST_FAILURES] or lines[-_TAIL:]
+    # Times differ from run to run and would make every failure a new one.
+    text = re.sub(r"\b(in|after) \d+(\.\d+)? ?m?s\b", "", "\n".join(shown))
+    return clipped(text, max_bytes) or f"exit code {outcome.returncode}, without a word"
+
+
+class TestRunner:
+    """Runs the tests when edits have settled, and says what is new about them."""
+
+    __test__ = False  # pytest would take it for a test
+
+    def __init__(self, coordinator: Any, config: Config) -> None:
+        self._coordinator = coordinator
+        self._config = config
+        self._edited = False
+        self._ready: Verdict | None = None
+        self._told: Verdict | None = None
+        self._run: asyncio.Task[None] | None = None
+        self.tasks = BackgroundTasks(NAME)
+
+    async def on_tool(self, event: str, data: dict[str, Any]) -> HookResult:
+        path = edited_file(data, self._config.tools, working_dir(self._coordinator))
+        if path is not None and matches(path, self._config.files):
+            self._edited = True
+            if self._config.when == "background":
+                self._restart()
+        return HookResult(action="continue")
+
+    def _restart(self) -> None:
+        """What an earlier run finds is out of date already."""
+        if self._run is not None:
+            self._run.cancel()
+        self._run = self.tasks.start(self._run_later())
+
+    async def _run_later(self) -> None:
+        await asyncio.sleep(self._config.debounce)
+        self._ready = await self._test()
+
+    async def _test(self) -> Verdict:
+        self._edited = False
+        base = working_dir(self._coordinator)
+        outcome = await run_command(
+            self._config.command,
+            cwd=base,
+            timeout=self._config.timeout,
+            env=environment(base),
+        )
+        return judge(outcome, self._config)
+
+    async def on_request(self, event: str, data: dict[str, Any]) -> HookResult:
+        if self._config.when == "request" and self._edited:
+            self._ready = await self._test()
+        return self._tell()
+
+    async def on_complete(self, event: str, data: dict[str, Any]) -> HookResult:
+        if self._config.when != "background" and self._edited and is_own(self._coordinator, data):
+            self._ready = await self._test()
+        return self._tell()
+
+    def _tell(self) -> HookResult:
+        verdict, self._ready = self._ready, None
+        if verdict is None:
+            return HookResult(action="continue")
+        before, self._told = self._told, verdict
+        if verdict.same_as(before):
+            return _unchanged(verdict)
+        program = first_word(self._config.command)
+        if verdict.kind == "failed":
+            return _failed(verdict, program)
+        if verdict.kind == "trouble":
+            return HookResult(
+                user_message=f"The tests could not run: {verdict.summary}",
+                user_message_level="warning",
+                suppress_output=True,
+            )
+        return _passed(verdict, program, before, self._config.tell_success)
+
+    async def close(self) -> None:
+        """End the run that is under way."""
+        await self.tasks.close()
+
+
+def _unchanged(verdict: Verdict) -> HookResult:
+    """Silence after an edit would read as success."""
+    if verdict.kind != "failed":
+        return HookResult(action="continue")
+    return HookResult(
+        action="inject_context",
+        context_injection="The tests still fail in the same way as before.",
+        suppress_output=True,
+    )
+
+
+def _failed(verdict: Verdict, program: str) -> HookResult:
+    return HookResult(
+        action="inject_context",
+        context_injection=f"The tests fail after your edits ({program}):\n{verdict.summary}",
+        user_message=f"Tests fail ({program}, {verdict.seconds:.1f} s)",
+        user_message_level="warning",
+        suppress_output=True,
+    )
+
+
+def _passed(verdict: Verdict, program: str, before: Verdict | None, tell: bool) -> HookResult:
+    message = f"Tests pass ({program}, {verdict.seconds:.1f} s)" if tell else None
+    if before is not None and before.kind == "failed":
+        return HookResult(
+            action="inject_context",
+            context_injection="The tests pass again.",
+            user_message=message,
+            suppress_output=True,
+        )
+    return HookResult(user_message=message, suppress_output=True)
+
+
+async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup:
+    """Begin to listen; clean-up ends a run of the tests that is under way."""
+    settings = parse_config(Config, config, NAME)
+    runner = TestRunner(coordinator, settings)
+    remove = subscribe(
+        coordinator,
+        NAME,
+        settings.priority,
+        [
+            (TOOL_POST, runner.on_tool),
+            (PROVIDER_REQUEST, runner.on_request),
+            (ORCHESTRATOR_COMPLETE, runner.on_complete),
+        ],
+    )
+
+    async def cleanup() -> None:
+        remove()
+        await runner.close()
+
+    return cleanup
