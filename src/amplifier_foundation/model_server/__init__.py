@@ -1,0 +1,6 @@
+"""A local model server: plays a script over HTTP, in the protocols of Anthropic and OpenAI."""
+
+from amplifier_foundation.model_server.server import ModelServer
+from amplifier_foundation.providers.script import Failure, Reply, ScriptedCall
+
+__all__ = ["Failure", "ModelServer", "Reply", "ScriptedCall"]

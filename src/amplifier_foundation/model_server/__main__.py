@@ -1,0 +1,63 @@
+"""python -m amplifier_foundation.model_server script.yaml --port N"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+
+from amplifier_core.errors import ModuleLoadError
+from amplifier_foundation.model_server.server import ModelServer
+from amplifier_foundation.providers.script import read_script
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m amplifier_foundation.model_server",
+        description="Play a script in the protocols of Anthropic and OpenAI.",
+    )
+    parser.add_argument("script", help="YAML file with the replies")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    parser.add_argument("--port", type=int, default=8765, help="0 for any free one")
+    parser.add_argument("--api-key", help="refuse requests that come with another key")
+    parser.add_argument(
+        "--when-done", choices=["close", "raise", "repeat"], default="repeat", help="at the end"
+    )
+    parser.add_argument(
+        "--per-conversation",
+        action="store_true",
+        help="choose the reply by the length of the conversation, so that several may run",
+    )
+    return parser.parse_args(argv)
+
+
+async def _serve(options: argparse.Namespace) -> None:
+    server = ModelServer(
+        await asyncio.to_thread(read_script, options.script),
+        host=options.host,
+        port=options.port,
+        api_key=options.api_key,
+        when_done=options.when_done,
+        per_conversation=options.per_conversation,
+    )
+    async with server:
+        sys.stdout.write(f"Anthropic: {server.url}\nOpenAI:    {server.openai_url}\n")
+        sys.stdout.flush()
+        await server.serve_forever()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Serve until interrupted; a script or a port that is no good is one sentence."""
+    try:
+        asyncio.run(_serve(_arguments(argv)))
+    except (ModuleLoadError, OSError) as failure:
+        sys.stderr.write(f"{failure}\n")
+        return 1
+    except KeyboardInterrupt:
+        pass
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

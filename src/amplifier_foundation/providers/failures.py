@@ -1,0 +1,171 @@
+"""What the official SDKs raise, as our own errors.
+
+Both SDKs name their exceptions alike and hang the same facts on them, so one translation does.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from amplifier_core.llm_errors import (
+    AccessDeniedError,
+    AuthenticationError,
+    ContentFilterError,
+    ContextLengthError,
+    InvalidRequestError,
+    LLMError,
+    LLMTimeoutError,
+    NotFoundError,
+    ProviderUnavailableError,
+    RateLimitError,
+    StreamBrokenError,
+)
+
+_BY_STATUS: dict[int, type[LLMError]] = {
+    401: AuthenticationError,
+    402: AccessDeniedError,
+    403: AccessDeniedError,
+    404: NotFoundError,
+    408: LLMTimeoutError,
+    409: ProviderUnavailableError,
+    429: RateLimitError,
+}
+# Errors inside a stream come with status 200; what they are is only in their body.
+_STATUS_BY_WORD = {
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "timeout_error": 504,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "insufficient_quota": 429,
+    "overloaded_error": 529,
+    "invalid_request_error": 400,
+    "invalid_prompt": 400,
+    "context_length_exceeded": 400,
+    "content_filter": 400,
+}
+_TOO_LONG = re.compile(
+    r"context_length|context length|context window|context size|prompt is too long"
+    r"|input is too long|too many tokens|maximum context",
+    re.IGNORECASE,
+)
+_FILTERED = re.compile(r"content_filter|content_policy|content management policy", re.IGNORECASE)
+_USED_UP = re.compile(r"insufficient_quota|billing|credit balance", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Whose failure it is."""
+
+    provider: str
+    model: str | None = None
+
+    def error(self, kind: type[LLMError], message: str, **facts: Any) -> LLMError:
+        """An error that says where it comes from."""
+        return kind(f"{self}: {message}", provider=self.provider, model=self.model, **facts)
+
+    def __str__(self) -> str:
+        return f"{self.provider} ({self.model})" if self.model else self.provider
+
+
+def translate(failure: Exception, origin: Origin, *, streaming: bool = False) -> LLMError:
+    """The error of ours that means the same."""
+    if isinstance(failure, LLMError):
+        return failure
+    names = {kind.__name__ for kind in type(failure).__mro__}
+    if names & {"APITimeoutError", "TimeoutException", "TimeoutError"}:
+        return origin.error(LLMTimeoutError, "no answer within the time limit")
+    if names & {"APIConnectionError", "TransportError", "StreamError"}:
+        return _disconnected(failure, origin, streaming)
+    if "APIStatusError" in names or getattr(failure, "body", None) is not None:
+        return _answered(failure, origin)
+    return unreadable(failure, origin)
+
+
+def unreadable(failure: Exception, origin: Origin) -> LLMError:
+    """The server answered, but not in its protocol."""
+    what = f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
+    return origin.error(
+        ProviderUnavailableError,
+        f"the answer cannot be read ({what}); is base_url right?",
+        retryable=False,
+    )
+
+
+def _disconnected(failure: Exception, origin: Origin, streaming: bool) -> LLMError:
+    cause = str(failure.__cause__ or failure) or type(failure).__name__
+    if streaming:
+        return origin.error(StreamBrokenError, f"the stream broke off ({cause})")
+    return origin.error(ProviderUnavailableError, f"no connection ({cause})")
+
+
+def _answered(failure: Exception, origin: Origin) -> LLMError:
+    words = _words(getattr(failure, "body", None))
+    status = getattr(failure, "status_code", None)
+    headers = getattr(getattr(failure, "response", None), "headers", {})
+    message = words.get("message") or str(failure)
+    facts = " ".join((words.get("type") or "", words.get("code") or "", message))
+    return refused(origin, status, message, facts, headers)
+
+
+def refused(
+    origin: Origin,
+    status: int | None,
+    message: str,
+    facts: str = "",
+    headers: Mapping[str, str] | None = None,
+) -> LLMError:
+    """The error for a refusal with this status, or with these words if the status says nothing."""
+    if status is None or status < 400:
+        known = (code for word, code in _STATUS_BY_WORD.items() if word in facts)
+        status = next(known, 500)
+    kind = _kind(status, facts or message)
+    facts_of_error: dict[str, Any] = {"retry_after": retry_after(headers or {})}
+    if kind is RateLimitError and _USED_UP.search(facts):
+        facts_of_error["retryable"] = False
+    return origin.error(kind, f"{message} (status {status})", status_code=status, **facts_of_error)
+
+
+def _kind(status: int, facts: str) -> type[LLMError]:
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    if status >= 500:
+        return ProviderUnavailableError
+    if _TOO_LONG.search(facts):
+        return ContextLengthError
+    return ContentFilterError if _FILTERED.search(facts) else InvalidRequestError
+
+
+def _words(body: object) -> dict[str, str]:
+    if isinstance(body, Mapping) and isinstance(body.get("error"), Mapping):
+        body = body["error"]
+    if not isinstance(body, Mapping):
+        return {}
+    return {key: str(body[key]) for key in ("type", "code", "message") if body.get(key)}
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that the server asks to wait, from either of its two headers."""
+    try:
+        if milliseconds := headers.get("retry-after-ms"):
+            return max(0.0, float(milliseconds) / 1000)
+        return _seconds(headers.get("retry-after"))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _seconds(text: str | None) -> float | None:
+    if not text:
+        return None
+    try:
+        wait = float(text)
+    except ValueError:
+        wait = parsedate_to_datetime(text).timestamp() - time.time()
+    return max(0.0, wait) if wait < float("inf") else None

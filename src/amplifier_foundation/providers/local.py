@@ -1,0 +1,256 @@
+"""provider-local: a small real model inside the process, constrained to valid tool calls.
+
+Mounts      a provider, by default under the name "local"
+Configure   model (a GGUF file), context_tokens, threads, max_output_tokens, temperature, seed,
+            extra, name
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator
+from contextlib import aclosing
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from amplifier_core.llm_errors import (
+    ContextLengthError,
+    InvalidRequestError,
+    LLMError,
+    ProviderUnavailableError,
+    StreamBrokenError,
+)
+from amplifier_core.message_models import (
+    ChatRequest,
+    ChatResponse,
+    StreamChunk,
+    TextBlock,
+    ToolCall,
+    ToolCallBlock,
+    ToolResultBlock,
+    ToolSpec,
+    Usage,
+)
+from amplifier_foundation.config import parse_config
+from amplifier_foundation.providers.assembly import Assembly
+from amplifier_foundation.providers.calls import calls_of
+from amplifier_foundation.providers.conversation import Turn, arrange, output_text
+from amplifier_foundation.providers.embedded import EmbeddedModel, MissingModel, load_model
+from amplifier_foundation.providers.failures import Origin
+
+_HOW = (
+    'To use a tool write {"tool": its name, "input": its input}. '
+    'To answer the user write {"reply": your answer}.'
+)
+
+
+class LocalConfig(BaseModel):
+    """The options of provider-local."""
+
+    name: str = "local"
+    model: str | None = None
+    context_tokens: int = Field(4096, ge=256)
+    threads: int = Field(1, ge=1)
+    max_output_tokens: int = Field(256, ge=1)
+    temperature: float = Field(0.0, ge=0)
+    seed: int = 0
+    extra: dict[str, Any] = {}
+
+
+class LocalProvider:
+    """A provider whose model is loaded into the process with the first request."""
+
+    def __init__(self, config: LocalConfig) -> None:
+        self.config = config
+        self._origin = Origin(config.name, config.model or "smollm2")
+
+    @property
+    def name(self) -> str:
+        """The name it is mounted under."""
+        return self.config.name
+
+    async def complete(self, request: ChatRequest, **kwargs: Any) -> ChatResponse:
+        """The whole reply of the model."""
+        async with aclosing(self.stream(request)) as chunks:
+            async for chunk in chunks:
+                if chunk.response is not None:
+                    return chunk.response
+        raise self._origin.error(StreamBrokenError, "the model stopped without a reply")
+
+    async def stream(
+        self, request: ChatRequest, **kwargs: Any
+    ) -> AsyncGenerator[StreamChunk, None]:
+        """The reply as it is written; a tool call and what is said beside tools come at once."""
+        model = await self._loaded()
+        tools = _offered(request)
+        reply = _Reply(self._origin, constrained=bool(tools))
+        async with aclosing(model.ask(self._question(request, tools))) as parts:
+            async for part in parts:
+                for chunk in reply.feed(part):
+                    yield chunk
+        for chunk in reply.finish():
+            yield chunk
+
+    def parse_tool_calls(self, response: ChatResponse) -> list[ToolCall]:
+        """The calls in a reply."""
+        return calls_of(response)
+
+    async def _loaded(self) -> EmbeddedModel:
+        options = self.config
+        try:
+            return await asyncio.to_thread(
+                load_model, options.model, options.context_tokens, options.threads
+            )
+        except MissingModel as missing:
+            failure = self._origin.error(ProviderUnavailableError, str(missing), retryable=False)
+            raise failure from missing
+
+    def _question(self, request: ChatRequest, tools: list[ToolSpec]) -> dict[str, Any]:
+        options = self.config
+        heat = options.temperature if request.temperature is None else request.temperature
+        question = {
+            "messages": _messages(request, tools),
+            "max_tokens": request.max_output_tokens or options.max_output_tokens,
+            "temperature": heat,
+            "seed": options.seed,
+            "stop": request.stop or [],
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        form = {"response_format": _form(tools, request.tool_choice)} if tools else {}
+        return question | form | options.extra
+
+
+class _Reply:
+    """The model's answer as it is written: text, or under a schema one JSON object."""
+
+    def __init__(self, origin: Origin, *, constrained: bool) -> None:
+        self._origin = origin
+        self._constrained = constrained
+        self._assembly = Assembly()
+        self._written: list[str] = []
+        self._finish_reason: str | None = None
+        self._usage: Usage | None = None
+
+    def feed(self, part: dict[str, Any]) -> Iterator[StreamChunk]:
+        if "error" in part:
+            raise self._failure(part["error"])
+        if usage := part.get("usage"):
+            self._usage = _usage(usage)
+        for choice in part.get("choices") or []:
+            self._finish_reason = choice.get("finish_reason") or self._finish_reason
+            text = choice.get("delta", {}).get("content") or ""
+            self._written.append(text)
+            if text and not self._constrained:
+                yield from self._assembly.grow("text", "text", text)
+
+    def finish(self) -> Iterator[StreamChunk]:
+        if self._finish_reason is None:
+            raise self._origin.error(StreamBrokenError, "the model stopped in mid-reply")
+        called = False
+        if self._constrained:
+            written = "".join(self._written)
+            called = yield from self._take_apart(written)
+        reason = "tool_calls" if called else self._finish_reason
+        yield from self._assembly.finish(
+            usage=self._usage, finish_reason=reason, model=self._origin.model
+        )
+
+    def _take_apart(self, written: str) -> Generator[StreamChunk, None, bool]:
+        said = _object(written)
+        if "tool" in said:
+            given = said.get("input", {})
+            yield from self._assembly.open(0, "tool_call", name=str(said["tool"]), input=given)
+            return True
+        yield from self._assembly.grow("text", "text", str(said.get("reply", written)))
+        return False
+
+    def _failure(self, error: Any) -> LLMError:
+        facts = error if isinstance(error, dict) else {"message": str(error)}
+        too_long = facts.get("type") == "exceed_context_size_error"
+        kind = ContextLengthError if too_long else InvalidRequestError
+        return self._origin.error(kind, str(facts.get("message")), status_code=facts.get("code"))
+
+
+def _object(written: str) -> dict[str, Any]:
+    """The JSON object; one that ran out of tokens is none, and is shown as it is."""
+    try:
+        value = json.loads(written)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _usage(usage: dict[str, Any]) -> Usage:
+    return Usage(
+        input_tokens=usage.get("prompt_tokens", 0),
+        output_tokens=usage.get("completion_tokens", 0),
+        cache_read_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens"),
+    )
+
+
+def _offered(request: ChatRequest) -> list[ToolSpec]:
+    """The tools the model may call now."""
+    tools = request.tools or []
+    if request.tool_choice == "none":
+        return []
+    named = [tool for tool in tools if tool.name == request.tool_choice]
+    return named or tools
+
+
+def _form(tools: list[ToolSpec], choice: str | dict[str, Any] | None) -> dict[str, Any]:
+    """The schema of what the model may write: one of the calls, or text if that will do."""
+    forms = [_object_of(tool={"const": tool.name}, input=tool.parameters) for tool in tools]
+    if choice is None or choice == "auto":
+        forms.append(_object_of(reply={"type": "string"}))
+    schema = {"name": "answer", "schema": {"anyOf": forms}, "strict": True}
+    return {"type": "json_schema", "json_schema": schema}
+
+
+def _object_of(**properties: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _messages(request: ChatRequest, tools: list[ToolSpec]) -> list[dict[str, Any]]:
+    conversation = arrange(request.messages)
+    system = "\n\n".join(filter(None, [conversation.system, _introduction(tools)]))
+    messages = [{"role": "system", "content": system}] if system else []
+    return messages + [_message(turn) for turn in conversation.turns]
+
+
+def _introduction(tools: list[ToolSpec]) -> str:
+    if not tools:
+        return ""
+    return "\n".join(["You can use these tools:", *map(_line, tools), _HOW])
+
+
+def _line(tool: ToolSpec) -> str:
+    first = (tool.description or "").strip().partition("\n")[0]
+    inputs = json.dumps(dict.fromkeys(tool.parameters.get("properties", {}), "..."))
+    return f"- {tool.name}: {first} Input: {inputs}"
+
+
+def _message(turn: Turn) -> dict[str, Any]:
+    return {"role": turn.role, "content": "\n\n".join(map(_said, turn.blocks))}
+
+
+def _said(block: Any) -> str:
+    if isinstance(block, ToolCallBlock):
+        return json.dumps({"tool": block.name, "input": block.input}, ensure_ascii=False)
+    if isinstance(block, ToolResultBlock):
+        return f"Result of the tool:\n{output_text(block)}"
+    return block.text if isinstance(block, TextBlock) else ""
+
+
+async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Callable[[], Any] | None:
+    """Mount the provider under its configured name."""
+    options = parse_config(LocalConfig, config, "provider-local")
+    await coordinator.mount("providers", LocalProvider(options), name=options.name)
+    return None

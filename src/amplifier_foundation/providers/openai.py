@@ -1,0 +1,41 @@
+"""provider-openai: OpenAI models, and every server that speaks one of its two protocols.
+
+Mounts      a provider, by default under the name "openai"
+Configure   model, api (chat or responses), api_key, base_url, max_output_tokens, temperature,
+            timeout, system_messages, headers, extra, name
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from amplifier_foundation.config import parse_config
+from amplifier_foundation.providers.openai_chat import Chat
+from amplifier_foundation.providers.openai_responses import Responses
+from amplifier_foundation.providers.remote import (
+    RemoteConfig,
+    RemoteProvider,
+    Vendor,
+    mount_remote,
+)
+
+# Local servers such as Ollama, vLLM and LM Studio want no key.
+_VENDOR = Vendor(
+    "openai", "AsyncOpenAI", "OPENAI_API_KEY", "OPENAI_BASE_URL", key_optional_elsewhere=True
+)
+
+
+class OpenAIConfig(RemoteConfig):
+    """The options of provider-openai."""
+
+    name: str = "openai"
+    model: str = "gpt-5.5"
+    api: Literal["chat", "responses"] = "chat"
+
+
+async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Callable[[], Any] | None:
+    """Mount the provider under its configured name."""
+    options = parse_config(OpenAIConfig, config, "provider-openai")
+    wire = Chat() if options.api == "chat" else Responses()
+    return await mount_remote(coordinator, RemoteProvider(options, _VENDOR, wire))

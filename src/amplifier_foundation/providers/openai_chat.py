@@ -1,0 +1,172 @@
+"""The Chat Completions protocol."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+from amplifier_core.llm_errors import ContentFilterError, StreamBrokenError
+from amplifier_core.message_models import (
+    ChatRequest,
+    StreamChunk,
+    ToolCallBlock,
+    ToolResultBlock,
+    ToolSpec,
+    Usage,
+)
+from amplifier_foundation.providers.assembly import Assembly
+from amplifier_foundation.providers.conversation import Conversation, Turn, arrange, output_text
+from amplifier_foundation.providers.failures import Origin
+from amplifier_foundation.providers.remote import RemoteConfig, object_schema
+
+
+class Chat:
+    """The Chat Completions protocol, as OpenAI and most compatible servers speak it."""
+
+    def params(
+        self, request: ChatRequest, config: RemoteConfig, base_url: str | None
+    ) -> dict[str, Any]:
+        """The arguments of `chat.completions.create`."""
+        # Templates of open models refuse system messages behind the first; OpenAI takes them.
+        late = config.system_messages or ("frame" if base_url else "keep")
+        limit = "max_tokens" if base_url else "max_completion_tokens"
+        heat = config.temperature if request.temperature is None else request.temperature
+        return {
+            "model": request.model or config.model,
+            "messages": _messages(arrange(request.messages, late)),
+            "tools": [_tool(tool) for tool in request.tools or []],
+            "tool_choice": _choice(request.tool_choice) if request.tools else None,
+            "temperature": heat,
+            "stop": request.stop,
+            limit: request.max_output_tokens or config.max_output_tokens,
+        }
+
+    async def call(self, client: Any, params: dict[str, Any]) -> Any:
+        """Send it."""
+        if params.get("stream"):
+            params = params | {"stream_options": {"include_usage": True}}
+        return await client.chat.completions.create(**params)
+
+    def read(self, answer: Any, origin: Origin) -> Iterator[StreamChunk]:
+        """Take a whole completion apart."""
+        reply = _Reply(origin)
+        yield from reply.feed(answer, "message")
+        yield from reply.finish()
+
+    async def follow(self, events: Any, origin: Origin) -> AsyncIterator[StreamChunk]:
+        """Take the chunks of a completion apart as they come."""
+        reply = _Reply(origin)
+        async for event in events:
+            for chunk in reply.feed(event, "delta"):
+                yield chunk
+        if reply.finish_reason is None:
+            raise origin.error(StreamBrokenError, "the stream ended before the reply did")
+        for chunk in reply.finish():
+            yield chunk
+
+
+class _Reply:
+    """A completion as it arrives."""
+
+    def __init__(self, origin: Origin) -> None:
+        self.finish_reason: str | None = None
+        self._origin = origin
+        self._assembly = Assembly()
+        self._usage: Usage | None = None
+        self._model: str | None = None
+        self._id: str | None = None
+
+    def feed(self, part: Any, field: str) -> Iterator[StreamChunk]:
+        self._model, self._id = part.model or self._model, part.id or self._id
+        if part.usage is not None:
+            self._usage = _usage(part.usage)
+        for choice in part.choices[:1]:
+            yield from self._grow(getattr(choice, field))
+            self.finish_reason = choice.finish_reason or self.finish_reason
+
+    def _grow(self, said: Any) -> Iterator[StreamChunk]:
+        # Open models think in fields that OpenAI does not have.
+        thought = getattr(said, "reasoning_content", None) or getattr(said, "reasoning", None)
+        if isinstance(thought, str) and thought:
+            yield from self._assembly.grow("thinking", "thinking", thought)
+        for text in (said.content, said.refusal):
+            if text:
+                yield from self._assembly.grow("text", "text", text)
+        for position, call in enumerate(said.tool_calls or []):
+            yield from self._grow_call(call, position)
+
+    def _grow_call(self, call: Any, position: int) -> Iterator[StreamChunk]:
+        index = getattr(call, "index", None)
+        key = ("call", position if index is None else index)
+        function = call.function
+        name = getattr(function, "name", None) or None
+        yield from self._assembly.open(key, "tool_call", id=call.id or None, name=name)
+        yield from self._assembly.grow(key, "tool_call", getattr(function, "arguments", None) or "")
+
+    def finish(self) -> Iterator[StreamChunk]:
+        if self.finish_reason == "content_filter":
+            raise self._origin.error(ContentFilterError, "the provider's filter stopped the reply")
+        return self._assembly.finish(
+            usage=self._usage,
+            finish_reason=self.finish_reason,
+            model=self._model,
+            id=self._id,
+        )
+
+
+def _usage(usage: Any) -> Usage:
+    read = getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", None)
+    thought = getattr(getattr(usage, "completion_tokens_details", None), "reasoning_tokens", None)
+    return Usage(
+        input_tokens=usage.prompt_tokens or 0,
+        output_tokens=usage.completion_tokens or 0,
+        cache_read_tokens=read,
+        reasoning_tokens=thought,
+    )
+
+
+def _messages(conversation: Conversation) -> list[dict[str, Any]]:
+    messages = [{"role": "system", "content": conversation.system}] if conversation.system else []
+    return messages + [message for turn in conversation.turns for message in _turn(turn)]
+
+
+def _turn(turn: Turn) -> Iterator[dict[str, Any]]:
+    if turn.role == "assistant":
+        yield _assistant(turn)
+        return
+    for block in turn.blocks:
+        if isinstance(block, ToolResultBlock):
+            yield _tool_result(block)
+    if turn.text:
+        yield {"role": turn.role, "content": turn.text}
+
+
+def _assistant(turn: Turn) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": turn.text or None}
+    calls = [_call(block) for block in turn.blocks if isinstance(block, ToolCallBlock)]
+    return message | ({"tool_calls": calls} if calls else {})
+
+
+def _call(block: ToolCallBlock) -> dict[str, Any]:
+    function = {"name": block.name, "arguments": json.dumps(block.input, ensure_ascii=False)}
+    return {"id": block.id, "type": "function", "function": function}
+
+
+def _tool_result(block: ToolResultBlock) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": block.tool_call_id, "content": output_text(block)}
+
+
+def _tool(tool: ToolSpec) -> dict[str, Any]:
+    function = {"name": tool.name, "parameters": object_schema(tool.parameters)}
+    if tool.description:
+        function["description"] = tool.description
+    return {"type": "function", "function": function}
+
+
+def _choice(choice: str | dict[str, Any] | None) -> str | dict[str, Any] | None:
+    if choice is None or isinstance(choice, dict) or choice in {"auto", "none", "required"}:
+        return choice
+    if choice == "any":
+        return "required"
+    return {"type": "function", "function": {"name": choice}}
