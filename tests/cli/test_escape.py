@@ -153,7 +153,7 @@ def test_generated_hostile_prompts_are_harmless_and_come_back(count: int) -> Non
 
 
 @pytest.mark.slow
-@settings(max_examples=20_000, deadline=None)
+@settings(max_examples=5_000, deadline=None)
 @given(hostile)
 def test_hypothesis_finds_no_way_around(text: str) -> None:
     """The same rules under a longer search."""
