@@ -1,20 +1,49 @@
-"""Asking a person: the protocol, the question, the answer."""
+"""Asking a person: the protocol, the question, the answer, and the gate that judges it."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import math
+import re
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from amplifier_core.errors import ApprovalTimeout, ApprovalTimeoutError
-from amplifier_core.models import Decision
+from amplifier_core.models import DEFAULT_APPROVAL_OPTIONS, Decision
+from amplifier_core.utils import describe_error
+
+logger = logging.getLogger(__name__)
+
+ALLOWING = frozenset(
+    {"allow", "yes", "approve", "accept", "ok", "proceed", "continue", "run", "confirm"}
+)
+REFUSING = frozenset(
+    {"deny", "no", "reject", "refuse", "decline", "block", "cancel", "stop", "abort", "never"}
+)
+
+LONGEST_WAIT = 30 * 24 * 3600.0
+"""Seconds; whatever a hook asks for, no question stays open longer."""
+
+STOP_GRACE = 0.2
+"""Seconds an approval system has to end after its question was withdrawn."""
+
+How = Literal["person", "cache", "timeout", "error", "nobody", "invalid"]
 
 __all__ = [
     "ApprovalAnswer",
+    "ApprovalGate",
     "ApprovalQuestion",
     "ApprovalSystem",
     "ApprovalTimeout",
     "ApprovalTimeoutError",
     "DecidingApprovalSystem",
+    "Verdict",
+    "allows",
+    "options_of",
+    "unclear_options",
 ]
 
 
@@ -59,3 +88,130 @@ class DecidingApprovalSystem(Protocol):
     """An approval system that takes the whole question instead of its prompt alone."""
 
     async def decide(self, question: ApprovalQuestion) -> ApprovalAnswer | str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How a gate ended, with the reason that the record and the agent get."""
+
+    allowed: bool
+    how: How
+    decision: str | None = None
+    by: str | None = None
+    comment: str | None = None
+    edited_input: dict[str, Any] | None = None
+    detail: str = ""
+
+    @property
+    def remembered(self) -> bool:
+        """Whether the person wants the same answer for the rest of the session."""
+        return self.how == "person" and _words(self.decision or "")[-1:] == ["always"]
+
+
+def _words(option: str) -> list[str]:
+    return re.findall(r"[a-z']+", option.lower()) if option.isascii() else []
+
+
+def allows(option: str) -> bool:
+    """Whether an option means yes: by its first word, everything else is a no."""
+    return _words(option)[:1] != [] and _words(option)[0] in ALLOWING
+
+
+def unclear_options(options: Sequence[str]) -> list[str]:
+    """Options that are neither a yes nor a plain no; they count as a no."""
+    return [one for one in options if not allows(one) and not REFUSING & set(_words(one)[:1])]
+
+
+def options_of(offered: Sequence[str] | None) -> tuple[str, ...]:
+    """The choices of a question; a hook that offers none gets the usual two."""
+    return tuple(offered) if offered else DEFAULT_APPROVAL_OPTIONS
+
+
+CacheKey = tuple[int, str | None, str]
+
+
+class ApprovalGate:
+    """Puts questions to the approval system and decides what its answers mean.
+
+    The approval system may raise, hang or talk nonsense: the gate has its own deadline, and
+    everything that is not clearly a yes is a no.
+    """
+
+    def __init__(self, system: Any = None) -> None:
+        self.system = system
+        self._cache: dict[CacheKey, Verdict] = {}
+
+    def cached(self, registration: int, question: ApprovalQuestion) -> Verdict | None:
+        """What the person said about exactly this hook, tool and prompt, if it was for always."""
+        kept = self._cache.get((registration, question.tool_name, question.prompt))
+        return kept and Verdict(kept.allowed, "cache", kept.decision, kept.by)
+
+    def remember(self, registration: int, question: ApprovalQuestion, verdict: Verdict) -> bool:
+        """Keep an answer that ends in "always"; True if it is one."""
+        if verdict.remembered:
+            self._cache[registration, question.tool_name, question.prompt] = verdict
+        return verdict.remembered
+
+    def clear(self) -> int:
+        """Forget all of it; returns how many answers that were."""
+        forgotten = len(self._cache)
+        self._cache.clear()
+        return forgotten
+
+    async def ask(self, question: ApprovalQuestion) -> Verdict:
+        """Ask, wait no longer than the question allows, and judge."""
+        if self.system is None:
+            return Verdict(False, "nobody", detail="there is no approval system")
+        seconds = question.timeout
+        if math.isnan(seconds) or seconds < 0:
+            return Verdict(False, "invalid", detail=f"approval_timeout of {seconds!r} seconds")
+        return await self._decided(question, min(seconds, LONGEST_WAIT))
+
+    async def _decided(self, question: ApprovalQuestion, seconds: float) -> Verdict:
+        started = time.monotonic()
+        asking = asyncio.ensure_future(self._put(question))
+        try:
+            await asyncio.wait({asking}, timeout=seconds)
+        finally:
+            if not asking.done():
+                await _withdraw(asking)
+        if time.monotonic() - started > seconds or asking.cancelled():
+            return _by_default(question, "timeout", f"nobody decided within {seconds:g} s")
+        error = asking.exception()
+        if isinstance(error, ApprovalTimeout):
+            return _by_default(question, "timeout", str(error) or "nobody decided in time")
+        if error is not None:
+            logger.error("The approval system failed: %s", describe_error(error), exc_info=error)
+            return _by_default(question, "error", f"approval system: {describe_error(error)}")
+        return _judged(question, asking.result())
+
+    async def _put(self, question: ApprovalQuestion) -> Any:
+        if isinstance(self.system, DecidingApprovalSystem):
+            return await self.system.decide(question)
+        return await self.system.request_approval(
+            question.prompt, list(question.options), question.timeout, question.default
+        )
+
+
+async def _withdraw(asking: asyncio.Future[Any]) -> None:
+    asking.add_done_callback(lambda done: done.cancelled() or done.exception())
+    asking.cancel()
+    await asyncio.wait({asking}, timeout=STOP_GRACE)
+
+
+def _by_default(question: ApprovalQuestion, how: How, detail: str) -> Verdict:
+    return Verdict(question.default == "allow", how, detail=detail)
+
+
+def _judged(question: ApprovalQuestion, answer: Any) -> Verdict:
+    if isinstance(answer, str):
+        answer = ApprovalAnswer(answer)
+    if not isinstance(answer, ApprovalAnswer) or type(answer.option) is not str:
+        return Verdict(False, "invalid", detail=f"an answer of type {type(answer).__name__}")
+    if answer.option not in question.options:
+        shown = answer.option[:80]
+        return Verdict(False, "invalid", detail=f"{shown!r} is not one of {list(question.options)}")
+    edited = answer.edited_input if isinstance(answer.edited_input, dict) else None
+    return Verdict(
+        allows(answer.option), "person", answer.option, answer.by, answer.comment, edited
+    )

@@ -177,7 +177,7 @@ class SessionResumeData(EventData):
 class SessionForkData(EventData):
     """A child session leaves its parent."""
 
-    parent_id: str
+    child_id: str
     agent_name: str
 
 
@@ -528,3 +528,20 @@ _payloads: dict[str, type[EventData]] = {
 def payload_type(event: str) -> type[EventData] | None:
     """The typed payload of an event; None for an event of a module's own."""
     return _payloads.get(canonical(event))
+
+
+_notifications = frozenset(ALL_EVENTS) - {
+    SESSION_START,
+    PROMPT_SUBMIT,
+    PROVIDER_REQUEST,
+    PROVIDER_RESPONSE,
+    TOOL_PRE,
+    TOOL_POST,
+    CONTEXT_PRE_COMPACT,
+    AGENT_SPAWN,
+}
+
+
+def is_notification(event: str) -> bool:
+    """Whether an event only tells: deny, modify and ask_user on it are recorded, no more."""
+    return canonical(event) in _notifications

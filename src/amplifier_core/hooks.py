@@ -84,31 +84,42 @@ class HookHandler:
 
     async def execute(self, event: str, data: dict[str, Any]) -> HookResult:
         """Run the handler alone, within its time limit; what it raises goes through."""
+        if self.timeout is None:
+            answer = self.handler(event, data)
+            return read_result(await answer if inspect.isawaitable(answer) else answer)
+        started = time.monotonic()
         answer = self.handler(event, data)
         if inspect.isawaitable(answer):
-            answer = await (answer if self.timeout is None else self._within_limit(answer))
+            answer = await self._finished(asyncio.ensure_future(answer), self.timeout)
+        if time.monotonic() - started > self.timeout:
+            raise HookTimeout(f"took longer than {self.timeout:g} s")
         return read_result(answer)
 
-    async def _within_limit(self, work: Any) -> Any:
-        assert self.timeout is not None
-        started = time.monotonic()
-        task = asyncio.ensure_future(work)
+    async def _finished(self, work: asyncio.Future[Any], limit: float) -> Any:
         try:
-            await asyncio.wait({task}, timeout=self.timeout)
+            await asyncio.wait({work}, timeout=limit)
         finally:
-            if not task.done():
-                await self._stop(task)
-        if task.cancelled() or time.monotonic() - started > self.timeout:
-            raise HookTimeout(f"took longer than {self.timeout:g} s")
-        return task.result()
+            in_time = work.done()
+            if not in_time:
+                await self._stop(work)
+        if not in_time:
+            raise HookTimeout(f"took longer than {limit:g} s")
+        return work.result()
 
-    async def _stop(self, task: asyncio.Future[Any]) -> None:
+    async def _stop(self, work: asyncio.Future[Any]) -> None:
+        work.add_done_callback(_look_at_outcome)
         for _ in range(STOP_ATTEMPTS):
-            task.cancel()
-            await asyncio.wait({task}, timeout=STOP_GRACE)
-            if task.done():
+            work.cancel()
+            await asyncio.wait({work}, timeout=STOP_GRACE)
+            if work.done():
                 return
         logger.error("Hook '%s' ignores its cancellation and is left behind", self.name)
+
+
+def _look_at_outcome(work: asyncio.Future[Any]) -> None:
+    """Nobody waits for a stopped hook any more, so asyncio would complain of its exception."""
+    if not work.cancelled():
+        work.exception()
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,6 +342,10 @@ class HookRegistry:
         self._defaults = defaults
 
     # Inspection
+
+    def hears(self, event: str) -> bool:
+        """Whether any hook listens to the event."""
+        return bool(self._plan(event))
 
     def handlers_for(self, event: str) -> list[HookHandler]:
         """The registrations an event reaches, in execution order."""

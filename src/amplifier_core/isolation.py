@@ -85,7 +85,10 @@ def copy_any(value: Any) -> Any:
 def detached(data: dict[str, Any]) -> dict[str, Any]:
     """A private copy, by the fast way if there is one."""
     plain = copy_plain(data)
-    return copy_any(data) if plain is None else plain
+    if plain is not None:
+        return plain
+    odd: dict[str, Any] = copy_any(data)
+    return odd
 
 
 def _entries(source: Any) -> Iterable[tuple[Any, Any]]:
@@ -137,7 +140,7 @@ def adopted(
         _pair(seen, current, own)
         return {key: _restored(item, own) for key, item in returned.items()}
     except (NotPlain, RecursionError):
-        return copy_any(returned)
+        return detached(returned)
 
 
 def _pair(seen: Any, current: Any, own: dict[int, tuple[Any, Any]]) -> None:

@@ -1,0 +1,49 @@
+"""Contribution channels: data that a consumer pulls from modules it does not know."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from amplifier_core.utils import describe_error
+
+logger = logging.getLogger(__name__)
+
+Contributor = Callable[[], Any]
+
+
+class Contributions:
+    """Who contributes to which channel, in the order they registered."""
+
+    def __init__(self) -> None:
+        self.channels: dict[str, list[dict[str, Any]]] = {}
+
+    def register(self, channel: str, name: str, callback: Contributor) -> None:
+        """Add a contributor; its name appears when it fails."""
+        if not isinstance(channel, str) or not channel:
+            raise ValueError(f"A channel needs a name, got {channel!r}")
+        if not callable(callback):
+            raise TypeError(f"A contributor must be callable, got {callback!r}")
+        self.channels.setdefault(channel, []).append({"name": name, "callback": callback})
+
+    async def collect(self, channel: str) -> list[Any]:
+        """What the contributors of a channel have to say now; a failing one is skipped."""
+        found = []
+        for entry in list(self.channels.get(channel, ())):
+            try:
+                value = entry["callback"]()
+                if inspect.isawaitable(value):
+                    value = await value
+            except Exception as error:  # noqa: BLE001 - one contributor must not silence the others
+                logger.warning(
+                    "Contributor '%s' of channel '%s' failed: %s",
+                    entry["name"],
+                    channel,
+                    describe_error(error),
+                )
+                continue
+            if value is not None:
+                found.append(value)
+        return found

@@ -1,0 +1,162 @@
+"""How much hooks may inject, and in what form it reaches the conversation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from amplifier_core.errors import InjectionTooLarge
+from amplifier_core.models import Role
+from amplifier_core.utils import timestamp
+
+MAX_INJECTION_SIZE = 10_240
+INJECTION_BUDGET_PER_TURN = 10_000
+
+_HEADING = "Hook feedback:"
+_INVISIBLE = "[\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff]*"
+_LINE_START = "(^|[\\n\\r\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029])"
+_FORGED = re.compile(
+    rf"{_LINE_START}(?={_INVISIBLE}(?:hook\s+feedback\s*:|from\s.*\(\s*\d+\s*bytes?\s*\)\s*:))",
+    re.IGNORECASE,
+)
+_CONTROL = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """One hook's text on its way into the conversation."""
+
+    hook: str
+    event: str
+    text: str
+    role: Role = "system"
+    ephemeral: bool = False
+    append_to_last_tool_result: bool = False
+
+    @property
+    def size(self) -> int:
+        return len(self.text.encode("utf-8", "surrogatepass"))
+
+
+@dataclass(frozen=True, slots=True)
+class InjectionLimits:
+    """What a session allows; None is unlimited."""
+
+    size: int | None = MAX_INJECTION_SIZE
+    budget: int | None = INJECTION_BUDGET_PER_TURN
+    over_budget: Literal["drop", "warn"] = "drop"
+
+    @classmethod
+    def read(cls, settings: Mapping[str, Any]) -> InjectionLimits:
+        """The limits in the `session` section of a mount plan."""
+        over = settings.get("injection_over_budget", "drop")
+        if over not in ("drop", "warn"):
+            raise ValueError(f"injection_over_budget must be 'drop' or 'warn', got {over!r}")
+        return cls(
+            _limit(settings, "injection_size_limit", MAX_INJECTION_SIZE),
+            _limit(settings, "injection_budget_per_turn", INJECTION_BUDGET_PER_TURN),
+            over,
+        )
+
+
+def _limit(settings: Mapping[str, Any], key: str, default: int) -> int | None:
+    value = settings.get(key, default)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"{key} must be a whole number of at least 0 or null, got {value!r}")
+    return value
+
+
+class InjectionBudget:
+    """The tokens that hooks injected in the running turn."""
+
+    def __init__(self, limits: InjectionLimits, count: Callable[[str], int] | None = None) -> None:
+        self.limits = limits
+        self.used = 0
+        self.count = count or estimated_tokens
+
+    def check_size(self, injection: Injection) -> None:
+        """Raise when one injection is over the size limit."""
+        limit = self.limits.size
+        if limit is not None and injection.size > limit:
+            raise InjectionTooLarge(
+                f"Context injection of hook '{injection.hook}' exceeds {limit} bytes: "
+                f"it has {injection.size}"
+            )
+
+    def spend(self, tokens: int) -> bool:
+        """Count tokens; False, and nothing counted, if they do not fit and must be dropped."""
+        limit = self.limits.budget
+        fits = limit is None or self.used + tokens <= limit
+        if not fits and self.limits.over_budget == "drop":
+            return False
+        self.used += tokens
+        return True
+
+    def exceeded(self) -> bool:
+        """Whether the soft limit has been passed."""
+        return self.limits.budget is not None and self.used > self.limits.budget
+
+    def reset(self) -> None:
+        """A new turn begins."""
+        self.used = 0
+
+
+def estimated_tokens(text: str) -> int:
+    """Four characters are a token, and a started one counts."""
+    return -(-len(text) // 4)
+
+
+def unforgeable(text: str) -> str:
+    """The text with lines that look like the frame of a hook's feedback indented."""
+    return _FORGED.sub(r"\1    ", text)
+
+
+def messages(injections: Iterable[Injection]) -> list[dict[str, Any]]:
+    """One message per role: a hook alone speaks plainly, several are framed with their names."""
+    by_role: dict[str, list[Injection]] = {}
+    for injection in injections:
+        by_role.setdefault(injection.role, []).append(injection)
+    return [_message(role, group) for role, group in by_role.items()]
+
+
+def _message(role: str, group: list[Injection]) -> dict[str, Any]:
+    names = [injection.hook for injection in group]
+    return {
+        "role": role,
+        "content": unforgeable(group[0].text) if len(group) == 1 else _batched(group),
+        "metadata": {
+            "source": "hook",
+            "hook_name": ", ".join(names),
+            "hooks": names,
+            "event": group[0].event,
+            "timestamp": timestamp(),
+            **({"ephemeral": True} if group[0].ephemeral else {}),
+        },
+    }
+
+
+def _batched(group: Iterable[Injection]) -> str:
+    frames = (
+        f"From {_CONTROL.sub(' ', one.hook)} ({one.size} bytes):\n{unforgeable(one.text)}"
+        for one in group
+    )
+    return "\n\n".join([_HEADING, *frames])
+
+
+def with_ephemeral(
+    history: list[dict[str, Any]], injections: Iterable[Injection]
+) -> list[dict[str, Any]]:
+    """The messages of one request: the history, which stays as it is, and what is for now only."""
+    result = list(history)
+    for injection in injections:
+        last = result[-1] if result else {}
+        if injection.append_to_last_tool_result and last.get("role") == "tool":
+            content = f"{last.get('content') or ''}\n\n{unforgeable(injection.text)}"
+            result[-1] = {**last, "content": content}
+        else:
+            result.extend(messages([injection]))
+    return result

@@ -1,0 +1,159 @@
+"""Brings injections into the conversation: at once, behind a tool's result, or for one request."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from amplifier_core.errors import InjectionTooLarge
+from amplifier_core.injection import Injection, InjectionBudget, messages, with_ephemeral
+from amplifier_core.trail import Trail
+from amplifier_core.utils import describe_error
+
+logger = logging.getLogger(__name__)
+
+PATIENCE = 10.0
+"""Seconds that a context may take for one message."""
+
+
+class Injector:
+    """Keeps the budget, the parked and the ephemeral injections of one session."""
+
+    def __init__(self, context: Callable[[], Any], budget: InjectionBudget, trail: Trail) -> None:
+        self._context = context
+        self.budget = budget
+        self._trail = trail
+        self._calls_under_way = 0
+        self._parked: list[list[Injection]] = []
+        self._ephemeral: list[Injection] = []
+
+    def refusal(self, injection: Injection) -> str | None:
+        """Why an injection is dropped, or None once its tokens are counted."""
+        try:
+            self.budget.check_size(injection)
+        except InjectionTooLarge as error:
+            return str(error)
+        tokens = self.budget.count(injection.text)
+        if self.budget.spend(tokens):
+            if self.budget.exceeded():
+                logger.warning("Hooks have injected %d tokens this turn", self.budget.used)
+            return None
+        return (
+            f"Context injection of hook '{injection.hook}' is over the turn's budget: {tokens} "
+            f"tokens wanted, {self.budget.used} of {self.budget.limits.budget} used"
+        )
+
+    async def place(self, wanted: Iterable[Injection]) -> list[tuple[Injection, str]]:
+        """Inject what one event brought; returns what did not go in, and why."""
+        dropped, lasting = [], []
+        for one in wanted:
+            why = self.refusal(one)
+            self._note(one, why)
+            if why is not None:
+                dropped.append((one, why))
+            elif one.ephemeral:
+                self._ephemeral.append(one)
+            else:
+                lasting.append(one)
+        if self._calls_under_way and lasting:
+            self._parked.append(lasting)
+            return dropped
+        return dropped + await self._store(lasting)
+
+    def _note(self, one: Injection, why: str | None) -> None:
+        if why is not None:
+            logger.warning("%s; dropped", why)
+        body = {
+            "role": one.role,
+            "bytes": one.size,
+            "tokens": self.budget.count(one.text),
+            "ephemeral": one.ephemeral,
+            "text": one.text,
+            **({"why": why} if why else {}),
+        }
+        kind = "injection_dropped" if why else "injection_accepted"
+        self._trail.write(kind, body, event=one.event, hook=one.hook)
+
+    async def _store(self, lasting: list[Injection]) -> list[tuple[Injection, str]]:
+        if not lasting:
+            return []
+        context = self._context()
+        if context is None:
+            return [(one, "there is no context to inject into") for one in lasting]
+        try:
+            for message in messages(lasting):
+                await add_to(context, message)
+        except Exception as error:
+            logger.exception("Context injection failed")
+            why = f"Context injection failed: {describe_error(error)}"
+            for one in lasting:
+                body = {"why": why, "text": one.text}
+                self._trail.write("error", body, event=one.event, hook=one.hook)
+            return [(one, why) for one in lasting]
+        return []
+
+    def begin_calls(self) -> None:
+        """Tool calls are under way: nothing may stand between them and their results."""
+        self._calls_under_way += 1
+
+    async def end_calls(self) -> list[tuple[Injection, str]]:
+        """Their results are in the history; what was parked goes behind them."""
+        self._calls_under_way -= 1
+        if self._calls_under_way or not self._parked:
+            return []
+        parked, self._parked = self._parked, []
+        return [drop for group in parked for drop in await self._store(group)]
+
+    async def history(self) -> list[dict[str, Any]]:
+        """The messages of the context, or none if it cannot say."""
+        context = self._context()
+        if context is None:
+            return []
+        found = context.get_messages()
+        return list(await found if inspect.isawaitable(found) else found)
+
+    def for_one_request(self, history: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The history with the ephemeral injections, which are used up by this."""
+        if not self._ephemeral:
+            return history
+        waiting, self._ephemeral = self._ephemeral, []
+        return with_ephemeral(history, waiting)
+
+    def forget(self) -> None:
+        """The session is over: nobody will ask for what still waits."""
+        self._parked.clear()
+        self._ephemeral.clear()
+
+
+async def add_to(context: Any, message: dict[str, Any]) -> None:
+    """Add a message to a context of either form: one dict, or role, content and metadata."""
+    add = context.add_message
+    outcome = add(message) if _takes_a_dict(add) else _add_by_role(add, message)
+    if inspect.isawaitable(outcome):
+        async with asyncio.timeout(PATIENCE):
+            await outcome
+
+
+def _parameters(add: Any) -> dict[str, inspect.Parameter]:
+    try:
+        return dict(inspect.signature(add).parameters)
+    except (TypeError, ValueError):
+        return {"message": inspect.Parameter("message", inspect.Parameter.POSITIONAL_OR_KEYWORD)}
+
+
+def _takes_a_dict(add: Any) -> bool:
+    return not {"role", "content"} & _parameters(add).keys()
+
+
+def _add_by_role(add: Any, message: dict[str, Any]) -> Any:
+    known = _parameters(add)
+    everything = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values())
+    extra = {
+        key: value
+        for key, value in message.items()
+        if key not in ("role", "content") and (everything or key in known)
+    }
+    return add(message["role"], message["content"], **extra)

@@ -1,0 +1,157 @@
+"""What the coordinator writes down: levels, scrubbing, and what a failing disk means."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from amplifier_core.audit import AuditSink
+from amplifier_core.errors import AuditUnavailable
+from amplifier_core.hooks import Answer, Dispatch, HookHandler
+from amplifier_core.models import CONTINUE, HookResult
+
+logger = logging.getLogger(__name__)
+
+Scrubber = Callable[[str], str]
+
+WRITE_AHEAD = frozenset({"approval_requested", "approval_decided", "approval_expired"})
+"""Nothing happens before these are durable."""
+
+_TOO_LONG_TO_REPEAT = frozenset({"messages", "response", "mount_plan", "timestamp", "session_id"})
+
+
+class Trail:
+    """One session's pen: knows who writes, what to leave out, and when it must be on disk."""
+
+    def __init__(self, sink: AuditSink | None, session_id: str | None) -> None:
+        self.sink = sink
+        self.session_id = session_id
+        self.turn = 0
+        self.scrubbers: list[Scrubber] = []
+        self._told = False
+
+    @property
+    def full(self) -> bool:
+        """Whether each hook's start and end are recorded."""
+        return self.sink is not None and self.sink.level == "full"
+
+    @property
+    def normal(self) -> bool:
+        """Whether each dispatch is recorded."""
+        return self.sink is not None and self.sink.level != "decisions"
+
+    def scrubbed(self, value: Any) -> Any:
+        """The value with every text in it passed through the scrubbers."""
+        if not self.scrubbers:
+            return value
+        if isinstance(value, str):
+            return self._scrub(value)
+        if isinstance(value, Mapping):
+            return {self.scrubbed(key): self.scrubbed(entry) for key, entry in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.scrubbed(entry) for entry in value]
+        return value
+
+    def _scrub(self, text: str) -> str:
+        for scrubber in self.scrubbers:
+            try:
+                text = scrubber(text)
+            except Exception:
+                logger.exception("A scrubber failed; the text is withheld")
+                return "[withheld: a scrubber failed]"
+        return text
+
+    def write(
+        self,
+        type: str,
+        body: Mapping[str, Any],
+        *,
+        event: str | None = None,
+        handler: HookHandler | None = None,
+        hook: str | None = None,
+    ) -> int | None:
+        """Append a record; None if there is no trail or it has failed, which is logged once."""
+        if self.sink is None:
+            return None
+        try:
+            return self.sink.append(
+                type,
+                self.scrubbed(body),
+                session=self.session_id,
+                turn=self.turn,
+                event=event,
+                hook=hook if handler is None else handler.name,
+                registration=None if handler is None else handler.id,
+            )
+        except AuditUnavailable as error:
+            self._complain(error)
+            return None
+
+    async def write_ahead(self, type: str, body: Mapping[str, Any], **source: Any) -> str | None:
+        """Append a record and wait until it is durable; returns why not, if that is fatal."""
+        if self.sink is None:
+            return None
+        sequence = self.write(type, body, **source)
+        failure = "the audit trail takes no records"
+        if sequence is not None:
+            try:
+                await self.sink.commit(sequence)
+            except AuditUnavailable as error:
+                self._complain(error)
+                failure = str(error)
+            else:
+                return None
+        return None if self.sink.on_failure == "warn" else failure
+
+    def _complain(self, error: AuditUnavailable) -> None:
+        if not self._told:
+            self._told = True
+            logger.error("The audit trail has failed: %s", error)
+
+    @property
+    def failed(self) -> bool:
+        """Whether a record could not be written."""
+        return self._told
+
+    def dispatched(self, run: Dispatch, durations: Mapping[int, float], final: HookResult) -> None:
+        """One record for an event with each hook's answer, and one for each decision."""
+        if self.normal:
+            body: dict[str, Any] = {
+                "action": final.action,
+                "hooks": [_told(answer, durations) for answer in run.answers],
+                "data": _readable(run.data),
+            }
+            if final.reason:
+                body["reason"] = final.reason
+            self.write("dispatch", body, event=run.event)
+        elif run.spoken:
+            self._decisions(run, durations)
+
+    def _decisions(self, run: Dispatch, durations: Mapping[int, float]) -> None:
+        for answer in run.spoken:
+            if answer.error is not None or answer.result.action != "continue":
+                body = _told(answer, durations)
+                self.write("action_resolved", body, event=run.event, handler=answer.handler)
+
+
+def _told(answer: Answer, durations: Mapping[int, float]) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "hook": answer.hook,
+        "id": answer.handler.id,
+        "action": answer.result.action,
+        "ms": round(durations.get(answer.handler.id, 0.0) * 1000, 3),
+    }
+    if answer.result is CONTINUE and answer.error is None:
+        return told
+    if answer.result.reason:
+        told["reason"] = answer.result.reason
+    if answer.error is not None:
+        told["error"] = f"{type(answer.error).__name__}: {answer.error}"
+        told["timed_out"] = answer.timed_out
+    return told
+
+
+def _readable(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The event's own fields; histories are in the session, not again in every record."""
+    return {key: value for key, value in data.items() if key not in _TOO_LONG_TO_REPEAT}
