@@ -277,11 +277,10 @@ class HookRegistry:
         record = HookHandler(
             handler, priority, name, event=event, on_error=on_error, timeout=timeout
         )
-        entry = (priority, record.id, record)
         with self._lock:
-            insort(self._by_event.setdefault(event, []), entry)
+            insort(self._by_event.setdefault(event, []), (priority, record.id, record))
         self._changed("registered", record)
-        return partial(self._remove, entry)
+        return partial(self.remove, record)
 
     on = register
 
@@ -294,19 +293,34 @@ class HookRegistry:
     def unregister(self, name: str) -> int:
         """Remove every registration of that name; returns how many there were."""
         with self._lock:
-            found = [e for entries in self._by_event.values() for e in entries if e[2].name == name]
-        for entry in found:
-            self._remove(entry)
+            every = [entry[2] for entries in self._by_event.values() for entry in entries]
+        found = [record for record in every if record.name == name]
+        for record in found:
+            self.remove(record)
         return len(found)
 
     unregister_by_name = unregister
 
-    def _remove(self, entry: tuple[int, int, HookHandler]) -> None:
-        record = entry[2]
+    def move(self, record: HookHandler, priority: int) -> None:
+        """Give a registration another place in the order; it keeps its identity."""
+        _check_event_and_priority(record.event, priority)
         with self._lock:
             entries = self._by_event.get(record.event, [])
+            entry = (record.priority, record.id, record)
             index = bisect_left(entries, entry)
-            if index == len(entries) or entries[index] is not entry:
+            if index == len(entries) or entries[index][2] is not record:
+                raise ValueError(f"{record!r} is not registered here")
+            del entries[index]
+            record.priority = priority
+            insort(entries, (priority, record.id, record))
+        self._changed("registered", record)
+
+    def remove(self, record: HookHandler) -> None:
+        """Remove one registration; removing it twice changes nothing."""
+        with self._lock:
+            entries = self._by_event.get(record.event, [])
+            index = bisect_left(entries, (record.priority, record.id, record))
+            if index == len(entries) or entries[index][2] is not record:
                 return
             del entries[index]
             if not entries:
