@@ -1,0 +1,146 @@
+"""The directories that tools may touch, and descriptors that cannot be led out of them.
+
+A path is resolved and checked first. It is then opened again, component by component from its root
+and without following links, so that a link put in its way after the check stops the call.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from amplifier_foundation.paths import matches, resolve
+from amplifier_foundation.tools.base import Refused
+
+_DIRECTORY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_MOVED = {errno.ELOOP, errno.ENOTDIR}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A path inside a root. `asked` is how the caller wrote it."""
+
+    asked: str
+    root: Path
+    parts: tuple[str, ...]
+
+    @property
+    def path(self) -> Path:
+        return self.root.joinpath(*self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    """Where relative paths start, and the real directories that paths must lie in."""
+
+    base: Path
+    directories: tuple[Path, ...]
+
+    @classmethod
+    def of(cls, coordinator: Any, configured: Sequence[str] | None) -> Roots:
+        """The configured roots, else the session's working directory, else the process's."""
+        base = Path(coordinator.get_capability("session.working_dir") or Path.cwd()).resolve()
+        given = ["."] if configured is None else configured
+        return cls(base, tuple(resolve(root, base) for root in given))
+
+    def locate(self, asked: str) -> Place:
+        """The real place of a path, or a refusal when it lies outside."""
+        try:
+            real = resolve(asked, self.base)
+        except ValueError as wrong:
+            raise Refused(str(wrong)) from wrong
+        inside = [root for root in self.directories if real.is_relative_to(root)]
+        if not inside:
+            allowed = [str(root) for root in self.directories]
+            raise Refused(f"{asked!r} is outside the allowed directories {allowed}")
+        root = max(inside, key=lambda candidate: len(candidate.parts))
+        return Place(asked, root, real.relative_to(root).parts)
+
+
+def refuse_protected(place: Place, patterns: Sequence[str]) -> None:
+    """Patterns count from the root, so that a root may itself lie below a protected name."""
+    pattern = matches(Path("/").joinpath(*place.parts), patterns)
+    if pattern is not None:
+        raise Refused(
+            f"{place.asked!r} is protected by the pattern {pattern!r}; tools do not write there"
+        )
+
+
+@contextlib.contextmanager
+def opened_parent(place: Place, *, create: bool = False) -> Iterator[tuple[int, str]]:
+    """A descriptor of the directory that holds the place, and the place's name in it."""
+    if not place.parts:
+        raise Refused(f"{place.asked!r} is a directory; name a file in it")
+    with _told(place), contextlib.ExitStack() as stack:
+        yield _descend(place.root, place.parts[:-1], stack, create=create), place.parts[-1]
+
+
+@contextlib.contextmanager
+def opened_directory(place: Place) -> Iterator[int]:
+    """A descriptor of the place itself, for walking."""
+    with _told(place), contextlib.ExitStack() as stack:
+        parent = _descend(place.root, place.parts, stack, create=False)
+        readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=parent)
+        stack.callback(os.close, readable)
+        yield readable
+
+
+def open_file(name: str, parent: int, asked: str) -> int:
+    """A descriptor of a regular file; anything that could block or has no end is refused."""
+    descriptor = os.open(name, _FILE, dir_fd=parent)
+    try:
+        require_regular(os.fstat(descriptor), asked)
+    except Refused:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def require_regular(info: os.stat_result, asked: str) -> None:
+    if stat.S_ISDIR(info.st_mode):
+        raise Refused(f"{asked!r} is a directory; list it with Glob")
+    if not stat.S_ISREG(info.st_mode):
+        raise Refused(f"{asked!r} is no ordinary file but a device, a pipe, a socket or a link")
+
+
+def _descend(root: Path, parts: Sequence[str], stack: contextlib.ExitStack, *, create: bool) -> int:
+    descriptor = os.open(root, _DIRECTORY)
+    stack.callback(os.close, descriptor)
+    for part in parts:
+        descriptor = _step(descriptor, part, create=create)
+        stack.callback(os.close, descriptor)
+    return descriptor
+
+
+def _step(parent: int, name: str, *, create: bool) -> int:
+    try:
+        return os.open(name, _DIRECTORY, dir_fd=parent)
+    except FileNotFoundError:
+        if not create:
+            raise
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(name, dir_fd=parent)
+    return os.open(name, _DIRECTORY, dir_fd=parent)
+
+
+@contextlib.contextmanager
+def _told(place: Place) -> Iterator[None]:
+    """Errors of the operating system, as the sentence that the agent reads."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as failure:
+        if failure.errno in _MOVED:
+            raise Refused(
+                f"{place.asked!r} cannot be used: a part of it is no directory, or became a link "
+                "during the call"
+            ) from failure
+        raise Refused(f"{place.asked!r} cannot be used: {failure.strerror}") from failure

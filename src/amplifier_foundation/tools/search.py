@@ -1,0 +1,245 @@
+"""tool-search: Glob finds files by name, Grep finds text in them, inside the allowed directories.
+
+Emits       artifact:read for each file of which Grep shows text
+Configure   roots, tools, skip, engine, max_results, max_files, max_bytes, seconds
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import Any, ClassVar, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
+
+from amplifier_core.events import ARTIFACT_READ
+from amplifier_core.interfaces import Cleanup, Tool
+from amplifier_core.models import ToolResult
+from amplifier_foundation.config import parse_config
+from amplifier_foundation.paths import matches
+from amplifier_foundation.process import run_command
+from amplifier_foundation.tools.base import I, InputTool, Refused, announce, mount_tools
+from amplifier_foundation.tools.roots import Place, Roots
+from amplifier_foundation.tools.scan import Engine, Mode, Report, Request, require_glob, scan
+from amplifier_foundation.tools.walk import Entry, Walk
+
+T = TypeVar("T")
+
+_REPORT_LIMIT = 50_000_000
+_CHILD = "from amplifier_foundation.tools.scan import main; main()"
+
+
+class SearchConfig(BaseModel):
+    """Options of tool-search."""
+
+    roots: list[str] | None = None
+    tools: list[str] | None = None
+    skip: list[str] = [".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"]
+    engine: Literal["auto", "re2", "re"] = "auto"
+    max_results: PositiveInt = 250
+    max_files: PositiveInt = 100_000
+    max_bytes: PositiveInt = 10_000_000
+    seconds: PositiveFloat = 20.0
+
+
+class GlobInput(BaseModel):
+    """What Glob is told."""
+
+    pattern: str = Field(description="Such as `**/*.py`, `src/*.{ts,tsx}` or `docs/**`")
+    path: str = Field(".", description="Directory to search; the working directory by default")
+
+
+class GrepInput(BaseModel):
+    """What Grep is told."""
+
+    model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)
+
+    pattern: str = Field(description="Regular expression (RE2: no look-around, no back-references)")
+    path: str = Field(".", description="File or directory; the working directory by default")
+    glob: str | None = Field(None, description="Only files of this name, such as `*.py`")
+    output_mode: Mode = Field(
+        "files_with_matches",
+        description="`content` shows the lines, `count` how many match, else only the file names",
+    )
+    ignore_case: bool = Field(False, alias="-i", description="Upper and lower case are the same")
+    numbers: bool = Field(True, alias="-n", description="Show line numbers (for `content`)")
+    after: int = Field(0, alias="-A", ge=0, le=100, description="Lines to show after each match")
+    before: int = Field(0, alias="-B", ge=0, le=100, description="Lines to show before each match")
+    around: int = Field(0, alias="-C", ge=0, le=100, description="Lines to show on both sides")
+    multiline: bool = Field(False, description="A match may span lines, and `.` matches line ends")
+    head_limit: int | None = Field(None, ge=1, description="Show at most so many results")
+
+
+class SearchTool(InputTool[I]):
+    """What both have in common."""
+
+    def __init__(self, coordinator: Any, config: SearchConfig) -> None:
+        self._coordinator = coordinator
+        self._config = config
+
+    def _locate(self, path: str) -> Place:
+        return Roots.of(self._coordinator, self._config.roots).locate(path)
+
+
+class Glob(SearchTool[GlobInput]):
+    """Finds files by name."""
+
+    name = "Glob"
+    description = (
+        "Find files by the pattern of their path: `*` and `?` stay within a name, `**` spans "
+        "directories, `{a,b}` and `[abc]` work as in a shell, letter case makes no difference. The "
+        "paths come one per line, the file changed last first. `*.py` finds only files in the "
+        "directory itself, `**/*.py` also those below."
+    )
+    input_model: ClassVar[type[BaseModel]] = GlobInput
+
+    async def run(self, given: GlobInput) -> ToolResult:
+        pattern, path = _split(given.pattern, given.path)
+        require_glob(pattern)
+        place = self._locate(path)
+        found, notes = await _in_thread(lambda stop: self._find(place, pattern, stop))
+        if not found:
+            hint = "" if "**" in pattern else f"; `**/{pattern}` also looks further down"
+            return ToolResult(
+                output=_answer([f"No file matches {pattern!r} in {path!r}{hint}"], notes)
+            )
+        shown = found[: self._config.max_results]
+        if len(found) > len(shown):
+            notes.append(f"{len(found)} files match, the {len(shown)} changed last are shown")
+        return ToolResult(output=_answer(shown, notes))
+
+    def _find(
+        self, place: Place, pattern: str, stop: threading.Event
+    ) -> tuple[list[str], list[str]]:
+        walk = Walk(place, self._config.skip, self._config.max_files, self._config.seconds, stop)
+        found = [
+            (-_changed(entry), str(place.path / entry.path))
+            for entry in walk
+            if matches(Path("/", entry.path), ["/" + pattern])
+        ]
+        return [path for _, path in sorted(found)], [walk.unfinished] if walk.unfinished else []
+
+
+class Grep(SearchTool[GrepInput]):
+    """Finds text in files."""
+
+    name = "Grep"
+    description = (
+        "Find text in files by a regular expression, line by line. By default it names the files; "
+        'with output_mode "content" it shows the lines as path:line:text, with "count" how many '
+        "lines match in each file. `glob` limits the files, `-i` ignores case, `-A`, `-B` and `-C` "
+        "show lines around. Binary files, links and directories such as .git are left out."
+    )
+    input_model: ClassVar[type[BaseModel]] = GrepInput
+
+    async def run(self, given: GrepInput) -> ToolResult:
+        place = self._locate(given.path)
+        report = await self._scan(place, self._request(given))
+        for path, size in report.shown:
+            await announce(self._coordinator, ARTIFACT_READ, {"path": path, "bytes": size})
+        lines = report.lines or [f"No match for {given.pattern!r} in {given.path!r}"]
+        return ToolResult(output=_answer(lines, report.notes))
+
+    def _request(self, given: GrepInput) -> Request:
+        config = self._config
+        return Request(
+            pattern=given.pattern,
+            ignore_case=given.ignore_case,
+            multiline=given.multiline,
+            glob=given.glob,
+            mode=given.output_mode,
+            numbers=given.numbers,
+            before=given.before or given.around,
+            after=given.after or given.around,
+            max_results=min(given.head_limit or config.max_results, config.max_results),
+            max_bytes=config.max_bytes,
+            max_files=config.max_files,
+            seconds=config.seconds,
+            skip=config.skip,
+            engine=_engine(config.engine),
+        )
+
+    async def _scan(self, place: Place, request: Request) -> Report:
+        if request.engine == "re2":
+            return await _in_thread(lambda stop: scan(place, request, stop))
+        return await _scan_apart(place, request)
+
+
+async def _in_thread(work: Callable[[threading.Event], T]) -> T:
+    """Off the loop; a cancelled call tells the thread to stop."""
+    stop = threading.Event()
+    try:
+        return await asyncio.to_thread(work, stop)
+    finally:
+        stop.set()
+
+
+async def _scan_apart(place: Place, request: Request) -> Report:
+    """In a process that can be ended when a pattern takes for ever."""
+    job = {
+        "asked": place.asked,
+        "root": str(place.root),
+        "parts": place.parts,
+        "request": request.model_dump(),
+    }
+    outcome = await run_command(
+        # -P: a json.py that an agent wrote beside us is no module of ours.
+        [sys.executable, "-P", "-c", _CHILD],
+        stdin=json.dumps(job),
+        timeout=request.seconds + 5,
+        output_limit=_REPORT_LIMIT,
+    )
+    if outcome.timed_out:
+        raise Refused(
+            f"The pattern {request.pattern!r} took longer than {request.seconds:g} seconds; "
+            "simplify it, or install google-re2"
+        )
+    if outcome.returncode != 0:
+        raise Refused(f"The search failed: {outcome.stderr.strip()[-500:]}")
+    answer = json.loads(outcome.stdout)
+    if "refused" in answer:
+        raise Refused(answer["refused"])
+    return Report.model_validate(answer)
+
+
+def _changed(entry: Entry) -> int:
+    try:
+        return os.stat(entry.name, dir_fd=entry.parent, follow_symlinks=False).st_mtime_ns
+    except OSError:  # gone meanwhile
+        return 0
+
+
+def _engine(configured: Literal["auto", "re2", "re"]) -> Engine:
+    if configured != "auto":
+        return configured
+    return "re2" if importlib.util.find_spec("re2") is not None else "re"
+
+
+def _split(pattern: str, path: str) -> tuple[str, str]:
+    """An absolute pattern names its own directory: the part before the first wildcard."""
+    if not pattern.strip() or "\0" in pattern:
+        raise Refused(f"The pattern {pattern!r} names no file; use `**` for all files")
+    if ".." in PurePosixPath(pattern).parts:
+        raise Refused(f"The pattern {pattern!r} has a `..`; give the directory as `path` instead")
+    if not pattern.startswith("/"):
+        return pattern, path
+    parts = PurePosixPath(pattern).parts
+    plain = next((n for n, part in enumerate(parts) if set(part) & set("*?[{")), len(parts) - 1)
+    return str(PurePosixPath(*parts[plain:])), str(PurePosixPath(*parts[:plain]))
+
+
+def _answer(lines: list[str], notes: list[str]) -> str:
+    return "\n".join([*lines, *(f"({note})" for note in notes)])
+
+
+async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup:
+    """Mount Glob and Grep, or the one that `tools` names."""
+    options = parse_config(SearchConfig, config, "tool-search")
+    tools: list[Tool] = [Glob(coordinator, options), Grep(coordinator, options)]
+    return await mount_tools(coordinator, tools, options.tools, "tool-search")

@@ -1,0 +1,147 @@
+"""A text file on disk: read within limits, replaced in one step."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import secrets
+import threading
+import weakref
+from dataclasses import dataclass
+from pathlib import Path
+
+from amplifier_foundation.tools.base import Refused
+from amplifier_foundation.tools.roots import Place, open_file, opened_parent, require_regular
+
+_SNIFF = 8192
+_guard = threading.Lock()
+_locks: weakref.WeakValueDictionary[str, threading.Lock] = weakref.WeakValueDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The bytes of a file as they were at one moment; `complete` when there are no more."""
+
+    data: bytes
+    info: os.stat_result
+
+    @property
+    def complete(self) -> bool:
+        return len(self.data) == self.info.st_size
+
+    @property
+    def version(self) -> tuple[int, int, int]:
+        return self.info.st_ino, self.info.st_mtime_ns, self.info.st_size
+
+
+def lock_of(place: Place) -> threading.Lock:
+    """One lock for each file of this process, so that parallel edits lose nothing."""
+    with _guard:
+        return _locks.setdefault(str(place.path), threading.Lock())
+
+
+def load(place: Place, limit: int) -> Content:
+    """The first `limit` bytes of a text file."""
+    try:
+        with opened_parent(place) as (parent, name):
+            descriptor = open_file(name, parent, place.asked)
+    except FileNotFoundError as missing:
+        raise Refused(f"No file {place.asked!r}{_nearest(place)}") from missing
+    with os.fdopen(descriptor, "rb") as file:
+        content = Content(file.read(limit), os.fstat(descriptor))
+    _refuse_binary(place, content)
+    return content
+
+
+def load_whole(place: Place, limit: int) -> Content:
+    """A file small enough to be changed as a whole."""
+    content = load(place, limit)
+    if not content.complete:
+        raise Refused(
+            f"{place.asked!r} has {content.info.st_size:,} bytes, over the limit of {limit:,}; "
+            "change it with Bash (sed, a script)"
+        )
+    return content
+
+
+def decode(place: Place, content: Content) -> str:
+    """The text, only if writing it back would change nothing else."""
+    try:
+        return content.data.decode()
+    except UnicodeDecodeError as wrong:
+        raise Refused(f"{place.asked!r} is not UTF-8 ({wrong}); editing would damage it") from wrong
+
+
+def encode(place: Place, text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as wrong:
+        raise Refused(f"The text for {place.asked!r} cannot be UTF-8: {wrong}") from wrong
+
+
+def replace(place: Place, data: bytes, seen: Content | None = None) -> bool:
+    """Put `data` in the file's place in one step, keeping its mode; whether the file is new.
+
+    With `seen`, only if the file is still the one that was read.
+    """
+    with opened_parent(place, create=True) as (parent, name):
+        old = _present(place, name, parent)
+        if seen is not None and (old is None or Content(b"", old).version != seen.version):
+            raise Refused(f"{place.asked!r} changed while it was being edited; read it again")
+        temporary = f".amplifier-{secrets.token_hex(8)}.tmp"
+        try:
+            _write_new(temporary, parent, data, old)
+            os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=parent)
+            raise
+    return old is None
+
+
+def _present(place: Place, name: str, parent: int) -> os.stat_result | None:
+    try:
+        info = os.stat(name, dir_fd=parent, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    require_regular(info, place.asked)
+    if not info.st_mode & 0o222:
+        raise Refused(f"{place.asked!r} is read-only; change its mode first if that is meant")
+    return info
+
+
+def _write_new(name: str, parent: int, data: bytes, old: os.stat_result | None) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(name, flags, 0o666 if old is None else 0o600, dir_fd=parent)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+        if old is not None:
+            _keep_attributes(descriptor, old)
+        file.flush()
+        os.fsync(descriptor)
+
+
+def _keep_attributes(descriptor: int, old: os.stat_result) -> None:
+    with contextlib.suppress(PermissionError):  # only the superuser gives files away
+        os.fchown(descriptor, old.st_uid, old.st_gid)
+    os.fchmod(descriptor, old.st_mode & 0o7777)
+
+
+def _refuse_binary(place: Place, content: Content) -> None:
+    if b"\0" in content.data[:_SNIFF]:
+        raise Refused(
+            f"{place.asked!r} is a binary file of {content.info.st_size:,} bytes, not text; "
+            "look at it with Bash (file, xxd) if need be"
+        )
+
+
+def _nearest(place: Place) -> str:
+    """A hint at a name in the same directory that is nearly the same."""
+    directory: Path = place.path.parent
+    try:
+        names = [entry.name for entry in directory.iterdir()]
+    except OSError:
+        return f"; the directory {str(directory)!r} cannot be listed or does not exist"
+    near = difflib.get_close_matches(place.path.name, names, n=1)
+    return f"; did you mean {str(directory / near[0])!r}?" if near else ""
