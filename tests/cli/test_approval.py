@@ -15,7 +15,12 @@ import pytest
 from amplifier_apps.cli.approval import TerminalApproval
 from amplifier_apps.cli.escape import unescape
 from amplifier_apps.cli.terminal import NoTerminal
-from amplifier_core.approval import ApprovalQuestion, ApprovalSystem, DecidingApprovalSystem
+from amplifier_core.approval import (
+    ApprovalGate,
+    ApprovalQuestion,
+    ApprovalSystem,
+    DecidingApprovalSystem,
+)
 from tests.cli.pty_program import ROOT, PtyProgram, in_pty
 
 OPTIONS = ["Allow once", "Allow always", "Deny"]
@@ -371,7 +376,7 @@ def test_without_a_terminal_it_raises_at_once() -> None:
         "from amplifier_core.errors import ApprovalError\n"
         "async def main():\n"
         "    try:\n"
-        "        await TerminalApproval().request_approval('?', ['Allow', 'Deny'], 60, 'allow')\n"
+        "        await TerminalApproval().request_approval('?', ['Allow', 'Deny'], 60, 'deny')\n"
         "    except ApprovalError as error:\n"
         "        print(type(error).__name__, error)\n"
         "asyncio.run(main())\n"
@@ -393,9 +398,18 @@ async def test_a_file_in_place_of_the_terminal_is_none(tmp_path: Path) -> None:
     """Only a terminal counts."""
     fake = tmp_path / "tty"
     fake.write_text("a\n")
-    question = ApprovalQuestion("?", ("Allow", "Deny"), 5, "allow", hook="h")
+    question = ApprovalQuestion("?", ("Allow", "Deny"), 5, "deny", hook="h")
     with pytest.raises(NoTerminal, match="not a terminal"):
         await TerminalApproval(device=str(fake)).decide(question)
+
+
+async def test_without_a_terminal_a_default_of_allow_is_a_refusal_too(tmp_path: Path) -> None:
+    """A terminal front end without a terminal: deny, whatever holds on timeout or error."""
+    question = ApprovalQuestion("?", ("Allow", "Deny"), 5, "allow", hook="h")
+    system = TerminalApproval(device=str(tmp_path / "absent"))
+    verdict = await ApprovalGate(system).ask(question)
+    assert not verdict.allowed
+    assert "No terminal" in verdict.detail
 
 
 def test_it_is_an_approval_system() -> None:

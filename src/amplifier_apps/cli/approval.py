@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from amplifier_apps.cli.choice import Choice
-from amplifier_apps.cli.terminal import DEVICE, Terminal, controlling_terminal
+from amplifier_apps.cli.terminal import DEVICE, NoTerminal, Terminal, controlling_terminal
 from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion, ApprovalTimeout
 from amplifier_core.models import Decision
 
@@ -105,8 +105,14 @@ class TerminalApproval:
     async def _ask(self, question: ApprovalQuestion, *, commentable: bool) -> ApprovalAnswer:
         """Wait for one's turn, then ask; the time runs while waiting, too."""
         deadline = self._clock() + _usable(question.timeout)
-        with controlling_terminal(self._device):
-            pass
+        try:
+            with controlling_terminal(self._device):
+                pass
+        except NoTerminal as error:
+            if question.default == "deny":
+                raise
+            # The kernel applies the default to an error; an answer nobody offered is a no.
+            return ApprovalAnswer(str(error))
         self._waiting += 1
         try:
             async with asyncio.timeout(_delay(deadline - self._clock())):

@@ -5,25 +5,15 @@ Refusing is always possible and always selected first; "always" needs Enter.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from amplifier_core.approval import allows
+
+__all__ = ["REFUSAL", "Choice", "allows", "for_ever", "letters_of", "rows_of"]
+
 REFUSAL = "Deny"
 RESERVED = "cv"  # c: comment, v: view
-
-_ALLOWING = {"allow", "yes", "approve", "accept", "ok", "proceed", "continue", "run", "confirm"}
-
-
-def allows(option: str) -> bool:
-    """Whether an option reads as consent; the kernel decides, this is for the eye."""
-    return first_word(option) in _ALLOWING
-
-
-def first_word(option: str) -> str:
-    """The first word in lower case without punctuation."""
-    found = re.search(r"\w+", option)
-    return found.group().casefold() if found else ""
 
 
 def for_ever(option: str) -> bool:

@@ -1,0 +1,196 @@
+"""Saved sessions: one file each, replaced whole or not at all.
+
+Where   $XDG_DATA_HOME/amplifier/sessions, by default ~/.local/share/amplifier/sessions
+Format  first line: what a list shows; second line: the state; both JSON
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.errors import SessionStateError
+
+FORMAT = 1
+SUFFIX = ".session"
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """What a list shows of a session; `damaged` says why one cannot be resumed."""
+
+    id: str
+    name: str = ""
+    description: str = ""
+    created: str = ""
+    updated: str = ""
+    turns: int = 0
+    messages: int = 0
+    tokens: int = 0
+    working_dir: str = ""
+    bundle: str = ""
+    damaged: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSession:
+    """A session that can go on."""
+
+    info: SessionInfo
+    state: dict[str, Any]
+
+
+def data_home(env: Mapping[str, str] | None = None) -> Path:
+    """Where this person's data lives, by the XDG rules."""
+    env = os.environ if env is None else env
+    configured = env.get("XDG_DATA_HOME", "")
+    if os.path.isabs(configured):  # noqa: PTH117 - an empty text is no path yet
+        return Path(configured)
+    return Path(env.get("HOME") or Path.home()) / ".local" / "share"
+
+
+def now() -> str:
+    """This moment, as it is written down."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+class SessionStore:
+    """Saves, finds, lists and deletes sessions in one folder."""
+
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = root if root is not None else data_home() / "amplifier" / "sessions"
+
+    def save(self, info: SessionInfo, state: Mapping[str, Any]) -> SessionInfo:
+        """Write a session atomically; keeps when it was created."""
+        path = self._path(info.id)
+        created = info.created or (self._info(path).created if path.exists() else "") or now()
+        kept = replace(info, created=created, updated=now(), damaged="")
+        head = {"format": FORMAT, **_spoken(kept)}
+        self._write(path, f"{_line(head)}\n{_line(dict(state))}\n")
+        return kept
+
+    def load(self, wanted: str) -> SavedSession:
+        """A session by its id, the start of its id, or its name."""
+        info = self.find(wanted)
+        if info.damaged:
+            raise SessionStateError(f"Session {info.id!r} cannot be resumed: {info.damaged}")
+        try:
+            _, _, second = self._path(info.id).read_text(encoding="utf-8").partition("\n")
+            state = json.loads(second)
+        except (OSError, ValueError) as error:
+            raise SessionStateError(f"Session {info.id!r} cannot be resumed: {error}") from error
+        if not isinstance(state, dict):
+            raise SessionStateError(
+                f"Session {info.id!r} cannot be resumed: its state is no object"
+            )
+        return SavedSession(info, state)
+
+    def find(self, wanted: str) -> SessionInfo:
+        """The one session that is meant; the newest of those with that name."""
+        known = self.list()
+        exact = [info for info in known if info.id == wanted]
+        named = [info for info in known if info.name and info.name.lower() == wanted.lower()]
+        begun = [info for info in known if wanted and info.id.startswith(wanted)]
+        if exact or named:
+            return (exact or named)[0]
+        if len(begun) > 1:
+            ids = [info.id for info in begun[:5]]
+            raise SessionStateError(f"Several sessions begin with {wanted!r}: {ids}")
+        if not begun:
+            have = [info.name or info.id for info in known[:5]]
+            raise SessionStateError(f"No session {wanted!r}; the latest are {have}")
+        return begun[0]
+
+    def list(self) -> list[SessionInfo]:
+        """All sessions, the latest first; damaged ones say so."""
+        infos = [self._info(path) for path in self._paths()]
+        return sorted(infos, key=lambda info: (info.updated, info.id), reverse=True)
+
+    def delete(self, wanted: str) -> SessionInfo:
+        """Remove a session for good."""
+        info = self.find(wanted)
+        self._path(info.id).unlink(missing_ok=True)
+        return info
+
+    def _path(self, session_id: str) -> Path:
+        if not _ID.fullmatch(session_id):
+            raise SessionStateError(
+                f"{session_id!r} is no session id: letters, digits, dot, dash and underscore only"
+            )
+        return self.root / f"{session_id}{SUFFIX}"
+
+    def _paths(self) -> Iterator[Path]:
+        try:
+            return iter(sorted(self.root.glob(f"*{SUFFIX}")))
+        except OSError as error:
+            raise SessionStateError(f"Sessions cannot be listed: {error}") from error
+
+    def _info(self, path: Path) -> SessionInfo:
+        session_id = path.name.removesuffix(SUFFIX)
+        try:
+            with path.open(encoding="utf-8") as file:
+                head = json.loads(file.readline())
+            return _info_from(session_id, head)
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            return SessionInfo(session_id, updated=_modified(path), damaged=str(error))
+
+    def _write(self, path: Path, text: str) -> None:
+        try:
+            self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _replace(path, text.encode("utf-8"))
+        except OSError as error:
+            raise SessionStateError(f"The session cannot be saved: {error}") from error
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """All of it or nothing, also when the power fails in between."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".saving-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _line(value: Mapping[str, Any]) -> str:
+    """One line of ASCII, so that nothing in a conversation can break the file."""
+    try:
+        return json.dumps(value, default=str)
+    except (ValueError, RecursionError) as error:
+        raise SessionStateError(f"The session cannot be saved: {error}") from error
+
+
+def _spoken(info: SessionInfo) -> dict[str, Any]:
+    return {key: value for key, value in asdict(info).items() if key != "damaged"}
+
+
+def _info_from(session_id: str, head: Mapping[str, Any]) -> SessionInfo:
+    if head.get("format") != FORMAT:
+        raise ValueError(f"its format is {head.get('format')!r}, this version reads {FORMAT}")
+    known = {field.name for field in fields(SessionInfo)} - {"id", "damaged"}
+    return SessionInfo(session_id, **{key: head[key] for key in known if key in head})
+
+
+def _modified(path: Path) -> str:
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
+    except OSError:
+        return ""
