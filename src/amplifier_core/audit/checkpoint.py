@@ -1,10 +1,10 @@
 """A checkpoint in the C2SP format: origin, size and root of a log, and signatures on them.
 
-    amplifier.audit/6f1c…        origin: which log
-    1000                         size: how many records
-    5ibGq1…=                     root of the RFC 6962 tree over them
+amplifier.audit/6f1c…        origin: which log
+1000                         size: how many records
+5ibGq1…=                     root of the RFC 6962 tree over them
 
-    — amplifier-audit Tm9LZ…     name of the key; key id and Ed25519 signature
+— amplifier-audit Tm9LZ…     name of the key; key id and Ed25519 signature
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import base64
 import binascii
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from amplifier_core.errors import AuditError
 
@@ -105,7 +105,7 @@ def make_note(log: str, size: int, root: bytes, signer: Signer | None = None) ->
     return Note(checkpoint, f"{checkpoint.text()}\n— {signer.name} {blob}\n", (signature,))
 
 
-def parse_note(text: str) -> Note:
+def parse_note(text: Any) -> Note:
     """Read a checkpoint; extension lines, which other writers may add, are refused."""
     if not isinstance(text, str) or len(text) > NOTE_LIMIT or not text.endswith("\n"):
         raise BadCheckpoint("Not a checkpoint: no text that ends with a line break")

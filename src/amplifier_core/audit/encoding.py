@@ -8,7 +8,7 @@ a container or a record that is too large (with length and, for texts and bytes,
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -57,7 +57,9 @@ def encode_body(body: Any) -> bytes:
         text = encode(given, limits)
         if len(text) <= BODY_LIMIT:
             return text
-    return encode({"$cut": "record", "bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()})
+    return encode(
+        {"$cut": "record", "bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}
+    )
 
 
 def encode_member(value: Any) -> bytes:
@@ -86,7 +88,9 @@ class Walk:
         """The value, made of dict, list, str, int, float, bool and None only."""
         kind = type(value)
         if kind is str:
-            return value if value.isascii() and len(value) <= self._limits.text else self._text(value)
+            return (
+                value if value.isascii() and len(value) <= self._limits.text else self._text(value)
+            )
         if value is None or kind is bool:
             return value
         if kind is int:
@@ -101,45 +105,48 @@ class Walk:
         return _without_surrogates(value)
 
     def _container(self, value: Any, depth: int) -> Any:
-        if reason := self._refusal(value, depth):
-            return {"$cut": reason, "members": len(value)}
+        identity = id(value)
+        if depth >= self._limits.depth or self._left <= 0 or identity in self._above:
+            return {"$cut": self._refusal(identity, depth), "members": len(value)}
         self._left -= len(value)
-        self._above.add(id(value))
-        try:
-            if isinstance(value, Mapping):
-                return self._object(value, depth + 1)
-            return self._array(value, depth + 1)
-        finally:
-            self._above.discard(id(value))
+        self._above.add(identity)
+        if type(value) is dict or isinstance(value, Mapping):
+            kept: Any = self._object(value, depth + 1)
+        else:
+            kept = self._array(value, depth + 1)
+        self._above.discard(identity)
+        return kept
 
-    def _refusal(self, value: Any, depth: int) -> str | None:
-        if id(value) in self._above:
+    def _refusal(self, identity: int, depth: int) -> str:
+        if identity in self._above:
             return "cycle"
-        if depth >= self._limits.depth:
-            return "depth"
-        return "nodes" if self._left <= 0 else None
+        return "depth" if depth >= self._limits.depth else "nodes"
 
     def _object(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
-        plain = self.plain
+        plain, limit = self.plain, self._limits.text
         kept: dict[str, Any] = {}
         for key, entry in islice(value.items(), self._limits.members):
             name = key
             if type(key) is not str or not key.isascii() or len(key) > KEY_LIMIT or key in kept:
                 name = _key(key, kept)
-            kept[name] = plain(entry, depth)
+            # Nearly every entry is a short text or nothing: those are spared the call.
+            if entry is None or (type(entry) is str and entry.isascii() and len(entry) <= limit):
+                kept[name] = entry
+            else:
+                kept[name] = plain(entry, depth)
         if len(value) > self._limits.members:
             kept[_key("$cut", kept)] = {"members": len(value), "kept": self._limits.members}
         return kept
 
-    def _array(self, value: Iterable[Any], depth: int) -> list[Any]:
-        plain = self.plain
-        kept = [plain(entry, depth) for entry in islice(value, self._limits.members)]
-        if (count := len(value)) > self._limits.members:  # type: ignore[arg-type]
-            kept.append({"$cut": "members", "members": count, "kept": self._limits.members})
-        return kept
+    def _array(self, value: Collection[Any], depth: int) -> list[Any]:
+        plain, limit = self.plain, self._limits.members
+        if len(value) <= limit:
+            return [plain(entry, depth) for entry in value]
+        kept = [plain(entry, depth) for entry in islice(value, limit)]
+        return [*kept, {"$cut": "members", "members": len(value), "kept": limit}]
 
     def _rare(self, value: Any, depth: int) -> Any:
-        """Everything that is not exactly of a JSON type. Its methods may raise whatever they like."""
+        """Everything that is not exactly of a JSON type; its methods may raise what they like."""
         try:
             return self._known(value, depth)
         except Exception as error:  # noqa: BLE001 - the trail outlives any object it describes
@@ -183,7 +190,11 @@ def _key(key: Any, taken: Mapping[str, Any]) -> str:
 
 def _large_integer(value: int) -> dict[str, Any]:
     # Python refuses to print integers of more than 4,300 digits; hexadecimal has no such limit.
-    return {"$int": hex(value)} if value.bit_length() <= 2048 else {"$int": None, "bits": value.bit_length()}
+    return (
+        {"$int": hex(value)}
+        if value.bit_length() <= 2048
+        else {"$int": None, "bits": value.bit_length()}
+    )
 
 
 def _without_surrogates(value: str) -> str:
@@ -200,7 +211,11 @@ def _digested(value: str, head: int) -> dict[str, Any]:
 
 
 def _digested_bytes(value: bytes) -> dict[str, Any]:
-    return {"$bytes": value[:HEAD].hex(), "length": len(value), "sha256": hashlib.sha256(value).hexdigest()}
+    return {
+        "$bytes": value[:HEAD].hex(),
+        "length": len(value),
+        "sha256": hashlib.sha256(value).hexdigest(),
+    }
 
 
 def _sha256(value: str) -> str:

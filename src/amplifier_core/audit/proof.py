@@ -74,7 +74,7 @@ def subtrees(size: int) -> list[Range]:
 
 
 def root_of_inclusion(index: int, size: int, leaf: bytes, proof: Sequence[bytes]) -> bytes | None:
-    """The root that the proof leads to from the hash of a leaf; None for a proof of wrong length."""
+    """The root that the proof leads to from a leaf's hash; None for a proof of wrong length."""
     here, last, root = index, size - 1, leaf
     for sibling in proof:
         if last == 0:
@@ -92,7 +92,7 @@ def root_of_inclusion(index: int, size: int, leaf: bytes, proof: Sequence[bytes]
 def is_consistent(
     old: int, old_root: bytes, new: int, new_root: bytes, proof: Sequence[bytes]
 ) -> bool:
-    """Whether the proof shows that the tree of `old` leaves is the beginning of the one of `new`."""
+    """Whether the proof shows that the tree of `old` leaves is how the one of `new` began."""
     if old == new:
         return old_root == new_root and not proof
     path = [old_root, *proof] if old & (old - 1) == 0 else list(proof)

@@ -1,0 +1,53 @@
+"""Reads the lines of a segment with their positions, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from amplifier_core.audit import RECORD_LIMIT, MalformedRecord, Record, parse
+
+from .audit_directory import NotALog
+
+
+def read_lines(path: Path, offset: int = 0) -> Iterator[tuple[int, bytes]]:
+    """Each line with the byte where it starts; a line beyond the limit comes as one piece of it."""
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            readline = file.readline
+            while line := readline(RECORD_LIMIT + 1):
+                yield offset, line
+                offset += len(line)
+                if len(line) > RECORD_LIMIT:
+                    return
+    except OSError as error:
+        raise NotALog(f"Cannot read {path}: {error.strerror}") from error
+
+
+def first_record(path: Path) -> Record | None:
+    """The first record of a segment, or None if its first line is none."""
+    for _, line in read_lines(path):
+        return _record(line)
+    return None
+
+
+def last_record_before(path: Path, offset: int) -> Record | None:
+    """The record whose line ends exactly at `offset`, or None."""
+    start = max(0, offset - RECORD_LIMIT - 1)
+    try:
+        with path.open("rb") as file:
+            file.seek(start)
+            content = file.read(offset - start)
+    except OSError:
+        return None
+    if len(content) < offset - start or not content.endswith(b"\n"):
+        return None
+    return _record(content[content.rfind(b"\n", 0, -1) + 1 :])
+
+
+def _record(line: bytes) -> Record | None:
+    try:
+        return parse(line)
+    except MalformedRecord:
+        return None
