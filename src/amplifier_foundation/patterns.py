@@ -37,12 +37,13 @@ class Pattern:
         return self.compiled.search(plain(text)) is not None
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where it occurs; of an expression with a group `secret`, only that group."""
-        group = "secret" if "secret" in self.compiled.groupindex else 0
+        """Where it occurs; of an expression with named groups, only those that took part."""
+        groups = list(self.compiled.groupindex.values()) or [0]
         for match in self.compiled.finditer(plain(text)):
-            start, end = match.span(group)
-            if start < end:
-                yield start, end
+            for group in groups:
+                start, end = match.span(group)
+                if start < end:
+                    yield start, end
 
 
 def compile_pattern(source: str, owner: str, *, ignore_case: bool = False) -> Pattern:

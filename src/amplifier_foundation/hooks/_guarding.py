@@ -20,7 +20,7 @@ class GuardConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    priority: int = -100
+    priority: int = 900  # behind the hooks that change the call: what is judged is what runs
     timeout: float = Field(10.0, gt=0, allow_inf_nan=False)
     approval_options: list[str] = Field(default_factory=lambda: list(ALLOW_OR_DENY), min_length=1)
     approval_timeout: float = Field(300.0, gt=0, allow_inf_nan=False)
