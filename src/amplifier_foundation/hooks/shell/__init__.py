@@ -1,0 +1,87 @@
+"""hooks-shell: run the hook scripts and settings files of coding agents, unchanged.
+
+Listens to  the events that the configured hooks stand for
+Answers     deny, modify, inject_context or ask_user, as the scripts say
+Configure   settings, hooks, dialect, priority, timeout, fail_closed, project_dir, output_limit
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.errors import ModuleLoadError
+from amplifier_core.interfaces import Cleanup
+from amplifier_foundation.config import parse_config
+from amplifier_foundation.hooks._subscription import working_dir
+from amplifier_foundation.hooks.shell.config import Config
+from amplifier_foundation.hooks.shell.dispatch import NAME, Dispatcher
+from amplifier_foundation.hooks.shell.settings import Settings, read_settings, read_settings_file
+
+logger = logging.getLogger(__name__)
+
+_FOLLOW_UPS = 2  # a modify, an injection and a question: three answers at most
+
+
+def _files(patterns: list[str], base: Path) -> Iterator[Path]:
+    """A plain path must be there; a pattern may find nothing."""
+    for pattern in patterns:
+        path = base / Path(pattern).expanduser()
+        if not any(char in pattern for char in "*?["):
+            yield path
+            continue
+        anchor = Path(path.anchor)
+        yield from sorted(anchor.glob(str(path.relative_to(anchor))))
+
+
+def _read(config: Config, base: Path) -> Settings:
+    base = base.expanduser().absolute()
+    found = [read_settings_file(path, config.dialect) for path in _files(config.settings, base)]
+    if config.hooks:
+        # Both `hooks: {PreToolUse: …}` and a whole settings object are understood.
+        inner = config.hooks.get("hooks")
+        content = config.hooks if isinstance(inner, dict) else {"hooks": config.hooks}
+        found.append(read_settings(content, config.dialect, "config"))
+    return Settings(
+        tuple(handler for settings in found for handler in settings.handlers),
+        tuple(notice for settings in found for notice in settings.notices),
+    )
+
+
+async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup:
+    """Read the hook files and begin to listen."""
+    options = parse_config(Config, config, NAME)
+    if not options.settings and not options.hooks:
+        raise ModuleLoadError(f"{NAME}: give 'settings' (files) or 'hooks' (written here)")
+    base = options.project_dir or working_dir(coordinator)
+    settings = await asyncio.to_thread(_read, options, Path(base))
+    for notice in settings.notices:
+        logger.warning("%s: %s", NAME, notice)
+    folder = tempfile.TemporaryDirectory(prefix="amplifier-hooks-shell-")
+    env_file = Path(folder.name) / "env.sh"
+    env_file.touch()
+    env = {"CLAUDE_ENV_FILE": str(env_file)}
+    dispatcher = Dispatcher(coordinator, options, settings.handlers, settings.notices, env)
+    removals = list(_registered(coordinator, options, dispatcher))
+
+    async def cleanup() -> None:
+        for remove in reversed(removals):
+            remove()
+        await dispatcher.close()
+        folder.cleanup()
+
+    return cleanup
+
+
+def _registered(coordinator: Any, options: Config, dispatcher: Dispatcher) -> Iterator[Cleanup]:
+    for event, guards in dispatcher.events.items():
+        on_error = "deny" if guards or options.fail_closed else "continue"
+        later = [dispatcher.follow_up(number) for number in range(_FOLLOW_UPS)]
+        for handler in (dispatcher.on_event, *later):
+            yield coordinator.hooks.register(
+                event, handler, priority=options.priority, name=NAME, on_error=on_error
+            )

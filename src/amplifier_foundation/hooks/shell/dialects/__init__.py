@@ -1,0 +1,18 @@
+"""The shell-hook protocols of several agents, one file each."""
+
+from amplifier_foundation.hooks.shell.dialects import claude, codex, copilot, cursor, gemini
+from amplifier_foundation.hooks.shell.dialects.dialect import Dialect
+
+DIALECTS: dict[str, Dialect] = {
+    dialect.name: dialect
+    for dialect in (
+        claude.DIALECT,
+        codex.DIALECT,
+        gemini.DIALECT,
+        cursor.DIALECT,
+        copilot.DIALECT,
+        copilot.CLAUDE_FORM,
+    )
+}
+
+__all__ = ["DIALECTS", "Dialect"]
