@@ -80,7 +80,8 @@ class Messages:
             "messages": _messages(conversation),
             "tools": [_tool(tool) for tool in request.tools or []],
             "tool_choice": _choice(request.tool_choice) if request.tools else None,
-            "temperature": heat,
+            # The SDK has no word for it since new models do without; older ones still take it.
+            "extra_body": {} if heat is None else {"temperature": heat},
             "stop_sequences": request.stop,
             "cache_control": {"type": "ephemeral"} if cached else None,
         }
@@ -95,7 +96,8 @@ class Messages:
         reply.note_message(answer)
         for index, block in enumerate(answer.content):
             yield from reply.open(index, block)
-            reply.assembly.know(index, input=getattr(block, "input", None))
+            if block.type == "tool_use":
+                reply.assembly.know(index, input=block.input)
         yield from reply.finish()
 
     async def follow(self, events: Any, origin: Origin) -> AsyncIterator[StreamChunk]:

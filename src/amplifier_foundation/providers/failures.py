@@ -5,6 +5,7 @@ Both SDKs name their exceptions alike and hang the same facts on them, so one tr
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Mapping
@@ -154,18 +155,17 @@ def _words(body: object) -> dict[str, str]:
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """The seconds that the server asks to wait, from either of its two headers."""
     try:
-        if milliseconds := headers.get("retry-after-ms"):
-            return max(0.0, float(milliseconds) / 1000)
-        return _seconds(headers.get("retry-after"))
+        milliseconds = headers.get("retry-after-ms")
+        wait = float(milliseconds) / 1000 if milliseconds else _seconds(headers.get("retry-after"))
     except (ValueError, OverflowError):
         return None
+    return max(0.0, wait) if wait is not None and math.isfinite(wait) else None
 
 
 def _seconds(text: str | None) -> float | None:
     if not text:
         return None
     try:
-        wait = float(text)
+        return float(text)
     except ValueError:
-        wait = parsedate_to_datetime(text).timestamp() - time.time()
-    return max(0.0, wait) if wait < float("inf") else None
+        return parsedate_to_datetime(text).timestamp() - time.time()

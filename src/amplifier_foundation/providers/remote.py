@@ -114,8 +114,8 @@ class RemoteProvider:
 
     def _params(self, request: ChatRequest) -> dict[str, Any]:
         params = self._wire.params(request, self.config, self.base_url)
-        params = {name: value for name, value in params.items() if value not in (None, [], "")}
-        return params | ({"extra_body": self.config.extra} if self.config.extra else {})
+        params["extra_body"] = params.get("extra_body", {}) | self.config.extra
+        return {name: value for name, value in params.items() if value not in (None, [], {}, "")}
 
     def _origin(self, request: ChatRequest) -> Origin:
         return Origin(self.name, request.model or self.config.model)

@@ -41,6 +41,7 @@ from amplifier_foundation.providers.script import (
     read_script,
 )
 
+_LAPS_WITH_OWN_IDS = 50
 _WORD = re.compile(r"\s*\S+|\s+\Z")
 
 _ERRORS: dict[str, tuple[type[llm_errors.LLMError], int | None]] = {
@@ -93,6 +94,7 @@ class ScriptedProvider:
         self._model = model
         self._playback = Playback(script, when_done)
         self._closing = _built(Reply(text=closing), model, "end")
+        self._repeated: dict[tuple[int, int], _Step] = {}
         self._steps = [_built(reply, model, str(n)) for n, reply in enumerate(script, 1)]
 
     @property
@@ -144,11 +146,14 @@ class ScriptedProvider:
         return self._closing
 
     def _step(self, reply: Reply) -> _Step:
-        lap, number = self._playback.lap, self._playback.position
+        """Each round of the same script has its own ids; after some rounds they come again."""
+        lap, number = self._playback.lap % _LAPS_WITH_OWN_IDS, self._playback.position
         if not lap or not reply.tool_calls:
             return self._steps[number - 1]
-        # Another round of the same script needs ids that the conversation has not seen yet.
-        return _built(reply, self._model, f"{number}_{lap}")
+        step = self._repeated.get((number, lap))
+        if step is None:
+            step = self._repeated[number, lap] = _built(reply, self._model, f"{number}_{lap}")
+        return step
 
     def _check(self, request: ChatRequest) -> None:
         surprise = self._playback.unexpected(_said_last(request))

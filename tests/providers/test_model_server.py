@@ -1,0 +1,192 @@
+"""The model server by itself: as strict as the real ones, and as awkward as the script says."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from amplifier_core import llm_errors
+from amplifier_core.errors import ModuleLoadError
+from amplifier_core.message_models import ChatRequest, Message
+from amplifier_foundation.model_server import ModelServer
+from amplifier_foundation.providers.failures import Origin, refused
+from tests.providers.mounting import CHAT, MESSAGES, asking, mounted, playing
+
+
+async def raw(server: ModelServer, content: bytes) -> bytes:
+    host, _, port = server.url.removeprefix("http://").partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(content)
+    await writer.drain()
+    answer = await asyncio.wait_for(reader.read(), 10)
+    writer.close()
+    return answer
+
+
+def post(path: str, body: object) -> bytes:
+    content = json.dumps(body).encode()
+    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(content)}\r\n\r\n"
+    return head.encode() + content
+
+
+async def test_replies_are_chosen_by_the_conversation_if_asked():
+    """Several conversations at once, each gets the script from its beginning."""
+    script = [{"text": "First."}, {"text": "Second."}]
+    async with playing(MESSAGES, script, per_conversation=True) as (provider, _):
+        history = asking().messages
+        assert (await provider.complete(asking())).text == "First."
+        assert (await provider.complete(asking())).text == "First."
+        longer = [*history, Message(role="assistant", content="First."), *history]
+        assert (await provider.complete(ChatRequest(messages=longer))).text == "Second."
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "complaint"),
+    [
+        ("/v1/messages", {"messages": [{"role": "user", "content": "x"}]}, "max_tokens"),
+        ("/v1/messages", {"max_tokens": 1, "messages": []}, "at least one message"),
+        (
+            "/v1/messages",
+            {"max_tokens": 1, "messages": [{"role": "assistant", "content": "x"}]},
+            "first message",
+        ),
+        (
+            "/v1/chat/completions",
+            {"messages": [{"role": "tool", "tool_call_id": "a", "content": "x"}]},
+            "role 'tool'",
+        ),
+        (
+            "/v1/responses",
+            {"input": [{"type": "function_call", "call_id": "a", "name": "b", "arguments": ""}]},
+            "No tool output found",
+        ),
+        ("/v1/chat/completions", ["no object"], "messages"),
+    ],
+)
+async def test_a_request_that_the_real_server_refuses_is_refused(path, body, complaint):
+    """A conversion that would fail in earnest fails in the tests."""
+    async with ModelServer([]) as server:
+        answer = await raw(server, post(path, body))
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert complaint in answer.decode()
+
+
+@pytest.mark.parametrize(
+    ("request_bytes", "status"),
+    [
+        (b"GET /v1/models HTTP/1.1\r\n\r\n", 404),
+        (b"nonsense\r\n\r\n", 400),
+        (b"POST /v1/messages HTTP/1.1\r\nContent-Length: many\r\n\r\n", 400),
+        (b"POST /v1/messages HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", 413),
+        (b"POST /v1/messages HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", 411),
+        (b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 500 + b"\r\n", 431),
+        (b"G" * 100_000 + b"\r\n\r\n", 400),
+    ],
+)
+async def test_nonsense_gets_an_error_and_the_server_lives_on(request_bytes, status):
+    """Bad input gets a clear sentence; nothing hangs."""
+    async with ModelServer([{"text": "Still here."}]) as server:
+        answer = await raw(server, request_bytes)
+        assert answer.startswith(f"HTTP/1.1 {status} ".encode())
+        settings = {"base_url": server.openai_url, "api_key": "k"}
+        async with mounted(CHAT.module, settings) as provider:
+            assert (await provider.complete(asking())).text == "Still here."
+
+
+async def test_a_connection_without_a_request_is_let_go():
+    """Somebody who connects and leaves leaves nothing behind."""
+    async with ModelServer([]) as server:
+        await come_and_go(server)
+        assert server.requests == []
+
+
+async def come_and_go(server: ModelServer) -> None:
+    host, _, port = server.url.removeprefix("http://").partition(":")
+    _, writer = await asyncio.open_connection(host, int(port))
+    writer.close()
+    await writer.wait_closed()
+
+
+async def test_closing_ends_what_is_under_way():
+    """Nothing hangs: a server that closes drops its slow replies."""
+    async with playing(CHAT, [{"text": "Late.", "delay": 60.0}]) as (provider, server):
+        asked = asyncio.create_task(provider.complete(asking()))
+        while not server.requests:
+            await asyncio.sleep(0.01)
+        await asyncio.wait_for(server.close(), 5)
+        with pytest.raises(llm_errors.ProviderUnavailableError):
+            await asked
+
+
+async def test_an_unmet_expectation_is_a_refusal_that_says_why(protocol):
+    """`expect` holds over HTTP as it does in the process."""
+    async with playing(protocol, [{"text": "x", "expect": "secret word"}]) as (provider, _):
+        with pytest.raises(llm_errors.InvalidRequestError, match="secret word"):
+            await provider.complete(asking())
+
+
+async def test_the_end_of_the_script_can_be_an_error():
+    """`when_done` holds over HTTP as it does in the process."""
+    async with playing(MESSAGES, [], when_done="raise") as (provider, _):
+        with pytest.raises(llm_errors.InvalidRequestError, match="were played"):
+            await provider.complete(asking())
+
+
+def test_a_bad_script_is_refused_when_it_is_handed_in():
+    """An unknown key in a script names the nearest right one."""
+    with pytest.raises(ModuleLoadError, match="tool_calls"):
+        ModelServer([{"tool_call": []}])
+
+
+def test_every_word_of_a_stream_error_has_its_error():
+    """Errors inside streams come without a status; their words decide."""
+    words = {
+        "overloaded_error": llm_errors.ProviderUnavailableError,
+        "authentication_error": llm_errors.AuthenticationError,
+        "context_length_exceeded": llm_errors.ContextLengthError,
+        "something new": llm_errors.ProviderUnavailableError,
+    }
+    for word, kind in words.items():
+        assert type(refused(Origin("x"), None, "said", word)) is kind
+
+
+def test_it_runs_from_the_command_line(tmp_path: Path):
+    """python -m amplifier_foundation.model_server script.yaml --port N"""
+    script = tmp_path / "script.yaml"
+    script.write_text("- text: Served.\n")
+    command = [sys.executable, "-m", "amplifier_foundation.model_server", str(script)]
+    serving = subprocess.Popen([*command, "--port", "0"], stdout=subprocess.PIPE, text=True)
+    try:
+        assert serving.stdout is not None
+        lines = [serving.stdout.readline(), serving.stdout.readline()]
+        url = lines[1].split()[-1]
+
+        async def ask() -> str:
+            async with mounted(CHAT.module, {"base_url": url, "api_key": "k"}) as provider:
+                text: str = (await provider.complete(asking())).text
+                return text
+
+        assert asyncio.run(ask()) == "Served."
+        os.kill(serving.pid, signal.SIGINT)
+        assert serving.wait(10) == 0
+    finally:
+        serving.kill()
+        serving.wait()
+        serving.stdout.close()
+
+
+def test_the_command_line_says_what_is_wrong_with_a_script(tmp_path: Path):
+    """A file that is not there is one sentence and status 1."""
+    missing = str(tmp_path / "none.yaml")
+    command = [sys.executable, "-m", "amplifier_foundation.model_server", missing]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "none.yaml" in done.stderr
+    assert "Traceback" not in done.stderr
