@@ -1,0 +1,31 @@
+"""The examples in the pages about bundles are bundles."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from amplifier_foundation.bundles import load_bundle
+
+PAGES = [Path("docs/bundles.md"), *sorted(Path("docs/modules").glob("*.md"))]
+_BLOCK = re.compile(r"^```ya?ml\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_SECTION = re.compile(r"^(session|providers|tools|hooks|agents|audit|approval):", re.MULTILINE)
+BLOCKS = [
+    (page.name, block)
+    for page in PAGES
+    for block in _BLOCK.findall(page.read_text())
+    if _SECTION.search(block)  # rule files and the like are shown in the same pages
+]
+
+
+@pytest.mark.parametrize(
+    ("page", "text"), BLOCKS, ids=[f"{p}-{n}" for n, (p, _) in enumerate(BLOCKS)]
+)
+def test_a_yaml_example_is_a_valid_bundle(page: str, text: str, tmp_path: Path) -> None:
+    """A config example in YAML that is valid."""
+    path = tmp_path / "amplifier.yaml"
+    path.write_text(text)
+    env = dict.fromkeys(re.findall(r"\$\{(\w+)", text), "value")
+    load_bundle(path, env={"HOME": str(tmp_path), **env})
