@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -119,6 +119,25 @@ class ApprovalProvider(Protocol):
     """Asks a person on behalf of a hook module."""
 
     async def request_approval(self, request: ApprovalRequest) -> ApprovalResponse: ...
+
+
+HookFunction = TypeVar("HookFunction", bound=Callable[..., Any])
+
+
+def hook(*events: str, **options: Any) -> Callable[[HookFunction], HookFunction]:
+    """Mark a function of a plain hook file: `@hook("tool:pre", priority=5, on_error="deny")`.
+
+    A bundle that names the file registers every marked function; the options are those of
+    `HookRegistry.register`.
+    """
+    if not events or not all(isinstance(event, str) for event in events):
+        raise TypeError(f"@hook needs the names of events, such as 'tool:pre', got {events!r}")
+
+    def mark(function: HookFunction) -> HookFunction:
+        function.__amplifier_hook__ = {"events": events, "options": options}  # type: ignore[attr-defined]
+        return function
+
+    return mark
 
 
 @runtime_checkable

@@ -1,0 +1,148 @@
+"""The one path of a tool call: hooks, gates, the tool, hooks again."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from amplifier_core import output
+from amplifier_core.coordinator import SessionCoordinator, denial_text
+from amplifier_core.errors import UnknownTool
+from amplifier_core.events import TOOL_ERROR, TOOL_POST, TOOL_PRE
+from amplifier_core.gates import digest_of
+from amplifier_core.message_models import ToolCall
+from amplifier_core.models import HookResult, ToolResult
+from amplifier_core.utils import describe_error, digest
+
+
+async def call_tool(
+    coordinator: SessionCoordinator, call: ToolCall, tools: Mapping[str, Any] | None = None
+) -> ToolResult:
+    """Run a tool call through its hooks; whatever goes wrong is a result that the agent reads."""
+    have: Mapping[str, Any] = coordinator.get("tools") if tools is None else tools
+    async with coordinator.tool_calls():
+        if call.parse_error or call.name not in have:
+            why = call.parse_error or str(UnknownTool(call.name, have))
+            return await _failed(coordinator, _payload(call), why, "InvalidToolCall")
+        before = have[call.name]
+        decision = await coordinator.execute_with_hooks(TOOL_PRE, _payload(call))
+        if decision.action == "deny":
+            return ToolResult.failed(denial_text(decision))
+        wanted = decision.data or {}
+        tool = have.get(wanted.get("tool_name", call.name))
+        refusal = await _refusal(coordinator, decision, tool, before)
+        if refusal is not None:
+            return ToolResult.failed(refusal)
+        return await _run(coordinator, tool, wanted)
+
+
+def _payload(call: ToolCall) -> dict[str, Any]:
+    return {"tool_name": call.name, "tool_input": call.arguments, "tool_call_id": call.id}
+
+
+async def _refusal(
+    coordinator: SessionCoordinator, decision: HookResult, tool: Any, before: Any
+) -> str | None:
+    """Why a call that came through its gates must not run after all."""
+    wanted = decision.data or {}
+    name, tool_input = wanted.get("tool_name"), wanted.get("tool_input")
+    if tool is None:
+        return str(UnknownTool(str(name), coordinator.get("tools")))
+    if not isinstance(tool_input, dict):
+        return f"A hook left no usable input for {name}: {type(tool_input).__name__}"
+    approved = decision.__dict__.get("_gated")
+    if approved is None:
+        _started(coordinator, wanted)
+        return None
+    if tool is not before:
+        return f"Operation denied by kernel: {name} was replaced while it waited for approval"
+    found = digest_of(TOOL_PRE, wanted)
+    if found != approved:
+        body = {"approved": approved, "found": found}
+        coordinator.trail.write("digest_mismatch", body, event=TOOL_PRE)
+        return f"Operation denied by kernel: the input of {name} is not what was approved"
+    body = {"tool": name, "id": wanted.get("tool_call_id"), "digest": approved, "gated": True}
+    failure = await coordinator.trail.write_ahead("tool_started", body, event=TOOL_PRE)
+    return None if failure is None else f"Operation denied by kernel: {failure}"
+
+
+def _started(coordinator: SessionCoordinator, wanted: dict[str, Any]) -> None:
+    """Note a call that nobody had to approve; the others are on disk before they run."""
+    if coordinator.trail.normal:
+        name, call_id = wanted.get("tool_name"), wanted.get("tool_call_id")
+        body = {"tool": name, "id": call_id, "digest": digest_of(TOOL_PRE, wanted), "gated": False}
+        coordinator.trail.write("tool_started", body, event=TOOL_PRE)
+
+
+async def _run(coordinator: SessionCoordinator, tool: Any, wanted: dict[str, Any]) -> ToolResult:
+    name, call_id = wanted.get("tool_name", ""), str(wanted.get("tool_call_id"))
+    coordinator.cancellation.register_tool_start(call_id, name)
+    started = time.perf_counter()
+    printing = output.release()
+    try:
+        result = as_result(await tool.execute(wanted["tool_input"]))
+    except asyncio.CancelledError:
+        _finished(coordinator, wanted, {"outcome": "cancelled"}, started)
+        raise
+    except Exception as error:  # noqa: BLE001 - a tool may raise anything; the agent reads it
+        _finished(coordinator, wanted, {"outcome": "raised"}, started)
+        return await _failed(coordinator, wanted, describe_error(error), type(error).__name__)
+    finally:
+        output.restore(printing)
+        coordinator.cancellation.register_tool_complete(call_id)
+    spent = _finished(coordinator, wanted, {"outcome": "returned", "result": result}, started)
+    return await _judged(coordinator, wanted, result, spent)
+
+
+def _finished(
+    coordinator: SessionCoordinator, wanted: dict[str, Any], outcome: dict[str, Any], since: float
+) -> int:
+    spent = int((time.perf_counter() - since) * 1000)
+    if coordinator.trail.sink is not None:
+        result = outcome.pop("result", None)
+        body = {"tool": wanted.get("tool_name"), "id": wanted.get("tool_call_id"), **outcome}
+        if result is not None:
+            body |= {"success": result.success, "digest": digest(result.output)}
+        coordinator.trail.write("tool_finished", {**body, "ms": spent}, event=TOOL_PRE)
+    return spent
+
+
+async def _judged(
+    coordinator: SessionCoordinator, wanted: dict[str, Any], result: ToolResult, spent: int
+) -> ToolResult:
+    """Let the hooks see the result: they may change it or withhold it."""
+    if not coordinator.hooks.hears(TOOL_POST) and not coordinator.trail.normal:
+        return result
+    told = {"success": result.success, "output": result.output, "error": result.error}
+    data = {
+        "tool_name": wanted.get("tool_name"),
+        "tool_input": wanted["tool_input"],
+        "tool_call_id": wanted.get("tool_call_id"),
+        "tool_result": told,
+        "success": result.success,
+        "duration_ms": spent,
+    }
+    verdict = await coordinator.execute_with_hooks(TOOL_POST, data)
+    if verdict.action == "deny":
+        return ToolResult.failed(denial_text(verdict))
+    seen = (verdict.data or {}).get("tool_result", told)
+    return result if seen == told else as_result(seen)
+
+
+async def _failed(
+    coordinator: SessionCoordinator, wanted: dict[str, Any], why: str, kind: str
+) -> ToolResult:
+    data = {key: wanted.get(key) for key in ("tool_name", "tool_input", "tool_call_id")}
+    await coordinator.notify(TOOL_ERROR, {**data, "error": {"type": kind, "message": why}})
+    return ToolResult.failed(why)
+
+
+def as_result(answer: Any) -> ToolResult:
+    """The ToolResult in what a tool or a hook handed back."""
+    if isinstance(answer, ToolResult):
+        return answer
+    if isinstance(answer, dict) and "success" in answer:
+        return ToolResult.model_validate(answer)
+    return ToolResult(output=answer)

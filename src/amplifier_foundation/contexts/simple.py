@@ -1,0 +1,220 @@
+"""context-simple: the conversation in memory, compacted when it grows over a token budget.
+
+Listens to  nothing
+Tells       decision:context_resolution, context:pre_compact, context:post_compact
+Configure   max_tokens: when to compact (null: never); target: the share to keep;
+            keep_last: messages at the end that always stay
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Generator
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from amplifier_core.events import (
+    CONTEXT_POST_COMPACT,
+    CONTEXT_PRE_COMPACT,
+    DECISION_CONTEXT_RESOLUTION,
+)
+from amplifier_core.interfaces import Cleanup
+from amplifier_core.utils import timestamp
+from amplifier_foundation.config import parse_config
+
+logger = logging.getLogger(__name__)
+
+Message = dict[str, Any]
+
+
+class SimpleContextConfig(BaseModel):
+    """Options of context-simple."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    max_tokens: int | None = Field(default=150_000, gt=0)
+    target: float = Field(default=0.5, gt=0, lt=1)
+    keep_last: int = Field(default=6, ge=1)
+
+
+class Messages(list[Message]):
+    """The conversation; the specification reads it plainly, existing loops await it."""
+
+    def __await__(self) -> Generator[Any, None, Messages]:
+        return self
+        yield  # a generator that returns at once
+
+
+class SimpleContext:
+    """Holds messages and keeps them within the budget."""
+
+    def __init__(self, config: SimpleContextConfig | None = None, coordinator: Any = None) -> None:
+        self.config = config or SimpleContextConfig()
+        self.messages = Messages()
+        self.count: Callable[[str], int] = lambda text: -(-len(text) // 4)
+        self._coordinator = coordinator
+        self._compacting = asyncio.Lock()
+
+    def add_message(
+        self,
+        role: str | Message,
+        content: Any = None,
+        metadata: dict[str, Any] | None = None,
+        **more: Any,
+    ) -> _Nothing:
+        """Add one message, given as role, content and metadata or as one dict."""
+        given = role if isinstance(role, dict) else {"role": role, "content": content, **more}
+        message = {**given, "metadata": dict(given.get("metadata") or metadata or {})}
+        message.setdefault("timestamp", timestamp())
+        if not isinstance(message.get("role"), str):
+            raise TypeError(f"A message needs a role, got {message.get('role')!r}")
+        self.messages.append(message)
+        if message["metadata"].get("source") == "hook":
+            logger.debug("Message from hook %s", message["metadata"].get("hook_name"))
+        return _NOTHING
+
+    def get_messages(self) -> Messages:
+        """A copy of the list; the messages themselves are the context's own."""
+        return Messages(self.messages)
+
+    def set_messages(self, messages: list[Message]) -> _Nothing:
+        """Replace the conversation."""
+        self.messages = Messages(dict(message) for message in messages)
+        return _NOTHING
+
+    def clear(self) -> _Nothing:
+        """Forget the conversation."""
+        self.messages = Messages()
+        return _NOTHING
+
+    def token_count(self) -> int:
+        """The estimated size of the conversation."""
+        return sum(self._tokens(message) for message in self.messages)
+
+    def _tokens(self, message: Message) -> int:
+        calls = message.get("tool_calls")
+        text = f"{message.get('content') or ''}{calls or ''}"
+        return self.count(text) + 4
+
+    def should_compact(self) -> bool:
+        """Whether the budget is used up."""
+        limit = self.config.max_tokens
+        return limit is not None and self.token_count() > limit
+
+    async def compact(self, trigger: str = "auto") -> bool:
+        """Drop the oldest groups until the target fits; False if a hook said no or none can go."""
+        async with self._compacting:
+            before = self.token_count()
+            target = int((self.config.max_tokens or before) * self.config.target)
+            if not await self._allowed(trigger, before, target):
+                return False
+            count = len(self.messages)
+            kept = self._compacted(target)
+            if len(kept) >= count:
+                return False
+            self.messages = kept
+            await self._tell(
+                CONTEXT_POST_COMPACT,
+                trigger=trigger,
+                tokens_before=before,
+                tokens_after=self.token_count(),
+                messages_before=count,
+                messages_after=len(kept),
+            )
+            return True
+
+    async def _allowed(self, trigger: str, before: int, target: int) -> bool:
+        if self._coordinator is None:
+            return True
+        reason = f"{before} tokens, wanted {target}"
+        await self._tell(DECISION_CONTEXT_RESOLUTION, strategy="drop-oldest", reason=reason)
+        data = {
+            "trigger": trigger,
+            "current_tokens": before,
+            "target_tokens": target,
+            "messages_count": len(self.messages),
+        }
+        result = await self._coordinator.execute_with_hooks(CONTEXT_PRE_COMPACT, data)
+        return bool(result.action != "deny")
+
+    async def _tell(self, event: str, **data: Any) -> None:
+        if self._coordinator is not None:
+            await self._coordinator.notify(event, data)
+
+    def _compacted(self, target: int) -> Messages:
+        groups = grouped(self.messages)
+        task = _current_task(groups)
+        kept: list[list[Message]] = []
+        total = dropped = 0
+        for index, group in reversed(list(enumerate(groups))):
+            size = sum(self._tokens(message) for message in group)
+            recent = sum(map(len, kept)) < self.config.keep_last
+            fits = not dropped and total + size <= target
+            if recent or fits or index == task or _is_instruction(group, index):
+                kept.insert(0, group)
+                total += size
+            else:
+                dropped += len(group)
+        return Messages(message for group in _with_note(kept, dropped) for message in group)
+
+
+class _Nothing:
+    """What the changing methods return: nothing, for those who await and those who do not."""
+
+    def __await__(self) -> Generator[Any, None, None]:
+        return None
+        yield  # a generator that returns at once
+
+
+_NOTHING = _Nothing()
+
+
+def _is_instruction(group: list[Message], index: int) -> bool:
+    first = group[0]
+    return index == 0 and first["role"] == "system" and not first["metadata"].get("source")
+
+
+def _current_task(groups: list[list[Message]]) -> int:
+    """The last thing a person asked for; without it the agent forgets what it is doing."""
+    asked = (
+        index
+        for index, group in reversed(list(enumerate(groups)))
+        if group[0]["role"] == "user" and group[0]["metadata"].get("source") != "hook"
+    )
+    return next(asked, -1)
+
+
+def _with_note(kept: list[list[Message]], dropped: int) -> list[list[Message]]:
+    if not dropped:
+        return kept
+    note = {
+        "role": "system",
+        "content": f"{dropped} earlier messages were left out to fit the context.",
+        "metadata": {"source": "context"},
+        "timestamp": timestamp(),
+    }
+    place = 1 if kept and _is_instruction(kept[0], 0) else 0
+    return [*kept[:place], [note], *kept[place:]]
+
+
+def grouped(messages: list[Message]) -> list[list[Message]]:
+    """The messages in pieces that must not be torn: a tool call and all its results are one."""
+    groups: list[list[Message]] = []
+    open_calls: set[str] = set()
+    for message in messages:
+        calls = {call["id"] for call in message.get("tool_calls") or ()}
+        if groups and (message["role"] == "tool" or open_calls):
+            groups[-1].append(message)
+        else:
+            groups.append([message])
+        open_calls = (open_calls | calls) - {str(message.get("tool_call_id"))}
+    return groups
+
+
+async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup | None:
+    """Mount the context."""
+    options = parse_config(SimpleContextConfig, config, "context-simple")
+    await coordinator.mount("context", SimpleContext(options, coordinator))
+    return None

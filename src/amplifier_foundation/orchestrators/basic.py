@@ -1,0 +1,32 @@
+"""loop-basic: asks the model for whole replies.
+
+Tells       execution:*, provider:*, decision:tool_resolution, orchestrator:complete
+Configure   max_turns, max_denied, attempts, retry_delay, provider, system, parallel_tools
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amplifier_core.interfaces import Cleanup
+from amplifier_core.message_models import ChatRequest, ChatResponse
+from amplifier_foundation.config import parse_config
+from amplifier_foundation.orchestrators.loop import Loop, LoopConfig, Turn
+
+
+class BasicLoop(Loop):
+    """One request, one reply."""
+
+    name = "loop-basic"
+
+    async def reply(self, turn: Turn, request: ChatRequest) -> ChatResponse:
+        """Wait for the whole reply."""
+        response: ChatResponse = await turn.provider.complete(request)
+        return response
+
+
+async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup | None:
+    """Mount the loop."""
+    options = parse_config(LoopConfig, config, "loop-basic")
+    await coordinator.mount("orchestrator", BasicLoop(options))
+    return None
