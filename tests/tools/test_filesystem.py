@@ -34,6 +34,7 @@ async def test_four_tools_are_mounted_and_taken_away_again(coordinator):
     assert sorted(coordinator.tools) == ["Edit", "MultiEdit", "Read", "Write"]
     assert all(isinstance(tool, Tool) for tool in coordinator.tools.values())
     await unmount()
+    await unmount()
     assert coordinator.tools == {}
 
 

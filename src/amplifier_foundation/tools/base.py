@@ -76,9 +76,9 @@ async def mount_tools(
     return _unmounting(coordinator, [tool.name for tool in mounted])
 
 
-def _unmounting(coordinator: Coordinator, names: Sequence[str]) -> Callable[[], Any]:
+def _unmounting(coordinator: Coordinator, names: list[str]) -> Callable[[], Any]:
     async def unmount() -> None:
-        for name in names:
-            await coordinator.unmount("tools", name)
+        while names:  # so that a second clean-up finds nothing to do
+            await coordinator.unmount("tools", names.pop())
 
     return unmount
