@@ -66,7 +66,7 @@ class AuditSettings:
 
 @dataclass(frozen=True, slots=True)
 class _NewSegment:
-    """In the queue between the lines of one segment and the next; the note sealed the old one."""
+    """In the queue between the lines of one segment and the next; the note covers the old one."""
 
     number: int
     seal: Note
@@ -93,6 +93,8 @@ class AuditLog:
         self.on_failure: OnFailure = self.settings.on_failure
         self.directory = AuditDirectory(Path(path))
         self.durable = 0
+        self._acknowledgements = 0
+        self._timed_by: asyncio.AbstractEventLoop | None = None
         self._signer = signer
         self._alarm = alarm
         self._failure: str | None = None
@@ -185,14 +187,10 @@ class AuditLog:
         with self._lock:
             self._refuse_if_unavailable()
             self._waiters.append((target, loop, done))
+        if self._timed_by is not loop:
+            self._watch(loop)
         self._wake.set()
-        try:
-            async with asyncio.timeout(self.settings.sync_timeout):
-                await done
-        except TimeoutError as error:
-            raise AuditUnavailable(
-                f"Record {target - 1} is not on disk after {self.settings.sync_timeout:g} s"
-            ) from error
+        await done
 
     async def checkpoint(self) -> Note:
         """Make a checkpoint of everything so far, durably."""
@@ -237,6 +235,23 @@ class AuditLog:
         for close in (self._segment.close, self._state.close, *self._close_values()):
             close()
         os.close(self._lock_file)
+
+    def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
+        """One timer for all who wait: with a timer each, waiting would cost more than syncing."""
+        self._timed_by = loop
+        loop.call_later(self.settings.sync_timeout, self._expire, loop, self._acknowledgements)
+
+    def _expire(self, loop: asyncio.AbstractEventLoop, acknowledgements: int) -> None:
+        """Nothing was acknowledged for too long: whoever waits is told, the log itself goes on."""
+        self._timed_by = None
+        with self._lock:
+            if not self._waiters:
+                return
+            if self._acknowledgements != acknowledgements:
+                self._watch(loop)
+                return
+            waiters, self._waiters = self._waiters, []
+        _release(waiters, f"Nothing reached the disk for {self.settings.sync_timeout:g} s")
 
     # Opening
 
@@ -315,12 +330,15 @@ class AuditLog:
         return sequence
 
     def _add_checkpoint(self, type: str) -> Note:
-        note = make_note(self._chain.log, self._chain.size, self._chain.tree.root(), self._signer)
+        note = self._note()
         self._add_own(type, {"note": note.text})
         self._last_checkpoint = self._chain.size
         self._notes.append(note)
         self._newest = note
         return note
+
+    def _note(self) -> Note:
+        return make_note(self._chain.log, self._chain.size, self._chain.tree.root(), self._signer)
 
     def _add_opened(self) -> None:
         body: dict[str, Any] = {
@@ -341,7 +359,8 @@ class AuditLog:
 
     def _rotate(self) -> None:
         """Seal this segment and begin the next, in the order of the queue."""
-        seal = self._add_checkpoint("sealed")
+        self._add_checkpoint("sealed")
+        seal = self._note()
         self._segment_number += 1
         self._segment_size = 0
         self._day = _today()
@@ -428,6 +447,7 @@ class AuditLog:
         self._last_sync = monotonic()
         with self._lock:
             self.durable = head.size
+            self._acknowledgements += 1
             gone = [number for sequence, number in self._removals if sequence < head.size]
             self._removals = [pair for pair in self._removals if pair[0] >= head.size]
             ready = [waiter for waiter in self._waiters if waiter[0] <= self.durable]

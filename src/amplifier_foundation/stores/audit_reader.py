@@ -82,6 +82,7 @@ class DirectoryVerification:
     progress: Progress | None = None
     end: State | None = None
     _missing: tuple[int, ...] = ()
+    _done: int = 0
 
     def run(self) -> Report:
         """Read everything and judge."""
@@ -163,7 +164,8 @@ class DirectoryVerification:
             if verifier.size == acknowledged and (departed := self._contradiction(verifier)):
                 return self._tampered(verifier, departed, path, offset)
             if self.progress and not verifier.size & 0x3FF:
-                self.progress(end - start)
+                self.progress(self._done + end - start)
+        self._done += end - start
         self._remember(verifier, index, end)
         return None
 

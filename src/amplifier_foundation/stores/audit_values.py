@@ -10,13 +10,14 @@ import base64
 import hashlib
 import os
 import sqlite3
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic_core import from_json
 
-from amplifier_core.audit import Limits, encode
+from amplifier_core.audit import Limits, Record, encode
 from amplifier_core.errors import AuditError
 
 LABEL = b"amplifier-audit commitment v1\n"
@@ -174,3 +175,27 @@ def _commitment(salt: bytes, value: bytes) -> str:
     return (
         base64.urlsafe_b64encode(hashlib.sha256(LABEL + salt + value).digest()).decode().rstrip("=")
     )
+
+
+def reveal(records: Iterator[Record], path: Path | None) -> Iterator[Record]:
+    """The records with values in the places of their commitments; redacted ones say so."""
+    if path is None or not path.exists():
+        yield from records
+        return
+    store = ValueStore(path)
+    try:
+        for record in records:
+            yield {**record, "body": _filled(record["body"], store)}
+    finally:
+        store.close()
+
+
+def _filled(value: Any, store: ValueStore) -> Any:
+    if isinstance(value, dict) and isinstance(commitment := value.get("$commitment"), str):
+        kept = store.get(commitment)
+        return from_json(kept.value) if kept and opens(kept) else {**value, "redacted": True}
+    if isinstance(value, dict):
+        return {key: _filled(entry, store) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_filled(entry, store) for entry in value]
+    return value

@@ -1,0 +1,44 @@
+"""What the tests of the audit trail share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.audit import Chain, encode_body, encode_source, make_note, new_log_id
+from amplifier_foundation.stores.audit_keys import Ed25519Signer, Ed25519Verifier
+from amplifier_foundation.stores.audit_log import AuditLog, AuditSettings
+
+SIGNER = Ed25519Signer(bytes(range(32)))
+VERIFIER = Ed25519Verifier.from_text(SIGNER.public)
+OTHER = Ed25519Signer(bytes(range(1, 33)))
+FAST = AuditSettings(gather_seconds=0.001)
+
+
+def source(type: str = "dispatch") -> bytes:
+    """The middle of a line."""
+    return encode_source(type, "s1", 1, "tool:pre", "guard", 7)
+
+
+def lines_of(count: int, *, signer: Any = None, log: str | None = None, every: int = 50) -> list[bytes]:
+    """The lines of a log as a writer makes them: a checkpoint second and then now and again."""
+    chain = Chain(log or new_log_id())
+    lines: list[bytes] = []
+    while chain.size < count:
+        if chain.size == 0:
+            lines.append(chain.extend(source("log_opened"), encode_body({"checkpoint_every": every})))
+        elif chain.size % every == 1:
+            note = make_note(chain.log, chain.size, chain.tree.root(), signer)
+            lines.append(chain.extend(source("checkpoint"), encode_body({"note": note.text})))
+        else:
+            lines.append(chain.extend(source(), encode_body({"n": chain.size, "text": "héllo \x7f"})))
+    return lines
+
+
+async def write_log(path: Path, count: int = 20, settings: AuditSettings = FAST, **options: Any) -> None:
+    """A closed log with so many records of our own."""
+    log = await AuditLog.open(path, settings, **options)
+    for number in range(count):
+        log.append("dispatch", {"n": number, "action": "continue"}, session="s1", event="tool:pre")
+    await log.commit()
+    await log.close()
