@@ -29,6 +29,7 @@ class Territory:
 
     def __init__(self, patterns: Iterable[str], base: Path) -> None:
         self._patterns = tuple(patterns)
+        matches(Path("/"), self._patterns)  # a glob that cannot be used is an error now
         self._base = base
 
     def hit(self, given: str, base: Path | None = None) -> Hit | None:

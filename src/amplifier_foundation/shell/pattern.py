@@ -39,13 +39,16 @@ class CommandPattern:
 
     def matches(self, command: Command) -> bool:
         """Whether the command is one of these."""
-        name = command.name
-        if name is None or not any(fnmatchcase(name, glob) for glob in self.program):
+        if not self.matches_name(command.name):
             return False
         given = command.flags
         return all(_has_flag(given, wanted) for wanted in self.flags) and _in_order(
             self.arguments, command.arguments
         )
+
+    def matches_name(self, name: str | None) -> bool:
+        """Whether it is about a program of that name."""
+        return name is not None and any(fnmatchcase(name, glob) for glob in self.program)
 
 
 def _has_flag(given: frozenset[str], wanted: Sequence[str]) -> bool:

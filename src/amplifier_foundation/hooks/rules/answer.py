@@ -1,0 +1,67 @@
+"""What a rule that applies answers: its fields, with the event's values in their places."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from amplifier_core.models import HookResult
+from amplifier_foundation.hooks.rules.occasion import Occasion
+from amplifier_foundation.hooks.rules.rule import ANSWER_FIELDS, Rule
+
+_PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_\-]+)*)\}")
+_LONGEST = 1_000
+
+
+def answer(rule: Rule, occasion: Occasion) -> HookResult:
+    """The rule's own result for this occasion."""
+    given = {name: getattr(rule, name) for name in ANSWER_FIELDS if name in rule.model_fields_set}
+    data = given.pop("data", None)
+    fields = {name: filled(value, rule, occasion) for name, value in given.items()}
+    if data is not None:
+        fields["data"] = merged(occasion.data, filled(data, rule, occasion))
+    return HookResult(action=rule.action, **fields)
+
+
+def filled(value: Any, rule: Rule, occasion: Occasion) -> Any:
+    """The value with `{tool_name}`, `{tool_input.file_path}` … replaced in its texts.
+
+    Only keys of the event's data are looked up, never attributes; an unknown name stays as it is.
+    """
+    if isinstance(value, str):
+        return _PLACE.sub(lambda place: _at(place[1], place[0], rule, occasion), value)
+    if isinstance(value, dict):
+        return {key: filled(part, rule, occasion) for key, part in value.items()}
+    if isinstance(value, list):
+        return [filled(part, rule, occasion) for part in value]
+    return value
+
+
+def _at(name: str, written: str, rule: Rule, occasion: Occasion) -> str:
+    known = {"event": occasion.event, "rule": rule.name, **occasion.notes}
+    value = known.get(name, occasion.at(name))
+    if value is None:
+        return written
+    text = value if isinstance(value, str) else str(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def merged(data: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """The data with the changes laid over it: mappings are joined, everything else replaced."""
+    result = dict(data)
+    for key, value in changes.items():
+        below = result.get(key)
+        both = isinstance(below, dict) and isinstance(value, dict)
+        result[key] = merged(below, value) if both else value  # type: ignore[arg-type]
+    return result
+
+
+def would_have(rule: Rule, result: HookResult) -> HookResult:
+    """Dry run: say what the rule would have done, and do nothing."""
+    what = result.reason or result.approval_prompt or result.context_injection or ""
+    said = f"Dry run: the rule {rule.name!r} would have answered {rule.action}"
+    return HookResult(
+        action="continue",
+        user_message=f"{said}: {what}" if what else said,
+        user_message_level="info",
+    )

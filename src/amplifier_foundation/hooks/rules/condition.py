@@ -1,0 +1,90 @@
+"""The optional `when` of a rule: an expression in CEL, checked when it is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from amplifier_foundation.extras import require
+from amplifier_foundation.patterns import plain
+
+_LARGEST = 2**63 - 1
+_DEEPEST = 64
+
+
+class ConditionError(ValueError):
+    """An expression that is not valid, or that has no answer."""
+
+
+class Condition:
+    """A compiled expression over `event`, `tool_name`, `tool_input` and `data`."""
+
+    def __init__(self, source: str, owner: str) -> None:
+        self._cel, environment = _environment(owner)
+        try:
+            self._expression = environment.compile(source)
+        except RuntimeError as wrong:
+            raise ConditionError(_first_line(wrong)) from None
+        kind = self._expression.return_type()
+        if kind not in {self._cel.Type.BOOL, self._cel.Type.DYN}:
+            raise ConditionError(f"its answer is {kind.name()}, not true or false")
+
+    def holds(self, event: str, data: Mapping[str, Any]) -> bool:
+        """Its answer; everything but true or false is a ConditionError."""
+        tool_input = data.get("tool_input")
+        values = {
+            "event": event,
+            "tool_name": str(data.get("tool_name") or ""),
+            "tool_input": tool_input if isinstance(tool_input, dict) else {},
+            "data": data,
+        }
+        try:
+            result = self._expression.eval(data=_value(values, 0))
+        except RuntimeError as wrong:
+            raise ConditionError(_first_line(wrong)) from None
+        # An error is a value here, and a truthy one.
+        if result.type() != self._cel.Type.BOOL:
+            raise ConditionError(str(result.value()))
+        return bool(result.value())
+
+
+@cache
+def _environment(owner: str) -> tuple[Any, Any]:
+    cel = require("cel_expr_python.cel", owner)
+    kinds = cel.Type
+    variables = {
+        "event": kinds.STRING,
+        "tool_name": kinds.STRING,
+        "tool_input": kinds.Map(kinds.STRING, kinds.DYN),
+        "data": kinds.Map(kinds.STRING, kinds.DYN),
+    }
+    return cel, cel.NewEnv(variables=variables)
+
+
+def _value(value: Any, depth: int) -> Any:
+    """The same in kinds that CEL has; what it has none for, as text."""
+    if depth > _DEEPEST:
+        raise ConditionError("the event's data is nested too deep for an expression")
+    if isinstance(value, dict):
+        return {_key(key): _value(part, depth + 1) for key, part in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_value(part, depth + 1) for part in value]
+    return _scalar(value)
+
+
+def _key(key: Any) -> Any:
+    return key if isinstance(key, bool) else _scalar(key)
+
+
+def _scalar(value: Any) -> Any:
+    if value is None or isinstance(value, bool | float | bytes):
+        return value
+    if isinstance(value, int):
+        return value if -_LARGEST <= value <= _LARGEST else float(value)
+    return plain(value if isinstance(value, str) else str(value))
+
+
+def _first_line(wrong: Exception) -> str:
+    text = str(wrong).partition("[INVALID_ARGUMENT]")[0]
+    return " ".join(text.replace("INVALID_ARGUMENT: ERROR:", "").split())

@@ -1,0 +1,159 @@
+"""Runs the rules of one action on an event and makes one answer of theirs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.models import ContextInjection, HookResult
+from amplifier_core.utils import describe_error
+from amplifier_foundation.hooks.rules.answer import answer, would_have
+from amplifier_foundation.hooks.rules.matcher import Unclear
+from amplifier_foundation.hooks.rules.occasion import Occasion
+from amplifier_foundation.hooks.rules.rule import OnError
+from amplifier_foundation.hooks.rules.ruleset import LoadedRule, RuleSet
+
+CONTINUE = HookResult(action="continue")
+
+
+class Engine:
+    """A handler for the rules of one action."""
+
+    def __init__(
+        self,
+        rules: RuleSet,
+        make_occasion: Callable[[str, dict[str, Any]], Occasion],
+        *,
+        on_error: OnError,
+        unclear: OnError,
+        dry_run: bool,
+    ) -> None:
+        self._rules = rules
+        self._make_occasion = make_occasion
+        self._on_error = on_error
+        self._unclear = unclear
+        self._dry_run = dry_run
+
+    async def on_event(self, event: str, data: dict[str, Any]) -> HookResult:
+        tool = data.get("tool_name")
+        rules = self._rules.for_event(event, tool if isinstance(tool, str) else "")
+        if not rules:
+            return CONTINUE
+        occasion = self._make_occasion(event, data)
+        if any(loaded.matcher.looks_at_files for loaded in rules):
+            return await asyncio.to_thread(self._decide, rules, occasion)
+        return self._decide(rules, occasion)
+
+    def _decide(self, rules: Iterable[LoadedRule], occasion: Occasion) -> HookResult:
+        results: list[HookResult] = []
+        for loaded in rules:
+            result = self._result(loaded, occasion)
+            if result is None:
+                continue
+            results.append(result)
+            if result.action == "deny":
+                return _with_messages(result, results)
+            if result.action == "modify":
+                occasion = self._make_occasion(occasion.event, result.data or {})
+        return combined(results)
+
+    def _result(self, loaded: LoadedRule, occasion: Occasion) -> HookResult | None:
+        try:
+            result = answer(loaded.rule, occasion) if loaded.applies(occasion) else None
+        except Unclear as doubt:
+            result = self._when_unclear(loaded, str(doubt))
+        except Exception as failure:  # noqa: BLE001  a rule that fails must not let the call through
+            result = self._when_failed(loaded, describe_error(failure))
+        if result is not None and (self._dry_run or loaded.rule.dry_run):
+            return would_have(loaded.rule, result)
+        return result
+
+    def _when_unclear(self, loaded: LoadedRule, doubt: str) -> HookResult | None:
+        if not loaded.rule.guards:
+            return None
+        return _closed(self._unclear, f"the rule {loaded.rule.name!r} cannot tell: {doubt}")
+
+    def _when_failed(self, loaded: LoadedRule, cause: str) -> HookResult | None:
+        policy = loaded.rule.on_error or self._on_error
+        return _closed(policy, f"the rule {loaded.rule.name!r} could not be evaluated: {cause}")
+
+
+def _closed(policy: OnError, reason: str) -> HookResult | None:
+    if policy == "continue":
+        return None
+    if policy == "deny":
+        return HookResult(action="deny", reason=reason)
+    return HookResult(
+        action="ask_user",
+        reason=reason,
+        approval_prompt=f"Allow it all the same? In doubt, {reason}",
+    )
+
+
+def combined(results: list[HookResult]) -> HookResult:
+    """One answer that loses nothing of several: all questions, all injections, all messages."""
+    if len(results) < 2:
+        return results[0] if results else CONTINUE
+    asks = [result for result in results if result.action == "ask_user"]
+    if asks:
+        return _with_messages(_one_question(asks), results)
+    injecting = [result for result in results if result.action == "inject_context"]
+    if injecting:
+        return _with_messages(_one_injection(injecting), results)
+    changing = [result for result in results if result.action == "modify"]
+    return _with_messages(changing[-1] if changing else results[0], results)
+
+
+def _one_question(asks: list[HookResult]) -> HookResult:
+    """All prompts are shown; the most careful settings hold."""
+    if len(asks) == 1:
+        return asks[0]
+    prompts = [f"{number}. {ask.approval_prompt}" for number, ask in enumerate(asks, 1)]
+    denies = any(ask.approval_default == "deny" for ask in asks)
+    same = all(ask.approval_options == asks[0].approval_options for ask in asks)
+    return asks[0].model_copy(
+        update={
+            "approval_prompt": "\n".join(["Several rules ask:", *prompts]),
+            "approval_options": asks[0].approval_options if same else ["Allow", "Deny"],
+            "approval_timeout": min(ask.approval_timeout for ask in asks),
+            "approval_default": "deny" if denies else "allow",
+            "reason": "; ".join(ask.reason for ask in asks if ask.reason) or None,
+        }
+    )
+
+
+def _one_injection(results: list[HookResult]) -> HookResult:
+    injections = [
+        ContextInjection(
+            content=result.context_injection or "",
+            role=result.context_injection_role,
+            ephemeral=result.ephemeral,
+            append_to_last_tool_result=result.append_to_last_tool_result,
+        )
+        for result in results
+    ]
+    if len(injections) == 1:
+        return results[0]
+    return HookResult(action="inject_context", context_injections=injections)
+
+
+def _with_messages(result: HookResult, results: list[HookResult]) -> HookResult:
+    said = [other for other in results if other.user_message]
+    if not said or (len(said) == 1 and said[0] is result):
+        return result
+    levels = ("info", "warning", "error")
+    return result.model_copy(
+        update={
+            "user_message": "\n".join(str(other.user_message) for other in said),
+            "user_message_level": max((o.user_message_level for o in said), key=levels.index),
+        }
+    )
+
+
+def occasions(
+    base: Path, path_keys: tuple[str, ...], command_keys: tuple[str, ...]
+) -> Callable[[str, dict[str, Any]], Occasion]:
+    """Makes occasions that know where the session works."""
+    return lambda event, data: Occasion(event, data, base, path_keys, command_keys)

@@ -1,0 +1,118 @@
+"""Whether a rule's match holds for an occasion; what cannot be told is an `Unclear`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from amplifier_foundation.hooks.rules.condition import Condition
+from amplifier_foundation.hooks.rules.occasion import Occasion
+from amplifier_foundation.hooks.rules.rule import Match, command_patterns, listed
+from amplifier_foundation.patterns import Pattern, compile_pattern
+from amplifier_foundation.shell import Command, CommandPattern, ensure_available
+from amplifier_foundation.territory import Territory
+
+Test = Callable[[Occasion], bool]
+
+
+class Unclear(ValueError):
+    """The event does not tell whether the rule applies."""
+
+
+class Matcher:
+    """The tests of a match beside its tool, cheapest first."""
+
+    def __init__(self, match: Match, base: Path, owner: str) -> None:
+        self._tests: list[Test] = []
+        self.looks_at_files = match.path is not None
+        if match.regex is not None:
+            self._tests += _regex_tests(match.regex, owner)
+        if match.command is not None:
+            ensure_available(owner)
+            self._tests.append(_CommandTest(command_patterns(match.command)))
+        if match.path is not None:
+            self._tests.append(_PathTest(Territory(listed(match.path), base)))
+        if match.when is not None:
+            condition = Condition(match.when, owner)
+            self._tests.append(lambda occasion: condition.holds(occasion.event, occasion.data))
+
+    def holds(self, occasion: Occasion) -> bool:
+        """Whether every test holds. A clear no beats an unclear part."""
+        unclear: Unclear | None = None
+        for test in self._tests:
+            try:
+                if not test(occasion):
+                    return False
+            except Unclear as doubt:
+                unclear = unclear or doubt
+        if unclear:
+            raise unclear
+        return True
+
+
+class _PathTest:
+    def __init__(self, territory: Territory) -> None:
+        self._territory = territory
+
+    def __call__(self, occasion: Occasion) -> bool:
+        for given in occasion.paths:
+            if hit := self._territory.hit(given):
+                occasion.notes["path"] = str(hit.resolved)
+                return True
+        return False
+
+
+class _CommandTest:
+    def __init__(self, patterns: tuple[CommandPattern, ...]) -> None:
+        self._patterns = patterns
+
+    def __call__(self, occasion: Occasion) -> bool:
+        for script in occasion.scripts:
+            for command in script.commands:
+                if any(pattern.matches(command) for pattern in self._patterns):
+                    occasion.notes["program"] = command.name or ""
+                    return True
+        self._refuse_to_guess(occasion)
+        return False
+
+    def _refuse_to_guess(self, occasion: Occasion) -> None:
+        for script in occasion.scripts:
+            if script.unclear:
+                raise Unclear(script.unclear[0])
+            for command in script.commands:
+                if self._could_be(command):
+                    raise Unclear(f"only running it would tell what {command.text!r} is")
+
+    def _could_be(self, command: Command) -> bool:
+        """Whether running it might show that the rule is about it."""
+        if command.program is None:
+            return True
+        named = any(pattern.matches_name(command.name) for pattern in self._patterns)
+        return named and not command.certain
+
+
+def _regex_tests(regex: str | dict[str, str], owner: str) -> list[Test]:
+    if isinstance(regex, str):
+        return [_AnywhereTest(compile_pattern(regex, owner))]
+    return [_FieldTest(field, compile_pattern(text, owner)) for field, text in regex.items()]
+
+
+class _AnywhereTest:
+    """A pattern without a field: in any text of the tool's input, or else of the data."""
+
+    def __init__(self, pattern: Pattern) -> None:
+        self._pattern = pattern
+
+    def __call__(self, occasion: Occasion) -> bool:
+        where = occasion.data.get("tool_input", occasion.data)
+        return any(self._pattern.found_in(text) for text in occasion.texts(where))
+
+
+class _FieldTest:
+    def __init__(self, field: str, pattern: Pattern) -> None:
+        self._field = field
+        self._pattern = pattern
+
+    def __call__(self, occasion: Occasion) -> bool:
+        value = occasion.at(self._field)
+        return any(self._pattern.found_in(text) for text in occasion.texts(value))

@@ -1,0 +1,77 @@
+"""One event as the rules see it; what they share is worked out once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.utils import safe_repr
+from amplifier_foundation.shell import Script, unwrapped
+from amplifier_foundation.territory import texts_under
+
+OWNER = "hooks-rules"
+_MAX_TEXTS = 10_000
+
+
+@dataclass
+class Occasion:
+    """An event's name and data, seen from the working directory."""
+
+    event: str
+    data: dict[str, Any]
+    base: Path
+    path_keys: tuple[str, ...] = ("file_path", "path", "notebook_path")
+    command_keys: tuple[str, ...] = ("command",)
+    notes: dict[str, str] = field(default_factory=dict)
+    """What matching found out, for the templates of the answer: `path`, `program`."""
+
+    @property
+    def tool(self) -> str:
+        return str(self.data.get("tool_name") or "")
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """The paths that the event is about, as given."""
+        found = list(texts_under(self.data.get("tool_input"), self.path_keys))
+        own = self.data.get("path")
+        return [*found, own] if isinstance(own, str) else found
+
+    @cached_property
+    def scripts(self) -> list[Script]:
+        """The shell commands that the event is about, read."""
+        texts = texts_under(self.data.get("tool_input"), self.command_keys)
+        return [_read(text) for text in texts]
+
+    def at(self, dotted: str) -> Any:
+        """The value at `tool_input.command` and the like; None if there is none."""
+        value: Any = self.data
+        for step in dotted.split("."):
+            if isinstance(value, dict):
+                value = value.get(step)
+            elif isinstance(value, list) and step.isdigit() and int(step) < len(value):
+                value = value[int(step)]
+            else:
+                return None
+        return value
+
+    def texts(self, value: Any) -> Iterator[str]:
+        """Every text in a value, keys included; more than can be looked through is an error."""
+        stack, seen = [value], 0
+        while stack:
+            if (seen := seen + 1) > _MAX_TEXTS:
+                raise ValueError("the event's data has too many parts to be looked through")
+            current = stack.pop()
+            if isinstance(current, dict):
+                stack += [*current.keys(), *current.values()]
+            elif isinstance(current, list | tuple | set | frozenset):
+                stack += current
+            elif current is not None:
+                yield current if isinstance(current, str) else safe_repr(current)
+
+
+@lru_cache(maxsize=64)
+def _read(text: str) -> Script:
+    return unwrapped(text, OWNER)

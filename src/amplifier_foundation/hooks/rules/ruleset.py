@@ -1,0 +1,101 @@
+"""All rules of a session, found by event and tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from amplifier_core.errors import ModuleLoadError
+from amplifier_core.events import canonical
+from amplifier_foundation.hooks.rules.condition import ConditionError
+from amplifier_foundation.hooks.rules.matcher import Matcher
+from amplifier_foundation.hooks.rules.occasion import Occasion
+from amplifier_foundation.hooks.rules.rule import Rule, listed
+from amplifier_foundation.patterns import PatternError
+
+_MOST_REMEMBERED = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedRule:
+    """A rule with its compiled matchers."""
+
+    rule: Rule
+    events: tuple[str, ...]
+    tools: tuple[str, ...]
+    matcher: Matcher
+    unless: Matcher | None
+    unless_tools: tuple[str, ...]
+
+    def listens(self, event: str, tool: str) -> bool:
+        """Whether event and tool are among the rule's."""
+        return _any(self.events, event) and (not self.tools or _any(self.tools, tool))
+
+    def applies(self, occasion: Occasion) -> bool:
+        """Whether the rest of the match holds, too."""
+        return self.matcher.holds(occasion) and not self._excepted(occasion)
+
+    def _excepted(self, occasion: Occasion) -> bool:
+        """An exception that cannot be told to hold is none."""
+        if self.unless is None:
+            return False
+        if self.unless_tools and not _any(self.unless_tools, occasion.tool):
+            return False
+        try:
+            return self.unless.holds(occasion)
+        except Unclear:
+            return False
+
+
+def load(rule: Rule, base: Path, owner: str) -> LoadedRule:
+    """Compile a rule; what is wrong with it is a ModuleLoadError naming rule and key."""
+    return LoadedRule(
+        rule,
+        tuple(canonical(event) for event in listed(rule.event)),
+        tuple(listed(rule.tool)),
+        _matcher(rule, base, owner, ""),
+        _matcher(rule, base, owner, "unless.") if rule.unless else None,
+        tuple(listed(rule.unless.tool)) if rule.unless else (),
+    )
+
+
+def _matcher(rule: Rule, base: Path, owner: str, prefix: str) -> Matcher:
+    match = rule.unless if prefix and rule.unless else rule
+    try:
+        return Matcher(match, base, owner)
+    except PatternError as wrong:
+        key, reason = f"{prefix}regex", str(wrong)
+    except ConditionError as wrong:
+        key, reason = f"{prefix}when", str(wrong)
+    except ValueError as wrong:
+        key, reason = f"{prefix}path", str(wrong)
+    raise ModuleLoadError(f"{owner}: option {key!r}: {reason}")
+
+
+class RuleSet:
+    """Rules of one action. Which of them listen to an event and tool is worked out once."""
+
+    def __init__(self, rules: Iterable[LoadedRule]) -> None:
+        self._rules = tuple(rules)
+        self._remembered: dict[tuple[str, str], tuple[LoadedRule, ...]] = {}
+
+    def __iter__(self) -> Iterator[LoadedRule]:
+        return iter(self._rules)
+
+    def for_event(self, event: str, tool: str) -> tuple[LoadedRule, ...]:
+        """The rules that listen, in the order they are written."""
+        key = (event, tool)
+        found = self._remembered.get(key)
+        if found is None:
+            name = canonical(event)
+            found = tuple(rule for rule in self._rules if rule.listens(name, tool))
+            if len(self._remembered) >= _MOST_REMEMBERED:
+                self._remembered.clear()
+            self._remembered[key] = found
+        return found
+
+
+def _any(globs: Iterable[str], name: str) -> bool:
+    return any(glob == name or fnmatchcase(name, glob) for glob in globs)
