@@ -10,7 +10,7 @@ from pathlib import Path
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.events import canonical
 from amplifier_foundation.hooks.rules.condition import ConditionError
-from amplifier_foundation.hooks.rules.matcher import Matcher
+from amplifier_foundation.hooks.rules.matcher import Matcher, Unclear
 from amplifier_foundation.hooks.rules.occasion import Occasion
 from amplifier_foundation.hooks.rules.rule import Rule, listed
 from amplifier_foundation.patterns import PatternError
