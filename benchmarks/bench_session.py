@@ -1,0 +1,145 @@
+"""What a whole turn costs: one prompt, one tool call, an instant model; against a bare loop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.hooks import HookRegistry
+from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock, ToolCall
+from amplifier_core.models import HookResult, ToolResult
+from amplifier_core.session import AmplifierSession
+from amplifier_foundation.stores.audit_log import AuditLog
+from benchmarks.harness import Row, compare, loop_of, report
+
+EVENTS = (
+    "prompt:submit",
+    "execution:start",
+    "provider:request",
+    "provider:response",
+    "decision:tool_resolution",
+    "tool:pre",
+    "tool:post",
+    "orchestrator:complete",
+    "execution:complete",
+    "prompt:complete",
+    "user:notification",
+)
+CALLS = [ToolCall(id="1", name="Echo", arguments={"text": "hello"})]
+ASKS = ChatResponse(tool_calls=CALLS, content=[])
+ANSWERS = ChatResponse(content=[TextBlock(text="done")])
+SAYS = HookResult(action="continue")
+DONE = ToolResult(output="hello")
+
+
+class InstantModel:
+    """Asks for the tool once, then answers."""
+
+    name = "instant"
+    model = "instant"
+
+    async def complete(self, request: ChatRequest, **_: Any) -> ChatResponse:
+        return ANSWERS if request.messages[-1].role == "tool" else ASKS
+
+    def parse_tool_calls(self, response: ChatResponse) -> list[ToolCall]:
+        return response.tool_calls or []
+
+
+class Echo:
+    """Answers at once."""
+
+    name = "Echo"
+    description = "Says it again"
+    input_schema: dict[str, Any] = {"type": "object"}  # noqa: RUF012 - a constant
+
+    async def execute(self, input: dict[str, Any]) -> ToolResult:
+        return DONE
+
+
+async def hook(event: str, data: dict[str, Any]) -> HookResult:
+    """Says continue."""
+    return SAYS
+
+
+def bare_turn(hooks: int) -> Callable[[], Awaitable[str]]:
+    """The floor: what a person would write by hand, hooks called with bare awaits."""
+    handlers = (hook,) * hooks
+    tool = Echo()
+
+    async def model(messages: list[dict[str, Any]]) -> dict[str, Any]:
+        if messages[-1]["role"] == "tool":
+            return {"text": "done", "calls": []}
+        return {"text": "", "calls": [{"id": "1", "name": "Echo", "input": {"text": "hello"}}]}
+
+    async def tell(event: str, data: dict[str, Any]) -> None:
+        for handler in handlers:
+            await handler(event, data)
+
+    async def turn() -> str:
+        messages: list[dict[str, Any]] = []
+        await tell("prompt:submit", {"prompt": "go"})
+        await tell("execution:start", {"prompt": "go"})
+        messages.append({"role": "user", "content": "go"})
+        while True:
+            await tell("provider:request", {"messages": messages})
+            reply = await model(messages)
+            await tell("provider:response", {"response": reply})
+            messages.append({"role": "assistant", "content": reply["text"]})
+            if not reply["calls"]:
+                break
+            for call in reply["calls"]:
+                await tell("decision:tool_resolution", call)
+                await tell("tool:pre", call)
+                result = await tool.execute(call["input"])
+                await tell("tool:post", {"result": result})
+                messages.append({"role": "tool", "content": result.output})
+        for event in ("orchestrator:complete", "execution:complete", "prompt:complete"):
+            await tell(event, {"reply": reply})
+        await tell("user:notification", {"message": "waiting"})
+        return str(reply["text"])
+
+    return turn
+
+
+def real_turn(hooks: int, audit: Any = None) -> Callable[[], Awaitable[str]]:
+    """The same through a session, its conversation emptied after each turn."""
+    plan = {"session": {"orchestrator": "loop-basic", "context": "context-simple"}}
+    session = AmplifierSession(plan, audit=audit)
+
+    async def turn() -> str:
+        if not session.initialized:
+            await session.initialize()
+            await session.coordinator.mount("providers", InstantModel())
+            await session.coordinator.mount("tools", Echo())
+            registry: HookRegistry = session.coordinator.hooks
+            for event in EVENTS:
+                for number in range(hooks):
+                    registry.register(event, hook, name=f"hook-{number}")
+        reply = await session.execute("go")
+        session.context.clear()
+        return reply
+
+    return turn
+
+
+def main() -> None:
+    """Measure and report."""
+    logging.disable(logging.WARNING)
+    rows: list[Row] = []
+    for hooks, at_most in ((0, 25.0), (5, 15.0)):
+        floor, what = loop_of(bare_turn(hooks)), f"a turn, {hooks} hooks on every event"
+        rows.append(compare(f"{what}, audit off", floor, loop_of(real_turn(hooks)), at_most=at_most))
+        with tempfile.TemporaryDirectory() as folder:
+            audited = AuditLog(Path(folder))
+            subject = loop_of(real_turn(hooks, audited))
+            rows.append(compare(f"{what}, audited", floor, subject, at_most=3 * at_most))
+            asyncio.run(audited.close())
+    report("One turn with one tool call, against a hand-written loop", rows)
+
+
+if __name__ == "__main__":
+    main()
