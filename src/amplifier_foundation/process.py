@@ -62,7 +62,7 @@ async def run_command(
         run.close()
         return run.refused(failure)
     except BaseException:
-        run.close()
+        run.abandon()
         raise
     return await run.finish(timeout)
 
@@ -144,7 +144,7 @@ class _Run:
             source = asyncio.subprocess.DEVNULL
             if stdin is not None:
                 source = await self._feed(stdin, ours)
-            self._process = await asyncio.create_subprocess_exec(
+            spawning = asyncio.create_subprocess_exec(
                 *self._argv,
                 stdin=source,
                 stdout=out,
@@ -153,6 +153,17 @@ class _Run:
                 env=self._env,
                 start_new_session=True,
             )
+            await self._spawn(asyncio.ensure_future(spawning))
+
+    async def _spawn(self, spawning: asyncio.Future[asyncio.subprocess.Process]) -> None:
+        """A cancelled start is finished first: asyncio would end the leader and leave children."""
+        try:
+            self._process = await asyncio.shield(spawning)
+        except asyncio.CancelledError:
+            with contextlib.suppress(OSError, ValueError):  # it never ran
+                self._process = await spawning
+                await self._end(everything=True)
+            raise
 
     async def _reader(self, protocol: _Tail, ours: contextlib.ExitStack) -> int:
         """Connect our end of a pipe; return the child's end, which we close after the start."""
@@ -212,6 +223,11 @@ class _Run:
         await self._process.wait()
         if everything:
             await self._linger()
+
+    def abandon(self) -> None:
+        """When not even the start came to its end."""
+        _kill_marked(self._mark)
+        self.close()
 
     def close(self) -> None:
         for reader in self._readers:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import sys
 import time
+import uuid
 from pathlib import Path
 
 import pytest
@@ -218,6 +221,31 @@ async def test_cancelling_twice_still_kills(tmp_path):
     with pytest.raises(asyncio.CancelledError):
         await task
     assert await vanishes(marker)
+
+
+def with_in_environment(mark: str) -> list[str]:
+    """Processes that were started with the mark and still run."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and mark.encode() in (entry / "environ").read_bytes():
+                found.append(entry.name)
+    return found
+
+
+async def test_no_moment_is_wrong_for_a_cancellation():
+    """Also while the command is only being started."""
+    mark = uuid.uuid4().hex
+    script = "setsid sleep 60 & (sleep 60 & sleep 60 &); sleep 60"
+    for moment in range(40):
+        task = asyncio.create_task(run_command(script, env={**os.environ, "MARK": mark}))
+        for _ in range(moment % 20):
+            await asyncio.sleep(0 if moment < 20 else 0.001)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    await asyncio.sleep(0.1)
+    assert with_in_environment(mark) == []
 
 
 async def test_an_inner_runner_that_dies_leaves_nothing_either(tmp_path):
