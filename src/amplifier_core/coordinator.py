@@ -325,6 +325,8 @@ class SessionCoordinator:
         history = await self._injector.history()
         stored = len(history)
         asked = {**data, "messages": self._injector.for_one_request(history)}
+        if not self.hooks.hears(PROVIDER_REQUEST) and not self._trail.normal:
+            return continued(asked)
         result = await self.execute_with_hooks(PROVIDER_REQUEST, asked)
         if result.action == "deny" or result.data is None:
             return result

@@ -6,6 +6,8 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Callable, Iterable
+from functools import lru_cache
+from types import CoroutineType
 from typing import Any
 
 from amplifier_core.errors import InjectionTooLarge
@@ -113,7 +115,10 @@ class Injector:
         if context is None:
             return []
         found = context.get_messages()
-        return list(await found if inspect.isawaitable(found) else found)
+        if not isinstance(found, list):
+            found = list(await found)
+        messages: list[dict[str, Any]] = found
+        return messages
 
     def for_one_request(self, history: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The history with the ephemeral injections, which are used up by this."""
@@ -131,29 +136,29 @@ class Injector:
 async def add_to(context: Any, message: dict[str, Any]) -> None:
     """Add a message to a context of either form: one dict, or role, content and metadata."""
     add = context.add_message
-    outcome = add(message) if _takes_a_dict(add) else _add_by_role(add, message)
-    if inspect.isawaitable(outcome):
+    known = _parameters(getattr(add, "__func__", add))
+    if known is None or "message" in known or not {"role", "content"} & known:
+        outcome = add(message)
+    else:
+        extra = {
+            key: value
+            for key, value in message.items()
+            if key not in ("role", "content") and ("**" in known or key in known)
+        }
+        outcome = add(message["role"], message["content"], **extra)
+    if type(outcome) is CoroutineType or asyncio.isfuture(outcome):
         async with asyncio.timeout(PATIENCE):
             await outcome
+    elif outcome is not None and inspect.isawaitable(outcome):
+        await outcome
 
 
-def _parameters(add: Any) -> dict[str, inspect.Parameter]:
+@lru_cache(maxsize=256)
+def _parameters(add: Any) -> frozenset[str] | None:
+    """The names of the parameters, `**` for any; None if it keeps them to itself."""
     try:
-        return dict(inspect.signature(add).parameters)
+        found = inspect.signature(add).parameters.values()
     except (TypeError, ValueError):
-        return {"message": inspect.Parameter("message", inspect.Parameter.POSITIONAL_OR_KEYWORD)}
-
-
-def _takes_a_dict(add: Any) -> bool:
-    return not {"role", "content"} & _parameters(add).keys()
-
-
-def _add_by_role(add: Any, message: dict[str, Any]) -> Any:
-    known = _parameters(add)
-    everything = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values())
-    extra = {
-        key: value
-        for key, value in message.items()
-        if key not in ("role", "content") and (everything or key in known)
-    }
-    return add(message["role"], message["content"], **extra)
+        return None
+    names = {one.name for one in found}
+    return frozenset(names | {"**" for one in found if one.kind is one.VAR_KEYWORD})

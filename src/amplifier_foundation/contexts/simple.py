@@ -53,26 +53,30 @@ class SimpleContext:
     def __init__(self, config: SimpleContextConfig | None = None, coordinator: Any = None) -> None:
         self.config = config or SimpleContextConfig()
         self.messages = Messages()
-        self.count: Callable[[str], int] = lambda text: -(-len(text) // 4)
+        self._count: Callable[[str], int] = _four_characters_each
+        self._size: int | None = 0
         self._coordinator = coordinator
         self._compacting = asyncio.Lock()
 
     def add_message(
         self,
-        role: str | Message,
+        message: str | Message,
         content: Any = None,
         metadata: dict[str, Any] | None = None,
         **more: Any,
     ) -> _Nothing:
-        """Add one message, given as role, content and metadata or as one dict."""
-        given = role if isinstance(role, dict) else {"role": role, "content": content, **more}
-        message = {**given, "metadata": dict(given.get("metadata") or metadata or {})}
-        message.setdefault("timestamp", timestamp())
-        if not isinstance(message.get("role"), str):
-            raise TypeError(f"A message needs a role, got {message.get('role')!r}")
-        self.messages.append(message)
-        if message["metadata"].get("source") == "hook":
-            logger.debug("Message from hook %s", message["metadata"].get("hook_name"))
+        """Add one message, given as one dict or as role, content and metadata."""
+        given = message
+        if not isinstance(given, dict):
+            given = {"role": message, "content": content, **more}
+        role, origin = given.get("role"), given.get("metadata") or metadata or {}
+        if not isinstance(role, str):
+            raise TypeError(f"A message needs a role, got {role!r}")
+        self.messages.append({"timestamp": timestamp(), **given, "metadata": dict(origin)})
+        if self._size is not None:
+            self._size += self._tokens(given)
+        if origin.get("source") == "hook":
+            logger.debug("Message from hook %s", origin.get("hook_name"))
         return _NOTHING
 
     def get_messages(self) -> Messages:
@@ -81,22 +85,32 @@ class SimpleContext:
 
     def set_messages(self, messages: list[Message]) -> _Nothing:
         """Replace the conversation."""
-        self.messages = Messages(dict(message) for message in messages)
+        self.clear()
+        for message in messages:
+            self.add_message(message)
         return _NOTHING
 
     def clear(self) -> _Nothing:
         """Forget the conversation."""
         self.messages = Messages()
+        self._size = 0
         return _NOTHING
 
+    def count_tokens_with(self, count: Callable[[str], int]) -> None:
+        """Count as the provider does instead of four characters a token."""
+        self._count = count
+        self._size = None
+
     def token_count(self) -> int:
-        """The estimated size of the conversation."""
-        return sum(self._tokens(message) for message in self.messages)
+        """The estimated size of the conversation; kept up to date, so asking costs nothing."""
+        if self._size is None:
+            self._size = sum(self._tokens(message) for message in self.messages)
+        return self._size
 
     def _tokens(self, message: Message) -> int:
         calls = message.get("tool_calls")
-        text = f"{message.get('content') or ''}{calls or ''}"
-        return self.count(text) + 4
+        text = message.get("content") or ""
+        return self._count(f"{text}{calls}" if calls or not isinstance(text, str) else text) + 4
 
     def should_compact(self) -> bool:
         """Whether the budget is used up."""
@@ -114,7 +128,7 @@ class SimpleContext:
             kept = self._compacted(target)
             if len(kept) >= count:
                 return False
-            self.messages = kept
+            self.messages, self._size = kept, None
             await self._tell(
                 CONTEXT_POST_COMPACT,
                 trigger=trigger,
@@ -158,6 +172,10 @@ class SimpleContext:
             else:
                 dropped += len(group)
         return Messages(message for group in _with_note(kept, dropped) for message in group)
+
+
+def _four_characters_each(text: str) -> int:
+    return -(-len(text) // 4)
 
 
 class _Nothing:

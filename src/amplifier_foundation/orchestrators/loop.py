@@ -70,6 +70,7 @@ class Loop:
     def __init__(self, config: LoopConfig | None = None) -> None:
         self.config = config or LoopConfig()
         self._seen: dict[int, tuple[dict[str, Any], Message]] = {}
+        self._described: tuple[tuple[tuple[str, Any], ...], list[ToolSpec]] = ((), [])
 
     async def reply(self, turn: Turn, request: ChatRequest) -> ChatResponse:
         """Send one request and wait for the whole reply."""
@@ -87,7 +88,7 @@ class Loop:
     ) -> str:
         """Process a prompt; returns the last words of the agent."""
         board = coordinator or SessionCoordinator(hooks, context)
-        turn = Turn(board, context, self._provider(providers), tools, _specs(tools))
+        turn = Turn(board, context, self._provider(providers), tools, self._specs(tools))
         started = time.perf_counter()
         reply = ""
         await board.notify(EXECUTION_START, {"prompt": prompt})
@@ -111,6 +112,13 @@ class Loop:
         if wanted is None or wanted not in providers:
             raise ValueError(f"No provider {wanted!r} is mounted; have {sorted(providers)}")
         return providers[wanted]
+
+    def _specs(self, tools: Mapping[str, Any]) -> list[ToolSpec]:
+        """What the model is told about the tools, written anew when they change."""
+        have = tuple(tools.items())
+        if have != self._described[0]:
+            self._described = (have, [_spec(name, tool) for name, tool in have])
+        return self._described[1]
 
     async def _complete(self, turn: Turn, reply: str, started: float) -> None:
         spent = int((time.perf_counter() - started) * 1000)
@@ -182,16 +190,7 @@ class Loop:
         self._seen = {id(one): (one, wired) for one, wired in zip(messages, wire, strict=True)}
         if self.config.system:
             wire.insert(0, Message(role="system", content=self.config.system))
-        return ChatRequest.model_construct(
-            messages=wire,
-            tools=turn.specs or None,
-            model=None,
-            temperature=None,
-            max_output_tokens=None,
-            tool_choice=None,
-            stop=None,
-            metadata=None,
-        )
+        return ChatRequest(messages=wire, tools=turn.specs or None)
 
     def _message(self, message: dict[str, Any]) -> Message:
         known = self._seen.get(id(message))
@@ -251,7 +250,7 @@ class Loop:
         calls = _calls(turn.provider, response)
         message: dict[str, Any] = {"role": "assistant", "content": response.text}
         if calls:
-            message["tool_calls"] = [call.model_dump(exclude_none=True) for call in calls]
+            message["tool_calls"] = [_written(call) for call in calls]
         thinking = [block for block in response.content if block.type == "thinking"]
         if thinking:
             message["content"] = [block.model_dump(exclude_none=True) for block in response.content]
@@ -301,6 +300,11 @@ class Loop:
         await turn.coordinator.notify(DECISION_TOOL_RESOLUTION, data)
 
 
+def _written(call: ToolCall) -> dict[str, Any]:
+    written: dict[str, Any] = {"id": call.id, "name": call.name, "arguments": call.arguments}
+    return written if call.parse_error is None else {**written, "parse_error": call.parse_error}
+
+
 def _is_denied(result: ToolResult) -> bool:
     return not result.success and (result.error or "").startswith("Operation denied by")
 
@@ -325,15 +329,12 @@ async def _compact(context: Any) -> None:
         await context.compact()
 
 
-def _specs(tools: Mapping[str, Any]) -> list[ToolSpec]:
-    return [
-        ToolSpec(
-            name=name,
-            description=getattr(tool, "description", None),
-            parameters=getattr(tool, "input_schema", None) or {"type": "object"},
-        )
-        for name, tool in tools.items()
-    ]
+def _spec(name: str, tool: Any) -> ToolSpec:
+    return ToolSpec(
+        name=name,
+        description=getattr(tool, "description", None),
+        parameters=getattr(tool, "input_schema", None) or {"type": "object"},
+    )
 
 
 def _calls(provider: Any, response: ChatResponse) -> list[ToolCall]:
