@@ -1,46 +1,16 @@
-"""A coordinator as small as a tool needs it, with the real registry of hooks."""
+"""The real coordinator, with a working directory and something secret beside it."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
-
-
-class SmallCoordinator:
-    def __init__(self, working_dir: str | None) -> None:
-        self.hooks = HookRegistry()
-        self.config: dict[str, Any] = {}
-        self.session_state: dict[str, Any] = {}
-        self.tools: dict[str, Any] = {}
-        self.capabilities: dict[str, Any] = {"session.working_dir": working_dir}
-        self.processed: list[tuple[str, HookResult]] = []
-
-    def get_capability(self, name: str) -> Any:
-        return self.capabilities.get(name)
-
-    def register_capability(self, name: str, value: Any) -> None:
-        self.capabilities[name] = value
-
-    async def mount(self, point: str, module: Any, name: str | None = None) -> None:
-        assert point == "tools"
-        self.tools[name or module.name] = module
-
-    async def unmount(self, point: str, name: str | None = None) -> None:
-        assert point == "tools"
-        del self.tools[name]
-
-    async def process_hook_result(self, result: HookResult, event: str) -> HookResult:
-        self.processed.append((event, result))
-        return result
+from amplifier_core.testing import create_test_coordinator
 
 
 @pytest.fixture
 def work(tmp_path):
-    """The working directory, with something secret beside it."""
+    """The working directory."""
     directory = tmp_path / "work"
     directory.mkdir()
     (tmp_path / "secret.txt").write_text("secret\n")
@@ -49,7 +19,10 @@ def work(tmp_path):
 
 @pytest.fixture
 def coordinator(work):
-    return SmallCoordinator(str(work))
+    made = create_test_coordinator()
+    made.register_capability("session.working_dir", str(work))
+    made.tools = made.get("tools")  # type: ignore[attr-defined]
+    return made
 
 
 @pytest.fixture
@@ -58,6 +31,7 @@ def artifacts(coordinator):
     seen = []
 
     async def record(event, data):
+        assert data["session_id"] == "test-session"
         seen.append((event, data["path"], data["bytes"]))
         return HookResult(action="continue")
 

@@ -11,7 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_core.errors import ModuleLoadError
+from amplifier_core.hooks import HookRegistry
 from amplifier_core.interfaces import Tool
+from amplifier_core.message_models import ToolCall
+from amplifier_core.models import HookResult
+from amplifier_core.testing import EventRecorder
+from amplifier_core.tool_call import call_tool
 from amplifier_foundation.tools import filesystem
 from amplifier_foundation.tools.base import Refused
 from amplifier_foundation.tools.edits import apply_edit
@@ -216,8 +221,51 @@ async def test_write_goes_through_a_link_that_stays_inside(call, work):
 
 async def test_a_hook_hears_of_a_write_and_is_answered(call, coordinator):
     """What a hook answers to artifact:write is carried out by the coordinator."""
-    await call("Write", file_path="a", content="x")
-    assert [event for event, _ in coordinator.processed] == ["artifact:write"]
+
+    async def comment(event, data):
+        return HookResult(action="deny", reason="too late", user_message=f"{data['bytes']} bytes")
+
+    coordinator.hooks.register("artifact:write", comment, name="commentator")
+    assert (await call("Write", file_path="a", content="x")).success
+    assert ("1 bytes", "info", "hook:commentator") in coordinator.screen.messages
+
+
+async def test_an_older_coordinator_hears_through_its_registry(work):
+    """A coordinator of the ecosystem has hooks, but no `notify`."""
+
+    class Older:
+        def __init__(self):
+            self.hooks = HookRegistry()
+            self.tools = {}
+
+        def get_capability(self, name):
+            return str(work)
+
+        async def mount(self, point, module, name=None):
+            self.tools[name] = module
+
+    older, seen = Older(), EventRecorder()
+    older.hooks.register("artifact:write", seen)
+    await filesystem.mount(older, None)
+    assert (await older.tools["Write"].execute({"file_path": "a", "content": "x"})).success
+    assert seen.names == ["artifact:write"]
+
+
+async def test_a_call_on_the_one_path_runs_the_input_that_hooks_left(coordinator, work):
+    """tool:pre may rewrite the path; the tool reads, writes and announces the new one."""
+
+    async def elsewhere(event, data):
+        given = {**data["tool_input"], "file_path": "other.txt"}
+        return HookResult(action="modify", data={**data, "tool_input": given})
+
+    await filesystem.mount(coordinator, None)
+    coordinator.hooks.register("tool:pre", elsewhere)
+    edits = [{"old_string": "one", "new_string": "two"}]
+    (work / "other.txt").write_text("one")
+    call = ToolCall(id="1", name="MultiEdit", arguments={"file_path": "a.txt", "edits": edits})
+    assert (await call_tool(coordinator, call)).success
+    assert (work / "other.txt").read_text() == "two"
+    assert not (work / "a.txt").exists()
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ async def test_configured_roots_replace_the_working_directory(coordinator, work,
 
 async def test_without_a_working_directory_the_process_has_one(coordinator, work, monkeypatch):
     """Default: the capability, else the cwd."""
-    coordinator.capabilities.clear()
+    coordinator.register_capability("session.working_dir", None)
     monkeypatch.chdir(work)
     await filesystem.mount(coordinator, None)
     assert (await coordinator.tools["Write"].execute({"file_path": "a", "content": "x"})).success

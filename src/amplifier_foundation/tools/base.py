@@ -55,11 +55,9 @@ class Coordinator(Protocol):
 
 
 async def announce(coordinator: Any, event: str, data: dict[str, Any]) -> None:
-    """Tell the hooks what was done, and let the coordinator carry out what they answer."""
-    result = await coordinator.hooks.emit(event, data)
-    process = getattr(coordinator, "process_hook_result", None)
-    if process is not None:
-        await process(result, event)
+    """Tell the hooks what was done; a coordinator that can also carries out what they answer."""
+    notify = getattr(coordinator, "notify", None)
+    await (coordinator.hooks.emit if notify is None else notify)(event, data)
 
 
 async def mount_tools(
