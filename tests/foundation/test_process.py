@@ -146,21 +146,21 @@ async def test_a_hundred_megabytes_pass_by_while_the_loop_lives():
     assert outcome.returncode == 0
     assert outcome.truncated
     assert len(outcome.stdout) < 1100
-    assert longest < 0.5
+    assert longest < 1.5
 
 
 async def test_a_command_that_never_ends_is_ended():
     """The process group is ended on timeout."""
-    outcome = await run_command("yes", timeout=0.3)
+    outcome = await run_command("yes", timeout=1)
     assert outcome.timed_out
     assert outcome.returncode < 0
     assert outcome.stdout.startswith("y\n")
-    assert outcome.duration_ms < 5000
+    assert outcome.duration_ms < 20_000
 
 
 async def test_what_was_printed_before_the_limit_is_kept():
     """A timed out command still says what it said."""
-    outcome = await run_command("echo before; sleep 60", timeout=0.3)
+    outcome = await run_command("echo before; sleep 60", timeout=2)
     assert outcome.timed_out
     assert outcome.stdout == "before\n"
 
@@ -182,7 +182,7 @@ async def test_a_background_child_ends_with_its_command(tmp_path):
     marker = tmp_path / "pid"
     outcome = await run_command(f"sleep 60 & echo $! > {marker}; echo done", timeout=30)
     assert outcome.stdout == "done\n"
-    assert outcome.duration_ms < 5000
+    assert outcome.duration_ms < 20_000
     assert await vanishes(marker)
 
 

@@ -278,6 +278,28 @@ async def test_the_agents_own_settings_are_protected(call, work, path):
     assert not (work / ".amplifier").exists()
 
 
+async def test_protection_holds_through_a_link(call, work):
+    """A link to a protected place is that place."""
+    (work / ".amplifier").mkdir()
+    (work / "harmless").symlink_to(".amplifier")
+    result = await call("Write", file_path="harmless/bundle.yaml", content="x")
+    assert "protected" in result.error
+    assert list((work / ".amplifier").iterdir()) == []
+
+
+async def test_a_cancelled_write_is_whole_or_not_there(call, work):
+    """Whenever a call is cancelled, the file is the old one or the new one."""
+    (work / "a").write_text("old" * 100_000)
+    for step in range(20):
+        task = asyncio.create_task(call("Write", file_path="a", content="new" * 100_000))
+        await asyncio.sleep(step * 0.0005)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        assert (work / "a").read_text() in {"old" * 100_000, "new" * 100_000}
+    await asyncio.sleep(0.1)
+    assert [entry.name for entry in work.iterdir()] == ["a"]
+
+
 async def test_protection_counts_from_the_root(coordinator, tmp_path):
     """A session may work below a directory that is called like a protected one."""
     root = tmp_path / ".amplifier" / "work"

@@ -225,6 +225,18 @@ async def test_files_of_the_agent_are_no_modules_of_ours(call, tree, monkeypatch
     assert not (tree / "ran").exists()
 
 
+@pytest.mark.parametrize("engine", ["re2", "re"])
+async def test_names_that_are_no_text_are_shown_as_text(call, tree, engine):
+    """A file name may be any bytes; an answer is one line of text for each."""
+    odd = os.fsencode(tree) + b"/odd\xff\nname.txt"
+    with open(odd, "wb") as file:  # noqa: PTH123 - a path of bytes
+        file.write(b"needle\n")
+    for name, given in [("Glob", "odd*"), ("Grep", "needle")]:
+        result = await call(name, {"engine": engine}, pattern=given)
+        assert names(result, tree) == ["odd\ufffd\\nname.txt"]
+        result.output.encode()
+
+
 async def test_a_deep_tree_comes_to_an_end(call, tree):
     """A thousand nested directories neither recurse nor run out of descriptors."""
     path = tree

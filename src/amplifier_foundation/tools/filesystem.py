@@ -18,7 +18,7 @@ from amplifier_core.models import ToolResult
 from amplifier_foundation.config import parse_config
 from amplifier_foundation.tools.base import I, InputTool, Refused, announce, mount_tools
 from amplifier_foundation.tools.edits import Edited, apply_edit
-from amplifier_foundation.tools.roots import Place, Roots, refuse_protected
+from amplifier_foundation.tools.roots import Place, Roots, refuse_protected, shown
 from amplifier_foundation.tools.textfile import (
     Content,
     decode,
@@ -137,22 +137,22 @@ class Read(FileTool[ReadInput]):
                 f"{place.asked!r} has {_counted(lines, content)}; offset {given.offset} is behind"
             )
         wanted = given.limit or self._config.max_lines
-        shown = self._numbered(lines[given.offset - 1 :][:wanted], given.offset)
-        return "\n".join(shown) + _rest(lines, given.offset + len(shown), content)
+        told = self._numbered(lines[given.offset - 1 :][:wanted], given.offset)
+        return "\n".join(told) + _rest(lines, given.offset + len(told), content)
 
     def _numbered(self, lines: Sequence[str], first: int) -> list[str]:
         """As many as fit, at least one."""
-        shown: list[str] = []
+        told: list[str] = []
         room = self._config.max_output
         for number, line in enumerate(lines, first):
             entry = (
                 f"{number:>6}\t{_short(line.removesuffix(chr(13)), self._config.max_line_length)}"
             )
             room -= len(entry) + 1
-            if shown and room < 0:
+            if told and room < 0:
                 break
-            shown.append(entry)
-        return shown
+            told.append(entry)
+        return told
 
 
 class Write(FileTool[WriteInput]):
@@ -169,7 +169,7 @@ class Write(FileTool[WriteInput]):
         place, size, created = await asyncio.to_thread(self._write, given)
         await self._announce(ARTIFACT_WRITE, place, size)
         verb = "Created" if created else "Replaced"
-        return ToolResult(output=f"{verb} {place.path} ({size} bytes)")
+        return ToolResult(output=f"{verb} {shown(place.path)} ({size} bytes)")
 
     def _write(self, given: WriteInput) -> tuple[Place, int, bool]:
         place = self._locate_for_writing(given.file_path)
@@ -194,7 +194,7 @@ class EditingTool(FileTool[I]):
         place, size, edited = await asyncio.to_thread(self._edit, file_path, change)
         await self._announce(ARTIFACT_WRITE, place, size)
         times = "1 replacement" if edited.count == 1 else f"{edited.count} replacements"
-        return ToolResult(output=f"Edited {place.path}: {times}.\n{self._around(edited)}")
+        return ToolResult(output=f"Edited {shown(place.path)}: {times}.\n{self._around(edited)}")
 
     def _around(self, edited: Edited) -> str:
         first = max(edited.line - _CONTEXT, 1)

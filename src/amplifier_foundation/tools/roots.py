@@ -64,6 +64,12 @@ class Roots:
         return Place(asked, root, real.relative_to(root).parts)
 
 
+def shown(path: Path) -> str:
+    """A path as one line of text that can be encoded, whatever bytes its names are made of."""
+    text = str(path).encode(errors="surrogateescape").decode(errors="replace")
+    return text.replace("\n", "\\n")
+
+
 def refuse_protected(place: Place, patterns: Sequence[str]) -> None:
     """Patterns count from the root, so that a root may itself lie below a protected name."""
     pattern = matches(Path("/").joinpath(*place.parts), patterns)

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 
 from amplifier_foundation.paths import matches
 from amplifier_foundation.tools.base import Refused
-from amplifier_foundation.tools.roots import Place, open_file
+from amplifier_foundation.tools.roots import Place, open_file, shown
 from amplifier_foundation.tools.walk import Entry, Walk
 
 Mode = Literal["files_with_matches", "content", "count"]
@@ -108,15 +108,15 @@ def _add(report: Report, path: Path, data: bytes, find: Finder, request: Request
     told = _told(path, data, spans, request)
     report.lines += told[:room]
     if room > 0 and request.mode == "content":
-        report.shown.append((str(path), len(data)))
+        report.shown.append((shown(path), len(data)))
     return len(told) <= room
 
 
 def _told(path: Path, data: bytes, spans: Sequence[tuple[int, int]], request: Request) -> list[str]:
     if request.mode == "files_with_matches":
-        return [str(path)]
+        return [shown(path)]
     if request.mode == "count":
-        return [f"{path}:{len(spans)}"]
+        return [f"{shown(path)}:{len(spans)}"]
     lines = data.removesuffix(b"\n").split(b"\n")
     hits = {number for first, last in spans for number in range(first, last + 1)}
     around = {
@@ -132,7 +132,8 @@ def _line(path: Path, number: int, line: bytes, hit: bool, numbers: bool) -> str
     mark = ":" if hit else "-"
     text = line.decode(errors="replace").rstrip("\r")
     text = text if len(text) <= _LONGEST_LINE else text[:_LONGEST_LINE] + "…"
-    return f"{path}{mark}{number + 1}{mark}{text}" if numbers else f"{path}{mark}{text}"
+    place = f"{shown(path)}{mark}{number + 1}" if numbers else shown(path)
+    return f"{place}{mark}{text}"
 
 
 def _finder(request: Request) -> Finder:

@@ -25,7 +25,7 @@ from amplifier_foundation.config import parse_config
 from amplifier_foundation.paths import matches
 from amplifier_foundation.process import run_command
 from amplifier_foundation.tools.base import I, InputTool, Refused, announce, mount_tools
-from amplifier_foundation.tools.roots import Place, Roots
+from amplifier_foundation.tools.roots import Place, Roots, shown
 from amplifier_foundation.tools.scan import Engine, Mode, Report, Request, require_glob, scan
 from amplifier_foundation.tools.walk import Entry, Walk
 
@@ -109,17 +109,17 @@ class Glob(SearchTool[GlobInput]):
             return ToolResult(
                 output=_answer([f"No file matches {pattern!r} in {path!r}{hint}"], notes)
             )
-        shown = found[: self._config.max_results]
-        if len(found) > len(shown):
-            notes.append(f"{len(found)} files match, the {len(shown)} changed last are shown")
-        return ToolResult(output=_answer(shown, notes))
+        told = found[: self._config.max_results]
+        if len(found) > len(told):
+            notes.append(f"{len(found)} files match, the {len(told)} changed last are shown")
+        return ToolResult(output=_answer(told, notes))
 
     def _find(
         self, place: Place, pattern: str, stop: threading.Event
     ) -> tuple[list[str], list[str]]:
         walk = Walk(place, self._config.skip, self._config.max_files, self._config.seconds, stop)
         found = [
-            (-_changed(entry), str(place.path / entry.path))
+            (-_changed(entry), shown(place.path / entry.path))
             for entry in walk
             if matches(Path("/", entry.path), ["/" + pattern])
         ]
