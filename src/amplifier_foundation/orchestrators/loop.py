@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from amplifier_core.coordinator import SessionCoordinator, denial_text
+from amplifier_core.errors import ModuleNotFound
 from amplifier_core.events import (
     DECISION_TOOL_RESOLUTION,
     EXECUTION_COMPLETE,
@@ -110,7 +111,8 @@ class Loop:
         if wanted is None and providers:
             return next(iter(providers.values()))
         if wanted is None or wanted not in providers:
-            raise ValueError(f"No provider {wanted!r} is mounted; have {sorted(providers)}")
+            which = "No provider" if wanted is None else f"No provider {wanted!r}"
+            raise ModuleNotFound(f"{which} is mounted; have {sorted(providers)}")
         return providers[wanted]
 
     def _specs(self, tools: Mapping[str, Any]) -> list[ToolSpec]:

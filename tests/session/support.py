@@ -1,0 +1,88 @@
+"""Sessions for tests: the real loop, context, tools and registry; the model plays a script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.session import AmplifierSession
+from amplifier_core.testing import EventRecorder, MemoryAudit, MockTool, RecordingDisplay
+
+Script = Sequence[Mapping[str, Any]]
+
+
+def calls(name: str, text: str = "", **tool_input: Any) -> dict[str, Any]:
+    """A reply that calls one tool."""
+    return {"text": text, "tool_calls": [{"name": name, "input": tool_input}]}
+
+
+def plan_for(script: Script, *, loop: str = "loop-basic", **more: Any) -> dict[str, Any]:
+    """A mount plan whose model plays the script."""
+    session = {
+        "orchestrator": {"module": loop, "config": more.pop("loop_config", {"retry_delay": 0.0})},
+        "context": {"module": "context-simple", "config": more.pop("context_config", {})},
+        **more.pop("session", {}),
+    }
+    provider = {"module": "provider-scripted", "config": {"script": [dict(one) for one in script]}}
+    return {"session": session, "providers": [provider], "tools": [], "hooks": [], **more}
+
+
+class Stage:
+    """A started session with everything around it that a test wants to look at."""
+
+    def __init__(self, session: AmplifierSession, tools: Sequence[MockTool]) -> None:
+        self.session = session
+        self.coordinator = session.coordinator
+        self.hooks = session.coordinator.hooks
+        self.tools = {tool.name: tool for tool in tools}
+        self.screen: RecordingDisplay = session.coordinator.display_system
+        self.trail: MemoryAudit = session.coordinator.trail.sink  # type: ignore[assignment]
+        self.heard = EventRecorder()
+
+    async def __aenter__(self) -> Stage:
+        await self.session.initialize()
+        for tool in self.tools.values():
+            await self.coordinator.mount("tools", tool)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.session.cleanup()
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        return list(self.session.context.get_messages())
+
+    def texts(self, role: str) -> list[str]:
+        return [str(one["content"]) for one in self.messages if one["role"] == role]
+
+    def listen(self) -> EventRecorder:
+        """Hear everything from here on, after every other hook."""
+        self.hooks.register("*", self.heard, priority=10_000, name="heard")
+        return self.heard
+
+
+def stage(
+    script: Script = (),
+    *,
+    tools: Sequence[MockTool] = (),
+    approval: Any = None,
+    working_dir: Path | None = None,
+    **more: Any,
+) -> Stage:
+    """A session that is about to start."""
+    known = {
+        key: more.pop(key)
+        for key in ("session_id", "state", "is_resumed", "parent_id", "parent_hooks")
+        if key in more
+    }
+    session = AmplifierSession(
+        plan_for(script, **more),
+        approval_system=approval,
+        display_system=RecordingDisplay(),
+        audit=MemoryAudit(),
+        **known,
+    )
+    if working_dir is not None:
+        session.coordinator.register_capability("session.working_dir", str(working_dir))
+    return Stage(session, tools)
