@@ -319,7 +319,9 @@ async def test_edit_replaces_the_one_passage(call, work, artifacts):
     assert (work / "a.py").read_text().splitlines()[9] == "ten"
     assert "1 replacement" in result.output
     assert "    10\tten" in result.output
-    assert [event for event, _, _ in artifacts] == ["artifact:write"]
+    result = await call("Edit", file_path="a.py", old_string="line 19", new_string="last")
+    assert result.output.endswith("    19\tlast")
+    assert [event for event, _, _ in artifacts] == ["artifact:write"] * 2
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ def tree(work):
         "src/deep/c.txt": "Main text\nsecond line\r\nthird main line\n",
         ".env": "KEY=main\n",
         ".git/config": "def main\n",
+        ".amplifier/backups/main.py": "def main\n",
         "node_modules/m.py": "def main\n",
     }
     for number, (name, content) in enumerate(files.items()):

@@ -198,7 +198,7 @@ class EditingTool(FileTool[I]):
 
     def _around(self, edited: Edited) -> str:
         first = max(edited.line - _CONTEXT, 1)
-        lines = edited.text.split("\n")[first - 1 : edited.line + 2 * _CONTEXT]
+        lines = edited.text.removesuffix("\n").split("\n")[first - 1 : edited.line + 2 * _CONTEXT]
         limit = self._config.max_line_length
         return "\n".join(
             f"{n:>6}\t{_short(line.rstrip(), limit)}" for n, line in enumerate(lines, first)

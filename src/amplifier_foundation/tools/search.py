@@ -31,6 +31,8 @@ from amplifier_foundation.tools.walk import Entry, Walk
 
 T = TypeVar("T")
 
+SKIPPED = (".git", ".hg", ".svn", ".amplifier", ".venv", "node_modules", "__pycache__")
+
 _REPORT_LIMIT = 50_000_000
 _CHILD = "from amplifier_foundation.tools.scan import main; main()"
 
@@ -40,7 +42,7 @@ class SearchConfig(BaseModel):
 
     roots: list[str] | None = None
     tools: list[str] | None = None
-    skip: list[str] = [".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"]
+    skip: list[str] = list(SKIPPED)
     engine: Literal["auto", "re2", "re"] = "auto"
     max_results: PositiveInt = 250
     max_files: PositiveInt = 100_000
