@@ -12,7 +12,7 @@ import pytest
 
 from amplifier_core import llm_errors
 from amplifier_core.interfaces import StreamingProvider
-from amplifier_core.message_models import ChatRequest, Message, ToolSpec
+from amplifier_core.message_models import ChatRequest, Message, ToolCall, ToolSpec
 from amplifier_foundation.providers import local
 from amplifier_foundation.providers.failures import Origin
 from tests.providers.mounting import BASH, asking, mounted, streamed
@@ -69,6 +69,22 @@ def test_the_schema_allows_exactly_the_offered_tools_and_a_reply():
     assert len(local._form([BASH], "required")["json_schema"]["schema"]["anyOf"]) == 1
     assert local._offered(asking(tools=[BASH, READ], tool_choice="Read")) == [READ]
     assert local._offered(asking(tools=[BASH], tool_choice="none")) == []
+
+
+def test_a_conversation_is_told_in_words_that_the_model_knows():
+    """Tools, calls and results are text for a model whose template has none of them."""
+    call = ToolCall(id="a", name="Bash", arguments={"command": "ls"})
+    history = [
+        Message(role="system", content="Be brief."),
+        Message(role="user", content="What is here?"),
+        Message(role="assistant", tool_calls=[call]),
+        Message(role="tool", tool_call_id="a", content="README"),
+    ]
+    system, user, spoken, result = local._messages(ChatRequest(messages=history), [BASH])
+    assert system["content"].startswith("Be brief.\n\nYou can use these tools:\n- Bash: Run a")
+    assert user == {"role": "user", "content": "What is here?"}
+    assert json.loads(spoken["content"]) == {"tool": "Bash", "input": {"command": "ls"}}
+    assert result == {"role": "user", "content": "Result of the tool:\nREADME"}
 
 
 def part(text: str, finish_reason: str | None = None) -> dict:

@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from amplifier_core import llm_errors
 from amplifier_core.errors import ModuleLoadError
@@ -34,6 +36,17 @@ def post(path: str, body: object) -> bytes:
     content = json.dumps(body).encode()
     head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(content)}\r\n\r\n"
     return head.encode() + content
+
+
+TEXT = {"type": "text", "text": "x"}
+RESULT = {"type": "tool_result", "tool_use_id": "a", "content": "x"}
+USER = {"role": "user", "content": "x"}
+USES = {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "B", "input": {}}]}
+CALLS = {"role": "assistant", "tool_calls": [{"id": "a"}]}
+
+
+def said(*conversation: object) -> dict[str, object]:
+    return {"max_tokens": 9, "messages": list(conversation)}
 
 
 async def test_replies_are_chosen_by_the_conversation_if_asked():
@@ -68,6 +81,27 @@ async def test_replies_are_chosen_by_the_conversation_if_asked():
             "No tool output found",
         ),
         ("/v1/chat/completions", ["no object"], "messages"),
+        ("/v1/chat/completions", {"messages": ["text"]}, "malformed"),
+        ("/v1/messages", said(USER, {"role": "robot", "content": "x"}), "unexpected role"),
+        ("/v1/messages", said(USER, {"role": "assistant", "content": []}), "non-empty content"),
+        ("/v1/messages", said({"role": "user", "content": " "}), "must be non-empty"),
+        ("/v1/messages", said(USER, USES), "need `tool_result`"),
+        ("/v1/messages", said(USER, USES, USER), "need `tool_result`"),
+        ("/v1/messages", said(USER, {"role": "user", "content": [RESULT]}), "unexpected"),
+        (
+            "/v1/messages",
+            said(USER, USES, {"role": "user", "content": [TEXT, RESULT]}),
+            "must come first",
+        ),
+        ("/v1/chat/completions", said({"role": "robot"}), "Invalid value"),
+        ("/v1/chat/completions", said({"role": "user", "content": ""}), "needs content"),
+        ("/v1/chat/completions", said(USER, CALLS, USER), "must be followed by tool messages"),
+        (
+            "/v1/responses",
+            {"input": [{"type": "function_call_output", "call_id": "a", "output": ""}]},
+            "No tool call found",
+        ),
+        ("/v1/responses", {"input": []}, "Missing required parameter"),
     ],
 )
 async def test_a_request_that_the_real_server_refuses_is_refused(path, body, complaint):
@@ -98,6 +132,26 @@ async def test_nonsense_gets_an_error_and_the_server_lives_on(request_bytes, sta
         settings = {"base_url": server.openai_url, "api_key": "k"}
         async with mounted(CHAT.module, settings) as provider:
             assert (await provider.complete(asking())).text == "Still here."
+
+
+async def test_plain_text_is_understood_in_every_protocol():
+    """Content may be a string or parts, and Responses takes one string for all."""
+    bodies = {
+        "/v1/messages": said(USER),
+        "/v1/chat/completions": said({"role": "user", "content": [TEXT]}),
+        "/v1/responses": {"input": "x"},
+    }
+    async with ModelServer([{"text": "Yes.", "expect": "x"}] * 3) as server:
+        for path, body in bodies.items():
+            answer = await raw(server, post(path, body))
+            assert b"Yes." in answer, answer
+
+
+async def test_a_body_that_is_no_json_is_refused():
+    """Bad input gets a clear sentence."""
+    async with ModelServer([]) as server:
+        head = b"POST /v1/messages HTTP/1.1\r\nContent-Length: 3\r\n\r\n"
+        assert (await raw(server, head + b"{,}")).startswith(b"HTTP/1.1 400 ")
 
 
 async def test_a_connection_without_a_request_is_let_go():
@@ -190,3 +244,31 @@ def test_the_command_line_says_what_is_wrong_with_a_script(tmp_path: Path):
     assert done.returncode == 1
     assert "none.yaml" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+BODIES = st.dictionaries(
+    st.sampled_from(["messages", "input", "model", "max_tokens", "stream_options"]),
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["role", "content", "type", "tool_calls", "id", "tool_use_id"]),
+                inner,
+                max_size=4,
+            )
+        ),
+        max_leaves=12,
+    ),
+)
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(["/v1/messages", "/v1/chat/completions", "/v1/responses"]), BODIES)
+async def test_any_body_gets_an_answer(path, body):
+    """Whatever is sent: an answer of the protocol, never a dropped connection."""
+    async with ModelServer([]) as server:
+        answer = await raw(server, post(path, body))
+    status = answer.split(b" ", 2)[1]
+    assert status in {b"200", b"400"}
+    json.loads(answer.partition(b"\r\n\r\n")[2])

@@ -6,6 +6,8 @@ import asyncio
 from itertools import groupby
 from typing import Any
 
+import pytest
+
 from amplifier_core.interfaces import Provider, StreamingProvider
 from amplifier_core.message_models import ChatRequest, Message, TextBlock, ThinkingBlock
 from tests.providers.mounting import BASH, MESSAGES, asking, mounted, playing, replied, streamed
@@ -121,6 +123,28 @@ async def test_what_a_request_asks_for_is_sent(protocol):
     assert (first["model"], first["temperature"], first[limit]) == ("small", 1.0, 5)
     assert (second["model"], second["temperature"], second[limit]) == ("big", 0.0, 7)
     assert first["top_p"] == second["top_p"] == 0.5
+
+
+@pytest.mark.parametrize("choice", ["auto", "none", "required", "any", "Bash", None])
+async def test_the_choice_of_tools_is_said_in_each_protocol(protocol, choice):
+    """`tool_choice` is auto, none, required (or any), or the name of a tool."""
+    async with playing(protocol, [{}]) as (provider, server):
+        await provider.complete(asking(tools=[BASH], tool_choice=choice))
+    sent = server.requests[0].body.get("tool_choice")
+    must = "any" if protocol is MESSAGES else "required"
+    word = {"any": must, "required": must}.get(choice or "", choice)
+    if choice == "Bash":
+        assert sent["type"] in {"tool", "function"}
+        assert "Bash" in str(sent)
+    else:
+        assert sent == ({"type": word} if word and protocol is MESSAGES else word)
+
+
+async def test_a_choice_without_tools_is_not_sent(protocol):
+    """Servers refuse a choice among no tools."""
+    async with playing(protocol, [{}]) as (provider, server):
+        await provider.complete(asking(tool_choice="auto"))
+    assert not {"tools", "tool_choice"} & set(server.requests[0].body)
 
 
 async def test_an_empty_reply_is_a_reply(protocol, way):

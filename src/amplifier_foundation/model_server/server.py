@@ -176,7 +176,7 @@ class ModelServer:
     def _happening(self, wire: Wire, request: HttpRequest, body: dict[str, Any]) -> Reply | Failure:
         if self._api_key is not None and self._api_key not in _keys(request):
             return Failure(type="authentication", message="invalid x-api-key")
-        complaint = wire.complaint(body)
+        complaint = _complaint(wire, body)
         if complaint is not None:
             return Failure(type="invalid_request", message=complaint)
         if self._per_conversation:
@@ -198,6 +198,13 @@ def _body(request: HttpRequest) -> dict[str, Any]:
     except ValueError:
         body = None
     return body if isinstance(body, dict) else {}
+
+
+def _complaint(wire: Wire, body: dict[str, Any]) -> str | None:
+    try:
+        return wire.complaint(body)
+    except (AttributeError, KeyError, TypeError) as failure:
+        return f"The request is malformed: {type(failure).__name__} {failure}"
 
 
 def _keys(request: HttpRequest) -> set[str]:

@@ -8,7 +8,7 @@ Configure   model, api_key, base_url, max_output_tokens, temperature, timeout, p
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from typing import Any
 
 from amplifier_core.llm_errors import ContentFilterError, StreamBrokenError
@@ -100,7 +100,7 @@ class Messages:
                 reply.assembly.know(index, input=block.input)
         yield from reply.finish()
 
-    async def follow(self, events: Any, origin: Origin) -> AsyncIterator[StreamChunk]:
+    async def follow(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
         """Take the events of a message apart as they come."""
         reply = _Reply(origin)
         async for event in events:

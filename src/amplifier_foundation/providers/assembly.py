@@ -84,13 +84,15 @@ class Assembly:
         yield from self.close()
         calls = iter(with_distinct_ids(self._calls()))
         content = [_built(block, calls) for block in self._blocks.values()]
+        called = [call for _, call in content if call is not None]
         response = ChatResponse(
             content=[block for block, _ in content if block is not None],
-            tool_calls=[call for _, call in content if call is not None] or None,
+            tool_calls=called or None,
             usage=usage,
-            finish_reason=finish_reason,
+            # Some servers say "stop" when they mean that the tools are to run.
+            finish_reason="tool_calls" if called and finish_reason == "stop" else finish_reason,
             model=model,
-            metadata=facts or None,
+            metadata={name: fact for name, fact in facts.items() if fact is not None} or None,
         )
         yield StreamChunk("response", len(self._blocks), response=response)
 

@@ -64,12 +64,17 @@ class LocalProvider:
 
     def __init__(self, config: LocalConfig) -> None:
         self.config = config
-        self._origin = Origin(config.name, config.model or "smollm2")
+        self._origin = Origin(config.name, self.model)
 
     @property
     def name(self) -> str:
         """The name it is mounted under."""
         return self.config.name
+
+    @property
+    def model(self) -> str:
+        """The file of the model, or the small one's name."""
+        return self.config.model or "smollm2"
 
     async def complete(self, request: ChatRequest, **kwargs: Any) -> ChatResponse:
         """The whole reply of the model."""

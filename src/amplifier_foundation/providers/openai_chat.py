@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
 from amplifier_core.llm_errors import ContentFilterError, StreamBrokenError
@@ -17,7 +17,7 @@ from amplifier_core.message_models import (
 )
 from amplifier_foundation.providers.assembly import Assembly
 from amplifier_foundation.providers.conversation import Conversation, Turn, arrange, output_text
-from amplifier_foundation.providers.failures import Origin
+from amplifier_foundation.providers.failures import Origin, refused
 from amplifier_foundation.providers.remote import RemoteConfig, object_schema
 
 
@@ -50,11 +50,13 @@ class Chat:
 
     def read(self, answer: Any, origin: Origin) -> Iterator[StreamChunk]:
         """Take a whole completion apart."""
+        if error := getattr(answer, "error", None):  # some gateways say so with status 200
+            raise refused(origin, None, str(error.get("message") or error), str(error))
         reply = _Reply(origin)
         yield from reply.feed(answer, "message")
         yield from reply.finish()
 
-    async def follow(self, events: Any, origin: Origin) -> AsyncIterator[StreamChunk]:
+    async def follow(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
         """Take the chunks of a completion apart as they come."""
         reply = _Reply(origin)
         async for event in events:
@@ -102,7 +104,11 @@ class _Reply:
         function = call.function
         name = getattr(function, "name", None) or None
         yield from self._assembly.open(key, "tool_call", id=call.id or None, name=name)
-        yield from self._assembly.grow(key, "tool_call", getattr(function, "arguments", None) or "")
+        written = getattr(function, "arguments", None)
+        if isinstance(written, str):
+            yield from self._assembly.grow(key, "tool_call", written)
+        else:  # not what the protocol says, but what some servers do
+            self._assembly.know(key, input=written)
 
     def finish(self) -> Iterator[StreamChunk]:
         if self.finish_reason == "content_filter":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
 from amplifier_core.llm_errors import ContentFilterError, LLMError, StreamBrokenError
@@ -57,7 +57,7 @@ class Responses:
         reply.end(answer)
         yield from reply.finish()
 
-    async def follow(self, events: Any, origin: Origin) -> AsyncIterator[StreamChunk]:
+    async def follow(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
         """Take the events of a response apart as they come."""
         reply = _Reply(origin)
         async for event in events:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import importlib
 import os
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -47,7 +47,7 @@ class Wire(Protocol):
     def read(self, answer: Any, origin: Origin) -> Iterator[StreamChunk]:
         """Take a whole answer apart."""
 
-    def follow(self, events: Any, origin: Origin) -> AsyncIterator[StreamChunk]:
+    def follow(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
         """Take a streamed answer apart as it comes."""
 
 
@@ -77,6 +77,11 @@ class RemoteProvider:
         return self.config.name
 
     @property
+    def model(self) -> str:
+        """The model that is asked unless a request names another."""
+        return self.config.model
+
+    @property
     def base_url(self) -> str | None:
         """The server, unless it is the SDK's own."""
         return self.config.base_url or os.environ.get(self._vendor.url_variable) or None
@@ -89,18 +94,27 @@ class RemoteProvider:
             answer = await self._wire.call(client, self._params(request))
             return response_of(self._wire.read(answer, origin))
 
-    async def stream(self, request: ChatRequest, **kwargs: Any) -> AsyncIterator[StreamChunk]:
+    async def stream(
+        self, request: ChatRequest, **kwargs: Any
+    ) -> AsyncGenerator[StreamChunk, None]:
         """The reply piece by piece; closing the iterator closes the connection."""
         origin = self._origin(request)
         client = await self._connected(origin)
         with _translated(origin):
             events = await self._wire.call(client, self._params(request) | {"stream": True})
+        last: StreamChunk | None = None
         try:
             with _translated(origin, streaming=True):
-                async for chunk in self._wire.follow(events, origin):
-                    yield chunk
+                async with aclosing(self._wire.follow(events, origin)) as chunks:
+                    async for chunk in chunks:
+                        if chunk.response is None:
+                            yield chunk
+                        last = chunk
         finally:
             await events.close()
+        # Most listeners leave with the response; by then the connection is closed already.
+        if last is not None:
+            yield last
 
     def parse_tool_calls(self, response: ChatResponse) -> list[ToolCall]:
         """The calls in a reply."""
@@ -123,15 +137,17 @@ class RemoteProvider:
     async def _connected(self, origin: Origin) -> Any:
         if self._client is None:
             key = self._key(origin)
-            # Importing an SDK takes seconds; the loop goes on meanwhile.
-            sdk = await asyncio.to_thread(_imported, self._vendor.sdk, origin)
-            return self._client_of(sdk, key)
+            # Importing an SDK takes seconds, and its first connection reads certificates.
+            client = await asyncio.to_thread(self._new_client, key, origin)
+            return await self._only(client)
         return self._client
 
-    def _client_of(self, sdk: Any, key: str) -> Any:
-        """The one client; another request may have made it while the SDK was imported."""
+    async def _only(self, client: Any) -> Any:
+        """The one client; another request may have made it in the meantime."""
         if self._client is None:
-            self._client = self._new_client(sdk, key)
+            self._client = client
+        elif self._client is not client:
+            await client.close()
         return self._client
 
     def _key(self, origin: Origin) -> str:
@@ -148,7 +164,8 @@ class RemoteProvider:
             f"or 'api_key' in the provider's config",
         )
 
-    def _new_client(self, sdk: Any, key: str) -> Any:
+    def _new_client(self, key: str, origin: Origin) -> Any:
+        sdk = _imported(self._vendor.sdk, origin)
         seconds = self.config.timeout
         return getattr(sdk, self._vendor.client)(
             api_key=key,

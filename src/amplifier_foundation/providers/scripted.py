@@ -102,6 +102,11 @@ class ScriptedProvider:
         """The name it is mounted under."""
         return self._name
 
+    @property
+    def model(self) -> str:
+        """The name of the model in its replies."""
+        return self._model
+
     async def complete(self, request: ChatRequest, **kwargs: Any) -> ChatResponse:
         """The next reply of the script, whole."""
         step = self._next(request)
