@@ -86,7 +86,7 @@ def child(path: Path, pipe: int, seed: int, at: int, how: str) -> None:
     killer = Killer(at, how)
     try:
         asyncio.run(work(path, pipe, seed))
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - the parent decides what it means
         REAL_WRITE(pipe, f"! {type(error).__name__}: {error}\n".encode())
     REAL_WRITE(pipe, f"= {killer.count}\n".encode())
     os._exit(0)
@@ -110,7 +110,7 @@ def run_child(path: Path, seed: int, at: int, how: str, patience: float | None) 
 
 
 def check(path: Path, acknowledged: dict[int, str]) -> list[str]:
-    """What is wrong with the log that the killed writer left, and with what recovery makes of it."""
+    """What is wrong with the log that the killed writer left, and with its recovery."""
     wrong: list[str] = []
     if any(path.glob("*.jsonl")) and any(f.stat().st_size for f in path.glob("*.jsonl")):
         report = verify_log(path)

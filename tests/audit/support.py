@@ -20,22 +20,30 @@ def source(type: str = "dispatch") -> bytes:
     return encode_source(type, "s1", 1, "tool:pre", "guard", 7)
 
 
-def lines_of(count: int, *, signer: Any = None, log: str | None = None, every: int = 50) -> list[bytes]:
+def lines_of(
+    count: int, *, signer: Any = None, log: str | None = None, every: int = 50
+) -> list[bytes]:
     """The lines of a log as a writer makes them: a checkpoint second and then now and again."""
     chain = Chain(log or new_log_id())
     lines: list[bytes] = []
     while chain.size < count:
         if chain.size == 0:
-            lines.append(chain.extend(source("log_opened"), encode_body({"checkpoint_every": every})))
+            lines.append(
+                chain.extend(source("log_opened"), encode_body({"checkpoint_every": every}))
+            )
         elif chain.size % every == 1:
             note = make_note(chain.log, chain.size, chain.tree.root(), signer)
             lines.append(chain.extend(source("checkpoint"), encode_body({"note": note.text})))
         else:
-            lines.append(chain.extend(source(), encode_body({"n": chain.size, "text": "héllo \x7f"})))
+            lines.append(
+                chain.extend(source(), encode_body({"n": chain.size, "text": "héllo \x7f"}))
+            )
     return lines
 
 
-async def write_log(path: Path, count: int = 20, settings: AuditSettings = FAST, **options: Any) -> None:
+async def write_log(
+    path: Path, count: int = 20, settings: AuditSettings = FAST, **options: Any
+) -> None:
     """A closed log with so many records of our own."""
     log = await AuditLog.open(path, settings, **options)
     for number in range(count):

@@ -18,8 +18,14 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
-from amplifier_core.audit.encoding import RECORD_LIMIT, SAFE_INTEGER, encode_member
+from amplifier_core.audit.encoding import (
+    KEY_LIMIT,
+    RECORD_LIMIT,
+    SAFE_INTEGER,
+    encode_member,
+)
 from amplifier_core.errors import AuditError
+from amplifier_core.utils import safe_repr
 
 VERSION = 1
 LABEL = b"amplifier-audit record v1\n"
@@ -71,8 +77,13 @@ def encode_source(
         encode_member(event),
         encode_member(hook),
         encode_member(registration),
-        encode_member(type),
+        encode_member(_short(type)),
     )
+
+
+def _short(text: Any) -> str:
+    """The type of a record is always a text, and a short one."""
+    return (str.__str__(text) if isinstance(text, str) else safe_repr(text))[:KEY_LIMIT]
 
 
 def record_hash(covered: bytes) -> str:
@@ -107,12 +118,12 @@ def parse(line: bytes) -> Record:
         record = _read_strictly(line)
     if not isinstance(record, dict) or tuple(record) != MEMBERS:
         raise MalformedRecord("not the members of a record, in their order")
-    version, log, sequence, written, *_, body, previous, own = record.values()
+    version, log, sequence, written, *_, kind, body, previous, own = record.values()
     if version != VERSION or type(version) is not int:
         raise MalformedRecord(f"format version {version!r}; this program reads {VERSION}")
     if type(sequence) is not int or sequence < 0 or type(body) is not dict:
         raise MalformedRecord("sequence or body is of the wrong type")
-    if not type(log) is type(written) is type(previous) is type(own) is str:
+    if not type(log) is type(written) is type(kind) is type(previous) is type(own) is str:
         raise MalformedRecord("a member that must be text is not")
     return record
 
@@ -123,11 +134,13 @@ def _as_written(line: bytes) -> Any:
     It says nothing about the hash, which is over the bytes as they are. None if it may be odd.
     """
     try:
-        value = from_json(line, cache_strings="keys")
+        value = from_json(line, allow_inf_nan=False, cache_strings="keys")
         same = to_json(value, ensure_ascii=b"\\u" in line) == line[:-1]
     except ValueError:
         return None
-    usual = same and b"\x7f" not in line and _LONG_RUN not in line.translate(_DIGITS)
+    usual = (
+        same and line.isascii() and b"\x7f" not in line and _LONG_RUN not in line.translate(_DIGITS)
+    )
     return value if usual else None
 
 

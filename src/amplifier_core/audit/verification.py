@@ -226,10 +226,12 @@ class Verifier:
         interval = body.get("checkpoint_every")
         if self.size == 0 and isinstance(interval, int) and interval > 0:
             self._interval = min(interval, DEFAULT_INTERVAL)
-        if self.size and body.get("previous", {}).get("frontier") != [
-            node.hex() for node in self.tree.frontier
-        ]:
+        if self.size and not self._goes_on(body.get("previous")):
             self._depart("checkpoint", "the segment does not go on where the last one ended")
+
+    def _goes_on(self, previous: Any) -> bool:
+        told = previous.get("frontier") if isinstance(previous, dict) else None
+        return bool(told == [node.hex() for node in self.tree.frontier])
 
     def _on_checkpoint(self, body: dict[str, Any]) -> None:
         try:
