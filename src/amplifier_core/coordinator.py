@@ -22,7 +22,7 @@ from amplifier_core.events import (
     PROVIDER_REQUEST,
     is_notification,
 )
-from amplifier_core.gates import Gates, Passage, digest_of
+from amplifier_core.gates import Gates, Passage
 from amplifier_core.hooks import Answer, Dispatch, HookHandler, HookRegistry, dispatch_of
 from amplifier_core.injection import (
     INJECTION_BUDGET_PER_TURN,
@@ -164,6 +164,8 @@ class SessionCoordinator:
             last = run.spoken[-1]
             return Passage(False, last.hook, last.result.reason or "")
         asking = [one for one in run.spoken if one.result.action == "ask_user"]
+        if not asking and not answered:
+            return Passage()
         return await self._gates.passage(asking, run.event, run.data, answered)
 
     async def _changed_meanwhile(self, run: Dispatch, before: list[HookHandler]) -> bool:
@@ -197,8 +199,8 @@ class SessionCoordinator:
         result = continued(run.data)
         if not answered:
             return result
-        gated = digest_of(run.event, run.data)
-        return replaced(result, reason="; ".join(comments) or None, _gated=gated)
+        reason = "; ".join(comments) or None
+        return replaced(result, reason=reason, _gated=passage.digest)
 
     async def _denied(self, event: str, hook: str, reason: str) -> HookResult:
         await self.notify(POLICY_VIOLATION, {"event": event, "hook": hook, "reason": reason})

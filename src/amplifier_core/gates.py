@@ -22,6 +22,7 @@ from amplifier_core.events import (
     USER_NOTIFICATION,
 )
 from amplifier_core.hooks import Answer
+from amplifier_core.isolation import detached
 from amplifier_core.trail import Trail
 from amplifier_core.utils import digest
 
@@ -39,6 +40,7 @@ class Passage:
     reason: str = ""
     comments: tuple[str, ...] = ()
     edited_input: dict[str, Any] | None = None
+    digest: str = ""
 
 
 def digest_of(event: str, data: dict[str, Any]) -> str:
@@ -65,8 +67,9 @@ class Gates:
     ) -> Passage:
         """Put every question that this operation has not been asked yet."""
         comments: list[str] = []
+        shown = digest_of(event, data)
         for answer in asking:
-            question = self._question(answer, event, data)
+            question = self._question(answer, event, data, shown)
             if (answer.handler.id, question.prompt) in answered:
                 continue
             verdict = await self._verdict(answer, question)
@@ -77,9 +80,11 @@ class Gates:
                 comments.append(verdict.comment)
             if verdict.edited_input is not None:
                 return Passage(True, answer.hook, "", tuple(comments), verdict.edited_input)
-        return Passage(comments=tuple(comments))
+        return Passage(comments=tuple(comments), digest=shown)
 
-    def _question(self, answer: Answer, event: str, data: dict[str, Any]) -> ApprovalQuestion:
+    def _question(
+        self, answer: Answer, event: str, data: dict[str, Any], shown: str
+    ) -> ApprovalQuestion:
         result = answer.result
         tool_input = data.get("tool_input")
         return ApprovalQuestion(
@@ -91,8 +96,8 @@ class Gates:
             event=event,
             reason=result.reason,
             tool_name=data.get("tool_name"),
-            tool_input=tool_input if isinstance(tool_input, dict) else {},
-            digest=digest_of(event, data),
+            tool_input=detached(tool_input) if isinstance(tool_input, dict) else {},
+            digest=shown,
             session_id=self._trail.session_id,
         )
 
