@@ -13,7 +13,8 @@ _PATH_KEYS = ("file_path", "path", "notebook_path")
 
 def edited_file(data: dict[str, Any], tools: frozenset[str], base: str) -> Path | None:
     """The path of a successful edit; None for everything else."""
-    if data.get("tool_name") not in tools or not _succeeded(data):
+    tool = data.get("tool_name")
+    if not isinstance(tool, str) or tool not in tools or not _succeeded(data):
         return None
     given = data.get("tool_input")
     if not isinstance(given, dict):

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from amplifier_core.models import HookResult
+from amplifier_core.utils import safe_repr
 
 Handler = Callable[[str, dict[str, Any]], Awaitable[HookResult]]
 
@@ -28,7 +29,8 @@ def subscribe(
 
 def session_of(coordinator: Any, data: dict[str, Any]) -> str:
     """The session that an event belongs to: a sub-agent's events reach its parent's hooks too."""
-    return str(data.get("session_id") or coordinator.session_id or "unknown")
+    session = data.get("session_id") or coordinator.session_id or "unknown"
+    return session if isinstance(session, str) else safe_repr(session)
 
 
 def is_own(coordinator: Any, data: dict[str, Any]) -> bool:

@@ -25,7 +25,7 @@ from amplifier_core.models import HookResult
 from amplifier_core.utils import describe_error, timestamp
 from amplifier_foundation.config import parse_config
 from amplifier_foundation.hooks._background import BackgroundTasks
-from amplifier_foundation.hooks._encoding import encoded
+from amplifier_foundation.hooks._encoding import encoded, plain
 from amplifier_foundation.hooks._patterns import covers
 from amplifier_foundation.hooks._rotating_file import RotatingFile
 from amplifier_foundation.hooks._subscription import session_of, subscribe, working_dir
@@ -66,7 +66,7 @@ class Config(BaseModel):
     max_line_bytes: int = Field(65_536, ge=500)
     flush_seconds: float = Field(0.5, gt=0, le=60)
     max_waiting: int = Field(10_000, ge=1)
-    priority: int = 1000
+    priority: int = -900
 
     @field_validator("path")
     @classmethod
@@ -139,8 +139,19 @@ class EventLog:
         level = self._level(event)
         if level is not None:
             session = session_of(self._coordinator, data)
-            self._take(encode(event, level, session, data, self._config.max_line_bytes))
+            clean = self._scrubbed(data)
+            self._take(encode(event, level, session, clean, self._config.max_line_bytes))
         return HookResult(action="continue")
+
+    def _scrubbed(self, data: dict[str, Any]) -> Any:
+        """A log is a place for secrets to leak to, like the trail, so the same scrubbers run."""
+        scrubbed = getattr(getattr(self._coordinator, "trail", None), "scrubbed", None)
+        if scrubbed is None:
+            return data
+        try:
+            return scrubbed(data)
+        except RecursionError:
+            return scrubbed(plain(data))
 
     def _level(self, event: str) -> LevelName | None:
         """The level that an event is written at; None if it is not."""
@@ -171,17 +182,23 @@ class EventLog:
 
     async def _flush(self) -> None:
         lines, self._waiting = self._waiting, []
-        if self._dropped:
-            note = {"dropped_lines": self._dropped}
-            session = session_of(self._coordinator, {})
-            lines.append(encode("log:dropped", "warning", session, note, 1000))
-            self._dropped = 0
-        if lines:
-            try:
-                await asyncio.to_thread(self._writer(), lines)
-                self._failing = False
-            except OSError as failure:
-                self._complain(failure, len(lines))
+        dropped = self._dropped
+        if not lines and not dropped:
+            return
+        try:
+            await asyncio.to_thread(self._writer(), [*lines, *self._note(dropped)])
+        except OSError as failure:
+            self._complain(failure, len(lines))
+        else:
+            self._failing = False
+            self._dropped -= dropped
+
+    def _note(self, dropped: int) -> list[bytes]:
+        """A log that has a gap says so."""
+        if not dropped:
+            return []
+        session = session_of(self._coordinator, {})
+        return [encode("log:dropped", "warning", session, {"dropped_lines": dropped}, 1000)]
 
     def _writer(self) -> Callable[[list[bytes]], None]:
         if self._write is None:

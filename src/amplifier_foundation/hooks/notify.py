@@ -93,9 +93,9 @@ class Notification:
 def compose(event: str, data: dict[str, Any]) -> Notification:
     """The words for an event; events nobody thought of are named."""
     if event == USER_NOTIFICATION:
-        kind = str(data.get("notification_type") or "alert")
+        kind = one_line(data.get("notification_type") or "alert", 40)
         return Notification(
-            f"Amplifier: {one_line(kind.replace('_', ' '), 40)}",
+            f"Amplifier: {kind.replace('_', ' ')}",
             one_line(data.get("message") or kind, _LONGEST),
             "error" if kind == "error" else "warning" if kind == "approval_required" else "info",
         )

@@ -190,7 +190,7 @@ class Telemetry:
             self.tree.close_turn(spans, "denied")
 
     def _close_denied_tool(self, spans: SessionSpans, data: Data) -> None:
-        denied = spans.tools.get(str(data.get("tool_call_id"))) or spans.tool_of_task()
+        denied = spans.tools.get(_call_id(data)) or spans.tool_of_task()
         for call_id in [key for key, tool in spans.tools.items() if tool is denied]:
             self.tree.close_tool(spans, call_id, "denied")
 
@@ -251,7 +251,7 @@ class Telemetry:
 
 def _call_id(data: Data) -> str:
     """Loops that give their calls no id run them one after the other."""
-    return str(data.get("tool_call_id") or f"{data.get('tool_name')}")
+    return one_line(data.get("tool_call_id") or data.get("tool_name") or "unknown", 200)
 
 
 def _error_type(data: Data) -> str:

@@ -123,7 +123,11 @@ def short_name(prompt: str, limit: int) -> str:
         while len(words) > 1 and words[-1].lower().strip(",") in _DANGLING:
             words.pop()
     name = one_line(" ".join(words), limit).strip(" ,;:-")
-    return name[:1].upper() + name[1:]
+    return name[:1].upper() + name[1:] if _says_something(name) else ""
+
+
+def _says_something(name: str) -> bool:
+    return any(char.isalnum() for char in name)
 
 
 def title_from_prompts(prompts: Sequence[str], config: Config) -> Title | None:
@@ -138,9 +142,9 @@ def title_from_prompts(prompts: Sequence[str], config: Config) -> Title | None:
 
 def title_from_answer(answer: str, config: Config) -> Title | None:
     """What a model answered, as asked for, as JSON, or as a bare line; None if it is no name."""
-    found = _as_json(answer) or _as_lines(answer)
+    found = _as_json(answer) if "{" in answer else _as_lines(answer)
     name = one_line(found.get("name", ""), config.max_name_length).strip(" \"'`*.")
-    if not name:
+    if not _says_something(name):
         return None
     description = one_line(found.get("description", ""), config.max_description_length)
     return Title(name, description.strip("\"'`* ") or name)
