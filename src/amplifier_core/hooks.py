@@ -9,14 +9,16 @@ import math
 import threading
 import time
 from bisect import bisect_left, insort
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from heapq import merge
+from inspect import CO_COROUTINE
 from itertools import count
-from types import CoroutineType, FunctionType
+from operator import length_hint
+from types import CoroutineType, FunctionType, MethodType
 from typing import Any, Literal, Protocol, overload
 from weakref import WeakSet
 
@@ -24,10 +26,10 @@ from pydantic import BaseModel, ValidationError
 
 from amplifier_core import events
 from amplifier_core.errors import HookDepthExceeded, HookTimeout, InvalidHookResult
-from amplifier_core.isolation import adopted, copy_plain, detached
+from amplifier_core.isolation import NotPlain, adopted, copy_dict, copy_plain, detached
 from amplifier_core.models import CONTINUE, HookResult, continued, replaced
-from amplifier_core.precedence import fold
-from amplifier_core.utils import describe_error, timestamp
+from amplifier_core.precedence import STRONGEST_FIRST, fold
+from amplifier_core.utils import describe_error, finished, timestamp
 
 logger = logging.getLogger(__name__)
 
@@ -37,11 +39,8 @@ MAX_DEPTH = 16
 PINNED = ("timestamp", "session_id")
 """What `modify` cannot change."""
 
-STOP_ATTEMPTS = 3
-"""How often a hook over its time limit is cancelled before it is left behind."""
-
-STOP_GRACE = 0.2
-"""Seconds between those attempts."""
+MOST_PLANS = 1_000
+"""Events whose order is remembered; a module that makes up names does not fill the memory."""
 
 OnError = Literal["continue", "deny"]
 Handler = Callable[[str, dict[str, Any]], Any]
@@ -84,42 +83,23 @@ class HookHandler:
 
     async def execute(self, event: str, data: dict[str, Any]) -> HookResult:
         """Run the handler alone, within its time limit; what it raises goes through."""
-        if self.timeout is None:
-            answer = self.handler(event, data)
-            return read_result(await answer if inspect.isawaitable(answer) else answer)
+        limit = self.timeout
         started = time.monotonic()
         answer = self.handler(event, data)
         if inspect.isawaitable(answer):
-            answer = await self._finished(asyncio.ensure_future(answer), self.timeout)
-        if time.monotonic() - started > self.timeout:
-            raise HookTimeout(f"took longer than {self.timeout:g} s")
+            answer = await (answer if limit is None else self._limited(answer, limit))
+        if limit is not None and time.monotonic() - started > limit:
+            raise HookTimeout(f"took longer than {limit:g} s")
         return read_result(answer)
 
-    async def _finished(self, work: asyncio.Future[Any], limit: float) -> Any:
+    async def _limited(self, work: Awaitable[Any], limit: float) -> Any:
+        started = time.monotonic()
         try:
-            await asyncio.wait({work}, timeout=limit)
-        finally:
-            in_time = work.done()
-            if not in_time:
-                await self._stop(work)
-        if not in_time:
-            raise HookTimeout(f"took longer than {limit:g} s")
-        return work.result()
-
-    async def _stop(self, work: asyncio.Future[Any]) -> None:
-        work.add_done_callback(_look_at_outcome)
-        for _ in range(STOP_ATTEMPTS):
-            work.cancel()
-            await asyncio.wait({work}, timeout=STOP_GRACE)
-            if work.done():
-                return
-        logger.error("Hook '%s' ignores its cancellation and is left behind", self.name)
-
-
-def _look_at_outcome(work: asyncio.Future[Any]) -> None:
-    """Nobody waits for a stopped hook any more, so asyncio would complain of its exception."""
-    if not work.cancelled():
-        work.exception()
+            return await finished(work, limit)
+        except TimeoutError as error:
+            if time.monotonic() - started < limit:
+                raise  # its own
+            raise HookTimeout(str(error)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +119,27 @@ class Answer:
         return isinstance(self.error, HookTimeout)
 
 
+_Entry = tuple[int, int, HookHandler]
 _PlanEntry = tuple[Handler, str, HookHandler]
-Plan = tuple[_PlanEntry, ...]
+
+
+class Plan(tuple[_PlanEntry, ...]):
+    """What one event runs, in order; nobody changes it, so an emit keeps what it started with."""
+
+    calls: tuple[Handler, ...] | None
+    """The bare handlers, if all are coroutine functions without limits that see this name."""
+
+    @classmethod
+    def of(cls, event: str, entries: Iterable[_PlanEntry]) -> Plan:
+        """The plan of an event."""
+        plan = cls(entries)
+        plain = all(name == event and _is_coroutine_function(call) for call, name, _ in plan)
+        plan.calls = tuple(call for call, _, _ in plan) if plain else None
+        return plan
+
+
+def _is_coroutine_function(call: Any) -> bool:
+    return type(call) in (FunctionType, MethodType) and bool(call.__code__.co_flags & CO_COROUTINE)
 
 
 class Dispatch:
@@ -170,6 +169,14 @@ class Dispatch:
         """Where in the order a registration stands."""
         return next(i for i, entry in enumerate(self.plan) if entry[2] is record)
 
+    def __deepcopy__(self, _memo: Any) -> Dispatch:
+        """A copied result goes with the same history: hooks are not data."""
+        return self
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        """A pickled result travels without it."""
+        return type(None), ()
+
     def fold(self) -> HookResult:
         """The result that stands for all of them; it carries this dispatch along, privately."""
         if not self.spoken:
@@ -180,7 +187,10 @@ class Dispatch:
 def dispatch_of(result: HookResult) -> Dispatch | None:
     """The dispatch behind a folded result, if it has one."""
     carried = result.__dict__.get("_dispatch")
-    return carried if isinstance(carried, Dispatch) else None
+    if not isinstance(carried, Dispatch):
+        return None
+    # A copy whose action somebody changed is another answer.
+    return carried if fold(carried.spoken, carried.data).action == result.action else None
 
 
 class Watch(Protocol):
@@ -215,7 +225,7 @@ class HookRegistry:
 
     def __init__(self, parent: HookRegistry | None = None) -> None:
         self.parent = parent
-        self._by_event: dict[str, list[tuple[int, int, HookHandler]]] = {}
+        self._by_event: dict[str, list[_Entry]] = {}
         self._defaults: dict[str, Any] = {}
         self._plans: dict[str, Plan] = {}
         self._children: WeakSet[HookRegistry] = WeakSet()
@@ -268,12 +278,15 @@ class HookRegistry:
             return partial(
                 self._decorate, event, priority, name=name, on_error=on_error, timeout=timeout
             )
-        if type(event) is not str or type(priority) is not int or not event:
-            _check_event_and_priority(event, priority)
+        if type(event) is not str or not event.strip() or type(priority) is not int:
+            _check_event(event)
+            _check_priority(priority)
         if on_error != "continue" or timeout is not None:
             _check_limits(on_error, timeout)
-        if type(handler) is not FunctionType or handler.__code__.co_argcount != 2:
+        if type(handler) is not FunctionType or not _takes_two(handler):
             _check_handler(handler)
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"A hook's name must be a string, got {name!r}")
         record = HookHandler(
             handler, priority, name, event=event, on_error=on_error, timeout=timeout
         )
@@ -303,7 +316,7 @@ class HookRegistry:
 
     def move(self, record: HookHandler, priority: int) -> None:
         """Give a registration another place in the order; it keeps its identity."""
-        _check_event_and_priority(record.event, priority)
+        _check_priority(priority)
         with self._lock:
             entries = self._by_event.get(record.event, [])
             entry = (record.priority, record.id, record)
@@ -369,15 +382,15 @@ class HookRegistry:
         """Names in execution order: of one event (patterns included), or of all registrations."""
         if event is not None:
             return {event: [record.name for record in self.handlers_for(event)]}
-        names = {} if self.parent is None else self.parent.list_handlers()
-        if not names:
-            return {spelled: [e[2].name for e in entries] for spelled, entries in self._snapshot()}
-        return {
-            spelled: [record.name for record in self.handlers_for(spelled)]
-            for spelled in [*names, *(s for s, _ in self._snapshot() if s not in names)]
-        }
+        found: dict[str, list[list[_Entry]]] = {}
+        registry: HookRegistry | None = self
+        while registry is not None:
+            for spelled, entries in registry._snapshot():
+                found.setdefault(spelled, []).append(entries)
+            registry = registry.parent
+        return {spelled: [e[2].name for e in merge(*lists)] for spelled, lists in found.items()}
 
-    def _snapshot(self) -> list[tuple[str, list[tuple[int, int, HookHandler]]]]:
+    def _snapshot(self) -> list[tuple[str, list[_Entry]]]:
         with self._lock:
             return [(spelled, list(entries)) for spelled, entries in self._by_event.items()]
 
@@ -386,21 +399,18 @@ class HookRegistry:
     def _plan(self, event: str) -> Plan:
         plan = self._plans.get(event)
         if plan is None:
-            if not isinstance(event, str):
-                raise TypeError(f"An event name must be a string, got {event!r}")
-            plans = self._plans
-            plan = plans[event] = tuple(self._entries_for(event))
+            _check_event(event)
+            plans = self._plans if len(self._plans) < MOST_PLANS else {}
+            plan = plans[event] = Plan.of(event, self._entries_for(event))
         return plan
 
     def _entries_for(self, event: str) -> Iterable[_PlanEntry]:
         names = events.spellings(event)
-        seen: set[int] = set()
+        spelled_first: dict[Any, str] = {}
         for _, _, record in merge(*self._matching(names)):
             exact = record.event in names
-            if exact and len(names) > 1:
-                if id(record.handler) in seen:
-                    continue
-                seen.add(id(record.handler))
+            if exact and spelled_first.setdefault(_identity(record), record.event) != record.event:
+                continue
             careful = record.on_error == "deny" or record.timeout is not None
             yield (
                 _careful if careful else record.handler,
@@ -408,7 +418,7 @@ class HookRegistry:
                 record,
             )
 
-    def _matching(self, names: tuple[str, ...]) -> list[list[tuple[int, int, HookHandler]]]:
+    def _matching(self, names: tuple[str, ...]) -> list[list[_Entry]]:
         own = [
             entries
             for spelled, entries in self._snapshot()
@@ -420,26 +430,28 @@ class HookRegistry:
 
     async def emit(self, event: str, data: dict[str, Any] | None = None) -> HookResult:  # noqa: C901 - one frame, because each costs as much as a hook
         """Run every hook of the event in order; returns the strongest answer and the final data."""
-        plan = self._plans.get(event)
+        plan = self._plans.get(event) if type(event) is str else None
         if plan is None:
             plan = self._plan(event)
         if type(data) is not dict:
-            data = _as_dict(data)
+            data = as_dict(data)
         if not plan:
             return continued({**self._defaults, **data})
-        current = {**self._defaults, **data, "timestamp": timestamp()}
-        seen = copy_plain(current)
         depth = _depth.get()
-        if depth >= MAX_DEPTH or seen is None:
+        if plan.calls is None or depth >= MAX_DEPTH:
+            return (await self.dispatch(event, data)).fold()
+        current = {**self._defaults, **data, "timestamp": timestamp()}
+        try:
+            seen = copy_dict(current)
+        except (NotPlain, RecursionError):
             return (await self.dispatch(event, data)).fold()
         _depth.set(depth + 1)
         try:
             # The path of events to which every hook says continue; the first other word leaves it.
-            for call, name, record in plan:  # noqa: B007 - the record is needed behind the loop
+            waiting = iter(plan.calls)
+            for call in waiting:
                 try:
-                    answer = call(name, seen)
-                    if type(answer) is CoroutineType:
-                        answer = await answer
+                    answer = await call(event, seen)
                     if answer is CONTINUE and seen == current:
                         continue
                 except _FAILURES as error:
@@ -448,7 +460,8 @@ class HookRegistry:
             else:
                 return continued(current)
             run = Dispatch(event, plan, current, seen)
-            return (await _ask_from(run.position(record), run, answer)).fold()
+            index = len(plan) - length_hint(waiting) - 1
+            return (await _ask_from(index, run, answer)).fold()
         finally:
             _depth.set(depth)
 
@@ -479,7 +492,7 @@ class HookRegistry:
             _depth.set(depth)
 
     def _dispatch(self, event: str, data: Any) -> Dispatch:
-        stamped = {**self._defaults, **_as_dict(data), "timestamp": timestamp()}
+        stamped = {**self._defaults, **as_dict(data), "timestamp": timestamp()}
         return Dispatch(event, self._plan(event), stamped, copy_plain(stamped))
 
 
@@ -533,7 +546,8 @@ def _ask(run: Dispatch, call: Handler, name: str, record: HookHandler) -> Any:
 
 async def _replies(run: Dispatch, timeout: float) -> AsyncIterator[Any]:
     for _, name, record in run.plan:
-        limited = HookHandler(record.handler, name=record.name, timeout=timeout)
+        limit = min(timeout, record.timeout or timeout)
+        limited = HookHandler(record.handler, name=record.name, timeout=limit)
         try:
             result = await limited.execute(name, detached(run.data))
         except _FAILURES as error:
@@ -597,6 +611,8 @@ def read_result(answer: Any) -> HookResult:
         raise InvalidHookResult(f"returned {type(answer).__name__}, not a HookResult")
     if answer.action == "modify" and not isinstance(answer.data, dict):
         raise InvalidHookResult("answered 'modify' without a dict in data")
+    if answer.action not in STRONGEST_FIRST:
+        raise InvalidHookResult(f"answered the unknown action {answer.action!r}")
     return answer
 
 
@@ -614,7 +630,7 @@ def _after_failure(run: Dispatch, record: HookHandler, error: BaseException) -> 
 
 def _take_over(run: Dispatch, returned: Any) -> None:
     before = run.data
-    run.data = adopted(returned, run.shared, before)
+    run.data = adopted(returned, before)
     for key in PINNED:
         if key in before:
             run.data[key] = before[key]
@@ -643,14 +659,30 @@ def _say_change_is_dropped(run: Dispatch, record: HookHandler) -> None:
 
 
 def _default_name(handler: Any) -> str:
-    return getattr(handler, "__name__", None) or type(handler).__name__
+    name = getattr(handler, "__name__", None)
+    return name if name and isinstance(name, str) else type(handler).__name__
 
 
-def _check_event_and_priority(event: Any, priority: Any) -> None:
+def _identity(record: HookHandler) -> Any:
+    """What makes two registrations one handler; a bound method is a new object at each look."""
+    handler = record.handler
+    if isinstance(handler, MethodType):
+        return id(handler.__self__), id(handler.__func__)
+    return id(handler)
+
+
+def _takes_two(function: FunctionType) -> bool:
+    return function.__code__.co_argcount == 2 and not function.__code__.co_kwonlyargcount
+
+
+def _check_event(event: Any) -> None:
     if not isinstance(event, str):
         raise TypeError(f"An event name must be a string, got {event!r}")
     if not event.strip():
         raise ValueError(f"An event name must not be empty, got {event!r}")
+
+
+def _check_priority(priority: Any) -> None:
     if isinstance(priority, bool) or not isinstance(priority, int):
         raise TypeError(f"A priority must be an integer, got {priority!r}")
 
@@ -681,7 +713,8 @@ def _check_handler(handler: Any) -> None:
         ) from error
 
 
-def _as_dict(data: Any) -> dict[str, Any]:
+def as_dict(data: Any) -> dict[str, Any]:
+    """Event data of the forms that modules emit: a mapping, a model, nothing, or one value."""
     if data is None:
         return {}
     if isinstance(data, Mapping | BaseModel):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,6 +19,9 @@ DEFAULT_APPROVAL_OPTIONS = ("Allow", "Deny")
 
 _ModelType = type(BaseModel)
 
+# Built when the first value is validated: a process that only routes events starts faster.
+_VALUE = ConfigDict(frozen=True, extra="ignore", defer_build=True)
+
 
 class _Interning(_ModelType):  # type: ignore[misc, valid-type]
     """Hands out one shared instance for the answer nearly every hook gives."""
@@ -33,7 +35,7 @@ class _Interning(_ModelType):  # type: ignore[misc, valid-type]
 class ContextInjection(BaseModel):
     """One of several injections in a single answer."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = _VALUE
 
     content: str
     role: Role = "system"
@@ -46,7 +48,7 @@ class ContextInjection(BaseModel):
 class HookResult(BaseModel, metaclass=_Interning):
     """What a hook answers. Frozen: every change is a new result."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = _VALUE
 
     action: Action = Field("continue", description="What happens after the hook ran")
     data: dict[str, Any] | None = Field(None, description="The whole event data, for modify")
@@ -74,8 +76,6 @@ class HookResult(BaseModel, metaclass=_Interning):
     )
 
 
-CONTINUE: HookResult = _ModelType.__call__(HookResult, action="continue")
-
 # Validation costs more than a whole emit, so the kernel fills results it has already checked
 # directly: the model's own slots, in the same state that validation leaves them in.
 _new = object.__new__
@@ -83,11 +83,11 @@ _set_values = BaseModel.__dict__["__dict__"].__set__
 _set_given = BaseModel.__dict__["__pydantic_fields_set__"].__set__
 _set_extra = BaseModel.__dict__["__pydantic_extra__"].__set__
 _set_private = BaseModel.__dict__["__pydantic_private__"].__set__
-_DEFAULTS = dict(CONTINUE.__dict__)
+_DEFAULTS = {name: field.default for name, field in HookResult.model_fields.items()}
 _CONTINUED_FIELDS = {"action", "data"}
 
 
-def continued(data: dict[str, Any]) -> HookResult:
+def continued(data: dict[str, Any] | None) -> HookResult:
     """`HookResult(action="continue", data=data)` for data that is known to be a dict."""
     values = _DEFAULTS.copy()
     values["data"] = data
@@ -99,11 +99,14 @@ def continued(data: dict[str, Any]) -> HookResult:
     return result
 
 
+CONTINUE: HookResult = continued(None)
+
+
 def replaced(result: HookResult, **changes: Any) -> HookResult:
     """A new result with some fields changed; extra names are kept as plain attributes."""
     fresh: HookResult = _new(HookResult)
     _set_values(fresh, {**result.__dict__, **changes})
-    _set_given(fresh, result.model_fields_set | changes.keys())
+    _set_given(fresh, result.model_fields_set | (changes.keys() & _DEFAULTS.keys()))
     _set_extra(fresh, None)
     _set_private(fresh, None)
     return fresh
@@ -112,7 +115,7 @@ def replaced(result: HookResult, **changes: Any) -> HookResult:
 class ToolResult(BaseModel):
     """What a tool answers."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
 
     success: bool = True
     output: Any = None
@@ -137,6 +140,8 @@ class ToolResult(BaseModel):
             return self.error or "The tool failed without saying why."
         if isinstance(self.output, str):
             return self.output
+        import json
+
         return json.dumps(self.output, ensure_ascii=False, default=str)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
+import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -15,42 +16,45 @@ SECRET_WORDS = ("api_key", "apikey", "authorization", "credential", "password", 
 _HARMLESS_WORDS = ("tokens", "token_count", "tokenizer")
 
 
-class Clock:
-    """ISO 8601 time stamps in UTC, formatted once a millisecond and else handed out again."""
+def clock(now_ns: Callable[[], int] = time.time_ns) -> Callable[[], str]:
+    """A function that tells the time, such as `2026-11-15T21:49:56.290+00:00`.
 
-    __slots__ = ("_millisecond", "_now_ns", "_text")
+    The text is formatted once a millisecond and else handed out again.
+    """
+    told, text = -1, ""
 
-    def __init__(self, now_ns: Callable[[], int] = time.time_ns) -> None:
-        self._now_ns = now_ns
-        self._millisecond = -1
-        self._text = ""
-
-    def now(self) -> str:
-        """The time, such as `2026-11-15T21:49:56.290+00:00`."""
-        millisecond = self._now_ns() // 1_000_000
-        if millisecond != self._millisecond:
+    def now() -> str:
+        nonlocal told, text
+        millisecond = now_ns() // 1_000_000
+        if millisecond != told:
             second, rest = divmod(millisecond, 1000)
             whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
-            self._text = f"{whole}.{rest:03d}+00:00"
-            self._millisecond = millisecond
-        return self._text
+            text = f"{whole}.{rest:03d}+00:00"
+            told = millisecond
+        return text
+
+    return now
 
 
-timestamp = Clock().now
+timestamp = clock()
 
 
 def digest(value: Any) -> str:
     """SHA-256 over a canonical form of any value. Equal values agree; it never raises."""
+    import hashlib
+
     return hashlib.sha256(canonical_bytes(value)).hexdigest()
 
 
 def canonical_bytes(value: Any) -> bytes:
     """One byte string per value: keys sorted, odd values by their type."""
+    import json
+
     try:
         text = json.dumps(
             value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=_odd
         )
-    except (TypeError, ValueError, RecursionError):
+    except Exception:  # noqa: BLE001 - mixed keys, cycles, great depth, classes that raise
         text = json.dumps(_flattened(value), ensure_ascii=True)
     return text.encode("ascii")
 
@@ -64,23 +68,40 @@ def _odd(value: Any) -> Any:
 
 
 def _flattened(value: Any) -> list[str]:
-    """Keys of mixed types, cycles and great depth: a walk that notes each step once."""
+    """A walk over containers that numbers each one and notes each step once."""
     steps: list[str] = []
-    seen: set[int] = set()
+    numbers: dict[int, int] = {}
     pending: list[tuple[str, Any]] = [("$", value)]
     while pending:
-        path, item = pending.pop()
-        if isinstance(item, Mapping | list | tuple):
-            if id(item) in seen:
-                steps.append(f"{path}=seen")
-                continue
-            seen.add(id(item))
-            entries = item.items() if isinstance(item, Mapping) else enumerate(item)
-            steps.append(f"{path}={type(item).__name__}:{len(item)}")
-            pending.extend((f"{path}/{safe_repr(key)}", entry) for key, entry in entries)
+        place, item = pending.pop()
+        if not isinstance(item, dict | list | tuple):
+            steps.append(f"{place}={type(item).__name__}:{_leaf(item)}")
+        elif id(item) in numbers:
+            steps.append(f"{place}=#{numbers[id(item)]}")
         else:
-            steps.append(f"{path}={type(item).__name__}:{safe_repr(item)}")
-    return sorted(steps)
+            number = numbers[id(item)] = len(numbers)
+            entries = _sorted_entries(item)
+            steps.append(f"{place}=#{number}:{type(item).__name__}:{len(entries)}")
+            pending.extend((f"#{number}/{key}", entry) for key, entry in entries)
+    return steps
+
+
+def _sorted_entries(item: Any) -> list[tuple[str, Any]]:
+    if not isinstance(item, dict):
+        base = list if isinstance(item, list) else tuple
+        return [(str(index), entry) for index, entry in enumerate(base.__iter__(item))]
+    return sorted(
+        ((f"{type(key).__name__}:{_leaf(key)}", entry) for key, entry in dict.items(item)),
+        key=lambda pair: pair[0],
+    )
+
+
+def _leaf(value: Any) -> str:
+    if isinstance(value, int):
+        return hex(value)  # a repr of more than 4,300 digits is refused
+    if isinstance(value, set | frozenset):
+        return str(sorted(map(safe_repr, value)))
+    return safe_repr(value)
 
 
 def safe_repr(value: Any) -> str:
@@ -115,6 +136,53 @@ def redact_secrets(value: Any, mask: str = "[REDACTED]") -> Any:
 def _is_secret(key: Any) -> bool:
     name = str(key).lower().replace("-", "_")
     return any(word in name for word in SECRET_WORDS) and not name.endswith(_HARMLESS_WORDS)
+
+
+STOP_ATTEMPTS = 3
+"""How often work over its time is cancelled before it is left behind."""
+
+STOP_GRACE = 0.2
+"""Seconds between those attempts."""
+
+
+async def finished(work: Awaitable[T], seconds: float | None) -> T:
+    """The outcome of foreign work, which can neither hang nor cancel whoever waits for it.
+
+    TimeoutError when it takes longer; what does not stop then is left behind.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait({task}, timeout=seconds)
+    finally:
+        in_time = task.done()
+        if not in_time:
+            await stop(task)
+    if not in_time:
+        raise TimeoutError(f"took longer than {seconds:g} s")
+    if task.cancelled():
+        raise RuntimeError("it cancelled itself")
+    return task.result()
+
+
+async def stop(task: asyncio.Future[Any]) -> bool:
+    """Cancel until it ends; False, and a line in the log, if it does not."""
+    task.add_done_callback(_look_at_outcome)
+    for attempt in range(STOP_ATTEMPTS + 1):
+        task.cancel()
+        # Most work ends at once, and then the first round costs no timer.
+        await (asyncio.wait({task}, timeout=STOP_GRACE) if attempt else asyncio.sleep(0))
+        if task.done():
+            return True
+    logger.error(
+        "Work that was over its time ignores its cancellation and is left behind: %r", task
+    )
+    return False
+
+
+def _look_at_outcome(task: asyncio.Future[Any]) -> None:
+    """Nobody waits for stopped work any more, so asyncio would complain of its exception."""
+    if not task.cancelled():
+        task.exception()
 
 
 async def retry(

@@ -1,0 +1,222 @@
+"""What the registry costs beside the bare loop `for h in handlers: await h(event, data)`."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import time
+from bisect import bisect_left, insort
+from collections.abc import Callable
+from typing import Any
+
+from amplifier_core.hooks import HookRegistry
+from amplifier_core.isolation import copy_plain
+from amplifier_core.models import CONTINUE, HookResult
+from benchmarks.harness import Body, Row, calls_of, compare, loop_of, report
+
+EVENT = "tool:pre"
+SMALL = {"tool_name": "Write", "tool_input": {"file_path": "/tmp/a.py", "content": "x = 1\n"}}
+LARGE = {"tool_name": "Write", "tool_input": {"file_path": "/tmp/a.py", "content": "x" * 1_000_000}}
+NESTED = {"rows": [{"id": i, "tags": ["a", "b"]} for i in range(2_000)]}
+MANY = 10_000
+STARTS = 15
+
+
+async def quiet(event: str, data: dict[str, Any]) -> HookResult:
+    """A hook with nothing to say, as cheap as a hook can be."""
+    return CONTINUE
+
+
+def registry_of(count: int) -> HookRegistry:
+    """A registry with so many quiet hooks of one event."""
+    hooks = HookRegistry()
+    for _ in range(count):
+        hooks.register(EVENT, quiet)
+    return hooks
+
+
+def bare_loop(count: int, data: dict[str, Any]) -> Body:
+    """The physical limit, the call of a coroutine function included."""
+    handlers = [quiet] * count
+
+    async def run() -> HookResult:
+        for handler in handlers:
+            await handler(EVENT, data)
+        return CONTINUE
+
+    return loop_of(run)
+
+
+def emitting(hooks: HookRegistry, data: dict[str, Any]) -> Body:
+    """The same with a registry."""
+    emit = hooks.emit
+    return loop_of(lambda: emit(EVENT, data))
+
+
+def emits() -> list[Row]:
+    """Small and large payloads, isolation on."""
+    goals = {0: 7.0, 1: 11.0, 3: 7.0, 10: 4.0, 50: 2.5}
+    return [
+        compare(
+            f"emit, {count} handlers, {what}",
+            bare_loop(count, data),
+            emitting(registry_of(count), data),
+            at_most=goal,
+            rounds=300,
+        )
+        for what, data in (("small payload", SMALL), ("1 MB string", LARGE))
+        for count, goal in goals.items()
+    ]
+
+
+def nested() -> Row:
+    """The extra cost of a great nested payload, in copies of it."""
+    hooks = registry_of(10)
+    return compare(
+        "emit, 10 handlers, 10,000 entries (in copies)",
+        calls_of(lambda: copy_plain(NESTED)),
+        emitting(hooks, NESTED),
+        at_most=3,
+        rounds=60,
+    )
+
+
+def continue_result() -> Row:
+    """Building the usual answer, in bare awaits."""
+    return compare(
+        'HookResult(action="continue")',
+        loop_of(lambda: quiet(EVENT, SMALL)),
+        calls_of(lambda: HookResult(action="continue")),
+        at_most=4,
+    )
+
+
+def concurrent() -> Row:
+    """A thousand emits at once."""
+    handlers = [quiet] * 3
+    emit = registry_of(3).emit
+
+    async def bare() -> None:
+        for handler in handlers:
+            await handler(EVENT, SMALL)
+
+    async def thousand(times: int, once: Callable[[], Any]) -> None:
+        for _ in range(times):
+            await asyncio.gather(*(once() for _ in range(1_000)))
+
+    return compare(
+        "1,000 concurrent emits, 3 handlers",
+        lambda times: thousand(times, bare),
+        lambda times: thousand(times, lambda: emit(EVENT, SMALL)),
+        at_most=4,
+        rounds=40,
+    )
+
+
+def many() -> list[Row]:
+    """Ten thousand handlers of one event: in, out, and all of them."""
+    entries = [(0, number, quiet) for number in range(MANY)]
+
+    def bisect_in_and_out() -> None:
+        entry = (0, MANY // 2, quiet)
+        insort(entries, entry, key=lambda one: one[:2])
+        del entries[bisect_left(entries, entry[:2], key=lambda one: one[:2])]
+
+    return [
+        _in_and_out("register at 10,000 handlers", 1.5, _inserted, _registered),
+        _in_and_out("unregister at 10,000 handlers", 2.5, _deleted, _unregistered),
+        compare(
+            "emit, 10,000 handlers",
+            bare_loop(MANY, SMALL),
+            emitting(registry_of(MANY), SMALL),
+            at_most=2.2,
+            rounds=40,
+        ),
+    ]
+
+
+BATCH = 50
+"""So many in a row before the list is brought back to its size, outside the measured time."""
+
+
+def _in_and_out(
+    what: str, goal: float, baseline: Callable[[], float], subject: Callable[[], float]
+) -> Row:
+    best = [float("inf"), float("inf")]
+    for _ in range(120):
+        for side, once in enumerate((baseline, subject)):
+            best[side] = min(best[side], once() / BATCH)
+    return Row(what, best[1] / best[0], goal, best[0] * 1e6, best[1] * 1e6)
+
+
+_entries = [(0, number, quiet) for number in range(MANY)]
+_hooks = registry_of(MANY)
+
+
+def _new_entries() -> list[Any]:
+    return [(0, MANY + number, quiet) for number in range(BATCH)]
+
+
+def _inserted() -> float:
+    fresh = _new_entries()
+    started = time.perf_counter()
+    for entry in fresh:
+        insort(_entries, entry)
+    spent = time.perf_counter() - started
+    del _entries[MANY:]
+    return spent
+
+
+def _deleted() -> float:
+    fresh = _new_entries()
+    _entries.extend(fresh)
+    started = time.perf_counter()
+    for entry in fresh:
+        del _entries[bisect_left(_entries, entry)]
+    return time.perf_counter() - started
+
+
+def _registered() -> float:
+    started = time.perf_counter()
+    undo = [_hooks.register(EVENT, quiet) for _ in range(BATCH)]
+    spent = time.perf_counter() - started
+    for remove in undo:
+        remove()
+    return spent
+
+
+def _unregistered() -> float:
+    undo = [_hooks.register(EVENT, quiet) for _ in range(BATCH)]
+    started = time.perf_counter()
+    for remove in undo:
+        remove()
+    return time.perf_counter() - started
+
+
+def importing() -> Row:
+    """A fresh interpreter each time, interleaved."""
+    statements = (
+        "import asyncio, logging; from pydantic import BaseModel",
+        "import amplifier_core.hooks",
+    )
+    best = [float("inf"), float("inf")]
+    for _ in range(STARTS):
+        for side, statement in enumerate(statements):
+            best[side] = min(best[side], _import_seconds(statement))
+    return Row("import amplifier_core.hooks", best[1] / best[0], 1.3, best[0] * 1e6, best[1] * 1e6)
+
+
+def _import_seconds(statement: str) -> float:
+    code = f"import time; s = time.perf_counter(); {statement}; print(time.perf_counter() - s)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def main() -> None:
+    rows = [*emits(), nested(), continue_result(), concurrent(), *many(), importing()]
+    report("The registry beside the bare loop", rows)
+
+
+if __name__ == "__main__":
+    main()
