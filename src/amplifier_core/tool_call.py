@@ -35,7 +35,16 @@ async def call_tool(
         refusal = await _refusal(coordinator, decision, tool, before)
         if refusal is not None:
             return ToolResult.failed(refusal)
-        return await _run(coordinator, tool, wanted)
+        result = await _run(coordinator, tool, wanted)
+        return _with_comment(result, decision.reason)
+
+
+def _with_comment(result: ToolResult, comment: str | None) -> ToolResult:
+    """What the person said when allowing the call stands behind the result."""
+    if not comment:
+        return result
+    said = f"{result.get_serialized_output()}\n\n[The user allowed this and said: {comment}]"
+    return result.model_copy(update={"output": said})
 
 
 def _payload(call: ToolCall) -> dict[str, Any]:

@@ -25,7 +25,8 @@ def plan_for(script: Script, *, loop: str = "loop-basic", **more: Any) -> dict[s
         **more.pop("session", {}),
     }
     provider = {"module": "provider-scripted", "config": {"script": [dict(one) for one in script]}}
-    return {"session": session, "providers": [provider], "tools": [], "hooks": [], **more}
+    tools = more.pop("tool_modules", [])
+    return {"session": session, "providers": [provider], "tools": tools, "hooks": [], **more}
 
 
 class Stage:

@@ -79,7 +79,9 @@ async def test_a_retryable_error_is_tried_again_and_told(loop: str) -> None:
     async with stage(script, loop=loop) as staged:
         heard = staged.listen()
         assert await staged.session.execute("x") == "ok"
-    told = [(d["attempt"], d["error"]["status_code"]) for _, d in heard.get_events("provider:retry")]
+    told = [
+        (d["attempt"], d["error"]["status_code"]) for _, d in heard.get_events("provider:retry")
+    ]
     assert told == [(1, 529), (2, 429)]
     assert "provider:error" not in heard.names
 
@@ -256,7 +258,9 @@ async def test_a_turn_that_takes_too_long_is_stopped() -> None:
 
 async def test_deltas_and_thinking_are_events() -> None:
     """loop-streaming: content and thinking deltas as events."""
-    async with stage([{"thinking": "let me see", "text": "hello world"}], loop="loop-streaming") as s:
+    async with stage(
+        [{"thinking": "let me see", "text": "hello world"}], loop="loop-streaming"
+    ) as s:
         heard = s.listen()
         assert await s.session.execute("x") == "hello world"
     text = "".join(d["delta"] for _, d in heard.get_events("content_block:delta"))

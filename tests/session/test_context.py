@@ -1,0 +1,150 @@
+"""The conversation: both forms, compaction that tears nothing apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_core.models import HookResult
+from amplifier_core.testing import EventRecorder, TestCoordinator
+from amplifier_foundation.contexts.simple import SimpleContext, SimpleContextConfig, grouped
+
+
+def context(**options: Any) -> SimpleContext:
+    return SimpleContext(SimpleContextConfig(**options))
+
+
+async def test_both_forms_of_adding_are_understood_plain_and_awaited() -> None:
+    """add_message(role, content, metadata) and add_message(message), plain or awaited."""
+    one = context()
+    one.add_message("user", "a", {"k": 1})
+    await one.add_message({"role": "assistant", "content": "b"})
+    assert [m["content"] for m in one.get_messages()] == ["a", "b"]
+    assert [m["content"] for m in await one.get_messages()] == ["a", "b"]
+    assert one.get_messages()[0]["metadata"] == {"k": 1}
+    await one.set_messages([{"role": "user", "content": "c"}])
+    assert [m["content"] for m in one.messages] == ["c"]
+    await one.clear()
+    assert one.get_messages() == []
+    assert one.token_count() == 0
+
+
+def test_a_message_without_a_role_is_refused() -> None:
+    """A message needs a role."""
+    with pytest.raises(TypeError, match="needs a role, got None"):
+        context().add_message({"content": "x"})
+
+
+def test_the_list_that_was_handed_out_is_not_the_contexts_own() -> None:
+    """What a caller does to its list does not change the conversation."""
+    one = context()
+    one.add_message("user", "a")
+    one.get_messages().clear()
+    assert len(one.get_messages()) == 1
+
+
+def conversation(draw: st.DrawFn) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = []
+    for number in range(draw(st.integers(0, 12))):
+        kind = draw(st.sampled_from(["user", "assistant", "system", "calls"]))
+        size = draw(st.integers(1, 200))
+        if kind != "calls":
+            source = {"source": "hook", "hook_name": "h"} if kind == "system" else {}
+            messages.append({"role": kind, "content": "x" * size, "metadata": source})
+            continue
+        ids = [f"{number}-{i}" for i in range(draw(st.integers(1, 3)))]
+        made = [{"id": one, "name": "T", "arguments": {}} for one in ids]
+        messages.append({"role": "assistant", "content": "", "tool_calls": made})
+        messages += [{"role": "tool", "content": "y" * size, "tool_call_id": one} for one in ids]
+    return messages
+
+
+@given(st.composite(conversation)(), st.integers(1, 8), st.integers(20, 400))
+async def test_no_compaction_separates_a_call_from_its_results(
+    messages: list[dict[str, Any]], keep_last: int, max_tokens: int
+) -> None:
+    """Tool call and result pairs never split; hook-injected messages keep their provenance."""
+    one = context(max_tokens=max_tokens, keep_last=keep_last)
+    one.set_messages(messages)
+    before = one.token_count()
+    await one.compact()
+    called = {c["id"] for m in one.messages for c in m.get("tool_calls") or ()}
+    answered = {m["tool_call_id"] for m in one.messages if m["role"] == "tool"}
+    assert called == answered
+    assert all(
+        m["metadata"].get("source") in ("hook", "context")
+        for m in one.messages
+        if m["role"] == "system"
+    )
+    assert one.token_count() == sum(map(one._tokens, one.messages))
+    asked = [m for m in messages if m["role"] == "user"]
+    assert not asked or asked[-1]["content"] in [m["content"] for m in one.messages]
+    assert one.token_count() <= before + 20
+
+
+def test_everything_between_a_call_and_its_last_result_is_one_piece() -> None:
+    """A message between two results of parallel calls belongs to them."""
+    messages = [
+        {"role": "assistant", "tool_calls": [{"id": "1"}, {"id": "2"}]},
+        {"role": "tool", "tool_call_id": "1"},
+        {"role": "system", "content": "late"},
+        {"role": "tool", "tool_call_id": "2"},
+        {"role": "user"},
+    ]
+    assert [len(group) for group in grouped(messages)] == [4, 1]
+
+
+async def filled(coordinator: TestCoordinator) -> SimpleContext:
+    one = SimpleContext(SimpleContextConfig(max_tokens=100, keep_last=1), coordinator)
+    for number in range(20):
+        one.add_message("user", f"{number} " + "x" * 60)
+    return one
+
+
+async def test_a_compaction_is_announced_decided_and_reported() -> None:
+    """context:pre_compact, the decision event and context:post_compact, with their fields."""
+    coordinator = TestCoordinator()
+    heard = EventRecorder()
+    coordinator.hooks.register("*", heard)
+    one = await filled(coordinator)
+    assert one.should_compact()
+    assert await one.compact()
+    assert heard.names == [
+        "decision:context_resolution", "context:pre_compact", "context:post_compact"
+    ]  # fmt: skip
+    told = heard.events[-1][1]
+    assert told["messages_before"] == 20
+    assert told["messages_after"] == len(one.messages)
+    assert told["tokens_after"] < told["tokens_before"]
+    assert "earlier messages were left out" in one.messages[0]["content"]
+    assert not one.should_compact()
+
+
+@pytest.mark.parametrize("spelling", ["context:pre_compact", "context:pre-compact"])
+async def test_a_hook_can_refuse_a_compaction(spelling: str) -> None:
+    """Both spellings are the same event; a denied compaction does not happen."""
+    coordinator = TestCoordinator()
+    coordinator.hooks.register(spelling, EventRecorder(HookResult(action="deny", reason="no")))
+    one = await filled(coordinator)
+    assert not await one.compact()
+    assert len(one.messages) == 20
+
+
+async def test_a_short_conversation_is_left_alone() -> None:
+    """Nothing to drop, nothing told."""
+    one = context(max_tokens=1000)
+    one.add_message("user", "hi")
+    assert not one.should_compact()
+    assert not await one.compact()
+
+
+def test_the_providers_way_of_counting_is_used() -> None:
+    """A token is 4 characters unless the provider can count."""
+    one = context()
+    one.add_message("user", "x" * 40)
+    assert one.token_count() == 14
+    one.count_tokens_with(len)
+    assert one.token_count() == 44
