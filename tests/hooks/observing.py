@@ -33,7 +33,7 @@ class Bench:
     def get_capability(self, name: str) -> Any:
         return self._capabilities.get(name)
 
-    async def emit(self, event: str, **data: Any) -> HookResult:
+    async def emit(self, event: str, /, **data: Any) -> HookResult:
         return await self.hooks.emit(event, data)
 
     async def tool(self, name: str, given: dict[str, Any], **more: Any) -> list[HookResult]:

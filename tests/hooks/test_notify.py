@@ -109,7 +109,7 @@ async def test_a_server_that_does_not_answer_delays_nothing(
 async def test_a_drip_feeding_server_cannot_keep_the_thread() -> None:
     """A server that sends a byte at a time does not outlive the time limit."""
 
-    async def drip(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             for _ in range(200):
                 writer.write(b"H")

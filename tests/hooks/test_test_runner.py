@@ -45,7 +45,8 @@ async def test_real_pytest_failures_reach_the_agent_and_so_does_the_repair(
     """Runs the configured test command after edits, injects a short failure summary."""
     test = tmp_path / "test_sum.py"
     test.write_text("def test_sum():\n    assert 1 + 1 == 3\n")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test)]
+    quick = ["env", "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1"]
+    command = [*quick, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test)]
     async with mounted("test_runner", bench, {"command": command, "when": "request"}):
         await edit(bench)
         failing = await request(bench)
@@ -55,7 +56,7 @@ async def test_real_pytest_failures_reach_the_agent_and_so_does_the_repair(
         await edit(bench)
         repaired = await request(bench)
     text = str(failing.context_injection)
-    assert text.startswith("The tests fail after your edits (python")
+    assert text.startswith("The tests fail after your edits (env)")
     assert "test_sum.py::test_sum" in text
     assert len(text) < 500
     assert failing.user_message_level == "warning"
