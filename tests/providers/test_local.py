@@ -67,8 +67,23 @@ def test_the_schema_allows_exactly_the_offered_tools_and_a_reply():
     assert form[0]["properties"]["input"] == BASH.parameters
     assert all(f["additionalProperties"] is False for f in form)
     assert len(local._form([BASH], "required")["json_schema"]["schema"]["anyOf"]) == 1
-    assert local._offered(asking(tools=[BASH, READ], tool_choice="Read")) == [READ]
-    assert local._offered(asking(tools=[BASH], tool_choice="none")) == []
+    assert local._offered(asking(tools=[BASH, READ], tool_choice="Read"), 1) == [READ]
+    assert local._offered(asking(tools=[BASH], tool_choice="none"), 1) == []
+
+
+def test_after_its_calls_the_model_has_to_answer():
+    """A small model would call the same tool for ever; a new prompt begins a new count."""
+    call = ToolCall(id="a", name="Bash", arguments={"command": "ls"})
+    history = [
+        Message(role="user", content="What is here?"),
+        Message(role="assistant", tool_calls=[call]),
+        Message(role="tool", tool_call_id="a", content="README"),
+    ]
+    request = ChatRequest(messages=history, tools=[BASH])
+    assert local._offered(request, 1) == []
+    assert local._offered(request, 2) == [BASH]
+    history.append(Message(role="user", content="And now?"))
+    assert local._offered(ChatRequest(messages=history, tools=[BASH]), 1) == [BASH]
 
 
 def test_a_conversation_is_told_in_words_that_the_model_knows():
@@ -80,11 +95,21 @@ def test_a_conversation_is_told_in_words_that_the_model_knows():
         Message(role="assistant", tool_calls=[call]),
         Message(role="tool", tool_call_id="a", content="README"),
     ]
-    system, user, spoken, result = local._messages(ChatRequest(messages=history), [BASH])
+    system, user, spoken, result = local._messages(ChatRequest(messages=history), [BASH], 100)
     assert system["content"].startswith("Be brief.\n\nYou can use these tools:\n- Bash: Run a")
     assert user == {"role": "user", "content": "What is here?"}
     assert json.loads(spoken["content"]) == {"tool": "Bash", "input": {"command": "ls"}}
     assert result == {"role": "user", "content": "Result of the tool:\nREADME"}
+
+
+def test_a_long_result_is_shortened_in_the_middle():
+    """The model has little room: of a long result it gets the beginning and the end."""
+    assert local._shortened("x" * 100, 100) == "x" * 100
+    text = "begin " + "x" * 5000 + " end"
+    short = local._shortened(text, 100)
+    assert short.startswith("begin ")
+    assert short.endswith(" end")
+    assert len(short) < 120
 
 
 def part(text: str, finish_reason: str | None = None) -> dict:

@@ -2,7 +2,7 @@
 
 Mounts      a provider, by default under the name "local"
 Configure   model (a GGUF file), context_tokens, threads, max_output_tokens, temperature, seed,
-            extra, name
+            calls_per_prompt, result_limit, extra, name
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from contextlib import aclosing
+from itertools import takewhile
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -56,6 +57,8 @@ class LocalConfig(BaseModel):
     max_output_tokens: int = Field(256, ge=1)
     temperature: float = Field(0.0, ge=0)
     seed: int = 0
+    result_limit: int = Field(1500, ge=100)
+    calls_per_prompt: int = Field(1, ge=1)
     extra: dict[str, Any] = {}
 
 
@@ -89,7 +92,7 @@ class LocalProvider:
     ) -> AsyncGenerator[StreamChunk, None]:
         """The reply as it is written; a tool call and what is said beside tools come at once."""
         model = await self._loaded()
-        tools = _offered(request)
+        tools = _offered(request, self.config.calls_per_prompt)
         reply = _Reply(self._origin, constrained=bool(tools))
         async with aclosing(model.ask(self._question(request, tools))) as parts:
             async for part in parts:
@@ -116,7 +119,7 @@ class LocalProvider:
         options = self.config
         heat = options.temperature if request.temperature is None else request.temperature
         question = {
-            "messages": _messages(request, tools),
+            "messages": _messages(request, tools, options.result_limit),
             "max_tokens": request.max_output_tokens or options.max_output_tokens,
             "temperature": heat,
             "seed": options.seed,
@@ -196,13 +199,20 @@ def _usage(usage: dict[str, Any]) -> Usage:
     )
 
 
-def _offered(request: ChatRequest) -> list[ToolSpec]:
-    """The tools the model may call now."""
+def _offered(request: ChatRequest, calls_per_prompt: int) -> list[ToolSpec]:
+    """The tools the model may call now; a small one would call the same for ever."""
     tools = request.tools or []
-    if request.tool_choice == "none":
+    chosen = request.tool_choice not in {None, "auto"}
+    if request.tool_choice == "none" or (not chosen and _called(request) >= calls_per_prompt):
         return []
     named = [tool for tool in tools if tool.name == request.tool_choice]
     return named or tools
+
+
+def _called(request: ChatRequest) -> int:
+    """How many replies with calls there were since the user spoke last."""
+    since = takewhile(lambda message: message.role != "user", reversed(request.messages))
+    return sum(bool(message.tool_calls) for message in since)
 
 
 def _form(tools: list[ToolSpec], choice: str | dict[str, Any] | None) -> dict[str, Any]:
@@ -223,11 +233,13 @@ def _object_of(**properties: Any) -> dict[str, Any]:
     }
 
 
-def _messages(request: ChatRequest, tools: list[ToolSpec]) -> list[dict[str, Any]]:
+def _messages(
+    request: ChatRequest, tools: list[ToolSpec], result_limit: int
+) -> list[dict[str, Any]]:
     conversation = arrange(request.messages)
     system = "\n\n".join(filter(None, [conversation.system, _introduction(tools)]))
     messages = [{"role": "system", "content": system}] if system else []
-    return messages + [_message(turn) for turn in conversation.turns]
+    return messages + [_message(turn, result_limit) for turn in conversation.turns]
 
 
 def _introduction(tools: list[ToolSpec]) -> str:
@@ -242,16 +254,24 @@ def _line(tool: ToolSpec) -> str:
     return f"- {tool.name}: {first} Input: {inputs}"
 
 
-def _message(turn: Turn) -> dict[str, Any]:
-    return {"role": turn.role, "content": "\n\n".join(map(_said, turn.blocks))}
+def _message(turn: Turn, result_limit: int) -> dict[str, Any]:
+    said = (_said(block, result_limit) for block in turn.blocks)
+    return {"role": turn.role, "content": "\n\n".join(said)}
 
 
-def _said(block: Any) -> str:
+def _said(block: Any, result_limit: int) -> str:
     if isinstance(block, ToolCallBlock):
         return json.dumps({"tool": block.name, "input": block.input}, ensure_ascii=False)
     if isinstance(block, ToolResultBlock):
-        return f"Result of the tool:\n{output_text(block)}"
+        return f"Result of the tool:\n{_shortened(output_text(block), result_limit)}"
     return block.text if isinstance(block, TextBlock) else ""
+
+
+def _shortened(text: str, limit: int) -> str:
+    """Beginning and end: a small model reads a hundred tokens a second and has room for few."""
+    if len(text) <= limit:
+        return text
+    return f"{text[: limit // 2]}\n[...]\n{text[-(limit // 2) :]}"
 
 
 async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Callable[[], Any] | None:
