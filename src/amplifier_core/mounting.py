@@ -51,7 +51,7 @@ class Mounted:
 
     def notice(self, change: str, handler: HookHandler) -> None:
         """A registration that was made while this module was being mounted."""
-        if change == "registered":
+        if change == "registered" and handler not in self.handlers:
             self.handlers.append(handler)
 
 
@@ -213,7 +213,7 @@ class Mounting:
         outcome.undo = undo if callable(undo) else None
         priority = plan.get("priority")
         if priority is not None:
-            for handler in outcome.handlers:
+            for handler in list(outcome.handlers):
                 self._coordinator.hooks.move(handler, priority)
 
     async def ready(self) -> None:

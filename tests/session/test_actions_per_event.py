@@ -37,7 +37,7 @@ INJECT = HookResult(action="inject_context", context_injection="a word from the 
 ASK = HookResult(action="ask_user", approval_prompt="really?")
 
 
-# session:start
+# The start of a session
 
 
 async def test_a_session_whose_start_is_denied_does_not_start() -> None:
@@ -72,7 +72,7 @@ async def test_what_is_injected_at_the_start_is_the_first_message() -> None:
         assert staged.messages[0]["content"] == "a word from the hook"
 
 
-# prompt:submit
+# A prompt
 
 
 async def test_a_denied_prompt_is_not_processed_and_the_user_gets_the_reason() -> None:
@@ -97,7 +97,7 @@ async def test_a_changed_prompt_is_the_one_that_the_model_sees() -> None:
         assert staged.texts("user") == ["QUIET"]
 
 
-# provider:request
+# A request to the model
 
 
 async def test_a_denied_request_is_not_made_and_ends_the_turn() -> None:
@@ -134,7 +134,7 @@ async def test_an_injection_at_the_request_is_seen_in_this_very_request(ephemera
         assert stored is not ephemeral
 
 
-# provider:response
+# Its reply
 
 
 async def test_a_denied_response_is_withheld() -> None:
@@ -161,7 +161,7 @@ async def test_a_changed_response_is_used() -> None:
         assert staged.texts("assistant") == ["the secret is safe"]
 
 
-# tool:pre and tool:post
+# A tool call
 
 
 async def test_a_denied_tool_does_not_run_and_the_agent_reads_why() -> None:

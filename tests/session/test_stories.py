@@ -110,7 +110,7 @@ async def test_todo_reminders_are_seen_but_never_stored(tmp_path: Path) -> None:
 
 async def test_git_status_is_known_at_the_start(tmp_path: Path) -> None:
     """Git status at session start."""
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)  # noqa: ASYNC221
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     (tmp_path / "new_file.txt").write_text("x")
     async with stage(
         [{"text": "ok", "expect": "new_file.txt"}], **tools(tmp_path), **hooks("hooks-git-status")
