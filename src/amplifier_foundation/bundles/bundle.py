@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +27,26 @@ class Bundle:
     digest: str
     secrets: frozenset[str]
     _plan: dict[str, Any]
+    _again: Callable[[], Bundle] | None = field(default=None, compare=False)
 
     @property
     def mount_plan(self) -> dict[str, Any]:
         return copy.deepcopy(self._plan)
+
+    def reload(self) -> Bundle:
+        """The same files, as they are now."""
+        return self if self._again is None else self._again()
 
     def __repr__(self) -> str:
         return f"Bundle({self.name!r}, digest={self.digest[:12]!r}, sources={len(self.sources)})"
 
 
 def make_bundle(
-    document: Node, sources: tuple[Path, ...], watched: tuple[Path, ...], secrets: frozenset[str]
+    document: Node,
+    sources: tuple[Path, ...],
+    watched: tuple[Path, ...],
+    secrets: frozenset[str],
+    again: Callable[[], Bundle],
 ) -> Bundle:
     """The frozen outcome of a merged and valid document."""
     plan = mount_plan(document)
@@ -48,6 +58,7 @@ def make_bundle(
         digest=_digest(plan),
         secrets=secrets,
         _plan=plan,
+        _again=again,
     )
 
 

@@ -30,10 +30,12 @@ def load_bundle(
 ) -> Bundle:
     """The project's bundle (or the file at `path`) over the user's over the packaged one."""
     env = os.environ if env is None else env
-    project = project_candidates(Path(project_dir or Path.cwd())) if path is None else ()
+    directory = Path(project_dir or Path.cwd()).absolute()
+    project = project_candidates(directory) if path is None else ()
     personal = (user_candidate(env),) if user else ()
     reading = _Reading(env)
-    layers = [Path(path).expanduser()] if path is not None else _only_one(project)
+    named = None if path is None else directory / Path(path).expanduser()
+    layers = [named] if named is not None else _only_one(project)
     layers += [candidate for candidate in personal if candidate.is_file()]
     documents = reading.documents(layers, defaults=defaults)
     merged = _EMPTY
@@ -41,7 +43,12 @@ def load_bundle(
         merged = overlay(merged, document)
     _refuse(_incomplete(merged))
     watched = tuple(dict.fromkeys((*project, *personal, *reading.sources)))
-    return make_bundle(merged, tuple(reading.sources), watched, frozenset(reading.secrets))
+    secrets = frozenset(reading.secrets)
+
+    def again() -> Bundle:
+        return load_bundle(named, project_dir=directory, env=env, user=user, defaults=defaults)
+
+    return make_bundle(merged, tuple(reading.sources), watched, secrets, again)
 
 
 def project_candidates(directory: Path) -> tuple[Path, Path]:

@@ -49,7 +49,9 @@ _SESSION = {
     "injection_budget_per_turn": optional(integer(0)),
     "injection_size_limit": optional(integer(0)),
     "injection_over_budget": choice("drop", "warn"),
-    "max_turns": optional(integer(1)),
+    "max_turns": integer(1),
+    "turn_timeout": optional(seconds),
+    "instructions": text,
     "limits": LIMITS,
     "debug": boolean,
 }
