@@ -61,6 +61,18 @@ async def test_a_long_turn_calls_back_a_short_one_does_not(bench: Bench) -> None
     assert [json.loads(body)["message"] for _, _, body in server.requests] == ["All tests pass."]
 
 
+async def test_waiting_for_the_next_prompt_is_no_news_unless_wanted(bench: Bench) -> None:
+    """Every turn ends in `awaiting_input`; only who asks for it is told."""
+    waiting = {"notification_type": "awaiting_input", "message": "Your turn"}
+    with receiver() as server:
+        async with mounted("notify", bench, webhook(server.url)):
+            await bench.emit("user:notification", **waiting)
+        assert server.requests == []
+        async with mounted("notify", bench, {**webhook(server.url), "types": ["awaiting_input"]}):
+            await bench.emit("user:notification", **waiting)
+    assert len(server.requests) == 1
+
+
 async def test_patterns_choose_the_events_and_each_is_told_once(bench: Bench) -> None:
     """Chosen by patterns; overlapping patterns are one notification."""
     with receiver() as server:

@@ -2,7 +2,7 @@
 
 Listens to  user:notification, orchestrator:complete, or what `events` names
 Answers     continue; delivery happens beside the agent
-Configure   events, desktop, webhooks, min_turn_seconds, min_interval, include_data, priority
+Configure   events, types, desktop, webhooks, min_turn_seconds, min_interval, include_data
 """
 
 from __future__ import annotations
@@ -72,6 +72,7 @@ class Config(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     events: tuple[str, ...] = (USER_NOTIFICATION, ORCHESTRATOR_COMPLETE)
+    types: frozenset[str] = frozenset({"approval_required", "error", "alert"})
     desktop: bool = True
     webhooks: tuple[WebhookConfig, ...] = ()
     min_turn_seconds: float = Field(10.0, ge=0)
@@ -155,8 +156,10 @@ class Notifier:
         return HookResult(action="continue")
 
     def _is_due(self, event: str, data: dict[str, Any]) -> bool:
+        if event == USER_NOTIFICATION:
+            return one_line(data.get("notification_type"), 40) in self._config.types
         if not self._config.sub_agents and not is_own(self._coordinator, data):
-            return event == USER_NOTIFICATION
+            return False
         if event != ORCHESTRATOR_COMPLETE:
             return True
         took = data.get("duration_ms")
