@@ -117,11 +117,13 @@ def part(text: str, finish_reason: str | None = None) -> dict:
 
 
 def test_what_the_model_writes_is_taken_apart():
-    """A call, a reply, and an object that ran out of tokens."""
+    """A call, a reply, and what ran out of tokens: half a call is never run."""
     cases = {
         '{"tool": "Bash", "input": {"command": "ls"}}': ("", [("Bash", {"command": "ls"})]),
         '{"reply": "Hello."}': ("Hello.", []),
-        '{"reply": "Hel': ('{"reply": "Hel', []),
+        '{"reply": "Hel': ("Hel", []),
+        '{"tool": "Bash", "input": {"command": "rm -rf /tmp/a': ("", [("Bash", {})]),
+        "no object": ("no object", []),
     }
     for written, (text, calls) in cases.items():
         reply = local._Reply(Origin("local"), constrained=True)
@@ -131,6 +133,8 @@ def test_what_the_model_writes_is_taken_apart():
         assert last.response is not None
         found = [(call.name, call.arguments) for call in last.response.tool_calls or []]
         assert (last.response.text, found) == (text, calls)
+        half = any(call.parse_error for call in last.response.tool_calls or [])
+        assert half == ("rm -rf" in written)
 
 
 def test_errors_of_the_model_have_their_kind():

@@ -15,6 +15,7 @@ from itertools import takewhile
 from typing import Any
 
 from pydantic import BaseModel, Field
+from pydantic_core import from_json
 
 from amplifier_core.llm_errors import (
     ContextLengthError,
@@ -93,8 +94,9 @@ class LocalProvider:
         """The reply as it is written; a tool call and what is said beside tools come at once."""
         model = await self._loaded()
         tools = _offered(request, self.config.calls_per_prompt)
-        reply = _Reply(self._origin, constrained=bool(tools))
-        async with aclosing(model.ask(self._question(request, tools))) as parts:
+        question = self._question(request, tools)
+        reply = _Reply(self._origin, constrained="response_format" in question)
+        async with aclosing(model.ask(question)) as parts:
             async for part in parts:
                 for chunk in reply.feed(part):
                     yield chunk
@@ -127,8 +129,9 @@ class LocalProvider:
             "stream": True,
             "stream_options": {"include_usage": True},
         }
-        form = {"response_format": _form(tools, request.tool_choice)} if tools else {}
-        return question | form | options.extra
+        if request.tools and request.tool_choice != "none":
+            question["response_format"] = _form(tools, request.tool_choice)
+        return question | options.extra
 
 
 class _Reply:
@@ -167,9 +170,10 @@ class _Reply:
         )
 
     def _take_apart(self, written: str) -> Generator[StreamChunk, None, bool]:
-        said = _object(written)
+        said, whole = _object(written)
         if "tool" in said:
-            given = said.get("input", {})
+            # A call that ran out of tokens must not run: as text its arguments cannot be read.
+            given = said.get("input", {}) if whole else written
             yield from self._assembly.open(0, "tool_call", name=str(said["tool"]), input=given)
             return True
         yield from self._assembly.grow("text", "text", str(said.get("reply", written)))
@@ -182,13 +186,15 @@ class _Reply:
         return self._origin.error(kind, str(facts.get("message")), status_code=facts.get("code"))
 
 
-def _object(written: str) -> dict[str, Any]:
-    """The JSON object; one that ran out of tokens is none, and is shown as it is."""
-    try:
-        value = json.loads(written)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
+def _object(written: str) -> tuple[dict[str, Any], bool]:
+    """The JSON object as far as it goes, and whether that is all of it."""
+    for partial in (False, "trailing-strings"):
+        try:
+            value = from_json(written, allow_partial=partial)
+        except ValueError:
+            continue
+        return (value if isinstance(value, dict) else {}), not partial
+    return {}, False
 
 
 def _usage(usage: dict[str, Any]) -> Usage:
