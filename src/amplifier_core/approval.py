@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import math
 import re
@@ -13,7 +12,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from amplifier_core.errors import ApprovalTimeout, ApprovalTimeoutError
 from amplifier_core.models import DEFAULT_APPROVAL_OPTIONS, Decision
-from amplifier_core.utils import describe_error
+from amplifier_core.utils import describe_error, finished
 
 logger = logging.getLogger(__name__)
 
@@ -26,9 +25,6 @@ REFUSING = frozenset(
 
 LONGEST_WAIT = 30 * 24 * 3600.0
 """Seconds; whatever a hook asks for, no question stays open longer."""
-
-STOP_GRACE = 0.2
-"""Seconds an approval system has to end after its question was withdrawn."""
 
 How = Literal["person", "cache", "timeout", "error", "nobody", "invalid"]
 
@@ -109,12 +105,12 @@ class Verdict:
 
 
 def _words(option: str) -> list[str]:
-    return re.findall(r"[a-z']+", option.lower()) if option.isascii() else []
+    return re.findall(r"[^\W_]+", option.lower())
 
 
 def allows(option: str) -> bool:
     """Whether an option means yes: by its first word, everything else is a no."""
-    return _words(option)[:1] != [] and _words(option)[0] in ALLOWING
+    return not ALLOWING.isdisjoint(_words(option)[:1])
 
 
 def unclear_options(options: Sequence[str]) -> list[str]:
@@ -139,17 +135,24 @@ class ApprovalGate:
 
     def __init__(self, system: Any = None) -> None:
         self.system = system
-        self._cache: dict[CacheKey, Verdict] = {}
+        self._cache: dict[CacheKey, tuple[Verdict, Any]] = {}
 
-    def cached(self, registration: int, question: ApprovalQuestion) -> Verdict | None:
+    def cached(
+        self, registration: int, question: ApprovalQuestion, tool: Any = None
+    ) -> Verdict | None:
         """What the person said about exactly this hook, tool and prompt, if it was for always."""
-        kept = self._cache.get((registration, question.tool_name, question.prompt))
-        return kept and Verdict(kept.allowed, "cache", kept.decision, kept.by)
+        key = (registration, question.tool_name, question.prompt)
+        kept, its_tool = self._cache.get(key, (None, None))
+        if kept is None or its_tool is not tool:
+            return None
+        return Verdict(kept.allowed, "cache", kept.decision, kept.by)
 
-    def remember(self, registration: int, question: ApprovalQuestion, verdict: Verdict) -> bool:
+    def remember(
+        self, registration: int, question: ApprovalQuestion, verdict: Verdict, tool: Any = None
+    ) -> bool:
         """Keep an answer that ends in "always"; True if it is one."""
         if verdict.remembered:
-            self._cache[registration, question.tool_name, question.prompt] = verdict
+            self._cache[registration, question.tool_name, question.prompt] = (verdict, tool)
         return verdict.remembered
 
     def clear(self) -> int:
@@ -163,27 +166,24 @@ class ApprovalGate:
         if self.system is None:
             return Verdict(False, "nobody", detail="there is no approval system")
         seconds = question.timeout
-        if math.isnan(seconds) or seconds < 0:
+        if not isinstance(seconds, int | float) or math.isnan(seconds) or seconds < 0:
             return Verdict(False, "invalid", detail=f"approval_timeout of {seconds!r} seconds")
         return await self._decided(question, min(seconds, LONGEST_WAIT))
 
     async def _decided(self, question: ApprovalQuestion, seconds: float) -> Verdict:
         started = time.monotonic()
-        asking = asyncio.ensure_future(self._put(question))
         try:
-            await asyncio.wait({asking}, timeout=seconds)
-        finally:
-            if not asking.done():
-                await _withdraw(asking)
-        if time.monotonic() - started > seconds or asking.cancelled():
-            return _by_default(question, "timeout", f"nobody decided within {seconds:g} s")
-        error = asking.exception()
-        if isinstance(error, ApprovalTimeout):
-            return _by_default(question, "timeout", str(error) or "nobody decided in time")
-        if error is not None:
-            logger.error("The approval system failed: %s", describe_error(error), exc_info=error)
+            answer = await finished(self._put(question), seconds)
+        except Exception as error:
+            if time.monotonic() - started >= seconds:
+                return _late(question, seconds)
+            if isinstance(error, ApprovalTimeout):
+                return _by_default(question, "timeout", str(error) or "nobody decided in time")
+            logger.exception("The approval system failed")
             return _by_default(question, "error", f"approval system: {describe_error(error)}")
-        return _judged(question, asking.result())
+        if time.monotonic() - started > seconds:
+            return _late(question, seconds)
+        return _judged(question, answer)
 
     async def _put(self, question: ApprovalQuestion) -> Any:
         if isinstance(self.system, DecidingApprovalSystem):
@@ -193,10 +193,8 @@ class ApprovalGate:
         )
 
 
-async def _withdraw(asking: asyncio.Future[Any]) -> None:
-    asking.add_done_callback(lambda done: done.cancelled() or done.exception())
-    asking.cancel()
-    await asyncio.wait({asking}, timeout=STOP_GRACE)
+def _late(question: ApprovalQuestion, seconds: float) -> Verdict:
+    return _by_default(question, "timeout", f"nobody decided within {seconds:g} s")
 
 
 def _by_default(question: ApprovalQuestion, how: How, detail: str) -> Verdict:

@@ -7,9 +7,12 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from amplifier_core.utils import describe_error
+from amplifier_core.utils import describe_error, finished
 
 logger = logging.getLogger(__name__)
+
+PATIENCE = 10.0
+"""Seconds that one callback may take."""
 
 
 class CancellationToken:
@@ -75,6 +78,6 @@ class CancellationToken:
             try:
                 outcome = callback()
                 if inspect.isawaitable(outcome):
-                    await outcome
+                    await finished(outcome, PATIENCE)
             except Exception as error:  # noqa: BLE001 - a stop must reach all of them
                 logger.warning("A cancellation callback failed: %s", describe_error(error))

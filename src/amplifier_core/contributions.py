@@ -7,9 +7,12 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from amplifier_core.utils import describe_error
+from amplifier_core.utils import describe_error, finished
 
 logger = logging.getLogger(__name__)
+
+PATIENCE = 10.0
+"""Seconds that one contributor may take."""
 
 Contributor = Callable[[], Any]
 
@@ -35,7 +38,7 @@ class Contributions:
             try:
                 value = entry["callback"]()
                 if inspect.isawaitable(value):
-                    value = await value
+                    value = await finished(value, PATIENCE)
             except Exception as error:  # noqa: BLE001 - one contributor must not silence the others
                 logger.warning(
                     "Contributor '%s' of channel '%s' failed: %s",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import logging
 import time
@@ -22,8 +21,17 @@ from amplifier_core.events import (
     PROVIDER_REQUEST,
     is_notification,
 )
-from amplifier_core.gates import Gates, Passage
-from amplifier_core.hooks import Answer, Dispatch, HookHandler, HookRegistry, dispatch_of
+from amplifier_core.gates import Gates, Passage, digest_of
+from amplifier_core.hooks import (
+    Answer,
+    Dispatch,
+    HookHandler,
+    HookRegistry,
+    Plan,
+    Steps,
+    as_dict,
+    dispatch_of,
+)
 from amplifier_core.injection import (
     INJECTION_BUDGET_PER_TURN,
     MAX_INJECTION_SIZE,
@@ -37,7 +45,7 @@ from amplifier_core.models import HookResult, Level, continued, replaced
 from amplifier_core.mount_points import MountPoints
 from amplifier_core.precedence import injections
 from amplifier_core.trail import Scrubber, Trail
-from amplifier_core.utils import describe_error
+from amplifier_core.utils import describe_error, finished
 
 __all__ = [
     "INJECTION_BUDGET_PER_TURN",
@@ -52,8 +60,17 @@ logger = logging.getLogger(__name__)
 PATIENCE = 10.0
 """Seconds that a display may take for one message."""
 
+HOLDS_THE_LOOP = 0.1
+"""Seconds; a hook that lets nothing else run for longer is named in a warning."""
+
 MOST_ROUNDS = 8
 """How often one operation may be edited or re-judged before it is denied."""
+
+_now = time.perf_counter
+_listen = output.running.set
+
+UNKNOWN = "unknown"
+"""The hook of a result that somebody handed over without saying whose it is."""
 
 _Drops = list[tuple[Injection, str]]
 
@@ -103,7 +120,10 @@ class SessionCoordinator:
         self._strangers: dict[str, HookHandler] = {}
         self._sealed = False
         self._trail = Trail(audit, self.session_id)
-        self._gates = Gates(ApprovalGate(approval_system), self._trail, self.notify)
+        self._gates = Gates(
+            ApprovalGate(approval_system), self._trail, self.notify, self._mounted_tool
+        )
+        self._loop_holders = LoopHolders()
         limits = InjectionLimits.read(self.config.get("session") or {})
         self._injector = Injector(self._get_context, InjectionBudget(limits), self._trail)
         self._stop_listening = self.hooks.listen(self._registry_changed)
@@ -117,46 +137,60 @@ class SessionCoordinator:
 
         That is `continue` with the final data, a copy nobody else holds, or `deny` with the reason.
         """
-        if not self.hooks.hears(event) and not self._trail.normal:
-            return await self.hooks.emit(event, detached(data or {}))
+        given = detached(data if type(data) is dict else as_dict(data))
         if is_notification(event):
-            await self.notify(event, data or {})
-            return continued(data or {})
-        return await self._operation(event, detached(data or {}))
+            await self.notify(event, given)
+            return continued({**self.hooks.default_fields, **given})
+        if not self.hooks.hears(event) and not self._trail.normal:
+            return await self.hooks.emit(event, given)
+        run = await self._dispatched(event, given)
+        if not run.spoken:
+            return continued(run.data)
+        return await self._operation(run, given)
 
     async def notify(self, event: str, data: dict[str, Any]) -> None:
         """Tell of something that has happened; nothing that a hook answers can undo it."""
         if not self.hooks.hears(event) and not self._trail.normal:
             return
         run = await self._dispatched(event, data)
-        await self._inject(event, run.spoken)
+        if run.spoken:
+            await self._inject(event, run.spoken)
 
-    async def _operation(self, event: str, data: dict[str, Any]) -> HookResult:
+    async def _operation(self, run: Dispatch, given: dict[str, Any]) -> HookResult:
+        """Ask for what the hooks left of it; again, if it or the policy is changed meanwhile."""
         answered: set[tuple[int, str]] = set()
         comments: tuple[str, ...] = ()
         for _ in range(MOST_ROUNDS):
-            before = self.hooks.handlers_for(event)
-            run = await self._dispatched(event, data)
             passage = await self._passage(run, answered)
             comments += passage.comments
             if passage.edited_input is not None:
-                data = {**run.data, "tool_input": detached(passage.edited_input)}
-            elif passage.allowed and answered and await self._changed_meanwhile(run, before):
-                data = run.data
+                edited = {**run.data, "tool_input": detached(passage.edited_input)}
+                run = await self._dispatched(run.event, edited)
+            elif passage.allowed and answered and await self._changed_meanwhile(run):
+                run = await self._dispatched(run.event, given)
+                if digest_of(run.event, run.data) != passage.digest:
+                    answered.clear()  # the person has not seen this
             else:
-                await self._inject(event, run.spoken)
+                await self._inject(run.event, run.spoken)
                 return await self._outcome(run, passage, answered, comments)
         return await self._denied(
-            event, "kernel", f"the operation was changed more than {MOST_ROUNDS} times"
+            run.event, "kernel", f"the operation was changed more than {MOST_ROUNDS} times"
         )
 
     async def _dispatched(self, event: str, data: dict[str, Any]) -> Dispatch:
-        eyes = _Eyes(self._trail, event)
-        run = await self.hooks.dispatch(event, data, eyes)
-        if run.spoken or eyes.printed:
-            await self._show_all(run, eyes.printed)
-        if self._trail.sink is not None:
-            self._trail.dispatched(run, eyes.durations, run.fold())
+        trail = self._trail
+        watch = _Ears(self._loop_holders) if trail.sink is None else _Eyes(self, event)
+        if not output.ready():
+            output.install()
+        before = output.running.get()
+        try:
+            run = await self.hooks.dispatch(event, data, watch)
+        finally:
+            output.running.set(before)
+        if run.spoken or watch.printed:
+            await self._show_all(run, watch.printed)
+        if trail.sink is not None:
+            trail.dispatched(run, watch.durations, run.fold())
         return run
 
     async def _passage(self, run: Dispatch, answered: set[tuple[int, str]]) -> Passage:
@@ -168,22 +202,28 @@ class SessionCoordinator:
             return Passage()
         return await self._gates.passage(asking, run.event, run.data, answered)
 
-    async def _changed_meanwhile(self, run: Dispatch, before: list[HookHandler]) -> bool:
+    async def _changed_meanwhile(self, run: Dispatch) -> bool:
         """Whether the hooks, or what an asking guard has to say, changed while a person thought."""
-        if self.hooks.handlers_for(run.event) != before:
+        if self.hooks.handlers_for(run.event) != [handler for _, _, handler in run.plan]:
             return True
-        for answer in run.spoken:
-            guard = answer.handler
-            if answer.result.action != "ask_user" or guard.on_error != "deny":
-                continue
-            try:
-                now = await guard.execute(run.event, detached(run.data))
-            except Exception as error:  # noqa: BLE001 - judged like any failing guard
-                logger.warning("Guard '%s' failed: %s", guard.name, describe_error(error))
-                return True
-            if now.action == "deny" or now.approval_prompt != answer.result.approval_prompt:
+        asking = [one for one in run.spoken if one.result.action == "ask_user"]
+        for answer in asking:
+            if answer.handler.on_error == "deny" and await self._says_something_else(answer, run):
                 return True
         return False
+
+    async def _says_something_else(self, answer: Answer, run: Dispatch) -> bool:
+        guard, before, held = answer.handler, output.running.get(), output.Holder()
+        output.running.set(held)
+        try:
+            now = await finished(guard.execute(run.event, detached(run.data)), None)
+        except Exception as error:  # noqa: BLE001 - judged like any failing guard
+            logger.warning("Guard '%s' failed: %s", guard.name, describe_error(error))
+            return True
+        finally:
+            output.end(held)
+            output.running.set(before)
+        return now.action == "deny" or now.approval_prompt != answer.result.approval_prompt
 
     async def _outcome(
         self,
@@ -209,7 +249,7 @@ class SessionCoordinator:
     # Carrying out single answers, for loops that emit by themselves
 
     async def process_hook_result(
-        self, result: HookResult, event: str = "", hook_name: str = "unknown"
+        self, result: HookResult, event: str = "", hook_name: str = UNKNOWN
     ) -> HookResult:
         """Carry out a result that `emit` returned, with every answer behind it."""
         run = dispatch_of(result) or self._stranger_run(result, event, hook_name)
@@ -224,13 +264,13 @@ class SessionCoordinator:
 
     def _stranger_run(self, result: HookResult, event: str, hook_name: str) -> Dispatch:
         handler = self._strangers.setdefault(hook_name, HookHandler(_silent, name=hook_name))
-        run = Dispatch(event, (), dict(result.data or {}), None)
+        run = Dispatch(event, Plan(), dict(result.data or {}), None)
         run.denied = result.action == "deny"
         run.spoken.append(Answer(handler, result))
         return run
 
     def handle_context_injection(
-        self, result: HookResult, hook_name: str = "unknown", event: str = ""
+        self, result: HookResult, hook_name: str = UNKNOWN, event: str = ""
     ) -> Awaitable[None]:
         """Inject what a result brings. Too large is a ValueError at once; await it for the rest."""
         wanted = _injections_of(result, hook_name, event)
@@ -239,15 +279,16 @@ class SessionCoordinator:
         return self._place(wanted, {})
 
     async def handle_approval_request(
-        self, result: HookResult, hook_name: str = "unknown", event: str = ""
+        self, result: HookResult, hook_name: str = UNKNOWN, event: str = ""
     ) -> HookResult:
         """Put a result's question to the person; returns `continue` or `deny`."""
         asking = replaced(result, action="ask_user")
         run = self._stranger_run(asking, event, hook_name)
-        passage = await self._passage(run, set())
-        return await self._outcome(run, passage, set(), passage.comments)
+        answered: set[tuple[int, str]] = set()
+        passage = await self._passage(run, answered)
+        return await self._outcome(run, passage, answered, passage.comments)
 
-    async def handle_user_message(self, result: HookResult, hook_name: str = "unknown") -> None:
+    async def handle_user_message(self, result: HookResult, hook_name: str = UNKNOWN) -> None:
         """Show a result's message to the person."""
         if result.user_message:
             source = result.user_message_source or f"hook:{hook_name}"
@@ -256,21 +297,22 @@ class SessionCoordinator:
     async def show(self, message: str, level: Level, source: str) -> None:
         """Show a text to the person; a display that fails or hangs costs the message only."""
         text = self._trail.scrubbed(message)
+        printing = output.release()
         try:
             screen = self.display_system or display.LoggingDisplay()
             shown = screen.show_message(text, level, source)
             if inspect.isawaitable(shown):
-                async with asyncio.timeout(PATIENCE):
-                    await shown
+                await finished(shown, PATIENCE)
         except Exception as error:
             logger.exception("The display failed; the message was: %s", text)
             self._trail.write("error", {"what": "display", "error": describe_error(error)})
+        finally:
+            output.restore(printing)
 
-    async def _show_all(self, run: Dispatch, printed: Mapping[int, str]) -> None:
-        spoken = {answer.handler.id: answer.result for answer in run.spoken}
-        for handler_id, text in printed.items():
-            handler = next(record for _, _, record in run.plan if record.id == handler_id)
-            result = spoken.get(handler_id)
+    async def _show_all(self, run: Dispatch, printed: Mapping[HookHandler, str]) -> None:
+        spoken = {answer.handler: answer.result for answer in run.spoken}
+        for handler, text in printed.items():
+            result = spoken.get(handler)
             hidden = result is not None and result.suppress_output
             kind = "output_suppressed" if hidden else "output_shown"
             self._trail.write(kind, {"text": text}, event=run.event, handler=handler)
@@ -332,14 +374,22 @@ class SessionCoordinator:
         result = await self.execute_with_hooks(PROVIDER_REQUEST, asked)
         if result.action == "deny" or result.data is None:
             return result
+        kept = result.data.get("messages")
+        if not isinstance(kept, list):
+            why = f"a hook left {type(kept).__name__} instead of a list of messages"
+            return await self._denied(PROVIDER_REQUEST, "kernel", why)
         fresh = (await self._injector.history())[stored:]
-        messages = self._injector.for_one_request([*result.data.get("messages", []), *fresh])
+        messages = self._injector.for_one_request([*kept, *fresh])
         return replaced(result, data={**result.data, "messages": messages})
 
     @property
     def injection_budget(self) -> int:
         """Tokens that hooks injected in this turn."""
         return self._injector.budget.used
+
+    @injection_budget.setter
+    def injection_budget(self, used: int) -> None:
+        self._injector.budget.used = used
 
     @property
     def injection_budget_per_turn(self) -> int | None:
@@ -371,6 +421,9 @@ class SessionCoordinator:
     def _get_context(self) -> Any:
         return self._mounts.points["context"]
 
+    def _mounted_tool(self, name: Any) -> Any:
+        return self._mounts.points["tools"].get(name) if isinstance(name, str) else None
+
     @property
     def approval_system(self) -> Any:
         return self._gates.gate.system
@@ -394,8 +447,9 @@ class SessionCoordinator:
 
     def register_scrubber(self, scrubber: Scrubber) -> Callable[[], None]:
         """Run over every text before it is displayed, injected or written to the trail."""
-        self._trail.scrubbers.append(scrubber)
-        return lambda: self._trail.scrubbers.remove(scrubber)
+        scrubbers = self._trail.scrubbers
+        scrubbers.append(scrubber)
+        return lambda: scrubbers.remove(scrubber) if scrubber in scrubbers else None
 
     @property
     def mount_points(self) -> dict[str, Any]:
@@ -444,19 +498,24 @@ class SessionCoordinator:
 
     async def cleanup(self) -> None:
         """Undo everything in reverse order; one that fails does not stop the others."""
-        while self._cleanups:
-            undo = self._cleanups.pop()
-            try:
-                outcome = undo()
-                if inspect.isawaitable(outcome):
-                    await outcome
-            except Exception:
-                logger.exception("A clean-up failed")
-        forgotten = self._gates.gate.clear()
-        if forgotten:
-            self._trail.write("approval_cache_cleared", {"answers": forgotten})
-        self._injector.forget()
-        self._stop_listening()
+        try:
+            while self._cleanups:
+                await self._undo(self._cleanups.pop())
+        finally:
+            forgotten = self._gates.gate.clear()
+            if forgotten:
+                self._trail.write("approval_cache_cleared", {"answers": forgotten})
+            self._injector.forget()
+            self._stop_listening()
+
+    async def _undo(self, undo: Callable[[], Any]) -> None:
+        try:
+            outcome = undo()
+            if inspect.isawaitable(outcome):
+                await finished(outcome, PATIENCE)
+        except Exception as error:
+            logger.exception("A clean-up failed")
+            self._trail.write("error", {"what": "clean-up", "error": describe_error(error)})
 
     async def request_cancel(self, immediate: bool = False) -> None:
         """Ask the run to stop, gracefully or at once."""
@@ -494,29 +553,97 @@ class SessionCoordinator:
 ModuleCoordinator = SessionCoordinator
 
 
-class _Eyes:
-    """Watches hooks run: catches what they print, takes their time, notes it at full level."""
+class LoopHolders:
+    """Finds the hooks that hold the event loop, and names each in one warning.
 
-    __slots__ = ("_before", "_event", "_started", "_trail", "durations", "printed")
+    A hook that took long may only have waited, which is its right. It is timed step by step when
+    it runs again, and a step is what nothing else can run beside.
+    """
 
-    def __init__(self, trail: Trail, event: str) -> None:
-        self._trail = trail
-        self._event = event
-        self.durations: dict[int, float] = {}
-        self.printed: dict[int, str] = {}
+    def __init__(self) -> None:
+        self.suspects: set[int] = set()
+        self._cleared: set[int] = set()
 
-    def begin(self, handler: HookHandler) -> None:
-        if self._trail.full:
-            self._trail.write("hook_started", {}, event=self._event, handler=handler)
-        self._before = output.begin()
-        self._started = time.perf_counter()
+    def took_long(self, handler: HookHandler) -> None:
+        """A hook ran for long, perhaps waiting."""
+        if handler.id not in self._cleared:
+            self.suspects.add(handler.id)
+
+    def held(self, handler: HookHandler, seconds: float) -> None:
+        """A hook let nothing else run for so long."""
+        self.suspects.discard(handler.id)
+        self._cleared.add(handler.id)
+        if seconds > HOLDS_THE_LOOP:
+            logger.warning(
+                "Hook '%s' on '%s' held the event loop for %d ms; nothing else could run. "
+                "Await what is slow, or move it to a thread with asyncio.to_thread",
+                handler.name,
+                handler.event,
+                seconds * 1000,
+            )
+
+
+class _Ears:
+    """Listens while hooks run: catches what each of them prints."""
+
+    __slots__ = ("_holder", "_holders", "_longest", "_started", "printed")
+
+    durations: Mapping[int, float] = {}
+
+    def __init__(self, holders: LoopHolders) -> None:
+        self._holders = holders
+        self.printed: dict[HookHandler, str] = {}
+        self._longest: float | None = None
+
+    def begin(self, handler: HookHandler) -> Steps | None:
+        self._holder: output.Holder = []
+        _listen(self._holder)
+        self._started = _now()
+        if self._holders.suspects and handler.id in self._holders.suspects:
+            self._longest = 0.0
+            return self._step
+        return None
 
     def end(self, handler: HookHandler) -> None:
-        seconds = time.perf_counter() - self._started
-        self.durations[handler.id] = seconds
-        text = output.end(self._before)
-        if text:
-            self.printed[handler.id] = text
+        seconds = _now() - self._started
+        if seconds > HOLDS_THE_LOOP:
+            self._took_long(handler, seconds)
+        if self._holder:
+            self.printed[handler] = output.end(self._holder)
+        else:
+            self._holder.append(None)
+
+    def _step(self, seconds: float) -> None:
+        self._longest = max(self._longest or 0.0, seconds)
+
+    def _took_long(self, handler: HookHandler, seconds: float) -> None:
+        if self._longest is None:
+            self._holders.took_long(handler)
+        else:
+            # A plain function has no steps: all of its time was one.
+            self._holders.held(handler, self._longest or seconds)
+            self._longest = None
+
+
+class _Eyes(_Ears):
+    """Watches as well: takes each hook's time, and notes its start and end at full level."""
+
+    __slots__ = ("_event", "_trail", "durations")
+
+    def __init__(self, coordinator: SessionCoordinator, event: str) -> None:
+        super().__init__(coordinator._loop_holders)
+        self._trail = coordinator.trail
+        self._event = event
+        self.durations: dict[int, float] = {}
+
+    def begin(self, handler: HookHandler) -> Steps | None:
+        if self._trail.full:
+            self._trail.write("hook_started", {}, event=self._event, handler=handler)
+        return super().begin(handler)
+
+    def end(self, handler: HookHandler) -> None:
+        seconds = self.durations[handler.id] = _now() - self._started
+        super().end(handler)
         if self._trail.full:
             body = {"ms": round(seconds * 1000, 3)}
             self._trail.write("hook_finished", body, event=self._event, handler=handler)
@@ -529,8 +656,9 @@ async def _silent(_event: str, _data: dict[str, Any]) -> None:
 def _injections_of(result: HookResult, hook: str, event: str) -> list[Injection]:
     return [
         Injection(
-            hook=one.hook_name or hook,
-            event=one.event or event,
+            # Under its own name, whatever it says of itself; a caller may not know it.
+            hook=hook if hook != UNKNOWN else one.hook_name or hook,
+            event=event or one.event or "",
             text=one.content,
             role=one.role,
             ephemeral=one.ephemeral,

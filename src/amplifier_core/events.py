@@ -530,7 +530,7 @@ def payload_type(event: str) -> type[EventData] | None:
     return _payloads.get(canonical(event))
 
 
-_notifications = frozenset(ALL_EVENTS) - {
+_notifications = (frozenset(ALL_EVENTS) | _canonical.keys()) - {
     SESSION_START,
     PROMPT_SUBMIT,
     PROVIDER_REQUEST,
@@ -538,10 +538,11 @@ _notifications = frozenset(ALL_EVENTS) - {
     TOOL_PRE,
     TOOL_POST,
     CONTEXT_PRE_COMPACT,
+    "context:pre-compact",
     AGENT_SPAWN,
 }
 
 
 def is_notification(event: str) -> bool:
     """Whether an event only tells: deny, modify and ask_user on it are recorded, no more."""
-    return canonical(event) in _notifications
+    return event in _notifications

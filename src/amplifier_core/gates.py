@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
+from amplifier_core import output
 from amplifier_core.approval import (
     ApprovalGate,
     ApprovalQuestion,
@@ -29,6 +31,11 @@ from amplifier_core.utils import digest
 logger = logging.getLogger(__name__)
 
 Notify = Callable[[str, dict[str, Any]], Awaitable[None]]
+
+_open: ContextVar[frozenset[tuple[int, str, str]]] = ContextVar(
+    "amplifier_open_questions", default=frozenset()
+)
+"""What is being asked further up in this very stack: a hook may not ask itself in a circle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +60,17 @@ def digest_of(event: str, data: dict[str, Any]) -> str:
 class Gates:
     """Asks in priority order, records before and after, and stops at the first no."""
 
-    def __init__(self, gate: ApprovalGate, trail: Trail, notify: Notify) -> None:
+    def __init__(
+        self,
+        gate: ApprovalGate,
+        trail: Trail,
+        notify: Notify,
+        tool_of: Callable[[Any], Any] = lambda name: None,
+    ) -> None:
         self.gate = gate
         self._trail = trail
         self._notify = notify
+        self._tool_of = tool_of
 
     async def passage(
         self,
@@ -102,7 +116,8 @@ class Gates:
         )
 
     async def _verdict(self, answer: Answer, question: ApprovalQuestion) -> Verdict:
-        kept = self.gate.cached(answer.handler.id, question)
+        tool = self._tool_of(question.tool_name)
+        kept = self.gate.cached(answer.handler.id, question, tool)
         if kept is not None:
             body = {"prompt": question.prompt, "decision": kept.decision, "digest": question.digest}
             self._trail.write(
@@ -110,10 +125,34 @@ class Gates:
             )
             await self._tell_outcome(question, kept)
             return kept
-        failure = await self._announce(answer, question)
-        if failure is not None:
-            return Verdict(False, "error", detail=failure)
-        return await self._decide(answer, question)
+        verdict = await self._asked_once(answer, question)
+        if self.gate.remember(answer.handler.id, question, verdict, tool):
+            body = {"prompt": question.prompt, "decision": verdict.decision}
+            self._trail.write(
+                "approval_cache_stored", body, event=question.event, handler=answer.handler
+            )
+        await self._tell_outcome(question, verdict)
+        return verdict
+
+    async def _asked_once(self, answer: Answer, question: ApprovalQuestion) -> Verdict:
+        """Ask, unless the same question is what somebody further up is waiting for."""
+        key = (answer.handler.id, question.prompt, question.digest)
+        if key in _open.get():
+            return Verdict(False, "invalid", detail="the same question is being asked already")
+        token = _open.set(_open.get() | {key})
+        try:
+            failure = await self._announce(answer, question)
+            if failure is not None:
+                return Verdict(False, "error", detail=failure)
+            return await self._decide(answer, question)
+        except asyncio.CancelledError:
+            body = {"digest": question.digest}
+            self._trail.write(
+                "approval_cancelled", body, event=question.event, handler=answer.handler
+            )
+            raise
+        finally:
+            _open.reset(token)
 
     async def _announce(self, answer: Answer, question: ApprovalQuestion) -> str | None:
         unclear = unclear_options(question.options)
@@ -151,11 +190,11 @@ class Gates:
         source: dict[str, Any] = {"event": question.event, "handler": answer.handler}
         if self.gate.system is not None:
             self._trail.write("approval_shown", {"digest": question.digest}, **source)
+        printing = output.release()
         try:
             verdict = await self.gate.ask(question)
-        except asyncio.CancelledError:
-            self._trail.write("approval_cancelled", {"digest": question.digest}, **source)
-            raise
+        finally:
+            output.restore(printing)
         body = {
             "allowed": verdict.allowed,
             "how": verdict.how,
@@ -168,13 +207,7 @@ class Gates:
         }
         kind = "approval_expired" if verdict.how == "timeout" else "approval_decided"
         failure = await self._trail.write_ahead(kind, body, **source)
-        if failure is not None:
-            verdict = Verdict(False, "error", detail=failure)
-        elif self.gate.remember(answer.handler.id, question, verdict):
-            body = {"prompt": question.prompt, "decision": verdict.decision}
-            self._trail.write("approval_cache_stored", body, **source)
-        await self._tell_outcome(question, verdict)
-        return verdict
+        return verdict if failure is None else Verdict(False, "error", detail=failure)
 
     async def _tell_outcome(self, question: ApprovalQuestion, verdict: Verdict) -> None:
         event = APPROVAL_GRANTED if verdict.allowed else APPROVAL_DENIED

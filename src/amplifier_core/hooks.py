@@ -9,7 +9,7 @@ import math
 import threading
 import time
 from bisect import bisect_left, insort
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -193,11 +193,49 @@ def dispatch_of(result: HookResult) -> Dispatch | None:
     return carried if fold(carried.spoken, carried.data).action == result.action else None
 
 
-class Watch(Protocol):
-    """Looks on while hooks run, one at a time: the coordinator's eyes and clock."""
+Steps = Callable[[float], None]
 
-    def begin(self, handler: HookHandler) -> None: ...
+
+class Watch(Protocol):
+    """Looks on while hooks run, one at a time: the coordinator's eyes and clock.
+
+    What `begin` returns, if anything, is told the seconds that each step of the hook took between
+    two waits: so long it held the loop.
+    """
+
+    def begin(self, handler: HookHandler) -> Steps | None: ...
     def end(self, handler: HookHandler) -> None: ...
+
+
+class _Timed:
+    """Work that is timed step by step."""
+
+    __slots__ = ("_tell", "_work")
+
+    def __init__(self, work: Awaitable[Any], tell: Steps) -> None:
+        self._work = work
+        self._tell = tell
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        steps = self._work.__await__()
+        advance: Callable[[], Any] = partial(next, steps)
+        while True:
+            started = time.perf_counter()
+            try:
+                waiting = advance()
+            except StopIteration as done:
+                return done.value
+            finally:
+                self._tell(time.perf_counter() - started)
+            try:
+                yield waiting
+                advance = partial(next, steps)
+            except BaseException as error:  # noqa: BLE001 - cancellation too is the hook's to see
+                advance = partial(_throw_into, steps, error)
+
+
+def _throw_into(steps: Any, error: BaseException) -> Any:
+    return steps.throw(error)
 
 
 class HookRegistry:
@@ -368,6 +406,11 @@ class HookRegistry:
         """Fields merged into every event; what the event itself says wins."""
         self._defaults = defaults
 
+    @property
+    def default_fields(self) -> dict[str, Any]:
+        """A copy of them."""
+        return dict(self._defaults)
+
     # Inspection
 
     def hears(self, event: str) -> bool:
@@ -492,7 +535,9 @@ class HookRegistry:
             _depth.set(depth)
 
     def _dispatch(self, event: str, data: Any) -> Dispatch:
-        stamped = {**self._defaults, **as_dict(data), "timestamp": timestamp()}
+        if type(data) is not dict:
+            data = as_dict(data)
+        stamped = {**self._defaults, **data, "timestamp": timestamp()}
         return Dispatch(event, self._plan(event), stamped, copy_plain(stamped))
 
 
@@ -515,33 +560,32 @@ def _careful(_event: str, _data: dict[str, Any]) -> object:
     return _NOT_ASKED
 
 
-async def _ask_from(
+async def _ask_from(  # noqa: C901 - the loop that every audited event goes through
     index: int, run: Dispatch, answer: Any = _NOT_ASKED, watch: Watch | None = None
 ) -> Dispatch:
     """Run the hooks of a dispatch from one of them on; that one may have answered already."""
+    steps = None
     for call, name, record in run.plan[index:]:
         if watch is not None:
-            watch.begin(record)
+            steps = watch.begin(record)
         try:
             if answer is _NOT_ASKED:
-                answer = _ask(run, call, name, record)
+                if call is _careful or run.shared is None:
+                    answer = record.execute(name, detached(run.data))
+                else:
+                    answer = call(name, run.shared)
             if type(answer) is CoroutineType or inspect.isawaitable(answer):
-                answer = await answer
+                answer = await (answer if steps is None else _Timed(answer, steps))
+            untouched = answer is CONTINUE and run.shared == run.data
         except _FAILURES as error:
-            answer = _failure(error)
+            answer, untouched = _failure(error), False
         finally:
             if watch is not None:
                 watch.end(record)
-        if _settle(run, record, answer):
+        if not untouched and _settle(run, record, answer):
             break
         answer = _NOT_ASKED
     return run
-
-
-def _ask(run: Dispatch, call: Handler, name: str, record: HookHandler) -> Any:
-    if call is _careful or run.shared is None:
-        return record.execute(name, detached(run.data))
-    return call(name, run.shared)
 
 
 async def _replies(run: Dispatch, timeout: float) -> AsyncIterator[Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,16 +13,14 @@ from amplifier_core.errors import InjectionTooLarge
 from amplifier_core.models import Role
 from amplifier_core.utils import timestamp
 
+logger = logging.getLogger(__name__)
+
 MAX_INJECTION_SIZE = 10_240
 INJECTION_BUDGET_PER_TURN = 10_000
 
 _HEADING = "Hook feedback:"
-_INVISIBLE = "[\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff]*"
-_LINE_START = "(^|[\\n\\r\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029])"
-_FORGED = re.compile(
-    rf"{_LINE_START}(?={_INVISIBLE}(?:hook\s+feedback\s*:|from\s.*\(\s*\d+\s*bytes?\s*\)\s*:))",
-    re.IGNORECASE,
-)
+_LINE_ENDS = re.compile("([\\n\\r\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029])")
+_FRAME = re.compile(r"\s*(hook\s*feedback\s*:|from\b.*\(\s*\d+\s*bytes?\s*\)\s*:)", re.IGNORECASE)
 _CONTROL = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029]+")
 
 
@@ -78,6 +78,18 @@ class InjectionBudget:
         self.used = 0
         self.count = count or estimated_tokens
 
+    def tokens(self, text: str) -> int:
+        """What a text costs; a counter that fails or talks nonsense is not asked again."""
+        try:
+            found: Any = self.count(text)
+        except Exception as error:  # noqa: BLE001 - a provider's code
+            found = error
+        if type(found) is int and found >= 0:
+            return found
+        logger.error("A token count of %r; from now on four characters are one", found)
+        self.count = estimated_tokens
+        return estimated_tokens(text)
+
     def check_size(self, injection: Injection) -> None:
         """Raise when one injection is over the size limit."""
         limit = self.limits.size
@@ -112,7 +124,16 @@ def estimated_tokens(text: str) -> int:
 
 def unforgeable(text: str) -> str:
     """The text with lines that look like the frame of a hook's feedback indented."""
-    return _FORGED.sub(r"\1    ", text)
+    pieces = _LINE_ENDS.split(text)
+    return "".join(f"    {piece}" if _looks_like_a_frame(piece) else piece for piece in pieces)
+
+
+def _looks_like_a_frame(line: str) -> bool:
+    """As a reader sees it: wide letters are letters, invisible characters are not there."""
+    if not line.isascii():
+        plain = unicodedata.normalize("NFKC", line)
+        line = "".join(one for one in plain if unicodedata.category(one) != "Cf")
+    return _FRAME.match(line) is not None
 
 
 def messages(injections: Iterable[Injection]) -> list[dict[str, Any]]:
@@ -151,12 +172,18 @@ def with_ephemeral(
     history: list[dict[str, Any]], injections: Iterable[Injection]
 ) -> list[dict[str, Any]]:
     """The messages of one request: the history, which stays as it is, and what is for now only."""
-    result = list(history)
+    result, behind = list(history), []
     for injection in injections:
         last = result[-1] if result else {}
         if injection.append_to_last_tool_result and last.get("role") == "tool":
-            content = f"{last.get('content') or ''}\n\n{unforgeable(injection.text)}"
-            result[-1] = {**last, "content": content}
+            result[-1] = {**last, "content": _appended(last.get("content"), injection)}
         else:
-            result.extend(messages([injection]))
-    return result
+            behind.append(injection)
+    return [*result, *(message for one in behind for message in messages([one]))]
+
+
+def _appended(content: Any, injection: Injection) -> Any:
+    text = unforgeable(injection.text)
+    if isinstance(content, list):
+        return [*content, {"type": "text", "text": text}]
+    return f"{content or ''}\n\n{text}"

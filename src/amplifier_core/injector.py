@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import logging
 from collections.abc import Callable, Iterable
@@ -10,10 +9,10 @@ from functools import lru_cache
 from types import CoroutineType
 from typing import Any
 
-from amplifier_core.errors import InjectionTooLarge
+from amplifier_core.errors import InjectionError, InjectionTooLarge
 from amplifier_core.injection import Injection, InjectionBudget, messages, with_ephemeral
 from amplifier_core.trail import Trail
-from amplifier_core.utils import describe_error
+from amplifier_core.utils import describe_error, finished
 
 logger = logging.getLogger(__name__)
 
@@ -32,13 +31,12 @@ class Injector:
         self._parked: list[list[Injection]] = []
         self._ephemeral: list[Injection] = []
 
-    def refusal(self, injection: Injection) -> str | None:
+    def refusal(self, injection: Injection, tokens: int) -> str | None:
         """Why an injection is dropped, or None once its tokens are counted."""
         try:
             self.budget.check_size(injection)
         except InjectionTooLarge as error:
             return str(error)
-        tokens = self.budget.count(injection.text)
         if self.budget.spend(tokens):
             if self.budget.exceeded():
                 logger.warning("Hooks have injected %d tokens this turn", self.budget.used)
@@ -52,8 +50,9 @@ class Injector:
         """Inject what one event brought; returns what did not go in, and why."""
         dropped, lasting = [], []
         for one in wanted:
-            why = self.refusal(one)
-            self._note(one, why)
+            tokens = self.budget.tokens(one.text)
+            why = self.refusal(one, tokens)
+            self._note(one, tokens, why)
             if why is not None:
                 dropped.append((one, why))
             elif one.ephemeral:
@@ -65,13 +64,13 @@ class Injector:
             return dropped
         return dropped + await self._store(lasting)
 
-    def _note(self, one: Injection, why: str | None) -> None:
+    def _note(self, one: Injection, tokens: int, why: str | None) -> None:
         if why is not None:
             logger.warning("%s; dropped", why)
         body = {
             "role": one.role,
             "bytes": one.size,
-            "tokens": self.budget.count(one.text),
+            "tokens": tokens,
             "ephemeral": one.ephemeral,
             "text": one.text,
             **({"why": why} if why else {}),
@@ -82,12 +81,8 @@ class Injector:
     async def _store(self, lasting: list[Injection]) -> list[tuple[Injection, str]]:
         if not lasting:
             return []
-        context = self._context()
-        if context is None:
-            return [(one, "there is no context to inject into") for one in lasting]
         try:
-            for message in messages(lasting):
-                await add_to(context, message)
+            await self._add(messages(lasting))
         except Exception as error:
             logger.exception("Context injection failed")
             why = f"Context injection failed: {describe_error(error)}"
@@ -96,6 +91,13 @@ class Injector:
                 self._trail.write("error", body, event=one.event, hook=one.hook)
             return [(one, why) for one in lasting]
         return []
+
+    async def _add(self, found: list[dict[str, Any]]) -> None:
+        context = self._context()
+        if context is None:
+            raise InjectionError("there is no context to inject into")
+        for message in found:
+            await add_to(context, message)
 
     def begin_calls(self) -> None:
         """Tool calls are under way: nothing may stand between them and their results."""
@@ -114,9 +116,14 @@ class Injector:
         context = self._context()
         if context is None:
             return []
-        found = context.get_messages()
-        if not isinstance(found, list):
-            found = list(await found)
+        try:
+            found = context.get_messages()
+            if not isinstance(found, list):
+                found = list(await finished(found, PATIENCE) if _waits(found) else found)
+        except Exception as error:
+            logger.exception("The context could not say what it holds")
+            self._trail.write("error", {"what": "context", "error": describe_error(error)})
+            return []
         messages: list[dict[str, Any]] = found
         return messages
 
@@ -146,11 +153,12 @@ async def add_to(context: Any, message: dict[str, Any]) -> None:
             if key not in ("role", "content") and ("**" in known or key in known)
         }
         outcome = add(message["role"], message["content"], **extra)
-    if type(outcome) is CoroutineType or asyncio.isfuture(outcome):
-        async with asyncio.timeout(PATIENCE):
-            await outcome
-    elif outcome is not None and inspect.isawaitable(outcome):
-        await outcome
+    if outcome is not None and _waits(outcome):
+        await finished(outcome, PATIENCE)
+
+
+def _waits(outcome: Any) -> bool:
+    return type(outcome) is CoroutineType or inspect.isawaitable(outcome)
 
 
 @lru_cache(maxsize=256)

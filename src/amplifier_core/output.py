@@ -17,14 +17,13 @@ LIMIT = 100_000
 
 
 class Capture:
-    """The output of one hook, until it is closed."""
+    """The output of one hook."""
 
-    __slots__ = ("_pieces", "_size", "closed")
+    __slots__ = ("_pieces", "_size")
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
         self._size = 0
-        self.closed = False
 
     def write(self, text: str) -> None:
         """Keep a piece, up to the limit."""
@@ -39,7 +38,12 @@ class Capture:
         return "".join(self._pieces) + cut
 
 
-_running: ContextVar[Capture | None] = ContextVar("amplifier_hook_output", default=None)
+# A list, because most hooks print nothing and an empty list costs nothing: it gets its capture at
+# the first print, and is closed with None when the hook is through. Tasks that the hook started
+# still hold it then, and what they print goes straight through.
+Holder = list[Capture | None]
+
+running: ContextVar[Holder | None] = ContextVar("amplifier_hook_output", default=None)
 _installing = threading.Lock()
 
 
@@ -50,10 +54,14 @@ class _Router:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        capture = _running.get()
-        if capture is None or capture.closed:
+        holder = running.get()
+        if holder is None or (holder and holder[-1] is None):
             return self._stream.write(text)
-        capture.write(text)
+        if not holder:
+            holder.append(Capture())
+        capture = holder[0]
+        if capture is not None and text:
+            capture.write(text)
         return len(text)
 
     def writelines(self, lines: Any) -> None:
@@ -73,32 +81,27 @@ def install() -> None:
                 setattr(sys, name, _Router(stream))
 
 
-def begin() -> Capture | None:
-    """From here on, what this task prints belongs to a hook; returns what held before."""
-    before = _running.get()
-    _running.set(Capture())
+def ready() -> bool:
+    """Whether the standard streams are wrapped; somebody may have replaced them since."""
+    return type(sys.stdout) is _Router and type(sys.stderr) is _Router
+
+
+def end(holder: Holder) -> str:
+    """The hook that had this holder is through; returns what it printed."""
+    capture = holder[0] if holder else None
+    holder.append(None)
+    return "" if capture is None else capture.text()
+
+
+def release() -> Holder | None:
+    """A tool runs or a person is asked, perhaps inside a hook: that output is not the hook's."""
+    before = running.get()
+    if before is not None:
+        running.set(None)
     return before
 
 
-def end(before: Capture | None) -> str:
-    """The hook is through; returns what it printed."""
-    capture = _running.get()
-    _running.set(before)
-    if capture is None:
-        return ""
-    capture.closed = True
-    return capture.text() if capture._pieces else ""
-
-
-def release() -> Capture | None:
-    """A tool runs, perhaps inside a hook: its output is nobody's but its own."""
-    before = _running.get()
+def restore(before: Holder | None) -> None:
+    """That is over."""
     if before is not None:
-        _running.set(None)
-    return before
-
-
-def restore(before: Capture | None) -> None:
-    """The tool is through."""
-    if before is not None:
-        _running.set(before)
+        running.set(before)

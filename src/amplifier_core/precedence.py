@@ -34,7 +34,8 @@ def fold(answers: Sequence[Spoken], data: dict[str, Any]) -> HookResult:
     if result.action == "deny":
         return replaced(result)
     if result.action == "inject_context":
-        return replaced(result, data=data, context_injection=_joined(answers))
+        text = _joined(answers)
+        return replaced(result, data=data, context_injection=text, context_injections=None)
     if result.action == "ask_user":
         return replaced(result, data=data)
     return replaced(result, action="continue", data=data)

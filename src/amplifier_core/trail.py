@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from amplifier_core.audit import AuditSink
-from amplifier_core.errors import AuditUnavailable
 from amplifier_core.hooks import Answer, Dispatch, HookHandler
 from amplifier_core.models import CONTINUE, HookResult
+from amplifier_core.utils import describe_error, finished
 
 logger = logging.getLogger(__name__)
 
@@ -17,6 +17,9 @@ Scrubber = Callable[[str], str]
 
 WRITE_AHEAD = frozenset({"approval_requested", "approval_decided", "approval_expired"})
 """Nothing happens before these are durable."""
+
+PATIENCE = 30.0
+"""Seconds that a disk may take; a gated operation does not wait for ever on a hung one."""
 
 _TOO_LONG_TO_REPEAT = frozenset({"messages", "response", "mount_plan", "timestamp", "session_id"})
 
@@ -45,20 +48,38 @@ class Trail:
         """The value with every text in it passed through the scrubbers."""
         if not self.scrubbers:
             return value
+        try:
+            return self._scrubbed(value, {})
+        except RecursionError:
+            return "[withheld: nested too deep]"
+
+    def _scrubbed(self, value: Any, made: dict[int, Any]) -> Any:
         if isinstance(value, str):
             return self._scrub(value)
+        if not isinstance(value, Mapping | list | tuple):
+            return value
+        if id(value) in made:
+            return made[id(value)]
         if isinstance(value, Mapping):
-            return {self.scrubbed(key): self.scrubbed(entry) for key, entry in value.items()}
-        if isinstance(value, list | tuple):
-            return [self.scrubbed(entry) for entry in value]
-        return value
+            fields: dict[Any, Any] = {}
+            made[id(value)] = fields
+            for key, entry in value.items():
+                fields[self._scrubbed(key, made)] = self._scrubbed(entry, made)
+            return fields
+        entries: list[Any] = []
+        made[id(value)] = entries
+        entries.extend(self._scrubbed(entry, made) for entry in value)
+        return entries
 
     def _scrub(self, text: str) -> str:
-        for scrubber in self.scrubbers:
+        for scrubber in tuple(self.scrubbers):
             try:
                 text = scrubber(text)
             except Exception:
                 logger.exception("A scrubber failed; the text is withheld")
+                return "[withheld: a scrubber failed]"
+            if not isinstance(text, str):
+                logger.error("A scrubber returned %s; the text is withheld", type(text).__name__)
                 return "[withheld: a scrubber failed]"
         return text
 
@@ -84,7 +105,7 @@ class Trail:
                 hook=hook if handler is None else handler.name,
                 registration=None if handler is None else handler.id,
             )
-        except AuditUnavailable as error:
+        except Exception as error:  # noqa: BLE001 - a broken sink must not break the session
             self._complain(error)
             return None
 
@@ -96,18 +117,18 @@ class Trail:
         failure = "the audit trail takes no records"
         if sequence is not None:
             try:
-                await self.sink.commit(sequence)
-            except AuditUnavailable as error:
+                await finished(self.sink.commit(sequence), PATIENCE)
+            except Exception as error:  # noqa: BLE001 - not durable, whatever it was
                 self._complain(error)
                 failure = str(error)
             else:
                 return None
         return None if self.sink.on_failure == "warn" else failure
 
-    def _complain(self, error: AuditUnavailable) -> None:
+    def _complain(self, error: Exception) -> None:
         if not self._told:
             self._told = True
-            logger.error("The audit trail has failed: %s", error)
+            logger.error("The audit trail has failed: %s", describe_error(error))
 
     @property
     def failed(self) -> bool:
@@ -147,7 +168,7 @@ def _told(answer: Answer, durations: Mapping[int, float]) -> dict[str, Any]:
     if answer.result.reason:
         told["reason"] = answer.result.reason
     if answer.error is not None:
-        told["error"] = f"{type(answer.error).__name__}: {answer.error}"
+        told["error"] = describe_error(answer.error)
         told["timed_out"] = answer.timed_out
     return told
 
