@@ -177,10 +177,11 @@ async def test_ignoring_term_does_not_help(tmp_path):
     assert await vanishes(marker)
 
 
-async def test_a_background_child_ends_with_its_command(tmp_path):
+@pytest.mark.parametrize("deaf", ["", "trap '' TERM; "])
+async def test_a_background_child_ends_with_its_command(tmp_path, deaf):
     """A child that keeps the output open neither delays the command nor outlives it."""
     marker = tmp_path / "pid"
-    outcome = await run_command(f"sleep 60 & echo $! > {marker}; echo done", timeout=30)
+    outcome = await run_command(f"({deaf}sleep 60) & echo $! > {marker}; echo done", timeout=30)
     assert outcome.stdout == "done\n"
     assert outcome.duration_ms < 20_000
     assert await vanishes(marker)

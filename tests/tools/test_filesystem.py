@@ -20,6 +20,8 @@ from amplifier_core.tool_call import call_tool
 from amplifier_foundation.tools import filesystem
 from amplifier_foundation.tools.base import Refused
 from amplifier_foundation.tools.edits import apply_edit
+from amplifier_foundation.tools.roots import Roots
+from amplifier_foundation.tools.textfile import load_whole, replace
 
 
 @pytest.fixture
@@ -386,6 +388,20 @@ async def test_parallel_edits_lose_nothing(call, work):
     results = await asyncio.gather(*edits)
     assert all(result.success for result in results)
     assert (work / "a").read_text() == "".join(f"[{n}]" for n in range(40))
+
+
+def test_a_file_that_another_program_changed_is_not_overwritten(work):
+    """An edit replaces the file that it read, and no other."""
+    place = Roots(work.resolve(), (work.resolve(),)).locate("a")
+    (work / "a").write_text("old")
+    seen = load_whole(place, 100)
+    (work / "a").write_text("changed by another")
+    with pytest.raises(Refused, match="changed while it was being edited"):
+        replace(place, b"new", seen)
+    (work / "a").unlink()
+    with pytest.raises(Refused, match="changed while it was being edited"):
+        replace(place, b"new", seen)
+    assert list(work.iterdir()) == []
 
 
 # MultiEdit
