@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import importlib
 import random
+import re
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.events import ALL_EVENTS
+from amplifier_foundation.bundles.substitution import substitute
+from amplifier_foundation.config import parse_config
 from tests.hooks.observing import Bench, finish, mounted
 
 MODULES: dict[str, dict[str, Any]] = {
@@ -30,6 +34,7 @@ MODULES: dict[str, dict[str, Any]] = {
     "test_runner": {"command": "true"},
     "otel": {},
 }
+ROOT = Path(__file__).parents[2]
 each_module = pytest.mark.parametrize("module", MODULES)
 
 
@@ -163,3 +168,17 @@ async def test_modules_of_a_hundred_sessions_share_few_threads(module: str, tmp_
     assert threading.active_count() - before < 20
     for cleanup in cleanups:
         await finish(cleanup)
+
+
+@each_module
+def test_the_documentation_lists_every_option_and_its_example_is_valid(module: str) -> None:
+    """For each module one page with all options in a table and a valid example."""
+    name = module.replace("_", "-")
+    page = (ROOT / "docs" / "modules" / f"hooks-{name}.md").read_text()
+    config = importlib.import_module(f"amplifier_foundation.hooks.{module}").Config
+    options = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
+    assert set(config.model_fields) <= options
+    for example in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL):
+        (entry,) = yaml.safe_load(substitute(example, {}))["hooks"]
+        assert entry["module"] == f"hooks-{name}"
+        parse_config(config, entry.get("config"), name)

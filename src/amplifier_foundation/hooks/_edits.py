@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from amplifier_foundation.hooks._text import one_line
 from amplifier_foundation.paths import resolve
 
 EDITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit"})
@@ -34,8 +35,6 @@ def _succeeded(data: dict[str, Any]) -> bool:
 
 
 def shown_path(path: Path, base: str) -> str:
-    """Relative to the working directory where that is shorter."""
-    try:
-        return str(path.relative_to(Path(base).resolve()))
-    except ValueError:
-        return str(path)
+    """For messages: relative to the working directory, if it is in there."""
+    root = Path(base).resolve()
+    return one_line(str(path.relative_to(root) if path.is_relative_to(root) else path), 300)

@@ -15,6 +15,7 @@ import re
 import string
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -133,7 +134,9 @@ class EventLog:
         self._waiting: list[bytes] = []
         self._dropped = 0
         self._failing = False
-        self._tasks = BackgroundTasks(NAME, limit=1)
+        self._flushing = False
+        self._closing = asyncio.Event()
+        self._tasks = BackgroundTasks(NAME)
 
     async def on_event(self, event: str, data: dict[str, Any]) -> HookResult:
         level = self._level(event)
@@ -172,13 +175,16 @@ class EventLog:
             self._dropped += 1
             return
         self._waiting.append(line)
-        if not len(self._tasks):
-            self._tasks.start(self._flush_soon())
+        if not self._flushing:
+            self._flushing = self._tasks.start(self._flush_soon()) is not None
 
     async def _flush_soon(self) -> None:
         while self._waiting:
-            await asyncio.sleep(self._config.flush_seconds)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._config.flush_seconds):
+                    await self._closing.wait()
             await self._flush()
+        self._flushing = False
 
     async def _flush(self) -> None:
         lines, self._waiting = self._waiting, []
@@ -220,12 +226,10 @@ class EventLog:
 
     async def close(self) -> None:
         """Write what is left, but wait for no disk for ever."""
-        await self._tasks.close()
-        try:
-            async with asyncio.timeout(_FLUSH_LIMIT):
-                await self._flush()
-        except TimeoutError:
-            logger.warning("%s gave up its last lines: the disk did not answer", NAME)
+        self._closing.set()
+        await self._tasks.close(grace=_FLUSH_LIMIT)
+        if self._waiting or self._dropped:
+            logger.warning("%s lost its last lines: the disk did not take them", NAME)
 
 
 async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup:

@@ -78,11 +78,6 @@ class Call:
     tool: str
     fingerprint: str
     shown: str = field(compare=False)
-    call_id: Any = field(compare=False, default=None)
-
-    def led_to(self, result: Call) -> bool:
-        """Whether a result is of this call; other hooks may have changed its input in between."""
-        return (self.tool, self.call_id) == (result.tool, result.call_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +177,7 @@ class Run:
     failed: int = 0
     warned: dict[Kind, int] = field(default_factory=dict)
     pending: Concern | None = None
-    asked: Call | None = None
+    asked: tuple[str, Any] | None = None
 
     def forgive(self) -> None:
         """A person allowed it: begin to count anew."""
@@ -233,12 +228,12 @@ class ProgressMonitor:
         call = read_call(data)
         concern = find_concern([*run.calls, call], self._config)
         if concern is not None and concern.stage >= _LAST and self._config.last_resort != "none":
-            return self._stop(run, call, concern)
+            return self._stop(run, data, concern)
         run.calls.append(call)
         run.settle(concern)
         return HookResult(action="continue")
 
-    def _stop(self, run: Run, call: Call, concern: Concern) -> HookResult:
+    def _stop(self, run: Run, data: dict[str, Any], concern: Concern) -> HookResult:
         """The call is not remembered, so this stays the last stage until the agent does another."""
         reason = f"{describe(concern)}. {_ADVICE[concern.kind]}"
         message = f"The agent seems to be stuck: {describe(concern)}."
@@ -246,7 +241,7 @@ class ProgressMonitor:
             return HookResult(
                 action="deny", reason=reason, user_message=message, user_message_level="warning"
             )
-        run.asked = call
+        run.asked = identity(data)
         return HookResult(
             action="ask_user",
             reason=reason,
@@ -257,12 +252,11 @@ class ProgressMonitor:
 
     async def on_result(self, event: str, data: dict[str, Any]) -> HookResult:
         run = self._run(data)
-        call = read_call(data)
-        if run.asked is not None and run.asked.led_to(call):
+        if run.asked is not None and run.asked == identity(data):
             run.forgive()
-        run.tools[call.tool] += 1
+        run.tools[_tool(data)] += 1
         run.failed += not data.get("success", False)
-        return self._answer(run, self._progress(run, call))
+        return self._answer(run, self._progress(run, data))
 
     async def on_request(self, event: str, data: dict[str, Any]) -> HookResult:
         return self._answer(self._run(data), None)
@@ -281,12 +275,12 @@ class ProgressMonitor:
             user_message_level="warning" if concern.stage > 1 else "info",
         )
 
-    def _progress(self, run: Run, call: Call) -> str | None:
+    def _progress(self, run: Run, data: dict[str, Any]) -> str | None:
         now = self._clock()
         if not self._config.show or now - run.shown_at < self._config.interval:
             return None
         run.shown_at = now
-        return f"{summary(run, now)}; last {call.shown}"
+        return f"{summary(run, now)}; last {_shown(data)}"
 
     async def on_complete(self, event: str, data: dict[str, Any]) -> HookResult:
         run = self._run(data)
@@ -301,10 +295,20 @@ class ProgressMonitor:
 
 def read_call(data: dict[str, Any]) -> Call:
     """The call of an event, whatever its input is made of."""
-    tool = one_line(data.get("tool_name") or "unknown", 60)
-    given = data.get("tool_input")
-    shown = f"{tool}({_main_argument(given)})"
-    return Call(tool, digest(given), shown, data.get("tool_call_id"))
+    return Call(_tool(data), digest(data.get("tool_input")), _shown(data))
+
+
+def identity(data: dict[str, Any]) -> tuple[str, Any]:
+    """By which a result is known to be of a call; other hooks may have changed its input."""
+    return _tool(data), data.get("tool_call_id")
+
+
+def _tool(data: dict[str, Any]) -> str:
+    return one_line(data.get("tool_name") or "unknown", 60)
+
+
+def _shown(data: dict[str, Any]) -> str:
+    return f"{_tool(data)}({_main_argument(data.get('tool_input'))})"
 
 
 def _main_argument(given: Any) -> str:
