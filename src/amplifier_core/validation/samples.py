@@ -1,0 +1,42 @@
+"""Payloads for trying hooks: every field of an event, with a value of its type."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args, get_origin, get_type_hints, is_typeddict
+
+from amplifier_core.events import payload_type
+from amplifier_core.utils import timestamp
+
+_TOLD = {
+    "session_id": "sample-session",
+    "tool_name": "Write",
+    "tool_input": {"file_path": "sample.txt", "content": "hello\n"},
+    "tool_result": {"success": True, "output": "Created sample.txt", "error": None},
+    "success": True,
+    "prompt": "Say hello",
+    "messages": [{"role": "user", "content": "Say hello"}],
+    "response": {"content": [{"type": "text", "text": "hello"}], "tool_calls": None},
+    "usage": {"input_tokens": 10, "output_tokens": 2, "total_tokens": 12},
+}
+_PLAIN: dict[Any, Any] = {str: "sample", int: 1, float: 1.0, bool: True}
+
+
+def sample_payload(event: str, **known: Any) -> dict[str, Any]:
+    """A complete payload of an event; `known` fields are taken as they are."""
+    payload = payload_type(event)
+    hints = {} if payload is None else get_type_hints(payload)
+    sample = {name: _TOLD.get(name, _value(kind)) for name, kind in hints.items()}
+    sample.pop("parent_id", None)
+    return {**sample, "session_id": "sample-session", "timestamp": timestamp(), **known}
+
+
+def _value(kind: Any) -> Any:
+    if is_typeddict(kind):
+        return {name: _value(part) for name, part in get_type_hints(kind).items()}
+    if get_origin(kind) is Literal:
+        return get_args(kind)[0]
+    if kind in _PLAIN:
+        return _PLAIN[kind]
+    if get_origin(kind) in (dict, list):
+        return get_origin(kind)()
+    return _value(get_args(kind)[0])  # the first of a union
