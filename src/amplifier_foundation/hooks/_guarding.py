@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from amplifier_core.models import Decision, HookResult
-from amplifier_foundation.hooks._subscription import Handler, working_dir
+from amplifier_foundation.hooks._subscription import working_dir
 
 ALLOW_OR_DENY = ("Allow once", "Allow always", "Deny")
 LONGEST = 2_000
+
+Reply = HookResult | Awaitable[HookResult]
+"""Guards answer at once what needs no waiting: a time limit on a coroutine costs a task."""
+
+Handler = Callable[[str, dict[str, Any]], Reply]
 
 
 class GuardConfig(BaseModel):
@@ -68,9 +73,16 @@ def guard(
         for event, handler in handlers
     ]
 
+    return removing(removals)
+
+
+def removing(removals: Iterable[Callable[[], None]]) -> Callable[[], None]:
+    """One call that takes back many, the last first; a second call does nothing."""
+    pending = list(removals)
+
     def remove() -> None:
-        for removal in reversed(removals):
-            removal()
+        while pending:
+            pending.pop()()
 
     return remove
 

@@ -21,7 +21,7 @@ from amplifier_core.events import TOOL_PRE
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
 from amplifier_foundation.config import parse_config
-from amplifier_foundation.hooks._guarding import GuardConfig, base_dir, guard, shown
+from amplifier_foundation.hooks._guarding import GuardConfig, Reply, base_dir, guard, shown
 from amplifier_foundation.shell import Command, CommandPattern, Script, ensure_available, unwrapped
 from amplifier_foundation.shell.danger import RULES, Finding, findings
 from amplifier_foundation.shell.harmless import is_harmless
@@ -124,7 +124,7 @@ class CommandGuard:
         self._config = config
         self._judge = judge
 
-    async def on_tool(self, event: str, data: dict[str, Any]) -> HookResult:
+    def on_tool(self, event: str, data: dict[str, Any]) -> Reply:
         key = self._key(str(data.get("tool_name", "")))
         if key is None:
             return HookResult(action="continue")
@@ -132,6 +132,9 @@ class CommandGuard:
         if command is None:
             reason = f"{data.get('tool_name')} got no text under {key!r} that could be judged"
             return HookResult(action="deny", reason=reason)
+        return self._judged(command)
+
+    async def _judged(self, command: str) -> HookResult:
         found = await asyncio.to_thread(self._judge.findings, command)
         return self._answer(command, found)
 

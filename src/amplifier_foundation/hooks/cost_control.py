@@ -13,7 +13,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,6 +24,7 @@ from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
 from amplifier_foundation.config import parse_config
 from amplifier_foundation.hooks._guarding import GuardConfig, base_dir, guard
+from amplifier_foundation.hooks._subscription import is_own
 
 NAME = "hooks-cost-control"
 
@@ -205,19 +206,21 @@ def _today() -> str:
 class CostControl:
     """Counts after each reply, decides before each request."""
 
-    def __init__(self, config: Config, book: DayBook, state: dict[str, Any]) -> None:
+    def __init__(self, coordinator: Any, config: Config, book: DayBook) -> None:
+        self._coordinator = coordinator
         self._config = config
         self._book = book
         self._turn = Spent()
-        self._state = state
-        saved = state.get(NAME)
+        saved = coordinator.session_state.get(NAME)
         self._session = Spent(**saved) if isinstance(saved, dict) else Spent()
         self._warned: set[Span] = set()
         self._unpriced: set[str] = set()
 
     async def on_prompt(self, event: str, data: dict[str, Any]) -> HookResult:
-        self._turn = Spent()
-        self._warned.discard("turn")
+        """A new turn; the prompts of sub-agents belong to the turn that started them."""
+        if is_own(self._coordinator, data):
+            self._turn = Spent()
+            self._warned.discard("turn")
         return HookResult(action="continue")
 
     async def on_response(self, event: str, data: dict[str, Any]) -> HookResult:
@@ -226,7 +229,7 @@ class CostControl:
         tokens, money = cost_of(_usage(data), price)
         self._turn.add(tokens, money)
         self._session.add(tokens, money)
-        self._state[NAME] = {"tokens": self._session.tokens, "money": self._session.money}
+        self._coordinator.session_state[NAME] = asdict(self._session)
         if self._config.day is not None:
             await asyncio.to_thread(self._book.add, tokens, money)
         return self._without_price(str(model)) if price is None and tokens else _CONTINUE
@@ -289,8 +292,7 @@ async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Clean
     """Begin to count and to limit."""
     settings = parse_config(Config, config, NAME)
     book = DayBook(base_dir(coordinator) / settings.file, _today)
-    state = coordinator.session_state
-    control = CostControl(settings, book, state if isinstance(state, dict) else {})
+    control = CostControl(coordinator, settings, book)
     handlers = [
         (PROMPT_SUBMIT, control.on_prompt),
         (PROVIDER_RESPONSE, control.on_response),

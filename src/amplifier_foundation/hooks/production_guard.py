@@ -19,7 +19,7 @@ from amplifier_core.events import TOOL_PRE
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
 from amplifier_foundation.config import parse_config
-from amplifier_foundation.hooks._guarding import GuardConfig, base_dir, guard, shown
+from amplifier_foundation.hooks._guarding import GuardConfig, Reply, base_dir, guard, shown
 from amplifier_foundation.paths import matches
 from amplifier_foundation.shell import Word, ensure_available, unwrapped
 from amplifier_foundation.shell.harmless import is_harmless
@@ -61,13 +61,16 @@ class ProductionGuard:
         self._territory = territory
         self._base = base
 
-    async def on_tool(self, event: str, data: dict[str, Any]) -> HookResult:
+    def on_tool(self, event: str, data: dict[str, Any]) -> Reply:
         tool = str(data.get("tool_name", ""))
         given = data.get("tool_input") or {}
         keys = _for_tool(self._config.tools, tool)
         command_key = _for_tool(self._config.shell, tool)
         if keys is None and command_key is None:
             return HookResult(action="continue")
+        return self._judged(tool, given, keys, command_key)
+
+    async def _judged(self, tool: str, given: Any, keys: Any, command_key: Any) -> HookResult:
         try:
             hit = await asyncio.to_thread(self._first_hit, given, keys, command_key)
         except ValueError as wrong:

@@ -93,7 +93,7 @@ class RateLimiter:
         }
         self._overall = Bucket.full(config.overall, start) if config.overall else None
 
-    async def on_event(self, event: str, data: dict[str, Any]) -> HookResult:
+    def on_event(self, event: str, data: dict[str, Any]) -> HookResult:
         now = self._now()
         concerned = list(self._concerned(canonical(event), str(data.get("tool_name", ""))))
         waits = [(bucket.wait(now), what, bucket) for what, bucket in concerned]

@@ -22,6 +22,7 @@ from amplifier_core.errors import ModuleLoadError
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
 from amplifier_foundation.config import parse_config
+from amplifier_foundation.hooks._guarding import removing
 from amplifier_foundation.patterns import PatternError
 from amplifier_foundation.redactor import Redactor
 from amplifier_foundation.secret_shapes import SHAPES
@@ -102,7 +103,7 @@ class Redaction:
         self._config = config
         self._redactor = redactor
 
-    async def on_event(self, event: str, data: dict[str, Any]) -> HookResult:
+    def on_event(self, event: str, data: dict[str, Any]) -> HookResult:
         if self._is_allowed(event, data):
             return HookResult(action="continue")
         fields = FIELDS.get(events.canonical(event), ())
@@ -163,10 +164,4 @@ async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Clean
         )
         for event in settings.events
     ]
-    removals.append(coordinator.register_scrubber(redactor.text))
-
-    def remove() -> None:
-        for removal in reversed(removals):
-            removal()
-
-    return remove
+    return removing([*removals, coordinator.register_scrubber(redactor.text)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from amplifier_foundation.paths import matches
 from amplifier_foundation.shell.lists import LISTED, ListedCommand, Verdict
@@ -30,19 +31,25 @@ class Scene:
     command: Command
     script: Script
     place: Place
-
-    @property
-    def directories(self) -> tuple[Word, ...]:
-        """Where the script changes to; a bare `cd` goes home."""
-        home = Word("~", "~", tilde=True)
-        changes = (c for c in self.script.commands if c.name in {"cd", "pushd", "chdir"})
-        return tuple(change.arguments[0] if change.arguments else home for change in changes)
+    directories: tuple[Word, ...] = ()
 
     def reach(self, words: tuple[Word, ...]) -> tuple[Reach, Word] | None:
         """The worst place among the words, and the word that names it."""
+        if len(words) > MOST_WORDS:
+            return Reach.UNKNOWN, words[0]
         rated = [(self.place.reach(word, self.directories), word) for word in words]
         return max(rated, key=lambda pair: pair[0], default=None)
 
+
+def _directories(script: Script) -> tuple[Word, ...]:
+    """Where the script changes to; a bare `cd` goes home."""
+    home = Word("~", "~", tilde=True)
+    changes = (c for c in script.commands if c.name in {"cd", "pushd", "chdir"})
+    return tuple(change.arguments[0] if change.arguments else home for change in changes)
+
+
+MOST_WORDS = 200
+"""A command of more words is not looked at word by word."""
 
 Check = Callable[[Scene], "tuple[Verdict, str] | None"]
 
@@ -106,8 +113,14 @@ def _recursive_delete(scene: Scene) -> tuple[Verdict, str] | None:
             return "deny", "it deletes with the protection of / switched off"
         return _deletes(scene, _operands(command))
     if command.name in {"find", "gfind"} and "-delete" in command.flags:
-        return _deletes(scene, tuple(below(root) for root in _roots(command)))
+        roots = _roots(command)
+        chosen = {word.value for word in command.words if word.is_flag} - _UNCHOOSING
+        return _deletes(scene, tuple(map(below, roots)) if chosen else roots)
     return None
+
+
+_UNCHOOSING = words("-delete -depth -d -xdev -mount -type -mindepth -maxdepth -print -H -L -P")
+"""Options of find beside which everything is found."""
 
 
 def _recursive(command: Command) -> bool:
@@ -163,7 +176,7 @@ def _recursive_rights(scene: Scene) -> tuple[Verdict, str] | None:
 
 
 def _device_write(scene: Scene) -> tuple[Verdict, str] | None:
-    for word in _written(scene.command):
+    for word in islice(_written(scene.command), MOST_WORDS):
         path = scene.place.path(word)
         if path is None or path.parts[:2] != ("/", "dev") or matches(path, _DEVICE_FILES):
             continue
@@ -196,7 +209,10 @@ def _to_file(target: Word) -> bool:
 
 
 def _protected_write(scene: Scene) -> tuple[Verdict, str] | None:
-    for word in _written(scene.command):
+    written = tuple(_written(scene.command))
+    if len(written) > MOST_WORDS:
+        return "ask", f"it writes to {len(written)} places, too many to be looked at"
+    for word in written:
         path = scene.place.path(word)
         if path is None or matches(path, _DEVICE_FILES):
             continue
@@ -275,10 +291,16 @@ def _sed_runs(script: str) -> bool:
         bare = line.strip().lstrip("0123456789,$!~+ ")
         if bare[:1] in {"e", "w", "W"} and bare[1:2] in {"", " "}:
             return True
-        behind = bare.rpartition(bare[1])[2] if bare[:1] == "s" and len(bare) > 3 else ""
-        if set(behind.split(" ")[0]) & {"e", "w"} or (bare[:1] == "/" and _behind_address(bare)):
+        if bare[:1] == "s" and any(map(_has_sed_flag, bare.split(bare[1:2] or "/")[3:])):
+            return True
+        if bare[:1] == "/" and _behind_address(bare):
             return True
     return False
+
+
+def _has_sed_flag(text: str) -> bool:
+    flags = text.split(" ")[0]
+    return set(flags) <= set("gpiImMew0123456789") and bool(set(flags) & {"e", "w"})
 
 
 def _behind_address(text: str) -> bool:
@@ -337,8 +359,9 @@ def findings(
     script: Script, place: Place, listed: tuple[ListedCommand, ...], off: frozenset[str]
 ) -> Iterator[tuple[Command, Finding]]:
     """All that speaks against the commands of a script, in their order."""
+    directories = _directories(script)
     for command in script.commands:
-        scene = Scene(command, script, place)
+        scene = Scene(command, script, place, directories)
         for rule, check in CHECKS.items():
             if rule not in off and (found := check(scene)):
                 yield command, Finding(found[0], rule, found[1], command.text)

@@ -24,6 +24,7 @@ _NEVER_A_PROJECT = tuple(
     Path(name) for name in words("/bin /boot /dev /etc /lib /lib32 /lib64 /proc /sbin /sys")
 )
 _TEMPORARY = tuple(Path(name) for name in ["/tmp", "/var/tmp", "/var/folders", "/dev/shm"])
+_MOST_DIRECTORIES = 16
 _EVERYTHING = frozenset({"*", ".*", "**", "*.*", ".[!.]*", "?*"})
 
 
@@ -52,6 +53,8 @@ class Place:
     def reach(self, word: Word, bases: tuple[Word, ...] = ()) -> Reach:
         """The worst that the word can name, seen from each directory the script goes to."""
         if word.value is None:
+            return Reach.UNKNOWN
+        if len(bases) > _MOST_DIRECTORIES:
             return Reach.UNKNOWN
         directories = [self._directory(base) for base in bases]
         if any(directory is None for directory in directories) and not _absolute(word):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -12,6 +12,8 @@ from amplifier_foundation.extras import require
 from amplifier_foundation.shell.word import Word, read_word, words
 
 MAX_LENGTH = 100_000
+MAX_NODES = 10_000
+MAX_DEPTH = 60
 _ODD_LETTERS = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f\x85\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u2064\u3000\ufeff]"
     r"|[\ud800-\udfff]"
@@ -22,6 +24,10 @@ _ARGUMENT_TYPES = words(
     "simple_expansion expansion command_substitution process_substitution "
     "arithmetic_expansion brace_expression regex extglob_pattern array test_operator"
 )  # fmt: skip
+_RESERVED = words(
+    "{ } ( ) ! if then elif else fi do done case esac while until for function select"
+)
+"""Where one of these stands for a program, the grammar and a shell read different things."""
 _ASSIGNING = frozenset({"declaration_command", "unset_command"})
 
 
@@ -90,10 +96,16 @@ def parse(source: str, owner: str = "shell parsing") -> Script:
     if len(source) > MAX_LENGTH:
         return Script((), (f"a command of {len(source)} letters is too long to be judged",))
     encoded = source.encode(errors="replace")
-    make_parser, language = _grammar(owner)
-    tree = make_parser(language).parse(encoded)  # a parser of its own for every thread
-    nodes = list(_preorder(tree.root_node))
-    commands = tuple(_command(node, encoded) for node in nodes if node.type == "command")
+    tree = _parser(owner).parse(encoded)
+    nodes = list(_bounded(tree.root_node))
+    if len(nodes) > MAX_NODES:
+        return Script((), ("the command has too many parts, or they are nested too deep",))
+    upstream = _upstreams(nodes, encoded)
+    commands = tuple(
+        _command(node, encoded, upstream.get(node.id, ()))
+        for node in nodes
+        if node.type == "command"
+    )
     declared = tuple(_declared(node, encoded) for node in nodes if _declares(node))
     return Script(
         commands + declared,
@@ -104,14 +116,18 @@ def parse(source: str, owner: str = "shell parsing") -> Script:
 
 def ensure_available(owner: str) -> None:
     """Raise the ModuleLoadError with the sentence what to install, at mount rather than later."""
-    _grammar(owner)
+    _parser(owner)
+
+
+def _parser(owner: str) -> Any:
+    """A parser of its own for every call: they are not made for several threads."""
+    engine = require("tree_sitter", owner)
+    return engine.Parser(_language(engine, require("tree_sitter_bash", owner)))
 
 
 @cache
-def _grammar(owner: str) -> tuple[Any, Any]:
-    engine = require("tree_sitter", owner)
-    grammar = require("tree_sitter_bash", owner)
-    return engine.Parser, engine.Language(grammar.language())
+def _language(engine: Any, grammar: Any) -> Any:
+    return engine.Language(grammar.language())
 
 
 def _unclear(source: str, root: Any) -> Iterator[str]:
@@ -124,6 +140,18 @@ def _unclear(source: str, root: Any) -> Iterator[str]:
         yield "a backslash at the end of a line joins two halves of a word"
 
 
+def _bounded(root: Any) -> Iterator[Any]:
+    """All nodes in order; more than MAX_NODES of them as soon as a limit is passed."""
+    stack = [(root, 0)]
+    while stack:
+        node, depth = stack.pop()
+        if depth > MAX_DEPTH:
+            yield from [node] * (MAX_NODES + 1)
+            return
+        yield node
+        stack += [(child, depth + 1) for child in reversed(node.children)]
+
+
 def _preorder(root: Any) -> Iterator[Any]:
     stack = [root]
     while stack:
@@ -132,22 +160,25 @@ def _preorder(root: Any) -> Iterator[Any]:
         stack += reversed(node.children)
 
 
-def _command(node: Any, source: bytes) -> Command:
+def _command(node: Any, source: bytes, upstream: tuple[str | None, ...]) -> Command:
     name = node.child_by_field_name("name")
     redirects = tuple(_redirects(node, source))
     return Command(
-        program=None if name is None else _program(read_word(name, source)),
-        words=tuple(_arguments(node, source)),
+        program=None if name is None else program_of(read_word(name, source)),
+        words=(*_arguments(node, source), *_behind_redirects(node, source)),
         text=_text(node, source),
         assigns=tuple(_assigned(node, source)),
         redirects=redirects,
-        piped_from=tuple(_upstream(node, source)),
+        piped_from=upstream,
         stdin=_stdin(node, redirects, source),
     )
 
 
-def _program(word: Word) -> str | None:
-    return None if word.glob or word.tilde or not word.value else word.value
+def program_of(word: Word) -> str | None:
+    """The program that a word in the first place names; None if only running it would tell."""
+    if word.glob or word.tilde or word.value in _RESERVED:
+        return None
+    return word.value or None
 
 
 def _arguments(node: Any, source: bytes) -> Iterator[Word]:
@@ -156,6 +187,19 @@ def _arguments(node: Any, source: bytes) -> Iterator[Word]:
             yield read_word(child, source)
         else:
             yield Word(_text(child, source), None)
+
+
+def _behind_redirects(node: Any, source: bytes) -> Iterator[Word]:
+    """`rm > log -rf /`: the grammar takes words behind a redirection for more targets of it."""
+    parent = node.parent
+    while parent is not None and parent.type == "redirected_statement":
+        for redirect in (*_redirect_nodes(node), *_redirect_nodes(parent)):
+            yield from (read_word(word, source) for word in _targets(redirect)[1:])
+        parent = parent.parent
+
+
+def _targets(redirect: Any) -> list[Any]:
+    return [c for c in redirect.children if c.is_named and c.type != "file_descriptor"]
 
 
 def _declares(node: Any) -> bool:
@@ -218,8 +262,8 @@ def _operator(node: Any, source: bytes) -> str:
 
 
 def _destination(node: Any, source: bytes) -> Word:
-    named = [child for child in node.children if child.is_named and child.type != "file_descriptor"]
-    return read_word(named[-1], source) if named else Word(_text(node, source), None)
+    targets = _targets(node)
+    return read_word(targets[0], source) if targets else Word(_text(node, source), None)
 
 
 def _stdin(node: Any, redirects: tuple[Redirect, ...], source: bytes) -> Word | None:
@@ -243,23 +287,38 @@ def _heredoc(body: Any, source: bytes) -> Word:
     return Word(text, text if not body.named_children else None)
 
 
-def _upstream(node: Any, source: bytes) -> Iterator[str | None]:
-    """The programs whose output this command can read through a pipe."""
-    while (parent := node.parent) is not None:
-        if parent.type in {"pipeline", "heredoc_redirect"}:
-            yield from _programs_before(parent, node, source)
-        if parent.type == "heredoc_redirect" and node.type in {"pipeline", "command"}:
-            yield from _programs_before(parent.parent, parent, source)
-        node = parent
+def _upstreams(nodes: Iterable[Any], source: bytes) -> dict[int, tuple[str | None, ...]]:
+    """Per command, the programs whose output it can read through a pipe."""
+    upstream: dict[int, tuple[str | None, ...]] = {}
+    for node in nodes:
+        if node.type not in {"pipeline", "heredoc_redirect"}:
+            continue
+        before = _programs_before(node, source) if node.type == "heredoc_redirect" else {}
+        for child in node.children:
+            _note(child, tuple(before), upstream)
+            before |= dict.fromkeys(_programs_in(child, source))
+    return upstream
 
 
-def _programs_before(parent: Any, node: Any, source: bytes) -> Iterator[str | None]:
-    for sibling in parent.children:
-        if sibling.start_byte >= node.start_byte:
-            return
-        for inner in _preorder(sibling):
-            if inner.type == "command_name":
-                yield read_word(inner, source).value
+def _note(
+    node: Any, before: tuple[str | None, ...], upstream: dict[int, tuple[str | None, ...]]
+) -> None:
+    if before:
+        for inner in _preorder(node):
+            if inner.type == "command":
+                upstream[inner.id] = (*before, *upstream.get(inner.id, ()))
+
+
+def _programs_before(node: Any, source: bytes) -> dict[str | None, None]:
+    """The command that a here-document belongs to stands before it."""
+    earlier = (c for c in node.parent.children if c.start_byte < node.start_byte)
+    return dict.fromkeys(name for child in earlier for name in _programs_in(child, source))
+
+
+def _programs_in(node: Any, source: bytes) -> Iterator[str | None]:
+    for inner in _preorder(node):
+        if inner.type == "command_name":
+            yield read_word(inner, source).value
 
 
 def _function_name(node: Any, source: bytes) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from amplifier_foundation.shell.script import Command, Script, parse
+from amplifier_foundation.shell.script import Command, Script, parse, program_of
 from amplifier_foundation.shell.word import UNKNOWN, Word, literal, words
 
 MAX_DEPTH = 8
 MAX_COMMANDS = 2_000
 
 SHELLS = words("sh bash dash zsh ksh mksh ash fish rbash tcsh csh")
+_MOST_ROOTS = 20
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
 
@@ -185,7 +186,7 @@ def _made(command: Command, words: list[Word], extra: tuple[Word, ...] = ()) -> 
     head = words[0]
     return replace(
         command,
-        program=None if head.glob or head.tilde or not head.value else head.value,
+        program=program_of(head),
         words=(*words[1:], *extra),
         text=" ".join(word.raw for word in words),
         assigns=(),
@@ -282,6 +283,7 @@ def _of_alias(command: Command, owner: str) -> Script:
 def _of_find(command: Command, owner: str) -> Script:
     """Each `-exec … ;`, with `{}` standing for something below the places searched."""
     roots = list(_find_roots(command.words)) or [literal(".")]
+    roots = roots if len(roots) <= _MOST_ROOTS else [UNKNOWN]
     made: list[Command] = []
     words = list(command.words)
     for at, word in enumerate(words):

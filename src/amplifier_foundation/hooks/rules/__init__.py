@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.interfaces import Cleanup
 from amplifier_foundation.config import parse_config
-from amplifier_foundation.hooks._guarding import base_dir
+from amplifier_foundation.hooks._guarding import base_dir, removing
 from amplifier_foundation.hooks.rules.engine import Engine, occasions
 from amplifier_foundation.hooks.rules.rule import OnError, Rule
 from amplifier_foundation.hooks.rules.ruleset import LoadedRule, RuleSet, load
@@ -128,9 +128,4 @@ async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Clean
             )
             for event in _events(rules)
         ]
-
-    def remove() -> None:
-        for removal in reversed(removals):
-            removal()
-
-    return remove
+    return removing(removals)

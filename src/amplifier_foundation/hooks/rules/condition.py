@@ -21,13 +21,14 @@ class Condition:
     """A compiled expression over `event`, `tool_name`, `tool_input` and `data`."""
 
     def __init__(self, source: str, owner: str) -> None:
-        self._cel, environment = _environment(owner)
+        self._cel = require("cel_expr_python.cel", owner)
+        environment = _environment(self._cel)
         try:
             self._expression = environment.compile(source)
         except RuntimeError as wrong:
             raise ConditionError(_first_line(wrong)) from None
         kind = self._expression.return_type()
-        if kind not in {self._cel.Type.BOOL, self._cel.Type.DYN}:
+        if kind not in [self._cel.Type.BOOL, self._cel.Type.DYN]:
             raise ConditionError(f"its answer is {kind.name()}, not true or false")
 
     def holds(self, event: str, data: Mapping[str, Any]) -> bool:
@@ -50,8 +51,7 @@ class Condition:
 
 
 @cache
-def _environment(owner: str) -> tuple[Any, Any]:
-    cel = require("cel_expr_python.cel", owner)
+def _environment(cel: Any) -> Any:
     kinds = cel.Type
     variables = {
         "event": kinds.STRING,
@@ -59,7 +59,7 @@ def _environment(owner: str) -> tuple[Any, Any]:
         "tool_input": kinds.Map(kinds.STRING, kinds.DYN),
         "data": kinds.Map(kinds.STRING, kinds.DYN),
     }
-    return cel, cel.NewEnv(variables=variables)
+    return cel.NewEnv(variables=variables)
 
 
 def _value(value: Any, depth: int) -> Any:

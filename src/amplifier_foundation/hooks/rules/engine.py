@@ -9,6 +9,7 @@ from typing import Any
 
 from amplifier_core.models import ContextInjection, HookResult
 from amplifier_core.utils import describe_error
+from amplifier_foundation.hooks._guarding import Reply
 from amplifier_foundation.hooks.rules.answer import answer, would_have
 from amplifier_foundation.hooks.rules.matcher import Unclear
 from amplifier_foundation.hooks.rules.occasion import Occasion
@@ -36,14 +37,15 @@ class Engine:
         self._unclear = unclear
         self._dry_run = dry_run
 
-    async def on_event(self, event: str, data: dict[str, Any]) -> HookResult:
+    def on_event(self, event: str, data: dict[str, Any]) -> Reply:
+        """At once when no rule listens, or none needs to look at files."""
         tool = data.get("tool_name")
         rules = self._rules.for_event(event, tool if isinstance(tool, str) else "")
         if not rules:
             return CONTINUE
         occasion = self._make_occasion(event, data)
         if any(loaded.matcher.looks_at_files for loaded in rules):
-            return await asyncio.to_thread(self._decide, rules, occasion)
+            return asyncio.to_thread(self._decide, rules, occasion)
         return self._decide(rules, occasion)
 
     def _decide(self, rules: Iterable[LoadedRule], occasion: Occasion) -> HookResult:
