@@ -23,6 +23,9 @@ from amplifier_foundation.mounted_set import MountedSet
 from amplifier_foundation.reload import Reloader
 from amplifier_foundation.spawning import Spawner
 
+MOST_CONTINUATIONS = 8
+"""How often hooks may keep the agent from stopping after one prompt."""
+
 _SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
@@ -34,12 +37,29 @@ class AssembledSession(AmplifierSession):
     def __init__(self, *args: Any, owned: Iterable[Callable[[], Awaitable[Any]]] = (), **kw: Any):
         super().__init__(*args, **kw)
         self._owned = list(owned)
+        self._wanted_next: list[str] = []
         self.mounting = MountedSet(self.coordinator, self.mounting.loader)
 
     @property
     def failures(self) -> list[str]:
         """Modules that were left out, each with its reason."""
         return [one.error for one in self.mounting.mounted if one.error is not None]
+
+    def keep_working(self, reason: str) -> None:
+        """A hook that would not let the agent stop: the reason is what it works on next."""
+        self._wanted_next.append(reason)
+
+    async def execute(self, prompt: str, metadata: Mapping[str, Any] | None = None) -> str:
+        """Process a prompt, and what hooks want done before the agent may stop."""
+        self._wanted_next.clear()
+        reply = await super().execute(prompt, metadata)
+        for _ in range(MOST_CONTINUATIONS):
+            if not self._wanted_next or self.status != "idle":
+                break
+            wanted = "\n\n".join(self._wanted_next)
+            self._wanted_next.clear()
+            reply = await super().execute(wanted, {"source": "stop_hook"})
+        return reply
 
     async def cleanup(self, reason: EndReason = "complete") -> None:
         """End the session, then close the trail: the end itself is on record."""
@@ -124,7 +144,7 @@ def _child_opener(
 
 
 def _offer(
-    session: AmplifierSession,
+    session: AssembledSession,
     folder: Path,
     secrets: frozenset[str],
     on_rename: Callable[[str, str], Any] | None,
@@ -145,6 +165,7 @@ def _offer(
     board.register_capability("session.working_dir", str(folder.absolute()))
     board.register_capability("session.rename", rename)
     board.register_capability("session.model_call", model_call)
+    board.register_capability("session.keep_working", session.keep_working)
     if secrets:
         board.register_scrubber(lambda text: _without(text, secrets))
 

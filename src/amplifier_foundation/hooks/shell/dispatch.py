@@ -26,6 +26,7 @@ logger = logging.getLogger(__name__)
 NAME = "hooks-shell"
 Follower = Callable[[str, dict[str, Any]], Awaitable[HookResult]]
 _MOST_PENDING = 256
+KEPT_WORKING = "stop_hook"  # the source of a prompt that a blocked stop became
 # A sub-agent's own start, prompt and stop are told as the spawn and the end of a sub-agent.
 _OF_THE_SESSION = frozenset(
     {
@@ -94,7 +95,7 @@ class Dispatcher:
     async def on_event(self, event: str, data: dict[str, Any]) -> HookResult:
         """The first answer; what else there is to say waits for the follow-up handlers."""
         canonical = events.canonical(event)
-        verdict = await self._verdict(canonical, data)
+        verdict = self._kept_working(canonical, await self._verdict(canonical, data))
         answers = effect.results(canonical, data, verdict)
         await self._carry_out(canonical, verdict)
         self._remember(_key(canonical, data), answers[1:])
@@ -124,12 +125,19 @@ class Dispatcher:
         collected = self._before(event, data)
         if event == events.APPROVAL_REQUIRED:
             return combined(collected + await self._told_of_question(data))
-        if event not in _OF_THE_SESSION or is_own(self._coordinator, data):
+        if self._concerns(event, data):
             collected += await self._run(self._wanted(event, data), event, data)
         verdict = combined(collected)
         if event == events.TOOL_PRE and verdict.decision in ("ask", "defer"):
             verdict = await self._ask_hooks_first(data, verdict)
         return self._guard_against_loops(event, verdict)
+
+    def _concerns(self, event: str, data: dict[str, Any]) -> bool:
+        """Whether the hooks' own agent would have had such an event here."""
+        metadata = data.get("metadata")
+        if isinstance(metadata, Mapping) and metadata.get("source") == KEPT_WORKING:
+            return event != events.PROMPT_SUBMIT
+        return event not in _OF_THE_SESSION or is_own(self._coordinator, data)
 
     def _before(self, event: str, data: dict[str, Any]) -> list[Verdict]:
         """What waited for an occasion to be told, and what later events will need."""
@@ -151,6 +159,14 @@ class Dispatcher:
             cancel = getattr(self._coordinator, "request_cancel", None)
             if cancel is not None:
                 await cancel()
+
+    def _kept_working(self, event: str, verdict: Verdict) -> Verdict:
+        """A blocked stop: where the session can go on by itself, it does, with the reason."""
+        keep = self._coordinator.get_capability("session.keep_working")
+        if event != events.ORCHESTRATOR_COMPLETE or verdict.decision != "deny" or keep is None:
+            return verdict
+        keep(verdict.reason or "A hook wants you to go on.")
+        return replace(verdict, decision=None, reason=None)
 
     def _guard_against_loops(self, event: str, verdict: Verdict) -> Verdict:
         if event not in _STOPS:

@@ -30,7 +30,7 @@ EVENTS: dict[str, tuple[Occasion, ...]] = {
     "UserPromptSubmit": (Occasion(events.PROMPT_SUBMIT),),
     "SessionStart": (Occasion(events.SESSION_START),),
     "SessionEnd": (Occasion(events.SESSION_END),),
-    "Stop": (Occasion(events.ORCHESTRATOR_COMPLETE),),
+    "Stop": (Occasion(events.ORCHESTRATOR_COMPLETE, success=True),),
     "StopFailure": (Occasion(events.ERROR_ORCHESTRATION),),
     "SubagentStart": (Occasion(events.AGENT_SPAWN),),
     "SubagentStop": (Occasion(events.AGENT_COMPLETE),),

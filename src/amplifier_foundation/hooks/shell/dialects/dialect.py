@@ -36,7 +36,8 @@ def _is_mcp(name: str, tools: frozenset[str]) -> bool:
 
 
 def _succeeded(data: Mapping[str, Any]) -> bool:
-    return bool(data.get("success", True)) and "error" not in data
+    finished = data.get("status") in (None, "success")
+    return finished and bool(data.get("success", True)) and "error" not in data
 
 
 @dataclass(frozen=True, slots=True)
