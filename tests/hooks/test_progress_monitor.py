@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from amplifier_foundation.hooks.progress_monitor import (
     Config,
     ProgressMonitor,
     find_concern,
+    fingerprint,
     mount,
     trailing_cycle,
     trailing_repeats,
@@ -79,6 +81,31 @@ def test_calls_that_all_differ_are_no_concern(numbers: list[int]) -> None:
     history = [call(str(number)) for number in numbers]
     assert find_concern(history, Config()) is None
     assert trailing_repeats(history) == (1 if numbers else 0)
+
+
+json_values = st.recursive(
+    st.none() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+
+
+@given(st.dictionaries(st.text(), json_values), st.dictionaries(st.text(), json_values))
+def test_calls_are_the_same_when_their_inputs_are(
+    one: dict[str, Any], other: dict[str, Any]
+) -> None:
+    """Same call with same input, whatever the order of its keys."""
+    shuffled = dict(reversed(list(copy.deepcopy(one).items())))
+    assert fingerprint(one) == fingerprint(shuffled)
+    assert (fingerprint(one) == fingerprint(other)) == (one == other)
+
+
+def test_inputs_that_cannot_be_hashed_are_told_apart_too() -> None:
+    """Odd inputs are inputs."""
+    loop: list[Any] = []
+    loop.append(loop)
+    assert fingerprint({"a": {1, 2}}) == fingerprint({"a": {1, 2}}) != fingerprint({"a": {1, 3}})
+    assert fingerprint(loop) == fingerprint(loop)
 
 
 def test_reading_for_ever_is_a_concern_until_something_is_done() -> None:

@@ -39,7 +39,7 @@ Steps = tuple[int, int, int]
 
 _LAST = 3
 _LONGEST_CYCLE = 4
-_HISTORY = 400
+_MOST = 200
 
 
 class Config(BaseModel):
@@ -65,10 +65,17 @@ class Config(BaseModel):
     @field_validator("repeats", "cycles", "reads")
     @classmethod
     def _rising(cls, value: Steps | tuple[()]) -> Steps | tuple[()]:
-        if value and not 2 <= value[0] < value[1] < value[2] <= _HISTORY // _LONGEST_CYCLE:
-            limit = _HISTORY // _LONGEST_CYCLE
-            raise ValueError(f"must be three rising numbers from 2 to {limit}, such as [3, 5, 7]")
+        if value and not 2 <= value[0] < value[1] < value[2] <= _MOST:
+            raise ValueError(f"must be three rising numbers from 2 to {_MOST}, such as [3, 5, 7]")
         return value
+
+    @property
+    def history(self) -> int:
+        """How many calls have to be remembered for the checks to see what they look for."""
+        repeats, cycles, reads = (
+            max(s, default=1) for s in (self.repeats, self.cycles, self.reads)
+        )
+        return max(repeats, cycles * _LONGEST_CYCLE, reads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +83,7 @@ class Call:
     """One tool call; two are the same when tool and input are."""
 
     tool: str
-    fingerprint: str
+    fingerprint: int | str
     shown: str = field(compare=False)
 
 
@@ -172,7 +179,7 @@ class Run:
 
     started: float
     shown_at: float
-    calls: deque[Call] = field(default_factory=lambda: deque(maxlen=_HISTORY))
+    calls: deque[Call]
     tools: Counter[str] = field(default_factory=Counter)
     failed: int = 0
     warned: dict[Kind, int] = field(default_factory=dict)
@@ -212,7 +219,8 @@ class ProgressMonitor:
 
     def _begin(self, session: str) -> Run:
         now = self._clock()
-        self._runs[session] = run = Run(started=now, shown_at=now)
+        calls: deque[Call] = deque(maxlen=self._config.history)
+        self._runs[session] = run = Run(now, now, calls)
         return run
 
     async def on_prompt(self, event: str, data: dict[str, Any]) -> HookResult:
@@ -295,7 +303,21 @@ class ProgressMonitor:
 
 def read_call(data: dict[str, Any]) -> Call:
     """The call of an event, whatever its input is made of."""
-    return Call(_tool(data), digest(data.get("tool_input")), _shown(data))
+    return Call(_tool(data), fingerprint(data.get("tool_input")), _shown(data))
+
+
+def fingerprint(value: Any) -> int | str:
+    """Equal for equal inputs; for a megabyte of text far cheaper than a digest."""
+    try:
+        return hash(_frozen(value))
+    except (TypeError, RecursionError):
+        return digest(value)
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return frozenset((key, _frozen(entry)) for key, entry in value.items())
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def identity(data: dict[str, Any]) -> tuple[str, Any]:
