@@ -31,6 +31,7 @@ NAME = "hooks-cost-control"
 Span = Literal["turn", "session", "day"]
 SPANS: tuple[Span, ...] = ("turn", "session", "day")
 _MILLION = 1_000_000
+_ROUNDING = 1e-9
 
 
 class Price(BaseModel):
@@ -247,7 +248,7 @@ class CostControl:
         for span, limits in self._config.limits():
             spent = await self._spent(span)
             share, words = self._share(span, limits, spent)
-            if share >= 1 and limits.over != "warn":
+            if share >= 1 - _ROUNDING and limits.over != "warn":
                 return self._config.answer(limits.over, f"{words}. Go on all the same?", words)
             if share >= limits.warn_at and span not in self._warned:
                 self._warned.add(span)
