@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.audit import AuditSink
-from amplifier_core.errors import SessionError
+from amplifier_core.errors import ModuleLoadError, SessionError
 from amplifier_core.message_models import ChatRequest, Message
 from amplifier_core.mounting import ModuleLoader
 from amplifier_core.session import AmplifierSession, EndReason
 from amplifier_foundation.approval_limit import limited
 from amplifier_foundation.bundles import Bundle
+from amplifier_foundation.bundles.rules import nearest
 from amplifier_foundation.child_plan import with_session_options
 from amplifier_foundation.mounted_set import MountedSet
 from amplifier_foundation.reload import Reloader
@@ -38,6 +39,7 @@ class AssembledSession(AmplifierSession):
         super().__init__(*args, **kw)
         self._owned = list(owned)
         self._wanted_next: list[str] = []
+        self._reviewed = 0
         self.mounting = MountedSet(self.coordinator, self.mounting.loader)
 
     @property
@@ -59,7 +61,16 @@ class AssembledSession(AmplifierSession):
             wanted = "\n\n".join(self._wanted_next)
             self._wanted_next.clear()
             reply = await super().execute(wanted, {"source": "stop_hook"})
+        if self.config["session"].get("debug"):
+            await self._review()
         return reply
+
+    async def _review(self) -> None:
+        """`session.debug`: show the person what hooks said to the agent."""
+        found = await self.injections()
+        for message in found[min(self._reviewed, len(found)) :]:
+            await self.coordinator.show(f"Injected: {message['content']}", "info", "debug")
+        self._reviewed = len(found)
 
     async def cleanup(self, reason: EndReason = "complete") -> None:
         """End the session, then close the trail: the end itself is on record."""
@@ -103,20 +114,22 @@ async def open_session(
             owned=owned,
         )
         _offer(session, folder, bundle.secrets, on_rename)
-        Spawner(_child_opener(sink, approving, display_system, bundle.secrets)).attach(session)
+        Spawner(_child_opener(sink, approving, display_system, bundle)).attach(session)
         await session.initialize()
-    except BaseException:
+    except BaseException as error:
         for close in owned:
             await close()
+        if isinstance(error, ModuleLoadError):
+            raise ModuleLoadError(_located(str(error), bundle)) from error
         raise
-    await _tell_failures(session)
+    await _tell_failures(session, bundle)
     if hot_reload:
         session.on_turn(Reloader(session, session.mounting, bundle, folder).check)
     return session
 
 
 def _child_opener(
-    sink: AuditSink | None, approval_system: Any, display_system: Any, secrets: frozenset[str]
+    sink: AuditSink | None, approval_system: Any, display_system: Any, bundle: Bundle
 ) -> Callable[[AmplifierSession, dict[str, Any], Spawner], Awaitable[AmplifierSession]]:
     async def open_child(
         parent: AmplifierSession, plan: dict[str, Any], below: Spawner
@@ -132,12 +145,12 @@ def _child_opener(
         )
         folder = Path(parent.coordinator.get_capability("session.working_dir"))
         # Naming and the like belong to the session that the person sees.
-        _offer(child, folder, secrets, lambda name, description: None)
+        _offer(child, folder, bundle.secrets, lambda name, description: None)
         for scrub in parent.coordinator.trail.scrubbers:
             child.coordinator.register_scrubber(scrub)
         below.attach(child)
         await child.initialize()
-        await _tell_failures(child)
+        await _tell_failures(child, bundle)
         return child
 
     return open_child
@@ -202,9 +215,23 @@ def _provider(session: AmplifierSession) -> Any:
     return found
 
 
-async def _tell_failures(session: AssembledSession) -> None:
-    for failure in session.failures:
-        await session.coordinator.show(f"{failure}; it is left out", "warning", "modules")
+async def _tell_failures(session: AssembledSession, bundle: Bundle) -> None:
+    known = session.mounting.loader.known()
+    for outcome in session.mounting.mounted:
+        if outcome.error is None:
+            continue
+        why = outcome.error
+        if why.startswith("Unknown module"):
+            why = f"Unknown module {outcome.id!r}; {nearest(outcome.id, known)}"
+        text = f"Left out: {_located(why, bundle, outcome.id)}"
+        await session.coordinator.show(text, "warning", "modules")
+
+
+def _located(why: str, bundle: Bundle, module: str | None = None) -> str:
+    """The sentence with the file and line that asked for the module."""
+    named = module or next(iter(re.findall(r"'([^']+)'", why)), "")
+    place = bundle.place_of(named)
+    return why if place is None else f"{place}: {why}"
 
 
 async def _open_audit(options: Mapping[str, Any], session_id: str) -> AuditSink | None:

@@ -75,11 +75,14 @@ async def test_hooks_of_the_bundle_mediate_the_tools_of_the_bundle(shop: Worksho
 async def test_a_module_that_fails_is_told_and_left_out(shop: Workshop) -> None:
     """A hook, tool or provider that fails to load is reported with its reason and left out."""
     shop.write("broken.py", "raise RuntimeError('half written')\n")
-    async with shop.session(shop.bundle(hooks=["./broken.py", "hooks-nonsense"])) as session:
+    async with shop.session(shop.bundle(hooks=["./broken.py", "hooks-redacton"])) as session:
         assert len(session.failures) == 2
-    told = "\n".join(shop.screen.of("modules"))
-    assert "half written" in told
-    assert "Unknown module 'hooks-nonsense'" in told
+    broken, unknown = shop.screen.of("modules")
+    assert "half written" in broken
+    file = shop.folder / "amplifier.yaml"
+    assert unknown == (
+        f"Left out: {file}:3: Unknown module 'hooks-redacton'; did you mean 'hooks-redaction'?"
+    )
 
 
 async def test_required_makes_it_fatal_and_leaves_nothing_open(shop: Workshop) -> None:
@@ -87,7 +90,9 @@ async def test_required_makes_it_fatal_and_leaves_nothing_open(shop: Workshop) -
     audit = {"enabled": True, "path": "trail"}
     bundle = shop.bundle(hooks=[{"module": "hooks-nonsense", "required": True}], audit=audit)
     for _ in range(2):  # the second would find the trail locked if the first had left it open
-        with pytest.raises(ModuleLoadError, match="hooks-nonsense"):
+        with pytest.raises(
+            ModuleLoadError, match=r"amplifier\.yaml:\d+: Unknown module 'hooks-non"
+        ):
             await open_session(bundle, session_id="s1", working_dir=shop.folder)
 
 
@@ -408,6 +413,39 @@ async def test_cancelling_the_parent_ends_the_child(shop: Workshop) -> None:
         await asyncio.wait_for(running, 5)
         assert session.status == "interrupted"
     assert asyncio.all_tasks() == before
+
+
+async def test_a_shell_hook_stops_the_agent_which_reads_why(shop: Workshop) -> None:
+    """A journey: the agent is refused, reads the reason and does it another way."""
+    shop.write(
+        "guard.sh",
+        'input=$(cat)\ncase "$input" in *--force*) echo "no force pushes" >&2; exit 2;; esac\n',
+    )
+    pre = [{"matcher": "Bash", "hooks": [{"type": "command", "command": "bash guard.sh"}]}]
+    bundle = shop.bundle(
+        hooks=[{"module": "hooks-shell", "config": {"hooks": {"PreToolUse": pre}}}],
+        tools=["tool-bash"],
+        providers=script(
+            calls("Bash", command="echo pushing --force"),
+            {**calls("Bash", command="echo pushing"), "expect": "no force pushes"},
+            {"text": "Pushed.", "expect": "pushing"},
+        ),
+    )
+    async with shop.session(bundle) as session:
+        assert await session.execute("push") == "Pushed."
+
+
+async def test_debug_shows_what_hooks_said_to_the_agent(shop: Workshop) -> None:
+    """Injections can be reviewed by the user (`debug`)."""
+    prompt = [{"hooks": [{"type": "command", "command": "echo the branch is main"}]}]
+    hook = {"module": "hooks-shell", "config": {"hooks": {"UserPromptSubmit": prompt}}}
+    session_plan = {**shop.plan["session"], "debug": True}
+    async with shop.session(shop.bundle(hooks=[hook], session=session_plan)) as session:
+        await session.execute("hi")
+        await session.execute("hi again")
+    shown = shop.screen.of("debug")
+    assert len(shown) == 2
+    assert "the branch is main" in shown[0]
 
 
 STOP = """#!/usr/bin/env bash

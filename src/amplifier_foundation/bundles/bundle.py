@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_foundation.bundles.merge import MODULE_LISTS
-from amplifier_foundation.bundles.node import Node, plain
+from amplifier_foundation.bundles.node import Node, Place, plain
 
 SECTIONS = ("session", *MODULE_LISTS, "agents", "approval", "audit")
 
@@ -27,11 +27,16 @@ class Bundle:
     digest: str
     secrets: frozenset[str]
     _plan: dict[str, Any]
+    _places: dict[str, Place] = field(default_factory=dict, compare=False)
     _again: Callable[[], Bundle] | None = field(default=None, compare=False)
 
     @property
     def mount_plan(self) -> dict[str, Any]:
         return copy.deepcopy(self._plan)
+
+    def place_of(self, module: str) -> Place | None:
+        """Where a module was asked for."""
+        return self._places.get(module)
 
     def reload(self) -> Bundle:
         """The same files, as they are now."""
@@ -58,6 +63,7 @@ def make_bundle(
         digest=_digest(plan),
         secrets=secrets,
         _plan=plan,
+        _places=_places(document),
         _again=again,
     )
 
@@ -93,6 +99,18 @@ def _local_modules(plan: dict[str, Any]) -> tuple[Path, ...]:
     entries += [e for key in ("orchestrator", "context") if (e := plan["session"].get(key))]
     sources = (entry.get("source") for entry in entries)
     return tuple(Path(source) for source in sources if source and "://" not in source)
+
+
+def _places(document: Node) -> dict[str, Place]:
+    sections = document.mapping()
+    session = sections.get("session", document).mapping()
+    entries = [session[key] for key in ("orchestrator", "context") if key in session]
+    entries += [one for key in MODULE_LISTS if key in sections for one in sections[key].items()]
+    return {
+        module: entry.mapping()["module"].place
+        for entry in entries
+        if (module := entry.text("module")) is not None
+    }
 
 
 def _digest(plan: dict[str, Any]) -> str:
