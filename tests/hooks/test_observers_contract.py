@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.events import ALL_EVENTS
+from amplifier_core.validation.hook import HookValidator
 from amplifier_foundation.bundles.substitution import substitute
 from amplifier_foundation.config import parse_config
 from tests.hooks.observing import Bench, finish, mounted
@@ -168,6 +169,16 @@ async def test_modules_of_a_hundred_sessions_share_few_threads(module: str, tmp_
     assert threading.active_count() - before < 20
     for cleanup in cleanups:
         await finish(cleanup)
+
+
+@each_module
+async def test_the_kernels_own_contract_check_finds_nothing(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The check that authors of modules run: found by its id, mounts, answers, goes away."""
+    monkeypatch.chdir(tmp_path)
+    report = await HookValidator().validate(f"hooks-{module.replace('_', '-')}", MODULES[module])
+    assert report.passed, report.summary()
 
 
 @each_module

@@ -72,14 +72,15 @@ async def journey(
     script: tuple[dict[str, Any], ...] = (),
     approval: Any = None,
     agents: dict[str, Any] | None = None,
+    also: tuple[str, ...] = (),
 ) -> AsyncIterator[Journey]:
-    """A session from a bundle file that enables one observing hook."""
+    """A session from a bundle file that enables one observing hook, and others beside it."""
     plan: dict[str, Any] = {
         "name": "journey",
         "session": {"orchestrator": "loop-basic", "context": "context-simple"},
         "providers": [{"module": "provider-scripted", "config": {"script": list(script)}}],
         "tools": ["tool-filesystem", "tool-bash", "tool-todo", "tool-delegate"],
-        "hooks": [{"module": module, "config": config or {}}],
+        "hooks": [{"module": module, "config": config or {}}, *also],
         "audit": {"enabled": False},
     }
     if agents:
@@ -173,6 +174,25 @@ async def test_logging_writes_the_whole_session(tmp_path: Path) -> None:
     positions = [events.index(event) for event in wanted]
     assert positions == sorted(positions)
     assert {line["session_id"] for line in lines} == {name}
+
+
+async def test_logging_knows_what_guards_refused_and_keeps_no_secret(tmp_path: Path) -> None:
+    """A refused call is on record with its input; what redaction hides stays hidden."""
+    key = "sk-ant-api03-" + "Ab1_" * 24
+    script = (call("Write", file_path="production/a.txt", content=f"key = {key}"), say("Pity."))
+    config = {"path": "log.jsonl"}
+    guards = ("hooks-production-guard", "hooks-redaction")
+    async with journey(
+        tmp_path, "hooks-logging", config, script, ScriptedApproval("Deny"), also=guards
+    ) as run:
+        await run.say()
+    text = (tmp_path / "log.jsonl").read_text()
+    lines = [json.loads(line) for line in text.splitlines()]
+    refused = next(line for line in lines if line["event"] == "tool:pre")
+    assert refused["data"]["tool_input"]["file_path"] == "production/a.txt"
+    assert {"approval:denied", "policy:violation"} <= {line["event"] for line in lines}
+    assert not (tmp_path / "production").exists()
+    assert key not in text
 
 
 async def test_notify_calls_back_through_a_webhook(tmp_path: Path) -> None:
@@ -271,6 +291,56 @@ async def test_otel_exports_the_session_with_its_sub_agent(tmp_path: Path) -> No
     assert len({span.trace_id for span in spans}) == 1
     assert {span.status for span in spans} == {"UNSET"}
     assert kept.metric("gen_ai.client.operation.duration")
+
+
+async def test_otel_shows_which_of_two_parallel_calls_was_refused_and_by_whom(
+    tmp_path: Path,
+) -> None:
+    """Hook decisions and approvals are events of the call that they are about."""
+    both = {
+        "tool_calls": [
+            {"name": "Write", "input": {"file_path": "production/a.txt", "content": "x"}},
+            {"name": "Bash", "input": {"command": "sleep 0.1"}},
+        ]
+    }
+    with collector() as kept:
+        async with journey(
+            tmp_path,
+            "hooks-otel",
+            {"endpoint": kept.url},
+            (both, say("Done.")),
+            ScriptedApproval("Deny"),
+            also=("hooks-production-guard",),
+        ) as run:
+            await run.say()
+    refused, ran = kept.named("execute_tool Write"), kept.named("execute_tool Bash")
+    assert (refused.status, refused.attributes["error.type"]) == ("ERROR", "denied")
+    assert [name for name, _ in refused.events] == [
+        "amplifier.approval.required",
+        "amplifier.approval.denied",
+        "amplifier.hook.denied",
+    ]
+    assert (ran.status, ran.events) == ("UNSET", [])
+    ((who, count),) = kept.metric("amplifier.hook.denials")
+    assert (who["amplifier.hook.name"], count) == ("hooks-production-guard", 1)
+
+
+async def test_notify_tells_that_a_person_is_needed(tmp_path: Path) -> None:
+    """A question that waits reaches the person who has looked away."""
+    script = (call("Write", file_path="production/a.txt", content="x"), say("Done."))
+    with receiver() as server:
+        hook = {"desktop": False, "webhooks": [{"url": server.url}]}
+        async with journey(
+            tmp_path,
+            "hooks-notify",
+            hook,
+            script,
+            ScriptedApproval("Deny"),
+            also=("hooks-production-guard",),
+        ) as run:
+            await run.say()
+            await until(lambda: server.requests)
+    assert json.loads(server.requests[0][2])["title"] == "Amplifier: approval required"
 
 
 async def test_all_observers_together_leave_nothing_behind(tmp_path: Path) -> None:
