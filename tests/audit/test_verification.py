@@ -299,7 +299,7 @@ def test_odd_bodies_of_the_logs_own_records_do_not_confuse_it() -> None:
     verifier = Verifier()
     for line in lines:
         verifier.feed(line)
-    assert verifier.removed == {4}
+    assert verifier.removed_to == 4
     odd = extended(lines_of(3), "log_opened", {"previous": [1]})
     assert kind_and_place(verify(odd)) == ("checkpoint", 3)
 

@@ -102,7 +102,7 @@ class Verifier:
     last_checkpoint: int | None = None
     proven_to: int | None = None
     recoveries: list[int] = field(default_factory=list)
-    removed: set[int] = field(default_factory=set)
+    removed_to: int = -1
     broken: Finding | None = None
     notes: list[str] = field(default_factory=list)
     tree: Tree = field(init=False)
@@ -244,8 +244,9 @@ class Verifier:
         self.recoveries.append(self.size)
 
     def _on_removed(self, body: dict[str, Any]) -> None:
+        """It speaks for all segments before as well: their own records may have gone with them."""
         if isinstance(segment := body.get("segment"), int):
-            self.removed.add(segment)
+            self.removed_to = max(self.removed_to, segment)
 
     def _on_broken(self, body: dict[str, Any]) -> None:
         why = body.get("why")

@@ -81,7 +81,7 @@ class DirectoryVerification:
     since: State | None = None
     progress: Progress | None = None
     end: State | None = None
-    _missing: tuple[int, ...] = ()
+    _missing: int = 0
     _done: int = 0
 
     def run(self) -> Report:
@@ -123,7 +123,7 @@ class DirectoryVerification:
         if number is None:
             verifier.notes.append(f"one segment alone: nothing is known of the first {start.size}")
             return verifier
-        self._missing = tuple(range(number))
+        self._missing = number
         self._check_seal(verifier, number - 1)
         verifier.notes.append(f"{number} segments were removed; {start.size} records not read")
         return verifier
@@ -213,8 +213,8 @@ class DirectoryVerification:
             )
             finding = Finding("cut below anchor", verifier.size, message)
             return verifier.report("tampered", replace(finding, segment=self.log.paths[-1].name))
-        if unexplained := [n for n in self._missing if n not in verifier.removed]:
-            message = f"no record says that segment {unexplained[0]:08d} was to be removed"
+        if self._missing > verifier.removed_to + 1:
+            message = f"no record says that segment {self._missing - 1:08d} was to be removed"
             return verifier.report("tampered", Finding("missing segment", 0, message))
         return verifier.finish(torn=torn)
 
@@ -244,10 +244,17 @@ def read_records(log: LogFiles) -> Iterator[Record]:
 def follow(
     path: str | os.PathLike[str], *, poll: float = 0.2, wait: Callable[[float], Any] = time.sleep
 ) -> Iterator[Record]:
-    """New records as they are written, over segment boundaries, for ever."""
-    directory = AuditDirectory(Path(path))
-    number = open_log(path).numbers[-1] or 0
-    offset = directory.segment(number).stat().st_size
+    """The records that are written from this call on, over segment boundaries, for ever."""
+    log = open_log(path)
+    if log.directory is None:
+        raise NotALog(f"{path} is one file; a log that grows is a directory")
+    number = log.numbers[-1] or 0
+    return _following(log.directory, number, log.paths[-1].stat().st_size, poll, wait)
+
+
+def _following(
+    directory: AuditDirectory, number: int, offset: int, poll: float, wait: Callable[[float], Any]
+) -> Iterator[Record]:
     while True:
         for position, line in read_lines(directory.segment(number), offset):
             if not line.endswith(b"\n"):
