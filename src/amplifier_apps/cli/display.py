@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import IO, TYPE_CHECKING, Any, Literal, Protocol
 
 from amplifier_apps.cli.fragments import Line, plain
@@ -27,6 +28,11 @@ LAST = 10_000
 """The priority of an observer: behind every hook that changes or redacts."""
 
 
+# Per task, as parallel calls each have their own.
+_call: ContextVar[dict[str, Any] | None] = ContextVar("amplifier_cli_call", default=None)
+_refused: ContextVar[bool] = ContextVar("amplifier_cli_refused", default=False)
+
+
 class Display(Protocol):
     """The one face of all three."""
 
@@ -35,6 +41,7 @@ class Display(Protocol):
     def show_message(self, message: str, level: str, source: str = "hook") -> None: ...
     def event(self, event: str, data: Mapping[str, Any]) -> None: ...
     def paused(self) -> Any: ...
+    def held(self) -> Any: ...
     def start(self) -> None: ...
     def stop(self) -> None: ...
     def result(self, **facts: Any) -> None: ...
@@ -65,17 +72,41 @@ def make_display(mode: Mode, *, verbose: bool = False) -> Display:
     return display
 
 
-def observe(
-    registry: Any, display: Display, scrub: Callable[[Any], Any] | None = None
-) -> Callable[[], None]:
-    """Let a display look on: last in every chain, so that it sees what redaction left."""
+def observe(registry: Any, display: Display, scrub: Callable[[Any], Any]) -> Callable[[], None]:
+    """Let a display look on: last in every chain, so that it sees what redaction left.
 
-    async def display_observer(event: str, data: dict[str, Any]) -> HookResult:
-        display.event(event, scrub(data) if scrub else data)
+    A denied call never gets to the last hook, so a first one notes what is about to be called.
+    """
+
+    async def display_call(_: str, data: dict[str, Any]) -> HookResult:
+        _call.set(scrub({key: data.get(key) for key in ("tool_name", "tool_input")}))
         return CONTINUE
 
-    remove: Callable[[], None] = registry.register("*", display_observer, LAST, "cli-display")
+    async def display_observer(event: str, data: dict[str, Any]) -> HookResult:
+        display.event(event, {**scrub(data), **_known_of(event, data)})
+        return CONTINUE
+
+    removals = [
+        registry.register(events.TOOL_PRE, display_call, -LAST, "cli-display"),
+        registry.register("*", display_observer, LAST, "cli-display"),
+    ]
+
+    def remove() -> None:
+        for undo in removals:
+            undo()
+
     return remove
+
+
+def _known_of(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Which call a denial is about, and whether the person who refused has been told of already."""
+    if event == events.APPROVAL_DENIED:
+        _refused.set(True)
+    if event != events.POLICY_VIOLATION or data.get("event") != events.TOOL_PRE:
+        return {}
+    refused = _refused.get()
+    _refused.set(False)
+    return {**(_call.get() or {}), "refused_by_person": refused}
 
 
 class LineDisplay:
@@ -89,6 +120,7 @@ class LineDisplay:
         self._verbose = verbose
         self._streamed = False
         self._at_line_start = True
+        self._held: list[Line] | None = None
 
     def start(self) -> None:
         """A turn begins."""
@@ -147,7 +179,24 @@ class LineDisplay:
             self._answers.flush()
             self._at_line_start = True
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """While a person types, what hooks have to say waits."""
+        self._held = []
+        try:
+            yield
+        finally:
+            waiting, self._held = self._held, None
+            for line in waiting or ():
+                self._note(line)
+
     def _note(self, line: Line) -> None:
+        if self._held is None:
+            self._print_note(line)
+        else:
+            self._held.append(line)
+
+    def _print_note(self, line: Line) -> None:
         self._end_line()
         self._notes.write(plain(line).rstrip() + "\n")
         self._notes.flush()
@@ -171,6 +220,11 @@ class JsonDisplay:
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Questions go to the terminal itself, not here."""
+        yield
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Nobody types into this."""
         yield
 
     def result(self, **facts: Any) -> None:

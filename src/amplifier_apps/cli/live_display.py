@@ -118,7 +118,7 @@ class LiveDisplay(LineDisplay):
             pending, self._pending = self._pending, ""
             self.console.print(Text(pending))
 
-    def _note(self, line: Line) -> None:
+    def _print_note(self, line: Line) -> None:
         self._flush()
         for row in self._rows(line):
             self.console.print(row)

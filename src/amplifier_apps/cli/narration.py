@@ -125,10 +125,14 @@ def _error(data: Mapping[str, Any]) -> str:
 
 
 def _violation(data: Mapping[str, Any]) -> list[Line]:
-    what = "" if data.get("event") == events.TOOL_PRE else f" ({escape(str(data.get('event')))})"
+    if data.get("refused_by_person"):
+        return []
+    called = "tool_name" in data
+    what = "" if called else f" ({escape(str(data.get('event')))})"
     who = escape(str(data.get("hook", "?")))
     reason = first_line(str(data.get("reason") or ""))
-    return [(("bad", "✗ "), ("bad", f"denied by {who}{what}"), ("", f"  {reason}"))]
+    call: list[Line] = [_tool_line(data, ("bad", "✗"), "")] if called else []
+    return [*call, (("bad", f"{'  ' if called else '✗ '}denied by {who}{what}: "), ("", reason))]
 
 
 def _granted(data: Mapping[str, Any]) -> list[Line]:

@@ -70,8 +70,20 @@ def _response(state: RunState, data: Mapping[str, Any]) -> None:
     total = usage.get("total_tokens")
     state.tokens += total or _number(usage, "input_tokens") + _number(usage, "output_tokens")
     cost = usage.get("cost", usage.get("cost_usd"))
-    if isinstance(cost, int | float):
+    if not isinstance(cost, int | float):
+        cost = _list_price(data.get("model"), dict(usage))
+    if cost:
         state.cost = (state.cost or 0.0) + cost
+
+
+def _list_price(model: Any, usage: dict[str, Any]) -> float:
+    """What the tokens cost by the price list; nothing where the model has no price."""
+    if not isinstance(model, str) or not usage:
+        return 0.0
+    from amplifier_foundation.hooks.cost_control import cost_of, price_of
+
+    _, money = cost_of(usage, price_of(model, {}, None))
+    return money
 
 
 def _number(usage: Mapping[str, Any], key: str) -> int:

@@ -1,0 +1,27 @@
+"""amplifier completion: the script that teaches a shell our commands."""
+
+from __future__ import annotations
+
+import click
+
+HOW = {
+    "bash": 'eval "$(amplifier completion bash)"   # in ~/.bashrc',
+    "zsh": 'eval "$(amplifier completion zsh)"    # in ~/.zshrc',
+    "fish": "amplifier completion fish > ~/.config/fish/completions/amplifier.fish",
+}
+
+
+@click.command(
+    epilog="\b\nTo install:\n" + "\n".join(f"  {line}" for line in HOW.values()),
+)
+@click.argument("shell", type=click.Choice(list(HOW)))
+def completion(shell: str) -> None:
+    """Print the completion script for SHELL."""
+    from click.shell_completion import get_completion_class
+
+    from amplifier_apps.cli.main import cli
+
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise click.ClickException(f"No completion for {shell!r}; have {sorted(HOW)}")
+    click.echo(kind(cli, {}, "amplifier", "_AMPLIFIER_COMPLETE").source())

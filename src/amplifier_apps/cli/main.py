@@ -1,0 +1,175 @@
+"""The `amplifier` command: its groups are imported when they are called, not before."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from amplifier_apps.cli import exit_codes
+
+
+class Entry(NamedTuple):
+    """Where a command lives, and what the list of commands says of it."""
+
+    module: str
+    attribute: str
+    help: str
+
+
+COMMANDS = {
+    "demo": Entry("demo", "demo", "See in a minute what hooks do; needs no key."),
+    "run": Entry("run", "run", "Give the agent one task."),
+    "chat": Entry("chat", "chat", "Talk with the agent."),
+    "sessions": Entry("sessions", "sessions", "List, show, resume and delete saved sessions."),
+    "hooks": Entry("hooks", "hooks", "See which hooks run, in which order, and what they answer."),
+    "modules": Entry("modules", "modules", "List the modules there are; check one of your own."),
+    "audit": Entry("audit", "audit", "Verify, read and redact the audit trail."),
+    "backups": Entry("backups", "backups", "List and restore files that were overwritten."),
+    "init": Entry("init", "init", "Write a commented bundle and a first hook."),
+    "doctor": Entry("doctor", "doctor", "Check the environment, the keys and the stores."),
+    "completion": Entry("completion", "completion", "Print the completion script for a shell."),
+}
+
+
+class LazyGroup(click.Group):
+    """Knows its commands by name and imports one when it is wanted."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        here = Path(__file__).parent
+        return [name for name, entry in COMMANDS.items() if (here / f"{entry.module}.py").exists()]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        from importlib import import_module
+
+        entry = COMMANDS[cmd_name]
+        module = import_module(f"amplifier_apps.cli.{entry.module}")
+        command: click.Command = getattr(module, entry.attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows = [(name, COMMANDS[name].help) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0] if args else ""
+        if name and not name.startswith("-") and name not in self.list_commands(ctx):
+            raise click.UsageError(_unknown(name, self.list_commands(ctx)), ctx)
+        return super().resolve_command(ctx, args)
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    from amplifier_apps.cli.escape import escape
+
+    close = get_close_matches(name, known, n=1)
+    meant = f" Did you mean {close[0]!r}?" if close else f" There are {', '.join(known)}."
+    return f"No command '{escape(name)}'.{meant}"
+
+
+def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"amplifier {version('amplifier-hooks')}")
+        ctx.exit()
+
+
+EPILOG = """\b
+Examples:
+  amplifier demo
+  amplifier run "explain what this project does"
+  amplifier chat --resume "fix the parser"
+  amplifier hooks list --event tool:pre
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 bundle or module cannot be used, 4 no model to
+talk to, 5 denied by a hook, 130 interrupted.
+"""
+
+
+@click.group(
+    cls=LazyGroup,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.option("--debug", is_flag=True, help="Show the traceback of an error, and the log.")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version.",
+)
+@click.pass_context
+def cli(ctx: click.Context, debug: bool) -> None:
+    """Hooks that watch, stop, change, ask and explain what an AI agent does."""
+    ctx.obj = {"debug": debug}
+    _set_up_logging(debug)
+
+
+def _set_up_logging(debug: bool) -> None:
+    """The log is for those who debug; what a person must know is shown by the display."""
+    import logging
+
+    if debug:
+        logging.basicConfig(level=logging.DEBUG, format="%(levelname)s %(name)s: %(message)s")
+        logging.getLogger("asyncio").setLevel(logging.INFO)
+    else:
+        logging.getLogger().addHandler(logging.NullHandler())
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the command and leave with its exit code; errors are one line unless --debug."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    sys.exit(_run(arguments, debug="--debug" in arguments))
+
+
+def _run(arguments: list[str], *, debug: bool) -> int:
+    try:
+        outcome: Any = cli.main(arguments, prog_name="amplifier", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted.", err=True)
+        return exit_codes.INTERRUPTED
+    except BrokenPipeError:
+        return _closed_pipe()
+    except Exception as error:
+        if debug:
+            raise
+        click.echo(f"Error: {_one_line(error)}", err=True)
+        return exit_codes.of(error)
+    return outcome if isinstance(outcome, int) else exit_codes.DONE
+
+
+def _one_line(error: Exception) -> str:
+    """Said so that it helps; a surprise is named as one."""
+    from amplifier_apps.cli.escape import escape
+
+    text = escape(str(error).strip(), lines=True)
+    if exit_codes.is_expected(error):
+        return text
+    return f"{type(error).__name__}: {text} (this is a bug; --debug shows where)"
+
+
+def _closed_pipe() -> int:
+    """The reader has gone (`| head`): nothing more to say, and nothing to complain about."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return exit_codes.DONE
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""amplifier modules: which there are, and whether one of your own keeps the contract."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+KINDS = {
+    "loop": "orchestrator",
+    "context": "context",
+    "tool": "tool",
+    "provider": "provider",
+    "hooks": "hook",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An installed module, as far as it can be known without importing it."""
+
+    id: str
+    kind: str
+    target: str
+    package: str
+    summary: str
+
+
+@click.group(
+    epilog="\b\nExamples:\n  amplifier modules list --kind hook\n"
+    "  amplifier modules validate ./my_hook.py"
+)
+def modules() -> None:
+    """List the modules there are; check one of your own."""
+
+
+@modules.command("list")
+@click.option("--kind", type=click.Choice(sorted(set(KINDS.values()))), help="Only of this kind.")
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+def list_modules(kind: str | None, as_json: bool) -> None:
+    """Installed modules: their id, kind, and what they do."""
+    from amplifier_apps.cli import paper
+    from amplifier_apps.cli.escape import escape
+
+    found = [known for known in installed() if kind in (None, known.kind)]
+    if as_json:
+        import json
+        from dataclasses import asdict
+
+        click.echo(json.dumps([asdict(known) for known in found], indent=2))
+        return
+    rows = [(escape(one.id), one.kind, escape(one.summary)) for one in found]
+    paper.table(rows, ("tool", "dim"))
+
+
+def installed() -> list[Known]:
+    """Every module that an installed package offers."""
+    from importlib.metadata import entry_points
+
+    found = []
+    for entry in entry_points(group="amplifier.modules"):
+        package = entry.dist.name if entry.dist else "?"
+        kind = KINDS.get(entry.name.split("-", 1)[0], "module")
+        found.append(Known(entry.name, kind, entry.value, package, _summary(entry.module)))
+    return sorted(found, key=lambda known: (known.kind, known.id))
+
+
+def _summary(module: str) -> str:
+    """The first line of a module's docstring, read from its source: importing could be slow."""
+    from importlib.util import find_spec
+
+    try:
+        spec = find_spec(module)
+        source = Path(spec.origin or "").read_text(encoding="utf-8") if spec else ""
+        text = ast.get_docstring(ast.parse(source)) or ""
+    except (ImportError, OSError, SyntaxError, ValueError) as error:
+        return f"cannot be read: {error}"
+    first = text.split("\n", 1)[0]
+    return first.split(": ", 1)[-1] if text else "(not there)"
