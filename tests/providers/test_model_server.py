@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -272,3 +273,55 @@ async def test_any_body_gets_an_answer(path, body):
     status = answer.split(b" ", 2)[1]
     assert status in {b"200", b"400"}
     json.loads(answer.partition(b"\r\n\r\n")[2])
+
+
+async def test_the_helpers_of_the_sdks_understand_the_streams():
+    """The SDKs' own accumulators, which we do not use, agree with what the server says."""
+    import anthropic
+    import openai
+
+    line = {
+        "thinking": "Hm.",
+        "text": "Let me look.",
+        "tool_calls": [{"name": "B", "input": {"a": 1}}],
+    }
+    async with ModelServer([line] * 3) as server:
+        async with anthropic.AsyncAnthropic(api_key="k", base_url=server.url) as client:
+            question: Any = {"messages": [USER], "model": "m", "max_tokens": 9}
+            async with client.messages.stream(**question) as stream:
+                message = await stream.get_final_message()
+        assert [block.type for block in message.content] == ["thinking", "text", "tool_use"]
+        assert message.model_dump()["content"][2]["input"] == {"a": 1}
+        async with openai.AsyncOpenAI(api_key="k", base_url=server.openai_url) as other:
+            asked: Any = {"messages": [USER], "model": "m"}
+            async with other.chat.completions.stream(**asked) as chunks:
+                completion = await chunks.get_final_completion()
+            assert completion.choices[0].message.content == "Let me look."
+            calls = completion.choices[0].message.tool_calls
+            assert calls
+            assert calls[0].function.arguments == '{"a": 1}'
+            async with other.responses.stream(model="m", input="x") as events:
+                response = await events.get_final_response()
+            assert response.output_text == "Let me look."
+            assert [item.type for item in response.output] == [
+                "reasoning",
+                "message",
+                "function_call",
+            ]
+
+
+async def test_many_conversations_go_on_at_once():
+    """One server is enough for many sessions; each follows its own conversation."""
+    script = [{"text": "First."}, {"text": "Second."}]
+    async with playing(CHAT, script, per_conversation=True) as (provider, server):
+        again = [*asking().messages, Message(role="assistant", content="x"), *asking().messages]
+
+        async def talk() -> str:
+            first = await provider.complete(asking())
+            second = await provider.complete(ChatRequest(messages=again))
+            return f"{first.text} {second.text}"
+
+        async with asyncio.timeout(50):
+            said_by_all = await asyncio.gather(*(talk() for _ in range(50)))
+    assert set(said_by_all) == {"First. Second."}
+    assert len(server.requests) == 100

@@ -70,6 +70,7 @@ class RemoteProvider:
         self._vendor = vendor
         self._wire = wire
         self._client: Any = None
+        self._connecting = asyncio.Lock()
 
     @property
     def name(self) -> str:
@@ -135,19 +136,11 @@ class RemoteProvider:
         return Origin(self.name, request.model or self.config.model)
 
     async def _connected(self, origin: Origin) -> Any:
-        if self._client is None:
-            key = self._key(origin)
-            # Importing an SDK takes seconds, and its first connection reads certificates.
-            client = await asyncio.to_thread(self._new_client, key, origin)
-            return await self._only(client)
-        return self._client
-
-    async def _only(self, client: Any) -> Any:
-        """The one client; another request may have made it in the meantime."""
-        if self._client is None:
-            self._client = client
-        elif self._client is not client:
-            await client.close()
+        async with self._connecting:
+            if self._client is None:
+                key = self._key(origin)
+                # Importing an SDK takes seconds, and a new client reads certificates.
+                self._client = await asyncio.to_thread(self._new_client, key, origin)
         return self._client
 
     def _key(self, origin: Origin) -> str:
