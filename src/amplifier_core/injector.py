@@ -12,7 +12,7 @@ from typing import Any
 from amplifier_core.errors import InjectionError, InjectionTooLarge
 from amplifier_core.injection import Injection, InjectionBudget, messages, with_ephemeral
 from amplifier_core.trail import Trail
-from amplifier_core.utils import describe_error, finished
+from amplifier_core.utils import DONE, describe_error, finished
 
 logger = logging.getLogger(__name__)
 
@@ -153,7 +153,7 @@ async def add_to(context: Any, message: dict[str, Any]) -> None:
             if key not in ("role", "content") and ("**" in known or key in known)
         }
         outcome = add(message["role"], message["content"], **extra)
-    if outcome is not None and _waits(outcome):
+    if outcome is not None and outcome is not DONE and _waits(outcome):
         await finished(outcome, PATIENCE)
 
 

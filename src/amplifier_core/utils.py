@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from typing import Any, TypeVar
 
 logger = logging.getLogger(__name__)
@@ -138,6 +138,20 @@ def _is_secret(key: Any) -> bool:
     return any(word in name for word in SECRET_WORDS) and not name.endswith(_HARMLESS_WORDS)
 
 
+class Done:
+    """Nothing, for those who await a call and for those who do not."""
+
+    __slots__ = ()
+
+    def __await__(self) -> Generator[Any, None, None]:
+        return None
+        yield  # a generator that returns at once
+
+
+DONE = Done()
+"""What a call returns that has nothing to say and nothing left to do."""
+
+
 STOP_ATTEMPTS = 3
 """How often work over its time is cancelled before it is left behind."""
 
@@ -151,9 +165,18 @@ async def finished(work: Awaitable[T], seconds: float | None) -> T:
     TimeoutError when it takes longer; what does not stop then is left behind.
     """
     task = asyncio.ensure_future(work)
+    # What asyncio.wait does, without its two frames: thousands of approvals may be waiting here.
+    loop = task.get_loop()
+    waiter = loop.create_future()
+    wake = partial(_wake, waiter)
+    task.add_done_callback(wake)
+    timer = None if seconds is None else loop.call_later(seconds, wake)
     try:
-        await asyncio.wait({task}, timeout=seconds)
+        await waiter
     finally:
+        if timer is not None:
+            timer.cancel()
+        task.remove_done_callback(wake)
         in_time = task.done()
         if not in_time:
             await stop(task)
@@ -162,6 +185,11 @@ async def finished(work: Awaitable[T], seconds: float | None) -> T:
     if task.cancelled():
         raise RuntimeError("it cancelled itself")
     return task.result()
+
+
+def _wake(waiter: asyncio.Future[None], _done: Any = None) -> None:
+    if not waiter.done():
+        waiter.set_result(None)
 
 
 async def stop(task: asyncio.Future[Any]) -> bool:

@@ -21,7 +21,7 @@ from amplifier_core.events import (
     DECISION_CONTEXT_RESOLUTION,
 )
 from amplifier_core.interfaces import Cleanup
-from amplifier_core.utils import timestamp
+from amplifier_core.utils import DONE, Done, timestamp
 from amplifier_foundation.config import parse_config
 
 logger = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ class SimpleContext:
         content: Any = None,
         metadata: dict[str, Any] | None = None,
         **more: Any,
-    ) -> _Nothing:
+    ) -> Done:
         """Add one message, given as one dict or as role, content and metadata."""
         given = message
         if not isinstance(given, dict):
@@ -77,24 +77,24 @@ class SimpleContext:
             self._size += self._tokens(given)
         if origin.get("source") == "hook":
             logger.debug("Message from hook %s", origin.get("hook_name"))
-        return _NOTHING
+        return DONE
 
     def get_messages(self) -> Messages:
         """A copy of the list; the messages themselves are the context's own."""
         return Messages(self.messages)
 
-    def set_messages(self, messages: list[Message]) -> _Nothing:
+    def set_messages(self, messages: list[Message]) -> Done:
         """Replace the conversation."""
         self.clear()
         for message in messages:
             self.add_message(message)
-        return _NOTHING
+        return DONE
 
-    def clear(self) -> _Nothing:
+    def clear(self) -> Done:
         """Forget the conversation."""
         self.messages = Messages()
         self._size = 0
-        return _NOTHING
+        return DONE
 
     def count_tokens_with(self, count: Callable[[str], int]) -> None:
         """Count as the provider does instead of four characters a token."""
@@ -176,17 +176,6 @@ class SimpleContext:
 
 def _four_characters_each(text: str) -> int:
     return -(-len(text) // 4)
-
-
-class _Nothing:
-    """What the changing methods return: nothing, for those who await and those who do not."""
-
-    def __await__(self) -> Generator[Any, None, None]:
-        return None
-        yield  # a generator that returns at once
-
-
-_NOTHING = _Nothing()
 
 
 def _is_instruction(group: list[Message], index: int) -> bool:
