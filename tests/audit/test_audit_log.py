@@ -8,7 +8,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,16 @@ def types(path: Path) -> list[str]:
 
 def bodies(path: Path, type: str) -> list[Any]:
     return [record["body"] for record in read_records(open_log(path)) if record["type"] == type]
+
+
+def slowly(real: Callable[[int], None], pause: float) -> Callable[[int], None]:
+    """A sync that takes its time."""
+
+    def sync(descriptor: int) -> None:
+        time.sleep(pause)
+        real(descriptor)
+
+    return sync
 
 
 async def test_what_was_committed_is_in_the_file_before_commit_returns(tmp_path: Path) -> None:
@@ -88,7 +98,7 @@ async def test_the_loop_runs_on_while_the_disk_is_slow(
     """Nothing blocks the event loop."""
     log = await AuditLog.open(tmp_path / "log", FAST)
     real = os.fsync
-    monkeypatch.setattr(os, "fsync", lambda fd: (time.sleep(0.2), real(fd)))
+    monkeypatch.setattr(os, "fsync", slowly(real, 0.2))
     waiting = asyncio.create_task(log.commit(log.append("tool_started", {})))
     beats = 0
     while not waiting.done():
@@ -217,7 +227,8 @@ async def test_retention_removes_whole_segments_and_the_rest_still_verifies(tmp_
 async def test_the_record_of_an_early_removal_may_itself_be_removed(tmp_path: Path) -> None:
     """No false alarm: a later removal speaks for the earlier ones (found by killing writers)."""
     settings = AuditSettings(segment_bytes=1500, retain_segments=1)
-    await write_log(tmp_path / "log", 120, settings)
+    for _ in range(8):
+        await write_log(tmp_path / "log", 10, settings)
     log = open_log(tmp_path / "log")
     told = [r["body"]["segment"] for r in read_records(log) if r["type"] == "segment_removed"]
     assert 0 not in told
@@ -344,16 +355,6 @@ def test_a_value_opens_its_commitment_and_no_other_does(tmp_path: Path) -> None:
     store.close()
     with pytest.raises(AuditError, match="side store"):
         ValueStore(tmp_path / "no" / "values.db")
-
-
-class Faulty:
-    """A system call that fails from now on."""
-
-    def __init__(self, error: int, after: int = 0) -> None:
-        self.error, self.left = error, after
-
-    def __call__(self, descriptor: int, *args: Any) -> Any:
-        raise OSError(self.error, os.strerror(self.error))
 
 
 @pytest.fixture
@@ -513,7 +514,7 @@ def test_a_loop_that_ends_while_somebody_waits_harms_nobody(
     """T26: close the loop."""
     log = AuditLog(tmp_path / "log", FAST)
     real = os.fsync
-    monkeypatch.setattr(os, "fsync", lambda fd: (time.sleep(0.1), real(fd)))
+    monkeypatch.setattr(os, "fsync", slowly(real, 0.1))
 
     async def leave() -> None:
         task = asyncio.create_task(log.commit(log.append("dispatch", {})))
@@ -562,8 +563,8 @@ async def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) ->
 async def test_following_a_log_crosses_segments(tmp_path: Path) -> None:
     """Reading a log that is being written works."""
     log = await AuditLog.open(tmp_path / "log", AuditSettings(segment_bytes=2000))
-    patience = iter(range(2000))
-    lines = follow(tmp_path / "log", wait=lambda _: time.sleep(0.001 + 0 * next(patience)))
+    pauses = [0.001] * 2000
+    lines = follow(tmp_path / "log", wait=lambda _: time.sleep(pauses.pop()))
     for number in range(20):
         log.append("dispatch", {"n": number})
     await log.commit()
