@@ -12,6 +12,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -62,8 +63,8 @@ def markdown_blocks(path: Path) -> list[Block]:
     fences = list(FENCE.finditer(text))
     return [
         Block(path.stem, text.count("\n", 0, fence.start(2)) + 1, fence[2], _output(text, after))
-        for fence, after in zip(fences, [*fences[1:], None], strict=True)
-        if fence[1] == "python"
+        for fence, after in pairwise([*fences, None])
+        if fence is not None and fence[1] == "python"
     ]
 
 
