@@ -69,6 +69,7 @@ async def test_a_sub_agents_prompt_is_left_alone(bench: Bench) -> None:
         ({"timezone": "Mars/Olympus"}, "cannot be 'Mars/Olympus': Value error, no such time zone"),
         ({"timezone": "../etc/passwd"}, "no such time zone"),
         ({"format": " "}, "shows nothing"),
+        ({"format": "\ud800"}, "not a strftime format"),
         ({"every_minutes": -1}, "every_minutes"),
     ],
 )

@@ -170,6 +170,25 @@ async def test_a_linter_that_hangs_is_ended(bench: Bench, tmp_path: Path) -> Non
     assert "slow could not check a.py: took longer than 0.2 s" in str(result.user_message)
 
 
+async def test_a_huge_file_is_not_checked(bench: Bench, tmp_path: Path) -> None:
+    """`max_file_bytes`: a generated file is nobody's handwriting."""
+    async with mounted("linter_feedback", bench, {"max_file_bytes": 10}):
+        assert (await edit(bench, tmp_path / "big.py", BAD)).action == "continue"
+
+
+async def test_memory_of_what_was_said_is_bounded(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session of many files forgets the oldest."""
+    monkeypatch.setattr("amplifier_foundation.hooks.linter_feedback._REMEMBERED_FILES", 2)
+    linter = {"name": "no", "files": ["*"], "command": "echo {file}:1: bad; exit 1"}
+    async with mounted("linter_feedback", bench, {"linters": [linter]}):
+        first = [await edit(bench, tmp_path / f"{number}.txt", "x") for number in range(3)]
+        again = [await edit(bench, tmp_path / f"{number}.txt") for number in (2, 0)]
+    assert [result.action for result in first] == ["inject_context"] * 3
+    assert [result.action for result in again] == ["continue", "inject_context"]
+
+
 def outcome(code: int, stdout: str = "", stderr: str = "") -> CommandOutcome:
     return CommandOutcome(code, stdout, stderr, False, False, 1)
 
@@ -211,6 +230,7 @@ def test_a_flood_of_findings_is_cut() -> None:
 @pytest.mark.parametrize(
     ("linters", "sentence"),
     [
+        ("ruff", "option 'linters' cannot be 'ruff'"),
         (["rufff"], "unknown linter 'rufff'; have ['eslint', 'mypy', 'ruff']"),
         ([{"name": "x", "files": ["*.py"]}], "option 'linters.0.command' is required"),
         ([{"name": "x", "files": [], "command": "x"}], "linters.0.files"),
@@ -218,7 +238,7 @@ def test_a_flood_of_findings_is_cut() -> None:
         ([{"name": "x", "files": ["*"], "command": ""}], "must be a command line"),
     ],
 )
-async def test_bad_options_are_explained(bench: Bench, linters: list[Any], sentence: str) -> None:
+async def test_bad_options_are_explained(bench: Bench, linters: Any, sentence: str) -> None:
     """Bad config → clear error."""
     with pytest.raises(ModuleLoadError) as caught:
         await mount(bench, {"linters": linters})

@@ -245,6 +245,33 @@ async def test_the_sessions_scrubbers_run_over_the_log(bench: Any, tmp_path: Pat
     assert "[secret]" in (tmp_path / "log.jsonl").read_text()
 
 
+async def test_a_cycle_passes_the_scrubbers_too(bench: Any, tmp_path: Path) -> None:
+    """Odd data and redaction together still give a line without the secret."""
+    from amplifier_core.trail import Trail as RealTrail
+
+    bench.trail = RealTrail(None, None)
+    bench.trail.scrubbers.append(lambda text: text.replace("hunter2", "[secret]"))
+    cycle: dict[str, Any] = {"password": "hunter2"}
+    cycle["self"] = cycle
+    async with mounted("logging", bench, {"path": "log.jsonl"}):
+        await bench.emit("tool:pre", tool_input=cycle)
+    text = (tmp_path / "log.jsonl").read_text()
+    assert "hunter2" not in text
+    assert "[secret]" in text
+
+
+async def test_a_thousand_events_a_second_lose_nothing(bench: Bench, tmp_path: Path) -> None:
+    """Lines that come while others are being written find a writer, too."""
+    config = {"path": "log.jsonl", "flush_seconds": 0.0001}
+    async with mounted("logging", bench, config):
+        for number in range(1000):
+            await bench.emit("tool:pre", number=number)
+            if number % 7 == 0:
+                await asyncio.sleep(0.0005)
+    numbers = [line["data"]["number"] for line in lines_of(tmp_path / "log.jsonl")]
+    assert numbers == list(range(1000))
+
+
 def test_stderr_gets_the_lines_past_what_hooks_print(tmp_path: Path) -> None:
     """To a file or stderr."""
     program = """

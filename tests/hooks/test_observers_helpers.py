@@ -32,6 +32,13 @@ def test_clipped_text_keeps_whole_lines_and_says_what_is_missing() -> None:
     assert cut[-1] == f"… {100 - len(cut) + 1} more lines"
 
 
+def test_one_endless_line_is_cut_inside() -> None:
+    """Also when not even the first line fits."""
+    cut = clipped("é" * 1000, 200)
+    assert len(cut.encode()) <= 200
+    assert cut.startswith("é" * 50)
+
+
 @given(anything, st.integers(1, 500))
 def test_one_line_is_one_short_line(text: str, limit: int) -> None:
     """No control character and no line break reaches a message."""

@@ -162,6 +162,60 @@ async def test_a_denied_call_ends_with_the_hooks_name(bench: Bench) -> None:
     assert kept.metric("amplifier.hook.denials") == [(what, 1)]
 
 
+@pytest.mark.parametrize(
+    ("event", "span"),
+    [
+        ("provider:request", "chat m"),
+        ("provider:response", "chat m"),
+        ("tool:post", "execute_tool T"),
+        ("prompt:submit", "invoke_agent amplifier"),
+    ],
+)
+async def test_whatever_is_denied_has_an_end(bench: Bench, event: str, span: str) -> None:
+    """A chain that a deny stopped never comes to the hook that closes the span."""
+    with collector() as kept:
+        async with mounted("otel", bench, {"endpoint": kept.url}):
+            await bench.emit("prompt:submit", prompt="x")
+            await bench.emit("provider:request", provider="p", model="m", messages=[])
+            await bench.emit("tool:pre", tool_name="T", tool_call_id="1")
+            await bench.emit("policy:violation", event=event, hook="guard", reason="no")
+    found = kept.named(span)
+    assert (found.status, found.attributes["error.type"]) == ("ERROR", "denied")
+
+
+async def test_retries_and_compactions_are_events_of_their_span(bench: Bench) -> None:
+    """Happenings under an own prefix, with their figures."""
+    with collector() as kept:
+        async with mounted("otel", bench, {"endpoint": kept.url}):
+            await bench.emit("prompt:submit", prompt="x")
+            await bench.emit("context:post_compact", tokens_before=900, tokens_after=100)
+            await bench.emit("provider:request", provider="p", model="m", messages=[])
+            await bench.emit("provider:retry", attempt=1, delay_ms=50, error={"type": "Overloaded"})
+            await bench.emit("provider:response", response={}, usage={})
+    assert kept.named("chat m").events == [
+        (
+            "amplifier.provider.retry",
+            {"amplifier.attempt": 1, "amplifier.delay_ms": 50, "error.type": "Overloaded"},
+        )
+    ]
+    assert kept.named("invoke_agent amplifier").events == [
+        (
+            "amplifier.context.compacted",
+            {"amplifier.tokens_before": 900, "amplifier.tokens_after": 100},
+        )
+    ]
+
+
+async def test_a_session_that_failed_says_so(bench: Bench) -> None:
+    """The reason of session:end is an attribute, and an error where it is one."""
+    with collector() as kept:
+        async with mounted("otel", bench, {"endpoint": kept.url}):
+            await bench.emit("session:start")
+            await bench.emit("session:end", reason="timeout")
+    span = kept.named("invoke_workflow amplifier session")
+    assert (span.status, span.attributes["amplifier.session.reason"]) == ("ERROR", "timeout")
+
+
 async def test_parallel_calls_are_not_confused(bench: Bench) -> None:
     """Of two calls at once, the one that was denied has the error."""
 
@@ -275,14 +329,14 @@ async def test_a_collector_that_is_down_or_hangs_harms_nobody(bench: Bench) -> N
     async with mounted("otel", bench, {"endpoint": "http://127.0.0.1:9", "timeout": 0.3}):
         before = time.monotonic()
         await story(bench)
-        assert time.monotonic() - before < 0.5
+        assert time.monotonic() - before < 0.9
     assert time.monotonic() - started < 15
     with collector(delay=1) as kept:
         config = {"endpoint": kept.url, "timeout": 0.2, "interval": 0.05}
         async with mounted("otel", bench, config):
             before = time.monotonic()
             await story(bench)
-            assert time.monotonic() - before < 0.5
+            assert time.monotonic() - before < 0.9
 
 
 async def test_headers_go_to_the_collector(bench: Bench) -> None:

@@ -98,7 +98,10 @@ def test_the_models_answer_is_read_in_the_forms_models_use(
     assert (title.name, title.description) == (name, description)
 
 
-@pytest.mark.parametrize("answer", ["", "I am sorry,\nI cannot name this.", "{}", '{"name": 3}'])
+@pytest.mark.parametrize(
+    "answer",
+    ["", "I am sorry,\nI cannot name this.", "{}", '{"name": 3}', "{broken}", "{" * 9, "..."],
+)
 def test_talk_is_no_name(answer: str) -> None:
     """An answer that is no name leaves the naming to the heuristic."""
     assert title_from_answer(answer, Config()) is None
@@ -143,6 +146,37 @@ async def test_a_model_that_fails_is_no_matter(bench: Bench, failure: Exception)
     async with mounted("session_naming", bench):
         await turn(bench, "Fix the login bug")
         await until(lambda: bench.session_state.get("name") == "Fix the login bug")
+
+
+async def test_a_rename_may_take_its_time(bench: Bench) -> None:
+    """`session.rename` may be async."""
+    stored: list[tuple[str, str]] = []
+
+    async def rename(name: str, description: str) -> None:
+        await asyncio.sleep(0.01)
+        stored.append((name, description))
+
+    bench.register_capability("session.rename", rename)
+    async with mounted("session_naming", bench):
+        await turn(bench, "Fix the login bug")
+        await until(lambda: stored)
+    assert stored == [("Fix the login bug", "Fix the login bug")]
+
+
+async def test_a_later_turn_finds_a_better_name(bench: Bench) -> None:
+    """After the turns that are configured, each time anew."""
+    answers = iter(["Name: First", "Name: Second"])
+
+    async def model(*_: Any, **__: Any) -> str:
+        return next(answers)
+
+    bench.register_capability("session.model_call", model)
+    async with mounted("session_naming", bench, {"after_turns": [1, 3]}):
+        await turn(bench, "one")
+        await until(lambda: bench.session_state.get("name") == "First")
+        await turn(bench, "two")
+        await turn(bench, "three")
+        await until(lambda: bench.session_state.get("name") == "Second")
 
 
 async def test_a_slow_model_delays_no_turn_and_ends_at_cleanup(bench: Bench) -> None:
