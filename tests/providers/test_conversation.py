@@ -232,3 +232,17 @@ def test_roles_alternate(history):
     roles = [turn.role for turn in arrange(history).turns]
     assert set(roles) <= {"user", "assistant"}
     assert all(one != other for one, other in pairwise(roles))
+
+
+def test_the_beginning_of_a_conversation_is_cached_where_that_is_known_to_work():
+    """The vendor keeps the beginning of a conversation; other servers may not know the word."""
+    request = ChatRequest(messages=[user("Hi")])
+
+    def cached(base_url: str | None, **config: Any) -> bool:
+        params = Messages().params(request, AnthropicConfig(**config), base_url)
+        return params["cache_control"] is not None
+
+    assert cached(None)
+    assert not cached("http://localhost")
+    assert cached("http://localhost", prompt_cache=True)
+    assert not cached(None, prompt_cache=False)

@@ -352,3 +352,20 @@ asyncio.run(main())
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "retryable"),
+    [
+        (402, llm_errors.AccessDeniedError, False),
+        (408, llm_errors.LLMTimeoutError, True),
+        (409, llm_errors.ProviderUnavailableError, True),
+        (413, llm_errors.InvalidRequestError, False),
+        (422, llm_errors.InvalidRequestError, False),
+        (503, llm_errors.ProviderUnavailableError, True),
+    ],
+)
+def test_every_status_has_its_error(status, kind, retryable):
+    """The statuses that the scripts have no word for."""
+    error = refused(Origin("x", "m"), status, "no")
+    assert (type(error), error.status_code, error.retryable) == (kind, status, retryable)
