@@ -22,8 +22,12 @@ from amplifier_core.errors import ModuleLoadError
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
 from amplifier_foundation.hooks.shell import mount
+from amplifier_foundation.hooks.shell.dialects import DIALECTS
+from amplifier_foundation.hooks.shell.effect import results
+from amplifier_foundation.hooks.shell.handler import Call, Handler, Reply
 from amplifier_foundation.hooks.shell.http import refusal
 from amplifier_foundation.hooks.shell.matcher import allowed_by_rule, matches_listed
+from amplifier_foundation.hooks.shell.run import encoded
 from amplifier_foundation.hooks.shell.settings import read_settings, read_settings_file
 from amplifier_foundation.hooks.shell.verdict import Verdict, combined
 
@@ -757,6 +761,124 @@ def test_urls_can_be_limited_by_the_settings() -> None:
     assert refusal("https://a.test/x", ["https://a.test/*"]) is None
     assert "allowedHttpHookUrls" in str(refusal("https://b.test/x", ["https://a.test/*"]))
     assert refusal("http://[::1]:80/") is None
+
+
+# Hostile hooks
+
+words = st.text(max_size=10)
+fields = st.sampled_from(
+    [
+        "continue",
+        "stopReason",
+        "decision",
+        "reason",
+        "hookSpecificOutput",
+        "permissionDecision",
+        "updatedInput",
+        "hookEventName",
+        "additionalContext",
+        "permission",
+        "user_message",
+        "updated_input",
+        "modifiedArgs",
+        "behavior",
+        "tool_input",
+        "llm_request",
+        "systemMessage",
+        "suppressOutput",
+        "async",
+    ]
+)
+leaves = st.none() | st.booleans() | st.integers() | st.floats() | words
+leaves |= st.sampled_from(["deny", "allow", "ask", "block", "PreToolUse"])
+answers = st.recursive(
+    leaves,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(fields, inner, max_size=4),
+    max_leaves=8,
+)
+natives = [(d.name, native) for d in DIALECTS.values() for native in d.events]
+
+
+@given(st.sampled_from(natives), st.dictionaries(fields, answers, max_size=5), st.integers(0, 3))
+def test_no_answer_of_a_hook_can_break_its_dialect(
+    where: tuple[str, str], answer: dict[str, Any], code: int
+) -> None:
+    """Wrong values in JSON are failures, never crashes; what comes out can be carried out."""
+    dialect = DIALECTS[where[0]]
+    handler = Handler(dialect=where[0], native=where[1], where="x", command="x")
+    data = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_result": {"output": "x"}}
+    for occasion in dialect.events[where[1]]:
+        call = Call(occasion.event, where[1], data, "s", "/")
+        reply = Reply(code, json.dumps(answer), "why")
+        verdict = dialect.answer(handler, call, reply)
+        assert all(isinstance(one, HookResult) for one in results(occasion.event, data, verdict))
+
+
+@given(st.sampled_from(natives), st.dictionaries(words, answers, max_size=4), answers)
+def test_no_event_can_break_a_payload(
+    where: tuple[str, str], data: dict[str, Any], odd: Any
+) -> None:
+    """Whatever an event carries, the hook is asked."""
+    dialect = DIALECTS[where[0]]
+    names = [
+        "tool_name",
+        "tool_input",
+        "tool_result",
+        "error",
+        "result",
+        "messages",
+        "response",
+        "final_message",
+    ]
+    for occasion in dialect.events[where[1]]:
+        call = Call(occasion.event, where[1], {**data, **dict.fromkeys(names, odd)}, "s", "/")
+        assert json.loads(encoded(dialect.payload(call)))
+        dialect.matched(call)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "yes '{\"decision\":' | head -c 3000000",
+        "head -c 2000000 /dev/zero",
+        'printf \'{"decision": "block"\'',
+        "printf '\\xff\\xfe'; kill -9 $$",
+        'python3 -c \'print("{\\"a\\":" * 100000)\'',
+    ],
+    ids=["endless", "zeros", "cut off", "killed", "deep"],
+)
+async def test_nonsense_is_never_taken_for_an_answer(desk: Desk, command: str) -> None:
+    """A hook that blocks on failure blocks, others are shown or ignored; nothing hangs."""
+    async with mounted(desk, claude("PreToolUse", command)):
+        assert (await desk.pre(command="ls")).action == "continue"
+    if "zero" in command:
+        return  # plain output is allowed to be anything
+    async with mounted(desk, claude("PreToolUse", {"command": command, "onFailure": "block"})):
+        assert (await desk.pre(command="ls")).action == "deny"
+
+
+async def test_a_hook_that_does_not_read_its_input_is_no_failure(desk: Desk) -> None:
+    """A megabyte of input for a script that ignores it."""
+    async with mounted(desk, claude("PreToolUse", "exit 2")):
+        result = await desk.pre(command="x" * 1_000_000)
+    assert (result.action, desk.shown) == ("deny", [])
+
+
+async def test_hooks_do_not_hold_up_the_loop(desk: Desk) -> None:
+    """Commands run asynchronously."""
+    ticks = 0
+
+    async def tick() -> None:
+        nonlocal ticks
+        while True:
+            await asyncio.sleep(0.01)
+            ticks += 1
+
+    ticking = asyncio.create_task(tick())
+    async with mounted(desk, claude("PreToolUse", "sleep 0.5")):
+        await desk.pre(command="ls")
+    ticking.cancel()
+    assert ticks > 15
 
 
 # Settings files

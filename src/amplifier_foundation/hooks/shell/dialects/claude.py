@@ -13,6 +13,7 @@ from amplifier_foundation.hooks.shell.dialects.dialect import (
     Occasion,
     first_line,
     read_json,
+    unreadable,
 )
 from amplifier_foundation.hooks.shell.handler import Call, Handler, Reply
 from amplifier_foundation.hooks.shell.matcher import matches_listed
@@ -234,14 +235,14 @@ def answer(handler: Handler, call: Call, reply: Reply) -> Verdict:
         return failed(sentence, fail_closed=handler.fail_closed)
     printed = read_json(reply.stdout)
     if printed is None:
-        return _plain(call, reply.stdout.strip())
+        return _plain(handler, call, reply.stdout.strip())
     return _from_json(handler, call, printed)
 
 
-def _plain(call: Call, text: str) -> Verdict:
+def _plain(handler: Handler, call: Call, text: str) -> Verdict:
     if text and call.native in _PLAIN_IS_CONTEXT:
         return Verdict(context=(text,))
-    return NOTHING
+    return unreadable(handler, text)
 
 
 def _from_json(handler: Handler, call: Call, printed: dict[str, Any]) -> Verdict:

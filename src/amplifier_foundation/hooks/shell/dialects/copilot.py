@@ -17,10 +17,11 @@ from amplifier_foundation.hooks.shell.dialects.dialect import (
     Occasion,
     first_line,
     read_json,
+    unreadable,
 )
 from amplifier_foundation.hooks.shell.handler import Call, Handler, Reply
 from amplifier_foundation.hooks.shell.matcher import matches_listed, matches_whole
-from amplifier_foundation.hooks.shell.verdict import NOTHING, UNCHANGED, Verdict, failed
+from amplifier_foundation.hooks.shell.verdict import UNCHANGED, Verdict, failed
 
 _OWN: dict[str, tuple[Occasion, ...]] = {
     "preToolUse": claude.EVENTS["PreToolUse"],
@@ -151,7 +152,9 @@ def answer(handler: Handler, call: Call, reply: Reply) -> Verdict:
         sentence = f"Hook {handler.label!r} exited with {reply.code}: {first_line(reply.stderr)}"
         return failed(sentence, fail_closed=closed)
     printed = read_json(reply.stdout)
-    return NOTHING if printed is None else _from_json(handler, printed, closed)
+    if printed is None:
+        return unreadable(replace(handler, fail_closed=closed), reply.stdout)
+    return _from_json(handler, printed, closed)
 
 
 def _is_gate(call: Call) -> bool:

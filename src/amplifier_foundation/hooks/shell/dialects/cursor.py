@@ -15,10 +15,11 @@ from amplifier_foundation.hooks.shell.dialects.dialect import (
     Occasion,
     first_line,
     read_json,
+    unreadable,
 )
 from amplifier_foundation.hooks.shell.handler import Call, Handler, Reply
 from amplifier_foundation.hooks.shell.matcher import matches_regex
-from amplifier_foundation.hooks.shell.verdict import NOTHING, UNCHANGED, Verdict, failed
+from amplifier_foundation.hooks.shell.verdict import UNCHANGED, Verdict, failed
 
 _SHELL = frozenset({"Bash"})
 _MCP = frozenset({"mcp__*"})
@@ -158,7 +159,9 @@ def answer(handler: Handler, call: Call, reply: Reply) -> Verdict:
         sentence = f"Hook {handler.label!r} exited with {reply.code}: {first_line(reply.stderr)}"
         return failed(sentence, fail_closed=handler.fail_closed)
     printed = read_json(reply.stdout)
-    return NOTHING if printed is None else _from_json(handler, call, printed)
+    if printed is None:
+        return unreadable(handler, reply.stdout)
+    return _from_json(handler, call, printed)
 
 
 def _from_json(handler: Handler, call: Call, printed: dict[str, Any]) -> Verdict:

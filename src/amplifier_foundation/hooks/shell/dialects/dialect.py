@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from amplifier_foundation.hooks.shell.handler import Call, Handler, Reply
-from amplifier_foundation.hooks.shell.verdict import Verdict
+from amplifier_foundation.hooks.shell.verdict import NOTHING, Verdict, failed
 
 Build = Callable[[Call], dict[str, Any]]
 
@@ -68,9 +68,17 @@ def read_json(text: str) -> dict[str, Any] | None:
         return None
     try:
         value = json.loads(stripped)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def unreadable(handler: Handler, text: str) -> Verdict:
+    """Plain text is no answer; something that begins like one is a failed one."""
+    if not text.strip().startswith("{"):
+        return NOTHING
+    sentence = f"Hook {handler.label!r} answered with JSON that cannot be read"
+    return failed(sentence, fail_closed=handler.fail_closed)
 
 
 def first_line(text: str) -> str:
