@@ -33,6 +33,7 @@ from amplifier_core.errors import AuditError, AuditUnavailable
 
 from .audit_anchors import Anchor, AnchorRelay
 from .audit_directory import AuditDirectory, unavailable, write_file
+from .audit_lines import first_record
 from .audit_recovery import Opening, recover
 from .audit_segment import SegmentFile
 from .audit_state import State, StateFile
@@ -257,6 +258,7 @@ class AuditLog:
 
     def _begin(self, anchors: tuple[Anchor, ...]) -> None:
         with unavailable(f"open the audit log {self.directory.path}"):
+            self._refuse_another_key()
             opening = recover(self.directory)
             self._chain = Chain(opening.log, opening.head)
             self._checkpoint_every = self.settings.checkpoint_every
@@ -272,6 +274,19 @@ class AuditLog:
         self._write_opening(opening)
         self._thread = threading.Thread(target=self._run, name="audit-writer", daemon=True)
         self._thread.start()
+
+    def _refuse_another_key(self) -> None:
+        """A log has one key, or none, for its whole life; the verifier relies on it."""
+        segments = self.directory.segments()
+        first = first_record(self.directory.segment(segments[0])) if segments else None
+        if first is None or first["type"] != "log_opened":
+            return
+        known, given = first["body"].get("key"), self._signer and self._signer.public
+        if known != given:
+            raise AuditUnavailable(
+                f"The log {self.directory.path} is signed with {known or 'no key'}, "
+                f"not with {given or 'no key'}; another key needs another directory"
+            )
 
     def _open_values(self) -> ValueStore | None:
         if self.settings.values == "committed" or self.directory.values.exists():

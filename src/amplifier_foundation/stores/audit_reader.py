@@ -86,7 +86,7 @@ class DirectoryVerification:
 
     def run(self) -> Report:
         """Read everything and judge."""
-        _refuse_what_is_no_log(self.log.paths[0])
+        _refuse_what_is_no_log(self.log)
         try:
             verifier = self._verifier()
         except Departure as departure:
@@ -333,8 +333,11 @@ def _readable(line: bytes) -> Record | None:
         return None
 
 
-def _refuse_what_is_no_log(path: Path) -> None:
+def _refuse_what_is_no_log(log: LogFiles) -> None:
     """Say so at once when the file was never a log, instead of calling it tampered with."""
+    path = log.paths[0]
+    if log.state is None and log.size == 0:
+        raise NotALog(f"{path} is empty: there are no records")
     for _, line in read_lines(path):
         if not line.startswith(b'{"v":'[: len(line)]):
             raise NotALog(f"{path} is no audit log: its first line is no record")
