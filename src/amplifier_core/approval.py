@@ -163,27 +163,25 @@ class ApprovalGate:
 
     async def ask(self, question: ApprovalQuestion) -> Verdict:
         """Ask, wait no longer than the question allows, and judge."""
+        refused = self._refused(question)
+        if refused is not None:
+            return refused
+        seconds, started = min(question.timeout, LONGEST_WAIT), time.monotonic()
+        try:
+            answer = await finished(self._put(question), seconds)
+        except Exception as error:  # noqa: BLE001 - the front end may raise anything
+            answer = error
+        if time.monotonic() - started >= seconds:
+            return _by_default(question, "timeout", f"nobody decided within {seconds:g} s")
+        return _failed(question, answer) or _judged(question, answer)
+
+    def _refused(self, question: ApprovalQuestion) -> Verdict | None:
         if self.system is None:
             return Verdict(False, "nobody", detail="there is no approval system")
         seconds = question.timeout
         if not isinstance(seconds, int | float) or math.isnan(seconds) or seconds < 0:
             return Verdict(False, "invalid", detail=f"approval_timeout of {seconds!r} seconds")
-        return await self._decided(question, min(seconds, LONGEST_WAIT))
-
-    async def _decided(self, question: ApprovalQuestion, seconds: float) -> Verdict:
-        started = time.monotonic()
-        try:
-            answer = await finished(self._put(question), seconds)
-        except Exception as error:
-            if time.monotonic() - started >= seconds:
-                return _late(question, seconds)
-            if isinstance(error, ApprovalTimeout):
-                return _by_default(question, "timeout", str(error) or "nobody decided in time")
-            logger.exception("The approval system failed")
-            return _by_default(question, "error", f"approval system: {describe_error(error)}")
-        if time.monotonic() - started > seconds:
-            return _late(question, seconds)
-        return _judged(question, answer)
+        return None
 
     async def _put(self, question: ApprovalQuestion) -> Any:
         if isinstance(self.system, DecidingApprovalSystem):
@@ -193,8 +191,13 @@ class ApprovalGate:
         )
 
 
-def _late(question: ApprovalQuestion, seconds: float) -> Verdict:
-    return _by_default(question, "timeout", f"nobody decided within {seconds:g} s")
+def _failed(question: ApprovalQuestion, error: Any) -> Verdict | None:
+    if isinstance(error, ApprovalTimeout):
+        return _by_default(question, "timeout", str(error) or "nobody decided in time")
+    if isinstance(error, Exception):
+        logger.error("The approval system failed: %s", describe_error(error), exc_info=error)
+        return _by_default(question, "error", f"approval system: {describe_error(error)}")
+    return None
 
 
 def _by_default(question: ApprovalQuestion, how: How, detail: str) -> Verdict:

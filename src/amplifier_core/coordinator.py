@@ -161,7 +161,7 @@ class SessionCoordinator:
         answered: set[tuple[int, str]] = set()
         comments: tuple[str, ...] = ()
         for _ in range(MOST_ROUNDS):
-            passage = await self._passage(run, answered)
+            passage = _settled(run, answered) or await self._gates.passage(run, answered)
             comments += passage.comments
             if passage.edited_input is not None:
                 edited = {**run.data, "tool_input": detached(passage.edited_input)}
@@ -192,15 +192,6 @@ class SessionCoordinator:
         if trail.sink is not None:
             trail.dispatched(run, watch.durations, run.fold())
         return run
-
-    async def _passage(self, run: Dispatch, answered: set[tuple[int, str]]) -> Passage:
-        if run.denied:
-            last = run.spoken[-1]
-            return Passage(False, last.hook, last.result.reason or "")
-        asking = [one for one in run.spoken if one.result.action == "ask_user"]
-        if not asking and not answered:
-            return Passage()
-        return await self._gates.passage(asking, run.event, run.data, answered)
 
     async def _changed_meanwhile(self, run: Dispatch) -> bool:
         """Whether the hooks, or what an asking guard has to say, changed while a person thought."""
@@ -258,7 +249,7 @@ class SessionCoordinator:
             await self._inject(run.event, run.spoken)
             return continued(run.data)
         answered: set[tuple[int, str]] = set()
-        passage = await self._passage(run, answered)
+        passage = _settled(run, answered) or await self._gates.passage(run, answered)
         await self._inject(run.event, run.spoken)
         return await self._outcome(run, passage, answered, passage.comments)
 
@@ -285,7 +276,7 @@ class SessionCoordinator:
         asking = replaced(result, action="ask_user")
         run = self._stranger_run(asking, event, hook_name)
         answered: set[tuple[int, str]] = set()
-        passage = await self._passage(run, answered)
+        passage = _settled(run, answered) or await self._gates.passage(run, answered)
         return await self._outcome(run, passage, answered, passage.comments)
 
     async def handle_user_message(self, result: HookResult, hook_name: str = UNKNOWN) -> None:
@@ -647,6 +638,16 @@ class _Eyes(_Ears):
         if self._trail.full:
             body = {"ms": round(seconds * 1000, 3)}
             self._trail.write("hook_finished", body, event=self._event, handler=handler)
+
+
+def _settled(run: Dispatch, answered: set[tuple[int, str]]) -> Passage | None:
+    """How a dispatch came through its gates, if nobody has to be asked for that."""
+    if run.denied:
+        last = run.spoken[-1]
+        return Passage(False, last.hook, last.result.reason or "")
+    if answered or any(one.result.action == "ask_user" for one in run.spoken):
+        return None
+    return Passage()
 
 
 async def _silent(_event: str, _data: dict[str, Any]) -> None:

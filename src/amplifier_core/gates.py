@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +23,7 @@ from amplifier_core.events import (
     APPROVAL_REQUIRED,
     USER_NOTIFICATION,
 )
-from amplifier_core.hooks import Answer
+from amplifier_core.hooks import Answer, Dispatch
 from amplifier_core.isolation import detached
 from amplifier_core.trail import Trail
 from amplifier_core.utils import digest
@@ -72,16 +72,12 @@ class Gates:
         self._notify = notify
         self._tool_of = tool_of
 
-    async def passage(
-        self,
-        asking: Iterable[Answer],
-        event: str,
-        data: dict[str, Any],
-        answered: set[tuple[int, str]],
-    ) -> Passage:
+    async def passage(self, run: Dispatch, answered: set[tuple[int, str]]) -> Passage:
         """Put every question that this operation has not been asked yet."""
+        event, data = run.event, run.data
         comments: list[str] = []
         shown = digest_of(event, data)
+        asking = [one for one in run.spoken if one.result.action == "ask_user"]
         for answer in asking:
             question = self._question(answer, event, data, shown)
             if (answer.handler.id, question.prompt) in answered:
@@ -116,43 +112,60 @@ class Gates:
         )
 
     async def _verdict(self, answer: Answer, question: ApprovalQuestion) -> Verdict:
+        source: dict[str, Any] = {"event": question.event, "handler": answer.handler}
         tool = self._tool_of(question.tool_name)
-        kept = self.gate.cached(answer.handler.id, question, tool)
-        if kept is not None:
-            body = {"prompt": question.prompt, "decision": kept.decision, "digest": question.digest}
-            self._trail.write(
-                "approval_cache_hit", body, event=question.event, handler=answer.handler
-            )
-            await self._tell_outcome(question, kept)
-            return kept
-        verdict = await self._asked_once(answer, question)
-        if self.gate.remember(answer.handler.id, question, verdict, tool):
+        verdict = self.gate.cached(answer.handler.id, question, tool)
+        if verdict is not None:
             body = {"prompt": question.prompt, "decision": verdict.decision}
-            self._trail.write(
-                "approval_cache_stored", body, event=question.event, handler=answer.handler
-            )
+            body["digest"] = question.digest
+            self._trail.write("approval_cache_hit", body, **source)
+        else:
+            verdict = await self._asked_once(answer, question, source)
+            if self.gate.remember(answer.handler.id, question, verdict, tool):
+                body = {"prompt": question.prompt, "decision": verdict.decision}
+                self._trail.write("approval_cache_stored", body, **source)
         await self._tell_outcome(question, verdict)
         return verdict
 
-    async def _asked_once(self, answer: Answer, question: ApprovalQuestion) -> Verdict:
+    async def _asked_once(
+        self, answer: Answer, question: ApprovalQuestion, source: dict[str, Any]
+    ) -> Verdict:
         """Ask, unless the same question is what somebody further up is waiting for."""
         key = (answer.handler.id, question.prompt, question.digest)
         if key in _open.get():
             return Verdict(False, "invalid", detail="the same question is being asked already")
-        token = _open.set(_open.get() | {key})
+        token, printing = _open.set(_open.get() | {key}), output.release()
         try:
             failure = await self._announce(answer, question)
             if failure is not None:
                 return Verdict(False, "error", detail=failure)
-            return await self._decide(answer, question)
+            if self.gate.system is not None:
+                self._trail.write("approval_shown", {"digest": question.digest}, **source)
+            verdict = await self.gate.ask(question)
+            failure = await self._record(question, verdict, source)
+            return verdict if failure is None else Verdict(False, "error", detail=failure)
         except asyncio.CancelledError:
-            body = {"digest": question.digest}
-            self._trail.write(
-                "approval_cancelled", body, event=question.event, handler=answer.handler
-            )
+            self._trail.write("approval_cancelled", {"digest": question.digest}, **source)
             raise
         finally:
+            output.restore(printing)
             _open.reset(token)
+
+    async def _record(
+        self, question: ApprovalQuestion, verdict: Verdict, source: dict[str, Any]
+    ) -> str | None:
+        body = {
+            "allowed": verdict.allowed,
+            "how": verdict.how,
+            "decision": verdict.decision,
+            "by": verdict.by,
+            "detail": verdict.detail,
+            "comment": verdict.comment,
+            "edited": verdict.edited_input is not None,
+            "digest": question.digest,
+        }
+        kind = "approval_expired" if verdict.how == "timeout" else "approval_decided"
+        return await self._trail.write_ahead(kind, body, **source)
 
     async def _announce(self, answer: Answer, question: ApprovalQuestion) -> str | None:
         unclear = unclear_options(question.options)
@@ -185,29 +198,6 @@ class Gates:
             },
         )
         return failure
-
-    async def _decide(self, answer: Answer, question: ApprovalQuestion) -> Verdict:
-        source: dict[str, Any] = {"event": question.event, "handler": answer.handler}
-        if self.gate.system is not None:
-            self._trail.write("approval_shown", {"digest": question.digest}, **source)
-        printing = output.release()
-        try:
-            verdict = await self.gate.ask(question)
-        finally:
-            output.restore(printing)
-        body = {
-            "allowed": verdict.allowed,
-            "how": verdict.how,
-            "decision": verdict.decision,
-            "by": verdict.by,
-            "detail": verdict.detail,
-            "comment": verdict.comment,
-            "edited": verdict.edited_input is not None,
-            "digest": question.digest,
-        }
-        kind = "approval_expired" if verdict.how == "timeout" else "approval_decided"
-        failure = await self._trail.write_ahead(kind, body, **source)
-        return verdict if failure is None else Verdict(False, "error", detail=failure)
 
     async def _tell_outcome(self, question: ApprovalQuestion, verdict: Verdict) -> None:
         event = APPROVAL_GRANTED if verdict.allowed else APPROVAL_DENIED

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Generator, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 logger = logging.getLogger(__name__)
