@@ -72,7 +72,7 @@ async def journey(
     script: tuple[dict[str, Any], ...] = (),
     approval: Any = None,
     agents: dict[str, Any] | None = None,
-    also: tuple[str, ...] = (),
+    also: tuple[Any, ...] = (),
 ) -> AsyncIterator[Journey]:
     """A session from a bundle file that enables one observing hook, and others beside it."""
     plan: dict[str, Any] = {
@@ -341,6 +341,34 @@ async def test_notify_tells_that_a_person_is_needed(tmp_path: Path) -> None:
             await run.say()
             await until(lambda: server.requests)
     assert json.loads(server.requests[0][2])["title"] == "Amplifier: approval required"
+
+
+async def test_what_redaction_hides_leaves_the_session_neither_by_webhook_nor_by_span(
+    tmp_path: Path,
+) -> None:
+    """Scrubbers run over everything that an observer sends away."""
+    key = "sk-ant-api03-" + "Ab1_" * 24
+    script = (call("Bash", command=f"echo {key}"), say(f"The key is {key}"))
+    with collector() as kept, receiver() as server:
+        hook = {
+            "module": "hooks-notify",
+            "config": {
+                "desktop": False,
+                "min_turn_seconds": 0,
+                "include_data": True,
+                "events": ["*"],
+                "webhooks": [{"url": server.url}],
+            },
+        }
+        config = {"endpoint": kept.url, "capture_content": True}
+        async with journey(
+            tmp_path, "hooks-otel", config, script, also=("hooks-redaction", hook)
+        ) as run:
+            await run.say()
+            await until(lambda: len(server.requests) > 5)
+    assert "gen_ai.tool.call.arguments" in kept.named("execute_tool Bash").attributes
+    assert key not in kept.text()
+    assert not [body for _, _, body in server.requests if key.encode() in body]
 
 
 async def test_all_observers_together_leave_nothing_behind(tmp_path: Path) -> None:

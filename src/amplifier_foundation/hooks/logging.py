@@ -26,9 +26,10 @@ from amplifier_core.models import HookResult
 from amplifier_core.utils import describe_error, timestamp
 from amplifier_foundation.config import parse_config
 from amplifier_foundation.hooks._background import BackgroundTasks
-from amplifier_foundation.hooks._encoding import encoded, plain
+from amplifier_foundation.hooks._encoding import encoded
 from amplifier_foundation.hooks._patterns import covers
 from amplifier_foundation.hooks._rotating_file import RotatingFile
+from amplifier_foundation.hooks._scrubbing import scrubbed
 from amplifier_foundation.hooks._subscription import session_of, subscribe, working_dir
 
 NAME = "hooks-logging"
@@ -142,19 +143,9 @@ class EventLog:
         level = self._level(event)
         if level is not None:
             session = session_of(self._coordinator, data)
-            clean = self._scrubbed(data)
+            clean = scrubbed(self._coordinator, data)
             self._take(encode(event, level, session, clean, self._config.max_line_bytes))
         return HookResult(action="continue")
-
-    def _scrubbed(self, data: dict[str, Any]) -> Any:
-        """A log is a place for secrets to leak to, like the trail, so the same scrubbers run."""
-        scrubbed = getattr(getattr(self._coordinator, "trail", None), "scrubbed", None)
-        if scrubbed is None:
-            return data
-        try:
-            return scrubbed(data)
-        except RecursionError:
-            return scrubbed(plain(data))
 
     def _level(self, event: str) -> LevelName | None:
         """The level that an event is written at; None if it is not."""

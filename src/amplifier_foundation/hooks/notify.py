@@ -26,6 +26,7 @@ from amplifier_foundation.config import parse_config
 from amplifier_foundation.hooks._background import BackgroundTasks
 from amplifier_foundation.hooks._encoding import encoded
 from amplifier_foundation.hooks._patterns import covers
+from amplifier_foundation.hooks._scrubbing import scrubbed
 from amplifier_foundation.hooks._subscription import is_own, session_of, subscribe
 from amplifier_foundation.hooks._text import one_line
 from amplifier_foundation.hooks._webhook import Webhook, WebhookError, check_url
@@ -150,9 +151,10 @@ class Notifier:
 
     async def on_event(self, event: str, data: dict[str, Any]) -> HookResult:
         if covers(self._config.events, event) and self._is_due(event, data):
-            note = compose(event, data)
+            clean = scrubbed(self._coordinator, data)
+            note = compose(event, clean)
             if not self._is_echo(note):
-                self._deliver(note, event, data)
+                self._deliver(note, event, clean)
         return HookResult(action="continue")
 
     def _is_due(self, event: str, data: dict[str, Any]) -> bool:

@@ -20,6 +20,7 @@ from amplifier_core.models import HookResult
 from amplifier_foundation.config import parse_config
 from amplifier_foundation.hooks import _genai_names as names
 from amplifier_foundation.hooks._encoding import encoded
+from amplifier_foundation.hooks._scrubbing import scrubbed
 from amplifier_foundation.hooks._span_tree import SessionSpans, SpanTree
 from amplifier_foundation.hooks._subscription import session_of, subscribe
 from amplifier_foundation.hooks._telemetry import Pipeline, Target, acquire, release
@@ -240,12 +241,13 @@ class Telemetry:
             return
         if self._config.capture_content:
             limit = self._config.max_content_length
-            what = {**what, **{key: one_line(text, limit) for key, text in said.items() if text}}
+            clean = scrubbed(self._coordinator, said)
+            what = {**what, **{key: one_line(text, limit) for key, text in clean.items() if text}}
         span.add_event(names.PREFIX + event, what)
 
     def _capture(self, span: Any, name: str, value: Any) -> None:
         if self._config.capture_content and value is not None:
-            text = encoded(value).decode("ascii")
+            text = encoded(scrubbed(self._coordinator, value)).decode("ascii")
             span.set_attribute(name, text[: self._config.max_content_length])
 
 

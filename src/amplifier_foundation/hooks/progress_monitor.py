@@ -55,7 +55,7 @@ class Config(BaseModel):
     interval: float = Field(10.0, ge=0)
     repeats: Steps | tuple[()] = (3, 5, 7)
     cycles: Steps | tuple[()] = (2, 3, 4)
-    reads: Steps | tuple[()] = (20, 35, 50)
+    reads: Steps | tuple[()] = (20, 40, 100)
     reading_tools: frozenset[str] = frozenset({"Read", "Glob", "Grep", "LS"})
     last_resort: Literal["ask_user", "deny", "none"] = "ask_user"
     approval_timeout: float = Field(300.0, gt=0)
