@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from amplifier_apps.cli.choice import Choice, allows, letters_of
 from amplifier_apps.cli.escape import unescape
-from amplifier_apps.cli.fragments import CONTINUED, GUTTER, boxed, plain, styled
+from amplifier_apps.cli.fragments import CONTINUED, GUTTER, boxed, plain, styled, wrap_words
 from amplifier_apps.cli.preview import preview
 from amplifier_apps.cli.question_view import QuestionState, countdown, screen, to_ascii
 from amplifier_core.approval import ApprovalQuestion
@@ -59,6 +59,15 @@ def test_a_wrapped_text_maps_back_to_the_exact_argument(text: str, width: int) -
         row[2:] if row.startswith(CONTINUED) else f"\n{row.removeprefix(GUTTER)}" for row in rows
     )
     assert unescape(joined.removeprefix("\n")) == text
+
+
+@given(hostile, st.integers(3, 60))
+def test_wrapping_at_words_loses_nothing(text: str, width: int) -> None:
+    """Prose breaks behind a space; put together again it is the same text."""
+    for line in styled(text):
+        rows = wrap_words(line, width)
+        assert "".join(map(plain, rows)) == plain(line)
+        assert all(cells(plain(row)) <= max(width, 2) for row in rows)
 
 
 def test_a_megabyte_on_one_line_is_laid_out_in_full() -> None:

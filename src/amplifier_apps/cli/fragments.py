@@ -11,6 +11,7 @@ Line = tuple[Fragment, ...]
 
 GUTTER = "│ "
 CONTINUED = "╎ "
+WORDY_ROWS = 50  # a text longer than this is not prose, and each row costs a look at the rest
 
 
 def styled(text: str, style: str = "", *, ascii_only: bool = False) -> list[Line]:
@@ -50,6 +51,32 @@ def boxed(lines: Iterable[Line], width: int, style: str = "class:gutter") -> lis
             rows.append(((style, mark), *row))
             mark = CONTINUED
     return rows
+
+
+def wrap_words(line: Line, width: int) -> list[Line]:
+    """Like `wrap`, but breaks behind a space where there is one; no character is lost."""
+    rows: list[Line] = []
+    rest = line
+    while len(found := wrap(rest, width)) > 1:
+        first = plain(found[0])
+        keep = first.rfind(" ") + 1 or len(first)
+        row, rest = _split(rest, keep)
+        rows.append(row)
+        if len(rows) >= WORDY_ROWS:
+            return [*rows, *wrap(rest, width)]
+    return [*rows, *found]
+
+
+def _split(line: Line, at: int) -> tuple[Line, Line]:
+    """The first so many characters, and the others."""
+    before: list[Fragment] = []
+    after: list[Fragment] = []
+    for style, text in line:
+        taken = text[: max(0, at)]
+        before += [(style, taken)] if taken else []
+        after += [(style, text[len(taken) :])] if len(taken) < len(text) else []
+        at -= len(taken)
+    return tuple(before), tuple(after)
 
 
 def wrap(line: Line, width: int) -> list[Line]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 from rich.console import Console, Group, RenderableType
@@ -17,6 +18,8 @@ from amplifier_apps.cli.display import LineDisplay
 from amplifier_apps.cli.fragments import Line
 from amplifier_apps.cli.narration import first_line, readable
 from amplifier_apps.cli.run_state import RunState
+
+TICK_SECONDS = 0.125
 
 THEME = Theme(
     {
@@ -53,7 +56,9 @@ class LiveDisplay(LineDisplay):
         super().__init__(stream, stream, verbose=verbose)
         self.console = console_on(stream)
         self._pending = ""
+        self._after_note = False
         self._live: Live | None = None
+        self._next_tick: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
         """A turn begins: show the state."""
@@ -86,13 +91,24 @@ class LiveDisplay(LineDisplay):
             console=self.console,
             get_renderable=self._below,
             transient=True,
-            refresh_per_second=8,
+            auto_refresh=False,
             redirect_stdout=False,
             redirect_stderr=False,
         )
         self._live.start(refresh=True)
+        self._tick()
+
+    def _tick(self) -> None:
+        """Keep time on the loop's own thread: rich's would race with what is being printed."""
+        if self._live is None:
+            return
+        self._live.refresh()
+        with suppress(RuntimeError):
+            self._next_tick = asyncio.get_running_loop().call_later(TICK_SECONDS, self._tick)
 
     def _close(self) -> None:
+        if self._next_tick is not None:
+            self._next_tick.cancel()
         if self._live is not None:
             self._live.stop()
             self._live = None
@@ -106,9 +122,12 @@ class LiveDisplay(LineDisplay):
         if not text:
             return
         self._streamed = True
+        if self._after_note:
+            self._after_note = False
+            self.console.print("")
         *whole, self._pending = (self._pending + readable(text)).split("\n")
         if whole:
-            self.console.print(Text("\n".join(whole)))
+            self.console.print(Text("\n".join(whole)), soft_wrap=False)
 
     def _end_line(self) -> None:
         self._flush()
@@ -116,10 +135,11 @@ class LiveDisplay(LineDisplay):
     def _flush(self) -> None:
         if self._pending:
             pending, self._pending = self._pending, ""
-            self.console.print(Text(pending))
+            self.console.print(Text(pending.rstrip()), soft_wrap=False)
 
     def _print_note(self, line: Line) -> None:
         self._flush()
+        self._after_note = True
         for row in self._rows(line):
             self.console.print(row)
 

@@ -11,7 +11,16 @@ import sys
 from dataclasses import dataclass, field
 
 from amplifier_apps.cli.choice import Choice, allows, for_ever
-from amplifier_apps.cli.fragments import Fragment, Line, boxed, one_line, plain, styled, wrap
+from amplifier_apps.cli.fragments import (
+    Fragment,
+    Line,
+    boxed,
+    one_line,
+    plain,
+    styled,
+    wrap,
+    wrap_words,
+)
 from amplifier_apps.cli.preview import Preview, exact
 from amplifier_core.approval import ApprovalQuestion
 
@@ -143,7 +152,7 @@ def _content(state: QuestionState, width: int) -> list[Line]:
     question = state.question
     lines: list[Line] = []
     for line in styled(question.prompt, "class:prompt"):
-        lines += wrap(line, width)
+        lines += wrap_words(line, width)
     lines.append((("", ""),))
     if question.hook:
         event = f" ({question.event})" if question.event else ""
@@ -159,7 +168,7 @@ def _labelled(label: str, text: str, width: int, style: str = "") -> list[Line]:
     """A label and the text beside it, wrapped under itself."""
     indent = 10
     rows = [
-        row for line in styled(text, style) for row in wrap(line, max(8, width - indent))
+        row for line in styled(text, style) for row in wrap_words(line, max(8, width - indent))
     ]  # a newline in the text is shown as one, under the same label
     labels = [f"{label:<{indent}}", *[" " * indent] * (len(rows) - 1)]
     return [(("class:label", name), *row) for name, row in zip(labels, rows, strict=True)]
@@ -173,7 +182,7 @@ def _call(state: QuestionState, width: int) -> list[Line]:
     lines: list[Line] = [(("", ""),), *wrap(preview.headline, width)]
     for note in preview.notes:
         for line in styled(note, "class:note"):
-            lines += wrap(line, width)
+            lines += wrap_words(line, width)
     body = exact(question.tool_input) if state.exact else preview.body
     lines += boxed(body, width)
     if question.digest:
