@@ -52,11 +52,14 @@ def _tool_modules(parent: list[Any], listed: list[Any] | None) -> list[Any]:
 def _session(parent: Mapping[str, Any], agent: Mapping[str, Any]) -> dict[str, Any]:
     """The parent's session settings under the agent's; its instructions replace the parent's."""
     own = dict(agent.get("session") or {})
-    own["instructions"] = agent.get("instructions") or f"You are {agent.get('description')}"
+    about = f"You are a sub-agent. What you are for: {agent.get('description')}"
+    own["instructions"] = agent.get("instructions") or about
     merged = {**parent, **own}
     loop = merged.get("orchestrator")
     if "orchestrator" not in (agent.get("session") or {}) and isinstance(loop, Mapping):
-        replaced = {"system", *(("max_turns",) if "max_turns" in own else ())}
+        replaced = {"system"}
+        replaced |= {"max_turns"} if "max_turns" in own else set()
+        replaced |= {"provider"} if agent.get("providers") else set()
         options = {k: v for k, v in (loop.get("config") or {}).items() if k not in replaced}
         merged["orchestrator"] = {**loop, "config": options}
     return merged

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from amplifier_foundation.bundles import (
     Bundle,
     BundleError,
+    bundle_from_plan,
     load_bundle,
     mount_plan_problems,
     validate_mount_plan,
@@ -304,6 +305,32 @@ values = st.recursive(
     ),
     max_leaves=12,
 )
+
+
+def test_a_plan_of_the_ecosystem_is_a_valid_plan() -> None:
+    """Mount plan: session, providers, tools, hooks with module, source, config, agents."""
+    plan = {
+        **MINIMAL,
+        "orchestrator": {"config": {"max_iterations": 5}},
+        "context": {"config": {}},
+        "providers": [{"module": "p", "source": "git+https://host.test/p@main", "config": {}}],
+        "hooks": [{"module": "hooks-logging", "config": None}],
+        "agents": {},
+    }
+    assert mount_plan_problems(plan) == ()
+    source = bundle_from_plan(plan).mount_plan["providers"][0]["source"]
+    assert source == "git+https://host.test/p@main"
+
+
+def test_a_bundle_can_be_written_in_code() -> None:
+    """The same checks, no files."""
+    bundle = bundle_from_plan({**MINIMAL, "hooks": ["hooks-rules"]})
+    assert bundle.mount_plan["hooks"] == [{"module": "hooks-rules", "config": {}}]
+    assert (bundle.sources, bundle.reload()) == ((), bundle)
+    with pytest.raises(BundleError, match="did you mean 'hooks'"):
+        bundle_from_plan({**MINIMAL, "hoks": []})
+
+
 numbers = st.integers(0, 3)
 section = st.fixed_dictionaries({}, optional={"x": numbers, "y": numbers, "z": st.lists(numbers)})
 # A key that is a section in one layer and a number in another is refused by the schema.

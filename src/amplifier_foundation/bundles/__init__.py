@@ -2,6 +2,7 @@
 
 from amplifier_foundation.bundles.bundle import Bundle
 from amplifier_foundation.bundles.load import (
+    bundle_from_plan,
     load_bundle,
     mount_plan_problems,
     project_candidates,
@@ -15,6 +16,7 @@ __all__ = [
     "BundleError",
     "Place",
     "Problem",
+    "bundle_from_plan",
     "load_bundle",
     "mount_plan_problems",
     "project_candidates",

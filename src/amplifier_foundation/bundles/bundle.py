@@ -51,7 +51,7 @@ def make_bundle(
     sources: tuple[Path, ...],
     watched: tuple[Path, ...],
     secrets: frozenset[str],
-    again: Callable[[], Bundle],
+    again: Callable[[], Bundle] | None,
 ) -> Bundle:
     """The frozen outcome of a merged and valid document."""
     plan = mount_plan(document)

@@ -71,12 +71,19 @@ def mount_plan_problems(plan: Mapping[str, Any], name: str = "mount plan") -> tu
     if not isinstance(plan, Mapping):
         return (Problem(place, "", f"must be a mapping, got {type(plan).__name__}"),)
     document = shaped(located(plan, place), Path.cwd())
-    return (*schema.problems(document), *_incomplete(document))
+    return (*schema.problems(document, schema.MOUNT_PLAN), *_incomplete(document))
 
 
 def validate_mount_plan(plan: Mapping[str, Any], name: str = "mount plan") -> None:
     """Raises `BundleError` with every problem, each with its key and the nearest right one."""
     _refuse(mount_plan_problems(plan, name))
+
+
+def bundle_from_plan(plan: Mapping[str, Any], name: str = "mount plan") -> Bundle:
+    """A bundle from a plan that was written in code; checked, and with no files behind it."""
+    validate_mount_plan(plan, name)
+    document = shaped(located(plan, Place(name)), Path.cwd())
+    return make_bundle(document, (), (), frozenset(), None)
 
 
 @dataclass

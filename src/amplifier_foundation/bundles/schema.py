@@ -89,27 +89,31 @@ AUDIT: Rule = mapping(
     }
 )
 
-BUNDLE: Rule = mapping(
-    {
-        "name": text,
-        "description": text,
-        "include": either(text, listing(text), "a file or a list of files"),
-        "inherit": boolean,
-        "session": SESSION,
-        "providers": listing(MODULE),
-        "tools": listing(MODULE),
-        "hooks": listing(MODULE),
-        "agents": table(AGENT),
-        "approval": APPROVAL,
-        "audit": AUDIT,
-    },
-    prefix="x-",
+_BUNDLE: dict[str, Rule] = {
+    "name": text,
+    "description": text,
+    "include": either(text, listing(text), "a file or a list of files"),
+    "inherit": boolean,
+    "session": SESSION,
+    "providers": listing(MODULE),
+    "tools": listing(MODULE),
+    "hooks": listing(MODULE),
+    "agents": table(AGENT),
+    "approval": APPROVAL,
+    "audit": AUDIT,
+}
+
+BUNDLE: Rule = mapping(_BUNDLE, prefix="x-")
+
+# Plans of the existing ecosystem keep the options of loop and context beside the session.
+MOUNT_PLAN: Rule = mapping(
+    {**_BUNDLE, "orchestrator": table(anything), "context": table(anything)}, prefix="x-"
 )
 
 
-def problems(document: Node) -> Iterator[Problem]:
+def problems(document: Node, rule: Rule = BUNDLE) -> Iterator[Problem]:
     """Everything that is wrong with one bundle document."""
-    yield from BUNDLE(document, "")
+    yield from rule(document, "")
     for key in MODULE_LISTS:
         yield from _repeated(document.mapping().get(key), key)
 
