@@ -124,7 +124,7 @@ async def open_session(
         raise
     await _tell_failures(session, bundle)
     if hot_reload:
-        session.on_turn(Reloader(session, session.mounting, bundle, folder).check)
+        Reloader(session, session.mounting, bundle, folder).watch()
     return session
 
 

@@ -3,6 +3,9 @@
 Only entries that changed are exchanged, so that the others keep what they remember. New modules are
 mounted beside the old ones; when one of them fails, all of them are taken away again and the old
 set stays. Nothing else goes on in the session meanwhile.
+
+An agent must not rewrite the rules it works under: what changed while one of its tools ran is used
+only if a person allows it.
 """
 
 from __future__ import annotations
@@ -16,8 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from amplifier_core.errors import ModuleLoadError
+from amplifier_core.errors import ModuleLoadError, SessionError
+from amplifier_core.events import TOOL_ERROR, TOOL_POST, TOOL_PRE
 from amplifier_core.injector import add_to
+from amplifier_core.models import HookResult
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils import describe_error
 from amplifier_foundation.bundles import Bundle, BundleError
@@ -30,6 +35,7 @@ Stamp = tuple[tuple[str, int, int, int], ...]
 _SINGLE = ("context", "orchestrator")
 _FIXED = ("audit", "approval")
 _LONGEST_PATH = 300
+_LAST = 1_000_000  # behind every hook that may still refuse the call
 
 
 @dataclass(slots=True)
@@ -55,16 +61,46 @@ class Reloader:
         self._folder = folder
         self._seen = self._all_files(bundle)
         self._stamps = {id(one.outcome): self._files_of(one.entry) for one in modules.placed}
+        self._calm = self._seen  # the files when no tool was running
+        self._running: set[str] = set()
+        self._suspects: set[str] = set()
+
+    def watch(self) -> None:
+        """Begin: look before each turn, and around each tool call."""
+        self._session.on_turn(self.check)
+        for event, handler in (
+            (TOOL_PRE, self._before_tool),
+            (TOOL_POST, self._after_tool),
+            (TOOL_ERROR, self._after_tool),
+        ):
+            self._board.hooks.register(event, handler, priority=_LAST, name="reload")
+
+    async def _before_tool(self, event: str, data: dict[str, Any]) -> HookResult:
+        if not self._running:
+            self._calm = await asyncio.to_thread(self._all_files, self._bundle)
+        self._running.add(str(data.get("tool_call_id")))
+        return HookResult(action="continue")
+
+    async def _after_tool(self, event: str, data: dict[str, Any]) -> HookResult:
+        self._running.discard(str(data.get("tool_call_id")))
+        now = await asyncio.to_thread(self._all_files, self._bundle)
+        if now != self._calm:
+            self._calm = now
+            self._suspects.add(str(data.get("tool_name")))
+        return HookResult(action="continue")
 
     async def check(self) -> bool:
         """Reload if a file changed; whether the session now runs on something new."""
         seen = await asyncio.to_thread(self._all_files, self._bundle)
+        suspects, self._suspects = self._suspects, set()
+        self._running.clear()
         if seen == self._seen:
             return False
         self._seen = seen
         try:
+            await self._require_person(suspects)
             return await self._reload()
-        except (BundleError, ModuleLoadError) as error:
+        except (BundleError, ModuleLoadError, SessionError) as error:
             await self._keep(str(error))
         except Exception as error:  # noqa: BLE001 - whatever an edit breaks, the turn goes on
             await self._keep(describe_error(error))
@@ -88,6 +124,19 @@ class Reloader:
         self._bundle = bundle
         self._seen = await asyncio.to_thread(self._all_files, bundle)
         return True
+
+    async def _require_person(self, suspects: set[str]) -> None:
+        if not suspects:
+            return
+        who = ", ".join(sorted(suspects))
+        question = HookResult(
+            action="ask_user",
+            approval_prompt=f"The files of this session changed while {who} ran. Use the change?",
+            approval_options=["Allow", "Deny"],
+        )
+        answer = await self._board.handle_approval_request(question, "reload", "reload")
+        if answer.action == "deny":
+            raise SessionError(f"it was made while {who} ran, and no person allowed it")
 
     async def _keep(self, why: str) -> None:
         self._board.trail.write("configuration_changed", {"what": "bundle", "refused": why})

@@ -11,7 +11,7 @@ import pytest
 
 from amplifier_core.audit import MemoryAudit
 from amplifier_core.session import AmplifierSession
-from tests.assembly.workshop import Workshop, calls, script
+from tests.assembly.workshop import Person, Workshop, calls, script
 
 COUNTER = """
 from amplifier_core.models import HookResult
@@ -238,6 +238,59 @@ async def test_what_is_fixed_at_the_start_is_said_to_be(shop: Workshop) -> None:
         shop.save(approval={"mode": "deny"})
         await session.execute("go")
     assert "approval stay as they are until the next session" in shop.screen.of("reload")[0]
+
+
+GUARD = """
+from amplifier_core.models import HookResult
+
+async def on_prompt_submit(event, data):
+    return HookResult(user_message="guarded")
+"""
+
+
+def _rewriting(shop: Workshop, tool: str) -> dict[str, Any]:
+    """An agent that takes its guard out of the bundle."""
+    path = shop.folder / "amplifier.yaml"
+    without = json.dumps({**shop.plan, "hooks": []})
+    if tool == "Write":
+        return calls("Write", file_path=str(path), content=without)
+    shop.write("weaker.json", without)
+    return calls("Bash", command=f"cp weaker.json {path}")
+
+
+@pytest.mark.parametrize("tool", ["Write", "Bash"])
+@pytest.mark.parametrize("answer", [None, "Deny", "Allow"])
+async def test_an_agent_cannot_take_off_its_own_guards(
+    shop: Workshop, tool: str, answer: str | None
+) -> None:
+    """T19: what changed while a tool ran is used only if a person allows it."""
+    shop.write("guard.py", GUARD)
+    shop.save(hooks=["./guard.py"], tools=["tool-filesystem", "tool-bash"])
+    shop.plan["providers"] = script("hi")
+    bundle = shop.bundle(providers=script(_rewriting(shop, tool), "Done.", when_done="close"))
+    person = None if answer is None else Person(answer)
+    async with shop.session(bundle, approval_system=person) as session:
+        assert await said(shop, session) == ["guarded"]
+        assert await said(shop, session) == ([] if answer == "Allow" else ["guarded"])
+        told = shop.screen.of("reload")[0]
+        assert ("no person allowed it" in told) is (answer != "Allow")
+        assert await said(shop, session) == ([] if answer == "Allow" else ["guarded"])
+    if person is not None:
+        assert person.asked == [
+            f"The files of this session changed while {tool} ran. Use the change?"
+        ]
+
+
+async def test_tools_that_touch_nothing_of_the_session_ask_nobody(shop: Workshop) -> None:
+    """An edit by the person between turns needs no question."""
+    person = Person("Deny")
+    steps = script(calls("Bash", command="echo x > other.txt"), "ok", when_done="repeat")
+    bundle = shop.bundle(hooks=[counter("a")], tools=["tool-bash"], providers=steps)
+    async with shop.session(bundle, approval_system=person) as session:
+        assert await said(shop, session) == ["a 1"]
+        shop.save(hooks=[counter("b")])
+        assert await said(shop, session) == ["b 1"]
+    assert person.asked == []
 
 
 async def test_reload_can_be_switched_off(shop: Workshop) -> None:
