@@ -151,9 +151,9 @@ def on_a_slow_disk(log: AuditLog) -> Row:
     """The same with syncs of 4 ms, as disks without a write cache have them."""
     real = os.fsync
 
-    def slow(descriptor: Any) -> None:
+    def slow(fd: Any) -> None:
         time.sleep(0.004)
-        real(descriptor)
+        real(fd)
 
     os.fsync = slow
     try:
