@@ -39,7 +39,6 @@ class AssembledSession(AmplifierSession):
         super().__init__(*args, **kw)
         self._owned = list(owned)
         self._wanted_next: list[str] = []
-        self._reviewed = 0
         self.mounting = MountedSet(self.coordinator, self.mounting.loader)
 
     @property
@@ -61,16 +60,7 @@ class AssembledSession(AmplifierSession):
             wanted = "\n\n".join(self._wanted_next)
             self._wanted_next.clear()
             reply = await super().execute(wanted, {"source": "stop_hook"})
-        if self.config["session"].get("debug"):
-            await self._review()
         return reply
-
-    async def _review(self) -> None:
-        """`session.debug`: show the person what hooks said to the agent."""
-        found = await self.injections()
-        for message in found[min(self._reviewed, len(found)) :]:
-            await self.coordinator.show(f"Injected: {message['content']}", "info", "debug")
-        self._reviewed = len(found)
 
     async def cleanup(self, reason: EndReason = "complete") -> None:
         """End the session, then close the trail: the end itself is on record."""
@@ -90,11 +80,13 @@ async def open_session(
     audit: AuditSink | None = None,
     hot_reload: bool = True,
     on_rename: Callable[[str, str], Any] | None = None,
+    prepare: Callable[[AssembledSession], Any] | None = None,
 ) -> AssembledSession:
     """Mount the bundle and start; `resume` is what `session.state()` of an earlier run returned.
 
     Without `audit` the trail is opened as the bundle says, one folder per session, and closed with
-    the session. A module that does not load is shown to the person and left out.
+    the session. A module that does not load is shown to the person and left out. `prepare` gets the
+    session before anything of it starts, for whoever wants to hear its very first event.
     """
     plan = with_session_options(bundle.mount_plan)
     folder = Path(working_dir) if working_dir is not None else Path.cwd()
@@ -115,6 +107,8 @@ async def open_session(
         )
         _offer(session, folder, bundle.secrets, on_rename)
         Spawner(_child_opener(sink, approving, display_system, bundle)).attach(session)
+        if prepare is not None:
+            prepare(session)
         await session.initialize()
     except BaseException as error:
         for close in owned:

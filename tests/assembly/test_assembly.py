@@ -11,6 +11,7 @@ import pytest
 from amplifier_core.audit import MemoryAudit
 from amplifier_core.errors import ModuleLoadError, SessionDenied
 from amplifier_core.models import HookResult
+from amplifier_core.session import AmplifierSession
 from amplifier_foundation.assembly import audit_folder, open_session
 from amplifier_foundation.bundles import load_bundle
 from tests.assembly.workshop import Person, Workshop, calls, script
@@ -217,6 +218,18 @@ async def test_names_given_by_hooks_are_kept_with_the_session(shop: Workshop) ->
         state = await session.state()
     assert given == [("Fix tests", "all of them")]
     assert state["session_state"]["name"] == "Fix tests"
+
+
+async def test_an_application_can_hear_the_very_first_event(shop: Workshop) -> None:
+    """`prepare` gets the session before it starts."""
+    heard: list[str] = []
+
+    def prepare(session: AmplifierSession) -> None:
+        session.coordinator.hooks.register("*", lambda event, data: heard.append(event))
+
+    async with shop.session(prepare=prepare):
+        pass
+    assert heard[0] == "session:start"
 
 
 # Sub-agents
@@ -443,7 +456,7 @@ async def test_debug_shows_what_hooks_said_to_the_agent(shop: Workshop) -> None:
     async with shop.session(shop.bundle(hooks=[hook], session=session_plan)) as session:
         await session.execute("hi")
         await session.execute("hi again")
-    shown = shop.screen.of("debug")
+    shown = [one for _, source, one in shop.screen.shown if source.startswith("hook:")]
     assert len(shown) == 2
     assert "the branch is main" in shown[0]
 
@@ -513,6 +526,7 @@ def test_the_default_bundle_runs_without_any_extra(tmp_path: Path) -> None:
     ran = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, env=env, capture_output=True, timeout=50
     )
+    assert ran.returncode == 0, ran.stderr.decode()
     reply, *left_out = ran.stdout.decode().splitlines()
-    assert "No model is configured" in reply, ran.stderr.decode()
+    assert "No model is configured" in reply
     assert all("pip install 'amplifier-hooks[policy]'" in line for line in left_out)

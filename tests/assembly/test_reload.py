@@ -293,6 +293,17 @@ async def test_tools_that_touch_nothing_of_the_session_ask_nobody(shop: Workshop
     assert person.asked == []
 
 
+async def test_what_a_command_put_on_top_survives_a_reload(shop: Workshop) -> None:
+    """Flags hold for the whole run."""
+    bundle = shop.bundle().changed(lambda plan: {**plan, "providers": script("flag")})
+    async with shop.session(bundle) as session:
+        shop.save(hooks=[counter("a")])
+        assert await said(shop, session) == ["a 1"]
+        assert session.coordinator.get("providers")["scripted"] is not None
+        texts = [message["content"] for message in session.context.get_messages()]
+    assert texts == ["go", "flag"]
+
+
 async def test_reload_can_be_switched_off(shop: Workshop) -> None:
     """hot_reload=False."""
     bundle = shop.bundle(hooks=[counter("a")])

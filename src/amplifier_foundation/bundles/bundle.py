@@ -6,7 +6,7 @@ import copy
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,13 @@ class Bundle:
     def reload(self) -> Bundle:
         """The same files, as they are now."""
         return self if self._again is None else self._again()
+
+    def changed(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Bundle:
+        """The same bundle with another plan, also when it is read again: flags of a command."""
+        plan = change(self.mount_plan)
+        again = self._again
+        later = None if again is None else (lambda: again().changed(change))
+        return replace(self, _plan=plan, digest=_digest(plan), _again=later)
 
     def __repr__(self) -> str:
         return f"Bundle({self.name!r}, digest={self.digest[:12]!r}, sources={len(self.sources)})"
