@@ -124,8 +124,7 @@ class Injector:
             logger.exception("The context could not say what it holds")
             self._trail.write("error", {"what": "context", "error": describe_error(error)})
             return []
-        messages: list[dict[str, Any]] = found
-        return messages
+        return list(found)  # a plain one: a subclass would cost the slow copy in every dispatch
 
     def for_one_request(self, history: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The history with the ephemeral injections, which are used up by this."""
