@@ -9,7 +9,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' Makefile
 
 demo: .venv/run.ok ## See hooks at work, in one minute
-	@.venv/bin/python -m amplifier_core.demo
+	@.venv/bin/amplifier demo
 
 test: .venv/dev.ok ## Run the tests (PYTEST_ARGS="-k name" for some of them)
 	@scripts/test $(PYTEST_ARGS)
