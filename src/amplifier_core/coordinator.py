@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -38,6 +39,7 @@ from amplifier_core.injection import (
     Injection,
     InjectionBudget,
     InjectionLimits,
+    messages,
 )
 from amplifier_core.injector import Injector
 from amplifier_core.isolation import detached
@@ -68,6 +70,9 @@ MOST_ROUNDS = 8
 
 _now = time.perf_counter
 _listen = output.running.set
+
+REVIEWED = 200
+"""Ephemeral injections that are kept for review."""
 
 UNKNOWN = "unknown"
 """The hook of a result that somebody handed over without saying whose it is."""
@@ -126,6 +131,7 @@ class SessionCoordinator:
         self._loop_holders = LoopHolders()
         limits = InjectionLimits.read(self.config.get("session") or {})
         self._injector = Injector(self._get_context, InjectionBudget(limits), self._trail)
+        self._passing: deque[dict[str, Any]] = deque(maxlen=REVIEWED)
         self._stop_listening = self.hooks.listen(self._registry_changed)
 
     # Dispatching
@@ -325,8 +331,8 @@ class SessionCoordinator:
         if not answers:
             return
         wanted = [part for one in answers for part in _injections_of(one.result, one.hook, event)]
-        messages = {one.hook: one.result.user_message for one in answers}
-        await self._place(wanted, messages)
+        said = {one.hook: one.result.user_message for one in answers}
+        await self._place(wanted, said)
 
     async def _place(
         self, wanted: Iterable[Injection], user_messages: Mapping[str, str | None]
@@ -334,7 +340,23 @@ class SessionCoordinator:
         scrubbed = [
             Injection(**{**_fields(one), "text": self._trail.scrubbed(one.text)}) for one in wanted
         ]
-        await self._report(await self._injector.place(scrubbed), user_messages)
+        dropped = await self._injector.place(scrubbed)
+        await self._report(dropped, user_messages)
+        gone = {id(one) for one, _ in dropped}
+        for one in scrubbed:
+            if id(one) not in gone:
+                await self._review(one)
+
+    async def _review(self, accepted: Injection) -> None:
+        """Keep what is never stored, and in debug mode show the person what a hook said."""
+        if accepted.ephemeral:
+            self._passing.extend(messages([accepted]))
+        if (self.config.get("session") or {}).get("debug"):
+            await self.show(f"Injected: {accepted.text}", "info", f"hook:{accepted.hook}")
+
+    def ephemeral_injections(self) -> list[dict[str, Any]]:
+        """The last ephemeral injections, which no conversation keeps: for review."""
+        return list(self._passing)
 
     async def _report(self, dropped: _Drops, user_messages: Mapping[str, str | None]) -> None:
         for one, why in dropped:
@@ -370,8 +392,8 @@ class SessionCoordinator:
             why = f"a hook left {type(kept).__name__} instead of a list of messages"
             return await self._denied(PROVIDER_REQUEST, "kernel", why)
         fresh = (await self._injector.history())[stored:]
-        messages = self._injector.for_one_request([*kept, *fresh])
-        return replaced(result, data={**result.data, "messages": messages})
+        sent = self._injector.for_one_request([*kept, *fresh])
+        return replaced(result, data={**result.data, "messages": sent})
 
     @property
     def injection_budget(self) -> int:
@@ -393,6 +415,11 @@ class SessionCoordinator:
     def count_tokens_with(self, count: Callable[[str], int]) -> None:
         """Count injections as the provider does instead of four characters a token."""
         self._injector.budget.count = count
+
+    def use_plan(self, plan: Mapping[str, Any]) -> None:
+        """A hook has changed the mount plan: its settings hold from here on."""
+        self.config = dict(plan)
+        self._injector.budget.limits = InjectionLimits.read(plan.get("session") or {})
 
     def reset_turn(self) -> None:
         """A new turn begins: the injection budget is whole again."""

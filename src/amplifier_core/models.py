@@ -142,7 +142,12 @@ class ToolResult(BaseModel):
             return self.output
         import json
 
-        return json.dumps(self.output, ensure_ascii=False, default=str)
+        try:
+            return json.dumps(self.output, ensure_ascii=False, default=str)
+        except Exception:  # noqa: BLE001 - cycles, great depth, odd keys, classes that raise
+            from amplifier_core.utils import safe_repr
+
+            return safe_repr(self.output)
 
 
 def __getattr__(name: str) -> Any:

@@ -18,11 +18,14 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import ModuleLoadError, ModuleNotFound
 from amplifier_core.events import ALL_EVENTS
 from amplifier_core.hooks import HookHandler
-from amplifier_core.utils import describe_error, digest
+from amplifier_core.utils import describe_error, digest, finished
 
 logger = logging.getLogger(__name__)
 
 GROUP = "amplifier.modules"
+
+PATIENCE = 10.0
+"""Seconds that the clean-up of one module may take."""
 
 Mount = Callable[[Any, dict[str, Any]], Awaitable[Any]]
 
@@ -79,7 +82,7 @@ class ModuleLoader:
         if entry is not None:
             return _module(module_id, _loaded(entry), entry.value)
         name = "amplifier_module_" + module_id.replace("-", "_")
-        if importlib.util.find_spec(name) is not None:
+        if name.isidentifier() and importlib.util.find_spec(name) is not None:
             return _module(module_id, _imported(name), name)
         raise ModuleNotFound(f"Unknown module {module_id!r}; have {sorted(self.known())}")
 
@@ -186,8 +189,11 @@ class Mounting:
     async def mount(self, kind: str, entry: Mapping[str, Any] | str) -> Mounted:
         """Mount one entry of a plan; a failure is noted, and raised if the entry is required."""
         plan = {"module": entry} if isinstance(entry, str) else entry
+        if not isinstance(plan, Mapping) or not (plan.get("module") or plan.get("source")):
+            raise ModuleLoadError(f"An entry of {kind} names its module, got {entry!r}")
         outcome = Mounted(str(plan.get("module") or plan.get("source")), kind)
         self.mounted.append(outcome)
+        before = self._named()
         stop = self._coordinator.hooks.listen(outcome.notice)
         try:
             await self._mount(plan, outcome)
@@ -197,8 +203,7 @@ class Mounting:
                 if isinstance(error, ModuleLoadError | ModuleNotFound)
                 else (f"Module '{outcome.id}' cannot be mounted: {_cause(error)}")
             )
-            for handler in outcome.handlers:
-                self._coordinator.hooks.remove(handler)
+            self._take_back(outcome, before)
             if plan.get("required"):
                 raise ModuleLoadError(outcome.error) from error
             logger.warning("%s; it is left out", outcome.error)
@@ -206,10 +211,24 @@ class Mounting:
             stop()
         return outcome
 
+    def _named(self) -> dict[str, dict[str, Any]]:
+        points = self._coordinator.mount_points
+        return {point: dict(points[point]) for point in ("providers", "tools")}
+
+    def _take_back(self, outcome: Mounted, before: dict[str, dict[str, Any]]) -> None:
+        """What a module that failed had already put in place."""
+        for handler in outcome.handlers:
+            self._coordinator.hooks.remove(handler)
+        for point, modules in before.items():
+            place = self._coordinator.mount_points[point]
+            place.clear()
+            place.update(modules)
+
     async def _mount(self, plan: Mapping[str, Any], outcome: Mounted) -> None:
         module = self.loader.find(outcome.id, plan.get("source"))
         outcome.origin, outcome.ready = module.origin, module.on_session_ready
-        undo = await module.mount(self._coordinator, dict(plan.get("config") or {}))
+        undo = module.mount(self._coordinator, dict(plan.get("config") or {}))
+        undo = await undo if inspect.isawaitable(undo) else undo
         outcome.undo = undo if callable(undo) else None
         priority = plan.get("priority")
         if priority is not None:
@@ -231,12 +250,13 @@ class Mounting:
                 )
 
     async def unmount(self, outcome: Mounted) -> None:
-        """Undo one module, whatever it raises."""
+        """Undo one module, once, whatever it raises and however long it would take."""
+        undo, outcome.undo = outcome.undo, None
+        self.mounted = [one for one in self.mounted if one is not outcome]
         try:
-            if outcome.undo is not None:
-                undone = outcome.undo()
-                if inspect.isawaitable(undone):
-                    await undone
+            undone = None if undo is None else undo()
+            if inspect.isawaitable(undone):
+                await finished(undone, PATIENCE)
         except Exception:
             logger.exception("The clean-up of module '%s' failed", outcome.id)
         for handler in outcome.handlers:
@@ -245,4 +265,4 @@ class Mounting:
     async def unmount_all(self) -> None:
         """Undo everything, the last one first."""
         while self.mounted:
-            await self.unmount(self.mounted.pop())
+            await self.unmount(self.mounted[-1])

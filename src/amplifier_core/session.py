@@ -7,7 +7,9 @@ import inspect
 import logging
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from types import TracebackType
 from typing import Any, Literal, Self
 
@@ -28,14 +30,26 @@ from amplifier_core.hooks import HookRegistry
 from amplifier_core.injector import add_to
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
-from amplifier_core.mounting import ModuleLoader, Mounting
-from amplifier_core.tool_call import call_tool
+from amplifier_core.mounting import ModuleLoader, Mounted, Mounting
+from amplifier_core.outcomes import UnknownOutcome, with_unknown_results
+from amplifier_core.tool_call import call_tool, result_limit
 from amplifier_core.utils import describe_error, timestamp
 
 logger = logging.getLogger(__name__)
 
 EndReason = Literal["complete", "user_exit", "error", "timeout"]
 STATE_VERSION = 1
+
+STOPPED_AT_ONCE = "Stopped at once, as requested."
+
+
+@dataclass(slots=True)
+class _Turn:
+    """One prompt on its way."""
+
+    prompt: str
+    accepted: bool = False
+    reply: str = ""
 
 
 class AmplifierSession:
@@ -81,7 +95,12 @@ class AmplifierSession:
         self.mounting = Mounting(self.coordinator, loader)
         self.coordinator.register_capability("session.stats", self.stats)
         self._before_turn: list[Callable[[], Any]] = []
+        self._hook_entries: list[tuple[Any, Mounted]] = []
         self._turn = asyncio.Lock()
+        self._starting = asyncio.Lock()
+        self._starter: asyncio.Task[Any] | None = None
+        self._worker: asyncio.Task[Any] | None = None
+        self._counts: Any = None
         self._started = time.monotonic()
         self._created = self._state.get("created") or timestamp()
         fields = {"session_id": self.session_id}
@@ -100,26 +119,50 @@ class AmplifierSession:
         """Mount the plan and start; a hook may change the plan or refuse the start."""
         if self.initialized:
             return
+        if self._starter is not None and self._starter is asyncio.current_task():
+            raise SessionStateError("The session is still starting; it cannot work yet")
+        async with self._starting:
+            if not self.initialized:
+                await self._started_up()
+
+    async def _started_up(self) -> None:
+        self._check_not_ended()
+        self._starter = asyncio.current_task()
         try:
             await self._start()
-        except BaseException:
+        except BaseException as error:
+            reason = "denied" if isinstance(error, SessionDenied) else "error"
+            self.coordinator.trail.write("session_ended", {"reason": reason})
             await self._unmount()
             raise
-        self.initialized = True
+        finally:
+            self._starter = None
 
     async def _start(self) -> None:
         session = self.config["session"]
         await self._mount_required("context", session["context"])
         await self._restore()
-        for entry in self.config.get("hooks") or ():
-            await self.mounting.mount("hooks", entry)
+        await self._mount_hooks(self.config)
         self.coordinator.seal()
         self.coordinator.trail.write(
             "session_started", {"resumed": self.is_resumed, "parent": self.parent_id}
         )
         plan = await self._announce()
         await self._mount_rest(plan)
+        self.initialized = True
         await self.mounting.ready()
+
+    async def _mount_hooks(self, plan: Mapping[str, Any]) -> None:
+        """Mount the hooks of a plan that are not mounted yet, and take away those it has not."""
+        wanted = list(plan.get("hooks") or ())
+        for entry, mounted in list(self._hook_entries):
+            if entry in wanted:
+                wanted.remove(entry)
+            else:
+                self._hook_entries.remove((entry, mounted))
+                await self.mounting.unmount(mounted)
+        for entry in wanted:
+            self._hook_entries.append((entry, await self.mounting.mount("hooks", entry)))
 
     async def _announce(self) -> dict[str, Any]:
         source = "resume" if self.is_resumed else "startup"
@@ -141,7 +184,9 @@ class AmplifierSession:
             await self._mount_required("context", plan["session"]["context"])
             for message in messages:
                 await add_to(self.context, message)
-        self.config = self.coordinator.config = plan
+        await self._mount_hooks(plan)
+        self.config = plan
+        self.coordinator.use_plan(plan)
         await self._mount_required("orchestrator", plan["session"]["orchestrator"])
         for kind in ("providers", "tools"):
             for entry in plan.get(kind) or ():
@@ -158,8 +203,17 @@ class AmplifierSession:
 
     async def _restore(self) -> None:
         self.coordinator.session_state.update(self._state.get("session_state", {}))
-        for message in self._state.get("messages", ()):
+        for message in with_unknown_results(self._state.get("messages", ())):
             await add_to(self.context, message)
+
+    async def tell_unknown(self, outcomes: Iterable[UnknownOutcome]) -> None:
+        """Say of calls that an earlier process left behind that nobody knows what they did."""
+        for one in outcomes:
+            await self.coordinator.show(one.sentence, "warning", "session")
+            note = {"role": "system", "content": one.sentence, "metadata": {"source": "session"}}
+            await add_to(self.context, note)
+            body = {"tool": one.tool, "id": one.call_id, "outcome": "unknown"}
+            self.coordinator.trail.write("tool_finished", body)
 
     # Turns
 
@@ -169,21 +223,37 @@ class AmplifierSession:
 
     async def execute(self, prompt: str, metadata: Mapping[str, Any] | None = None) -> str:
         """Process one prompt to the end; returns the agent's reply, or why there is none."""
+        if not isinstance(prompt, str):
+            raise TypeError(f"A prompt is a text, got {type(prompt).__name__}")
         if not self.initialized:
             await self.initialize()
+        task = asyncio.current_task()
+        if self._worker is not None and self._worker is task:
+            raise SessionStateError("A turn is under way; its own hooks cannot start another")
+        async with self._turn:
+            self._check_not_ended()
+            self._worker = task
+            try:
+                return await self._take_turn(prompt, dict(metadata or {}))
+            finally:
+                self._worker = None
+
+    def _check_not_ended(self) -> None:
         if self.status == "ended":
             raise SessionStateError("The session has ended; resume it to go on")
-        async with self._turn:
-            await self._prepare_turn()
-            submitted = {"prompt": prompt, "metadata": dict(metadata or {})}
-            result = await self.coordinator.execute_with_hooks(PROMPT_SUBMIT, submitted)
-            if result.action == "deny":
-                self.status = "denied"
-                return denial_text(result)
-            wanted = (result.data or {}).get("prompt", prompt)
-            reply = await self._run(wanted)
-            await self._finish_turn(wanted, reply)
-            return reply
+
+    async def _take_turn(self, prompt: str, metadata: dict[str, Any]) -> str:
+        await self._prepare_turn()
+        turn, token = _Turn(prompt), self.coordinator.cancellation
+        stopped = await self._interruptible(self._process(turn, metadata))
+        if stopped:
+            turn.reply = STOPPED_AT_ONCE
+        if token.is_cancelled:
+            self.status = "interrupted"
+            await self.coordinator.notify(CANCEL_COMPLETED, {"immediate": token.is_immediate})
+        if turn.accepted:
+            await self._finish_turn(turn.prompt, turn.reply)
+        return turn.reply
 
     async def _prepare_turn(self) -> None:
         for callback in self._before_turn:
@@ -192,43 +262,85 @@ class AmplifierSession:
                 await outcome
         self.coordinator.cancellation.reset()
         self.coordinator.reset_turn()
+        self._count_as_the_provider_does()
         self.status = "running"
+
+    def _count_as_the_provider_does(self) -> None:
+        provider = self._provider()
+        if provider is self._counts:
+            return
+        self._counts = provider
+        count = getattr(provider, "count_tokens", None)
+        if callable(count) and not inspect.iscoroutinefunction(count):
+            self.coordinator.count_tokens_with(count)
+            take = getattr(self.context, "count_tokens_with", None)
+            if take is not None:
+                take(count)
+
+    def _provider(self) -> Any:
+        points = self.coordinator.mount_points
+        providers: Mapping[str, Any] = points["providers"]
+        wanted = getattr(getattr(points["orchestrator"], "config", None), "provider", None)
+        return providers.get(wanted) if wanted else next(iter(providers.values()), None)
+
+    async def _interruptible(self, work: Awaitable[None]) -> bool:
+        """Wait for the work; True if somebody asked for an immediate stop of it."""
+        task, token, stopped = asyncio.current_task(), self.coordinator.cancellation, False
+
+        def stop() -> None:
+            nonlocal stopped
+            if token.is_immediate and task is not None and not stopped:
+                stopped = task.cancel()
+
+        forget = token.on_cancel(stop)
+        try:
+            await work
+        except asyncio.CancelledError:
+            self.status = "interrupted"
+            # A second cancellation is somebody else's, who waits for it.
+            if not stopped or task is None or task.uncancel():
+                raise
+            return True
+        finally:
+            forget()
+        if stopped and task is not None:
+            task.uncancel()
+        return False
+
+    async def _process(self, turn: _Turn, metadata: dict[str, Any]) -> None:
+        submitted = {"prompt": turn.prompt, "metadata": metadata}
+        result = await self.coordinator.execute_with_hooks(PROMPT_SUBMIT, submitted)
+        if result.action == "deny":
+            self.status, turn.reply = "denied", denial_text(result)
+            return
+        wanted = (result.data or {}).get("prompt", turn.prompt)
+        if not isinstance(wanted, str):
+            self.status = "denied"
+            turn.reply = f"A hook left no usable prompt: {type(wanted).__name__}"
+            return
+        turn.prompt, turn.accepted = wanted, True
+        turn.reply = await self._run(wanted)
 
     async def _run(self, prompt: str) -> str:
         seconds = self.config["session"].get("turn_timeout")
-        token = self.coordinator.cancellation
-        work = asyncio.current_task()
-        stop = token.on_cancel(lambda: work.cancel() if work and token.is_immediate else None)
         try:
             async with asyncio.timeout(seconds):
-                reply: str = await self._orchestrate(prompt)
-        except asyncio.CancelledError:
-            self.status = "interrupted"
-            if not token.is_immediate or work is None:
-                raise
-            work.uncancel()
-            reply = "Stopped at once, as requested."
+                reply = await self._orchestrate(prompt)
         except Exception as error:
             self.status = "error"
             await self._tell_error(error)
             raise
-        finally:
-            stop()
-        if token.is_cancelled:
-            self.status = "interrupted"
-            await self.coordinator.notify(CANCEL_COMPLETED, {"immediate": token.is_immediate})
-        return reply
+        return reply if isinstance(reply, str) else "" if reply is None else str(reply)
 
     async def _orchestrate(self, prompt: str) -> Any:
         points = self.coordinator.mount_points
-        return await points["orchestrator"].execute(
-            prompt,
-            points["context"],
-            points["providers"],
-            points["tools"],
-            self.coordinator.hooks,
-            coordinator=self.coordinator,
-        )
+        execute = points["orchestrator"].execute
+        takes_hooks, takes_coordinator = _what_it_takes(getattr(execute, "__func__", execute))
+        given = [points["context"], points["providers"], points["tools"]]
+        if takes_hooks:
+            given.append(self.coordinator.hooks)
+        more = {"coordinator": self.coordinator} if takes_coordinator else {}
+        return await execute(prompt, *given, **more)
 
     async def _tell_error(self, error: Exception) -> None:
         details = {"type": type(error).__name__, "message": str(error)}
@@ -252,19 +364,22 @@ class AmplifierSession:
         if not self.initialized:
             await self.initialize()
         call = ToolCall(id=f"call_{uuid.uuid4().hex[:12]}", name=name, arguments=input)
-        self.stats["tool_invocations"] += 1
         return await call_tool(self.coordinator, call)
 
     # State and end
 
     async def _messages(self) -> list[dict[str, Any]]:
+        if self.context is None:
+            return []
         found = self.context.get_messages()
         return list(await found if inspect.isawaitable(found) else found)
 
     async def injections(self) -> list[dict[str, Any]]:
-        """What hooks injected into the conversation, with their names: for review."""
+        """What hooks injected, with their names, the ephemeral ones included: for review."""
         found = await self._messages()
-        return [one for one in found if (one.get("metadata") or {}).get("source") == "hook"]
+        stored = [one for one in found if (one.get("metadata") or {}).get("source") == "hook"]
+        passing = self.coordinator.ephemeral_injections()
+        return sorted([*stored, *passing], key=lambda one: str(one["metadata"].get("timestamp")))
 
     async def state(self) -> dict[str, Any]:
         """Everything another process needs to go on: values that JSON can hold."""
@@ -274,8 +389,8 @@ class AmplifierSession:
             "parent_id": self.parent_id,
             "created": self._created,
             "updated": timestamp(),
-            "messages": await self._messages() if self.context is not None else [],
-            "session_state": self.coordinator.session_state,
+            "messages": await self._messages(),
+            "session_state": dict(self.coordinator.session_state),
             "stats": dict(self.stats),
         }
 
@@ -284,14 +399,22 @@ class AmplifierSession:
         if self.status == "ended":
             return
         started, self.status = self.initialized, "ended"
-        if started:
-            self.stats["total_messages"] = len(await self._messages())
-            spent = int((time.monotonic() - self._started) * 1000)
-            data = {"reason": reason, "duration_ms": spent, "stats": dict(self.stats)}
-            await self.coordinator.notify(SESSION_END, data)
-            self.coordinator.trail.write("session_ended", {"reason": reason, "stats": self.stats})
         self.initialized = False
-        await self._unmount()
+        try:
+            if started:
+                await self._tell_end(reason)
+        finally:
+            await self._unmount()
+
+    async def _tell_end(self, reason: EndReason) -> None:
+        try:
+            self.stats["total_messages"] = len(await self._messages())
+        except Exception as error:  # noqa: BLE001 - a broken context must not keep it from ending
+            logger.warning("The context cannot say what it holds: %s", describe_error(error))
+        spent = int((time.monotonic() - self._started) * 1000)
+        data = {"reason": reason, "duration_ms": spent, "stats": dict(self.stats)}
+        await self.coordinator.notify(SESSION_END, data)
+        self.coordinator.trail.write("session_ended", {"reason": reason, "stats": self.stats})
 
     async def _unmount(self) -> None:
         await self.mounting.unmount_all()
@@ -308,6 +431,19 @@ class AmplifierSession:
         traceback: TracebackType | None,
     ) -> None:
         await self.cleanup(_reason_for(kind))
+
+
+@lru_cache(maxsize=64)
+def _what_it_takes(execute: Any) -> tuple[bool, bool]:
+    """Whether a loop takes hooks, and a coordinator; the oldest ones take neither."""
+    try:
+        found = inspect.signature(execute).parameters
+    except (TypeError, ValueError):
+        return True, True
+    kinds = {one.kind for one in found.values()}
+    takes_hooks = "hooks" in found or inspect.Parameter.VAR_POSITIONAL in kinds
+    takes_coordinator = "coordinator" in found or inspect.Parameter.VAR_KEYWORD in kinds
+    return takes_hooks, takes_coordinator
 
 
 def _reason_for(kind: type[BaseException] | None) -> EndReason:
@@ -330,6 +466,7 @@ def _check_plan(config: Any) -> None:
                 f"The mount plan needs session.{key}, such as "
                 f"{'loop-basic' if key == 'orchestrator' else 'context-simple'!r}"
             )
+    result_limit(config)
 
 
 def _checked_state(state: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -12,9 +13,15 @@ from amplifier_core.coordinator import SessionCoordinator, denial_text
 from amplifier_core.errors import UnknownTool
 from amplifier_core.events import TOOL_ERROR, TOOL_POST, TOOL_PRE
 from amplifier_core.gates import digest_of
+from amplifier_core.isolation import is_same
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.utils import describe_error, digest
+
+RESULT_LIMIT = 200_000
+"""Characters of one result that go into a conversation, unless session.tool_result_limit says."""
+
+_FIELDS = frozenset(ToolResult.model_fields)
 
 
 async def call_tool(
@@ -22,6 +29,9 @@ async def call_tool(
 ) -> ToolResult:
     """Run a tool call through its hooks; whatever goes wrong is a result that the agent reads."""
     have: Mapping[str, Any] = coordinator.get("tools") if tools is None else tools
+    stats = coordinator.get_capability("session.stats")
+    if stats is not None:
+        stats["tool_invocations"] += 1
     async with coordinator.tool_calls():
         if call.parse_error or call.name not in have:
             why = call.parse_error or str(UnknownTool(call.name, have))
@@ -31,7 +41,7 @@ async def call_tool(
         if decision.action == "deny":
             return ToolResult.failed(denial_text(decision))
         wanted = decision.data or {}
-        tool = have.get(wanted.get("tool_name", call.name))
+        tool = have.get(str(wanted.get("tool_name")))
         refusal = await _refusal(coordinator, decision, tool, before)
         if refusal is not None:
             return ToolResult.failed(refusal)
@@ -91,10 +101,13 @@ async def _run(coordinator: SessionCoordinator, tool: Any, wanted: dict[str, Any
     started = time.perf_counter()
     printing = output.release()
     try:
-        result = as_result(await tool.execute(wanted["tool_input"]))
+        answer = tool.execute(wanted["tool_input"])
+        result = as_result(await answer if inspect.isawaitable(answer) else answer)
     except asyncio.CancelledError:
         _finished(coordinator, wanted, {"outcome": "cancelled"}, started)
-        raise
+        if _is_wanted():
+            raise
+        return await _failed(coordinator, wanted, "the tool cancelled itself", "CancelledError")
     except Exception as error:  # noqa: BLE001 - a tool may raise anything; the agent reads it
         _finished(coordinator, wanted, {"outcome": "raised"}, started)
         return await _failed(coordinator, wanted, describe_error(error), type(error).__name__)
@@ -103,6 +116,12 @@ async def _run(coordinator: SessionCoordinator, tool: Any, wanted: dict[str, Any
         coordinator.cancellation.register_tool_complete(call_id)
     spent = _finished(coordinator, wanted, {"outcome": "returned", "result": result}, started)
     return await _judged(coordinator, wanted, result, spent)
+
+
+def _is_wanted() -> bool:
+    """Whether somebody cancelled the running task; a CancelledError may also be a tool's own."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
 
 def _finished(
@@ -137,7 +156,14 @@ async def _judged(
     if verdict.action == "deny":
         return ToolResult.failed(denial_text(verdict))
     seen = (verdict.data or {}).get("tool_result", told)
-    return result if seen == told else as_result(seen)
+    return result if is_same(seen, told) else _changed(seen)
+
+
+def _changed(seen: Any) -> ToolResult:
+    try:
+        return as_result(seen)
+    except ValueError as error:
+        return ToolResult.failed(f"A hook left no usable result: {describe_error(error)}")
 
 
 async def _failed(
@@ -152,6 +178,30 @@ def as_result(answer: Any) -> ToolResult:
     """The ToolResult in what a tool or a hook handed back."""
     if isinstance(answer, ToolResult):
         return answer
-    if isinstance(answer, dict) and "success" in answer:
+    if isinstance(answer, dict) and "success" in answer and answer.keys() <= _FIELDS:
         return ToolResult.model_validate(answer)
     return ToolResult(output=answer)
+
+
+def text_for_conversation(result: ToolResult, limit: int | None = RESULT_LIMIT) -> str:
+    """What the agent reads of a result, cut with a sentence where it is over the limit."""
+    text = result.get_serialized_output()
+    if limit is None or len(text) <= limit:
+        return _sendable(text)
+    return (
+        f"{_sendable(text[:limit])}\n[{len(text) - limit} of {len(text)} characters are left out: "
+        f"over the limit of {limit} (session.tool_result_limit). Ask for less at a time.]"
+    )
+
+
+def _sendable(text: str) -> str:
+    """Lone surrogates, as odd file names bring them, cannot be sent to any model."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def result_limit(plan: Mapping[str, Any]) -> int | None:
+    """The limit that a mount plan sets; None is no limit."""
+    limit = (plan.get("session") or {}).get("tool_result_limit", RESULT_LIMIT)
+    if limit is not None and (type(limit) is not int or limit < 1):
+        raise ValueError(f"session.tool_result_limit: a positive number or null, got {limit!r}")
+    return limit

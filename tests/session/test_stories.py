@@ -105,7 +105,11 @@ async def test_todo_reminders_are_seen_but_never_stored(tmp_path: Path) -> None:
     script = [calls("Todo", todos=[todo]), {"text": "ok", "expect": "write the tests"}]
     async with stage(script, **tools(tmp_path), **hooks("hooks-todo-display")) as staged:
         assert await staged.session.execute("plan") == "ok"
-        assert await staged.session.injections() == []
+        stored = {one["content"] for one in staged.messages}
+        shown = await staged.session.injections()
+    assert shown
+    assert all(one["metadata"]["ephemeral"] for one in shown)
+    assert not stored & {one["content"] for one in shown}
 
 
 async def test_git_status_is_known_at_the_start(tmp_path: Path) -> None:

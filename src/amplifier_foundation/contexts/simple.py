@@ -122,12 +122,10 @@ class SimpleContext:
         async with self._compacting:
             before = self.token_count()
             target = int((self.config.max_tokens or before) * self.config.target)
-            if not await self._allowed(trigger, before, target):
+            if not self._can_shrink(target) or not await self._allowed(trigger, before, target):
                 return False
-            count = len(self.messages)
-            kept = self._compacted(target)
-            if len(kept) >= count:
-                return False
+            # Again, because a hook may have added to it while it was asked.
+            count, kept = len(self.messages), self._compacted(target)
             self.messages, self._size = kept, None
             await self._tell(
                 CONTEXT_POST_COMPACT,
@@ -138,6 +136,9 @@ class SimpleContext:
                 messages_after=len(kept),
             )
             return True
+
+    def _can_shrink(self, target: int) -> bool:
+        return len(self._compacted(target)) < len(self.messages)
 
     async def _allowed(self, trigger: str, before: int, target: int) -> bool:
         if self._coordinator is None:

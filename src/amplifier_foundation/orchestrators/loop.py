@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -27,10 +28,12 @@ from amplifier_core.injector import add_to
 from amplifier_core.llm_errors import LLMError
 from amplifier_core.message_models import ChatRequest, ChatResponse, Message, ToolCall, ToolSpec
 from amplifier_core.models import ToolResult
-from amplifier_core.tool_call import call_tool
+from amplifier_core.tool_call import call_tool, result_limit, text_for_conversation
 from amplifier_core.utils import retry
 
 Status = Literal["success", "error", "interrupted"]
+
+_CANCELLED = ToolResult.failed("The call was cancelled.")
 
 
 class LoopConfig(BaseModel):
@@ -181,6 +184,7 @@ class Loop:
             }
         )
         if opened.action == "deny" or opened.data is None:
+            turn.status = "interrupted"
             return None, denial_text(opened)
         request = self._request(turn, opened.data["messages"])
         started = time.perf_counter()
@@ -244,6 +248,7 @@ class Loop:
         }
         result = await board.execute_with_hooks(PROVIDER_RESPONSE, data)
         if result.action == "deny":
+            turn.status = "interrupted"
             return None, denial_text(result)
         seen = (result.data or {}).get("response", told)
         return (response if seen == told else ChatResponse.model_validate(seen)), ""
@@ -264,36 +269,38 @@ class Loop:
 
     async def _run_tools(self, turn: Turn, calls: list[ToolCall]) -> None:
         """Run the calls of one reply; their results stand in the model's order behind it."""
-        results: dict[str, ToolResult] = {}
+        results: list[ToolResult | None] = [None] * len(calls)
         async with turn.coordinator.tool_calls():
             try:
                 await self._run_each(turn, calls, results)
             finally:
-                for call in calls:
-                    result = results.get(call.id) or ToolResult.failed("The call was cancelled.")
-                    await _place_result(turn.context, call, result)
-        denied = all(_is_denied(result) for result in results.values())
+                limit = result_limit(turn.coordinator.config)
+                for call, result in zip(calls, results, strict=True):
+                    await _place_result(turn.context, call, result or _CANCELLED, limit)
+        denied = all(result is not None and _is_denied(result) for result in results)
         turn.denied_in_a_row = turn.denied_in_a_row + 1 if denied else 0
 
     async def _run_each(
-        self, turn: Turn, calls: list[ToolCall], results: dict[str, ToolResult]
+        self, turn: Turn, calls: list[ToolCall], results: list[ToolResult | None]
     ) -> None:
-        async def run(call: ToolCall) -> None:
-            await self._decide(turn, call)
-            results[call.id] = await call_tool(turn.coordinator, call, turn.tools)
+        async def run(place: int) -> None:
+            results[place] = await self._run_one(turn, calls[place])
 
         if len(calls) == 1 or not self.config.parallel_tools:
-            for call in calls:
-                await run(call)
+            for place in range(len(calls)):
+                await run(place)
             return
         async with asyncio.TaskGroup() as group:
-            for call in calls:
-                group.create_task(run(call))
+            for place in range(len(calls)):
+                group.create_task(run(place))
+
+    async def _run_one(self, turn: Turn, call: ToolCall) -> ToolResult:
+        if turn.coordinator.cancellation.is_cancelled:
+            return ToolResult.failed("The call was not run: the user asked to stop.")
+        await self._decide(turn, call)
+        return await call_tool(turn.coordinator, call, turn.tools)
 
     async def _decide(self, turn: Turn, call: ToolCall) -> None:
-        stats = turn.coordinator.get_capability("session.stats")
-        if stats is not None:
-            stats["tool_invocations"] += 1
         data = {
             "available_tools": list(turn.tools),
             "selected_tool": call.name,
@@ -311,10 +318,12 @@ def _is_denied(result: ToolResult) -> bool:
     return not result.success and (result.error or "").startswith("Operation denied by")
 
 
-async def _place_result(context: Any, call: ToolCall, result: ToolResult) -> None:
+async def _place_result(
+    context: Any, call: ToolCall, result: ToolResult, limit: int | None
+) -> None:
     message = {
         "role": "tool",
-        "content": result.get_serialized_output(),
+        "content": text_for_conversation(result, limit),
         "tool_call_id": call.id,
         "name": call.name,
         "metadata": {"success": result.success},
@@ -328,7 +337,9 @@ async def _compact(context: Any) -> None:
         return
     needed = wanted()
     if await needed if inspect.isawaitable(needed) else needed:
-        await context.compact()
+        done = context.compact()
+        if inspect.isawaitable(done):
+            await done
 
 
 def _spec(name: str, tool: Any) -> ToolSpec:
@@ -341,7 +352,18 @@ def _spec(name: str, tool: Any) -> ToolSpec:
 
 def _calls(provider: Any, response: ChatResponse) -> list[ToolCall]:
     parse = getattr(provider, "parse_tool_calls", None)
-    return list((parse(response) if parse else response.tool_calls) or ())
+    return _told_apart(list((parse(response) if parse else response.tool_calls) or ()))
+
+
+def _told_apart(calls: list[ToolCall]) -> list[ToolCall]:
+    """Small models repeat ids or leave them out; each result must find its own call."""
+    met: set[str] = set()
+    for place, call in enumerate(calls):
+        if not call.id or call.id in met:
+            fresh = f"{call.id or 'call'}_{uuid.uuid4().hex[:8]}"
+            calls[place] = call.model_copy(update={"id": fresh})
+        met.add(calls[place].id)
+    return calls
 
 
 def _count(coordinator: SessionCoordinator, response: ChatResponse) -> None:

@@ -6,6 +6,8 @@ Configure   as loop-basic
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from amplifier_core.events import (
@@ -34,11 +36,22 @@ class StreamingLoop(Loop):
             return response
         thoughts: dict[int, list[str]] = {}
         chunk: StreamChunk
-        async for chunk in turn.provider.stream(request):
-            if chunk.kind == "response" and chunk.response is not None:
-                return chunk.response
-            await _tell(turn, chunk, thoughts)
+        async with _closing(turn.provider.stream(request)) as stream:
+            async for chunk in stream:
+                if chunk.kind == "response" and chunk.response is not None:
+                    return chunk.response
+                await _tell(turn, chunk, thoughts)
         raise StreamBrokenError("The stream ended without a reply", provider=turn.provider.name)
+
+
+@asynccontextmanager
+async def _closing(stream: AsyncIterator[StreamChunk]) -> AsyncIterator[AsyncIterator[StreamChunk]]:
+    """A connection is not left open until somebody collects the garbage."""
+    try:
+        yield stream
+    finally:
+        if isinstance(stream, AsyncGenerator):
+            await stream.aclose()
 
 
 async def _tell(turn: Turn, chunk: StreamChunk, thoughts: dict[int, list[str]]) -> None:
