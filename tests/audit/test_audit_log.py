@@ -332,6 +332,67 @@ async def test_after_redacting_everything_the_chain_verifies_and_no_secret_is_in
     assert shown["output"]["redacted"] is True
 
 
+async def test_a_redaction_that_a_crash_interrupted_is_finished(tmp_path: Path) -> None:
+    """The value must not survive its own redaction."""
+    settings = AuditSettings(values="committed")
+    log = await AuditLog.open(tmp_path / "log", settings)
+    await log.commit(log.append("user_message", {"text": "very secret"}))
+    await log.close()
+    (body,) = bodies(tmp_path / "log", "user_message")
+    commitment = body["text"]["$commitment"]
+    store = ValueStore(tmp_path / "log" / "values.db")
+    store.doom({"commitment": commitment, "by": "ann", "reason": "r"})
+    store.close()
+    await write_log(tmp_path / "log", 1)
+    store = ValueStore(tmp_path / "log" / "values.db")
+    assert (store.get(commitment), store.doomed()) == (None, [])
+    store.close()
+    assert bodies(tmp_path / "log", "redacted")[0]["by"] == "ann"
+
+
+async def test_a_side_store_that_fails_ends_the_log(tmp_path: Path) -> None:
+    """Nothing hangs: no durable value, no acknowledgement."""
+    log = await AuditLog.open(tmp_path / "log", AuditSettings(values="committed"))
+    assert log._values is not None
+    log._values.close()
+    with pytest.raises(AuditUnavailable, match=r"side store|closed"):
+        await log.commit(log.append("user_message", {"text": "secret"}))
+    await log.close()
+
+
+async def test_a_disk_that_never_answers_does_not_hang_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing hangs."""
+    log = await AuditLog.open(tmp_path / "log", AuditSettings(sync_timeout=0.05))
+    release = threading.Event()
+    real = os.fsync
+
+    def hanging(descriptor: int) -> None:
+        release.wait(20)
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", hanging)
+    log.append("dispatch", {})
+    with pytest.raises(AuditUnavailable, match="does not answer"):
+        await log.close()
+    release.set()
+    log._thread.join()
+
+
+async def test_a_reader_that_asks_for_the_lock_does_not_keep_a_writer_out(tmp_path: Path) -> None:
+    """Reading disturbs no writer."""
+    import fcntl
+
+    await write_log(tmp_path / "log", 1)
+    reader = os.open(tmp_path / "log", os.O_RDONLY)
+    fcntl.flock(reader, fcntl.LOCK_SH)
+    timer = threading.Timer(0.01, os.close, [reader])
+    timer.start()
+    await write_log(tmp_path / "log", 1)
+    timer.join()
+
+
 async def test_an_inline_log_cannot_be_redacted_and_says_so(tmp_path: Path) -> None:
     """Inline mode is an option for people who want plain text."""
     log = await AuditLog.open(tmp_path / "log", FAST)

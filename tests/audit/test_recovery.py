@@ -282,3 +282,66 @@ def test_a_directory_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(NotALog, match="Cannot read"):
         AuditDirectory(tmp_path / "none").segments()
     assert not AuditDirectory(tmp_path / "none").is_being_written()
+
+
+async def test_a_long_line_in_the_middle_is_no_torn_end(tmp_path: Path) -> None:
+    """Without a state only the end of the file can be torn."""
+    await write_log(tmp_path, 5)
+    (tmp_path / "state").unlink()
+    lines = segment(tmp_path).read_bytes().splitlines(keepends=True)
+    segment(tmp_path).write_bytes(b"".join([*lines[:3], b"x" * 100_000, *lines[3:]]))
+    report = verify_log(tmp_path)
+    assert report.verdict == "tampered"
+    alarms, _ = reopened(tmp_path)
+    assert len(alarms) == 1
+
+
+async def test_another_history_of_the_same_length_contradicts_the_state(tmp_path: Path) -> None:
+    """The writer's own state is no anchor, but a log that contradicts it is not whole."""
+    await write_log(tmp_path / "one", 5)
+    await write_log(tmp_path / "two", 5)
+    shutil.copy(segment(tmp_path / "two"), segment(tmp_path / "one"))
+    report = verify_log(tmp_path / "one")
+    assert report.verdict == "tampered"
+    assert report.finding is not None
+    assert (report.finding.kind, report.finding.byte is not None) == ("fork", True)
+
+
+async def test_segments_that_were_renamed_or_stripped_are_found(tmp_path: Path) -> None:
+    """T23: somebody removes the beginning."""
+    await write_log(tmp_path, 5)
+    lines = segment(tmp_path).read_bytes().splitlines(keepends=True)
+    segment(tmp_path).rename(tmp_path / "00000004.jsonl")
+    report = verify_log(tmp_path)
+    assert report.finding is not None
+    assert report.finding.kind == "missing segment"
+    (tmp_path / "00000004.jsonl").write_bytes(b"".join(lines[3:]))
+    report = verify_log(tmp_path)
+    assert report.finding is not None
+    assert "lost its beginning" in report.finding.message
+
+
+async def test_a_line_that_is_just_being_written_is_no_damage(tmp_path: Path) -> None:
+    """Reading a log that is being written works."""
+    log = await AuditLog.open(tmp_path, AuditSettings())
+    with segment(tmp_path).open("ab") as file:
+        file.write(b'{"v":1,"lo')
+    report = verify_log(tmp_path)
+    assert report.verdict == "consistent"
+    assert report.notes == ("the last line is just being written",)
+    await log.close()
+
+
+async def test_one_segment_alone_says_what_it_cannot_know(tmp_path: Path) -> None:
+    """Say exactly what is proven."""
+    await write_log(tmp_path, 40, AuditSettings(segment_bytes=4000))
+    report = verify_log(tmp_path / "00000001.jsonl")
+    assert report.verdict == "consistent"
+    assert "nothing is known of the first" in report.notes[0]
+
+
+def test_a_segment_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
+    """Bad input gets a clear sentence."""
+    (tmp_path / "00000000.jsonl").mkdir()
+    with pytest.raises(NotALog, match="Cannot read"):
+        verify_log(tmp_path)

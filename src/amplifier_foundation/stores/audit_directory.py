@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,13 +87,11 @@ class AuditDirectory:
             descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         except OSError as error:
             raise AuditUnavailable(f"Cannot open {self.path}: {error.strerror}") from error
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        if not _locked(descriptor):
             os.close(descriptor)
             raise AuditUnavailable(
                 f"Another writer has the log {self.path}; give this one a directory of its own"
-            ) from error
+            )
         return descriptor
 
     def is_being_written(self) -> bool:
@@ -111,6 +110,18 @@ class AuditDirectory:
             return False
         finally:
             os.close(descriptor)
+
+
+def _locked(descriptor: int) -> bool:
+    """A reader that asks whether somebody writes holds the lock for a moment: so try again."""
+    for pause in (0.0, 0.005, 0.02, 0.05):
+        time.sleep(pause)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            continue
+        return True
+    return False
 
 
 def sync_directory(path: Path) -> None:

@@ -25,6 +25,11 @@ def read_lines(path: Path, offset: int = 0) -> Iterator[tuple[int, bytes]]:
         raise NotALog(f"Cannot read {path}: {error.strerror}") from error
 
 
+def is_torn(line: bytes) -> bool:
+    """Whether the file ends within this line."""
+    return len(line) <= RECORD_LIMIT and not line.endswith(b"\n")
+
+
 def first_record(path: Path) -> Record | None:
     """The first record of a segment, or None if its first line is none."""
     for _, line in read_lines(path):

@@ -211,6 +211,7 @@ class AuditLog:
         if await asyncio.to_thread(self._values.get, commitment) is None:
             raise AuditError(f"Nothing is kept for the commitment {commitment!r}")
         body = {"commitment": commitment, "by": by, "reason": reason}
+        await asyncio.to_thread(self._values.doom, body)
         with self._lock:
             self._refuse_if_unavailable()
             sequence = self._add_own("redacted", body)
@@ -231,7 +232,11 @@ class AuditLog:
                 self._add_checkpoint("checkpoint")
             self._closing = True
         self._wake.set()
-        self._thread.join()
+        self._thread.join(self.settings.sync_timeout)
+        if self._thread.is_alive():
+            raise AuditUnavailable(
+                f"The audit log {self.directory.path} cannot be closed: its disk does not answer"
+            )
         self._relay.close()
         for close in (self._segment.close, self._state.close, *self._close_values()):
             close()
@@ -303,12 +308,22 @@ class AuditLog:
                 self._add_opened()
             for type, body in opening.records:
                 self._add_own(type, body)
+            doomed = self._values.doomed() if self._values else []
+            for order in doomed:
+                self._add_own("redacted", order)
             self._add_checkpoint("checkpoint")
         if opening.alarm:
             self._raise_alarm(f"The audit log {self.directory.path} is damaged: {opening.alarm}")
         with unavailable(f"write the audit log {self.directory.path}"):
             self._flush(sync=True)
             self.directory.failed.unlink(missing_ok=True)
+        for order in doomed:
+            self._finish_redaction(order["commitment"])
+
+    def _finish_redaction(self, commitment: str) -> None:
+        """A redaction that a crash interrupted: its value goes now, its record stands twice."""
+        if self._values:
+            self._values.delete(commitment)
 
     # Under the lock
 
@@ -413,7 +428,7 @@ class AuditLog:
         due = monotonic() - self._last_sync >= self.settings.checkpoint_seconds
         try:
             self._flush(sync=due or bool(self._waiters) or self._closing, timed=due)
-        except (OSError, AuditError) as error:
+        except Exception as error:  # noqa: BLE001 - a thread that dies would leave all waiting
             self._fail(_words(error))
 
     def _flush(self, *, sync: bool, timed: bool = False) -> None:

@@ -34,7 +34,7 @@ from amplifier_core.audit import (
 from amplifier_core.errors import AuditError
 
 from .audit_directory import AuditDirectory, NotALog
-from .audit_lines import first_record, read_lines
+from .audit_lines import first_record, is_torn, read_lines
 from .audit_recovery import head_before
 from .audit_state import State, read_state
 
@@ -186,14 +186,13 @@ class DirectoryVerification:
     ) -> Report:
         """A line is wrong: what a crash leaves, or what somebody did?"""
         state, last = self.log.state, index == len(self.log.paths) - 1
-        torn = last and (
-            verifier.size >= state.head.size if state else not line.endswith(b"\n") and offset > 0
-        )
+        unknown = verifier.size >= state.head.size if state else is_torn(line) and offset > 0
+        torn = last and unknown
         place = replace(finding, segment=self.log.paths[index].name, byte=offset)
         if not torn or finding.kind in _NO_CRASH:
             return self._tampered(verifier, finding, self.log.paths[index], offset)
         self._remember(verifier, index, offset)
-        if self._is_live() and not line.endswith(b"\n"):
+        if self._is_live() and is_torn(line):
             verifier.notes.append("the last line is just being written")
             return self._finish(verifier, None)
         message = f"the end is torn, as a crash leaves it ({finding.message})"

@@ -16,7 +16,7 @@ from typing import Any
 from amplifier_core.audit import Departure, Head, Verifier, new_log_id
 
 from .audit_directory import AuditDirectory, sync_directory, write_file
-from .audit_lines import first_record, last_record_before, read_lines
+from .audit_lines import first_record, is_torn, last_record_before, read_lines
 from .audit_state import State, read_state
 
 
@@ -137,7 +137,7 @@ def _scan_segments(
                 record = verifier.feed(line)
             except Departure as departure:
                 scan.damage = f"record {departure.finding.sequence}: {departure}"
-                scan.complete = line.endswith(b"\n")
+                scan.complete = not is_torn(line)
                 return scan
             scan.sealed = record["type"] == "sealed"
             scan.offset = position + len(line)

@@ -10,7 +10,7 @@ import base64
 import hashlib
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -108,6 +108,10 @@ class ValueStore:
                 "CREATE TABLE IF NOT EXISTS kept (commitment TEXT PRIMARY KEY, salt BLOB NOT NULL,"
                 " media_type TEXT NOT NULL, value BLOB NOT NULL) WITHOUT ROWID"
             )
+            self._db.execute(
+                "CREATE TABLE IF NOT EXISTS doomed (commitment TEXT PRIMARY KEY,"
+                " redactor TEXT NOT NULL, reason TEXT NOT NULL) WITHOUT ROWID"
+            )
             path.chmod(0o600)
         except (sqlite3.Error, OSError) as error:
             raise AuditError(f"Cannot open the side store {path}: {error}") from error
@@ -125,9 +129,21 @@ class ValueStore:
         row = self._db.execute("SELECT * FROM kept WHERE commitment = ?", (commitment,)).fetchone()
         return Kept(*row) if row else None
 
+    def doom(self, order: Mapping[str, str]) -> None:
+        """Remember that a value must go, before the trail says that it went."""
+        row = (order["commitment"], order["by"], order["reason"])
+        with self._transaction():
+            self._db.execute("INSERT OR REPLACE INTO doomed VALUES (?, ?, ?)", row)
+
+    def doomed(self) -> list[dict[str, str]]:
+        """The redactions that were begun and not finished."""
+        rows = self._db.execute("SELECT * FROM doomed").fetchall()
+        return [dict(zip(("commitment", "by", "reason"), row, strict=True)) for row in rows]
+
     def delete(self, commitment: str) -> bool:
         """Remove value and salt; False if they were not there."""
         with self._transaction():
+            self._db.execute("DELETE FROM doomed WHERE commitment = ?", (commitment,))
             done = self._db.execute("DELETE FROM kept WHERE commitment = ?", (commitment,))
         return done.rowcount > 0
 
