@@ -237,6 +237,12 @@ def test_nothing_in_a_log_steers_the_terminal(log: Path) -> None:
     assert "\\u202e[red]forged\\u001b" in run("show", log).output
 
 
+def test_a_denial_names_the_hook_and_the_reason(log: Path) -> None:
+    """A denial names the hook and the reason."""
+    (_, line, _) = run("show", log, "--action", "deny").output.splitlines()
+    assert "action=deny reason=why\\u001b[2J guard:deny linter:inject_context" in line
+
+
 def test_stats_count_per_hook(log: Path) -> None:
     """Per hook: calls, denials, asks, injections, errors, p50/p99 duration."""
     rows = {row["hook"]: row for row in json.loads(run("stats", log, "--json").output)}

@@ -414,19 +414,27 @@ def _console(console: Any) -> Any:
 
 def _cells(record: Record) -> list[str]:
     named = [_ascii("" if record[name] is None else record[name]) for name in COLUMNS[:-1]]
-    return [*named, _summary(record["body"])]
+    return [*named, _summary(record)]
 
 
 def _line(record: Record) -> str:
     return "  ".join(cell for cell in _cells(record) if cell)
 
 
-def _summary(body: dict[str, Any]) -> str:
-    """What a person looks for first, then the rest, cut to a line."""
+def _summary(record: Record) -> str:
+    """What a person looks for first: who decided what, and why; else the body, cut to a line."""
+    from amplifier_foundation.stores.audit_queries import answers_of
+
+    body = record["body"]
+    told = [
+        f"{_ascii(one.get('hook'))}:{_ascii(one.get('action'))}"
+        for one in answers_of(record)
+        if record["type"] == "dispatch" and one.get("action") != "continue"
+    ]
     first = [
         f"{name}={_ascii(body[name])}" for name in ("action", "decision", "reason") if name in body
     ]
-    text = " ".join(first) or _ascii(body)
+    text = " ".join([*first, *told]) or _ascii(body)
     return text if len(text) <= 160 else text[:157] + "..."
 
 
