@@ -15,6 +15,7 @@ from amplifier_core.audit import AuditSink
 from amplifier_core.errors import ModuleLoadError, SessionError
 from amplifier_core.message_models import ChatRequest, Message
 from amplifier_core.mounting import ModuleLoader
+from amplifier_core.outcomes import UnknownOutcome, unknown_outcomes
 from amplifier_core.session import AmplifierSession, EndReason
 from amplifier_foundation.approval_limit import limited
 from amplifier_foundation.bundles import Bundle
@@ -91,6 +92,7 @@ async def open_session(
     plan = with_session_options(bundle.mount_plan)
     folder = Path(working_dir) if working_dir is not None else Path.cwd()
     known = session_id or (resume or {}).get("session_id") or str(uuid.uuid4())
+    left = await asyncio.to_thread(_left_behind, plan["audit"], known) if resume else []
     sink = audit if audit is not None else await _open_audit(plan["audit"], known)
     owned = [sink.close] if sink is not None and audit is None else []
     approving = limited(approval_system, plan["approval"])
@@ -117,6 +119,7 @@ async def open_session(
             raise ModuleLoadError(_located(str(error), bundle)) from error
         raise
     await _tell_failures(session, bundle)
+    await session.tell_unknown(left)
     if hot_reload:
         Reloader(session, session.mounting, bundle, folder).watch()
     return session
@@ -245,6 +248,19 @@ async def _open_audit(options: Mapping[str, Any], session_id: str) -> AuditSink 
     return await AuditLog.open(
         audit_folder(options, session_id), settings, signer=signer, anchors=anchors
     )
+
+
+def _left_behind(options: Mapping[str, Any], session_id: str) -> list[UnknownOutcome]:
+    """What an earlier process of this session had started when it died, by its trail."""
+    from amplifier_foundation.stores.audit_directory import NotALog
+    from amplifier_foundation.stores.audit_reader import open_log, read_records
+
+    if not options.get("enabled"):
+        return []
+    try:
+        return unknown_outcomes(read_records(open_log(audit_folder(options, session_id))))
+    except NotALog:
+        return []
 
 
 def audit_folder(options: Mapping[str, Any], session_id: str) -> Path:

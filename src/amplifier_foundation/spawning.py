@@ -53,6 +53,8 @@ class Spawner:
         parent = self._parent()
         agent = self._agent(parent, agent_name)
         self._check_limits(parent)
+        # Taken before the first await: calls that run at once must not pass the limit together.
+        self._family.started += 1
         board = parent.coordinator
         reason = {"agent_name": agent_name, "reason": "the agent delegated a task"}
         await board.notify(DECISION_AGENT_RESOLUTION, reason)
@@ -66,9 +68,9 @@ class Spawner:
             },
         )
         if asked.action == "deny":
+            self._family.started -= 1
             raise SessionDenied(denial_text(asked))
         task = str((asked.data or {}).get("task", task))
-        self._family.started += 1
         return await self._run(parent, agent_name, agent, task, context)
 
     def _parent(self) -> AmplifierSession:

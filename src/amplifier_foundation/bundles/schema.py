@@ -51,6 +51,7 @@ _SESSION = {
     "injection_over_budget": choice("drop", "warn"),
     "max_turns": integer(1),
     "turn_timeout": optional(seconds),
+    "tool_result_limit": optional(integer(1)),
     "instructions": text,
     "limits": LIMITS,
     "debug": boolean,
