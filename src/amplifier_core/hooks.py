@@ -440,7 +440,7 @@ class HookRegistry:
     # Plans: the handlers of one event, found once and kept until a registration changes
 
     def _plan(self, event: str) -> Plan:
-        plan = self._plans.get(event)
+        plan = self._plans.get(event) if type(event) is str else None
         if plan is None:
             _check_event(event)
             plans = self._plans if len(self._plans) < MOST_PLANS else {}

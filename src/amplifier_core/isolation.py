@@ -204,7 +204,7 @@ def is_same(one: Any, other: Any) -> bool:
         a, b = pending.pop()
         if a is b or (id(a), id(b)) in met:
             continue
-        if type(a) is not type(b):
+        if type(a) is not type(b) and not _stands_for(a, b):
             return False
         if not isinstance(a, _CONTAINERS):
             if not _same_leaf(a, b):
@@ -216,6 +216,11 @@ def is_same(one: Any, other: Any) -> bool:
             return False
         pending.extend(pairs)
     return True
+
+
+def _stands_for(a: Any, b: Any) -> bool:
+    """A class that cannot be copied comes back from a hook as the builtin it is made of."""
+    return type(a) in _CONTAINERS and isinstance(b, type(a))
 
 
 def _same_leaf(a: Any, b: Any) -> bool:
