@@ -63,6 +63,8 @@ class Cutter:
 
     def _cut(self, torn: bytes, head: Head, offset: int) -> None:
         self.cuts += 1
+        if self.cuts % 50_000 == 0:
+            sys.stderr.write(f"{self.cuts} cuts, {len(self.wrong)} wrong\n")
         self._append(torn)
         self._check_reported(head, offset + len(torn))
         opening = recover(self.after)
