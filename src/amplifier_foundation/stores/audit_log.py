@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, time
-from typing import Any, Literal
+from typing import Any
 
 from amplifier_core.audit import (
     Chain,
@@ -36,33 +36,13 @@ from .audit_directory import AuditDirectory, unavailable, write_file
 from .audit_lines import first_record
 from .audit_recovery import Opening, recover
 from .audit_segment import SegmentFile
+from .audit_settings import AuditSettings
 from .audit_state import State, StateFile
 from .audit_values import Kept, ValueStore, committed
+from .audit_waiters import Waiters
 
+__all__ = ["AuditLog", "AuditSettings"]
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditSettings:
-    """How a log is written."""
-
-    level: Level = "normal"
-    on_failure: OnFailure = "deny"
-    values: Literal["inline", "committed"] = "inline"
-    checkpoint_every: int = 1000
-    checkpoint_seconds: float = 1.0
-    segment_bytes: int = 64 * 1024 * 1024
-    daily: bool = True
-    retain_segments: int | None = None
-    gather_seconds: float = 0.02
-    sync_timeout: float = 10.0
-    backlog_bytes: int = 64 * 1024 * 1024
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.checkpoint_every <= 1000:
-            raise AuditError(f"checkpoint_every is 1 to 1000, got {self.checkpoint_every}")
-        if self.retain_segments is not None and self.retain_segments < 1:
-            raise AuditError(f"retain_segments is at least 1, got {self.retain_segments}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +51,6 @@ class _NewSegment:
 
     number: int
     seal: Note
-
-
-_Waiter = tuple[int, asyncio.AbstractEventLoop, "asyncio.Future[None]"]
 
 
 class AuditLog:
@@ -94,8 +71,6 @@ class AuditLog:
         self.on_failure: OnFailure = self.settings.on_failure
         self.directory = AuditDirectory(Path(path))
         self.durable = 0
-        self._acknowledgements = 0
-        self._timed_by: asyncio.AbstractEventLoop | None = None
         self._signer = signer
         self._alarm = alarm
         self._failure: str | None = None
@@ -107,7 +82,7 @@ class AuditLog:
         self._pending_bytes = 0
         self._kept: list[Kept] = []
         self._notes: list[Note] = []
-        self._waiters: list[_Waiter] = []
+        self._waiters = Waiters(self.settings.sync_timeout)
         self._newest: Note | None = None
         self._removals: list[tuple[int, int]] = []
         self.directory.create()
@@ -183,13 +158,9 @@ class AuditLog:
             return
         if target > self._chain.size:
             raise AuditError(f"There is no record {sequence}; the last is {self._chain.size - 1}")
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[None] = loop.create_future()
         with self._lock:
             self._refuse_if_unavailable()
-            self._waiters.append((target, loop, done))
-        if self._timed_by is not loop:
-            self._watch(loop)
+            done = self._waiters.add(target)
         self._wake.set()
         await done
 
@@ -241,23 +212,6 @@ class AuditLog:
         for close in (self._segment.close, self._state.close, *self._close_values()):
             close()
         os.close(self._lock_file)
-
-    def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
-        """One timer for all who wait: with a timer each, waiting would cost more than syncing."""
-        self._timed_by = loop
-        loop.call_later(self.settings.sync_timeout, self._expire, loop, self._acknowledgements)
-
-    def _expire(self, loop: asyncio.AbstractEventLoop, acknowledgements: int) -> None:
-        """Nothing was acknowledged for too long: whoever waits is told, the log itself goes on."""
-        self._timed_by = None
-        with self._lock:
-            if not self._waiters:
-                return
-            if self._acknowledgements != acknowledgements:
-                self._watch(loop)
-                return
-            waiters, self._waiters = self._waiters, []
-        _release(waiters, f"Nothing reached the disk for {self.settings.sync_timeout:g} s")
 
     # Opening
 
@@ -477,52 +431,26 @@ class AuditLog:
         self._last_sync = monotonic()
         with self._lock:
             self.durable = head.size
-            self._acknowledgements += 1
             gone = [number for sequence, number in self._removals if sequence < head.size]
             self._removals = [pair for pair in self._removals if pair[0] >= head.size]
-            ready = [waiter for waiter in self._waiters if waiter[0] <= self.durable]
-            self._waiters = [waiter for waiter in self._waiters if waiter[0] > self.durable]
-        _release(ready, None)
+        self._waiters.release(head.size)
         for number in gone:
             self.directory.segment(number).unlink(missing_ok=True)
 
     def _fail(self, reason: str) -> None:
         with self._lock:
             self._failure = reason
-            waiters, self._waiters = self._waiters, []
         try:
             write_file(self.directory.failed, reason.encode("utf-8", "replace"))
         except OSError:
             logger.warning("The failure of %s could not be noted", self.directory.path)
         self._raise_alarm(f"The audit log {self.directory.path} has failed: {reason}")
-        _release(waiters, f"The audit trail takes no records: {reason}")
+        self._waiters.fail(f"The audit trail takes no records: {reason}")
 
     def _raise_alarm(self, message: str) -> None:
         logger.error(message)
         if self._alarm:
             self._alarm(message)
-
-
-def _release(waiters: list[_Waiter], reason: str | None) -> None:
-    """Wake everybody who waits, with one call per loop."""
-    loops: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
-    for _, loop, done in waiters:
-        loops.setdefault(loop, []).append(done)
-    for loop, futures in loops.items():
-        try:
-            loop.call_soon_threadsafe(_settle, futures, reason)
-        except RuntimeError:
-            logger.debug("A loop was closed while somebody waited for the audit trail")
-
-
-def _settle(futures: list[asyncio.Future[None]], reason: str | None) -> None:
-    for done in futures:
-        if done.done():
-            continue
-        if reason is None:
-            done.set_result(None)
-        else:
-            done.set_exception(AuditUnavailable(reason))
 
 
 def _today() -> int:

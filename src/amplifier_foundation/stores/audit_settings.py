@@ -1,0 +1,32 @@
+"""How a log is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from amplifier_core.audit import Level, OnFailure
+from amplifier_core.errors import AuditError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditSettings:
+    """All that can be chosen; docs/audit.md tells what each one means."""
+
+    level: Level = "normal"
+    on_failure: OnFailure = "deny"
+    values: Literal["inline", "committed"] = "inline"
+    checkpoint_every: int = 1000
+    checkpoint_seconds: float = 1.0
+    segment_bytes: int = 64 * 1024 * 1024
+    daily: bool = True
+    retain_segments: int | None = None
+    gather_seconds: float = 0.02
+    sync_timeout: float = 10.0
+    backlog_bytes: int = 64 * 1024 * 1024
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.checkpoint_every <= 1000:
+            raise AuditError(f"checkpoint_every is 1 to 1000, got {self.checkpoint_every}")
+        if self.retain_segments is not None and self.retain_segments < 1:
+            raise AuditError(f"retain_segments is at least 1, got {self.retain_segments}")
