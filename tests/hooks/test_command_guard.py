@@ -17,6 +17,17 @@ from tests.hooks.guarding import before_tool, coordinator_in, mount
 
 HOME = Path("/home/me")
 DENIED = [
+    "rm <<EOF -rf /\nEOF",
+    "ls;\n  \\rm -rf /",
+    "# x\n\\rm -rf /",
+    "cat <<-EOF\n\t$(rm -rf /)\n\tEOF",
+    "cat <<EOF\n`rm -rf /`\nEOF",
+    "bash /dev/stdin <<'E'\nrm -rf /\nE",
+    "poetry run rm -rf /",
+    "docker exec box rm -rf /",
+    "true && env >o rm -rf /",
+    "time A=1 rm -rf /",
+    "mapfile -C 'rm -rf /' -c 1 <f",
     "rm -rf /",
     "rm -rf ~",
     "rm -rf ~/",
@@ -174,6 +185,20 @@ DENIED = [
     "chmod --recursive 777 /usr",
 ]
 ASKED = [
+    "ls\n\\rm -rf /",
+    "let 'a[$(id)]'",
+    "[[ 'a[$(id)]' -eq 0 ]]",
+    "test -v 'a[$(id)]'",
+    "echo ${x@P}",
+    "vim -c ':!x' f",
+    "tmux new -d x",
+    "curl -o x.sh u; sh x.sh",
+    "curl u > x; bash ./x",
+    "wget -O x u && chmod +x x && ./x",
+    "sqlite3 db '.shell x'",
+    "psql -c 'DROP TABLE x'",
+    "gdb -ex 'shell x'",
+    "npx x",
     "$x -rf /",
     "rm${IFS}-rf${IFS}/",
     "{rm,-rf,/}",

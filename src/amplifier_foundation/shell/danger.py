@@ -32,6 +32,7 @@ class Scene:
     script: Script
     place: Place
     directories: tuple[Word, ...] = ()
+    outputs: frozenset[str] = frozenset()
 
     def reach(self, words: tuple[Word, ...]) -> tuple[Reach, Word] | None:
         """The worst place among the words, and the word that names it."""
@@ -308,6 +309,41 @@ def _behind_address(text: str) -> bool:
     return rest[:1] in {"e", "w", "W"} and rest[1:2] in {"", " "}
 
 
+_EVALUATING = words("let declare typeset local readonly export test [ printf read unset wait")
+
+
+def _hidden_substitution(scene: Scene) -> tuple[Verdict, str] | None:
+    """Bash evaluates the index in `'a[$(…)]'` when one of these gets it as a name."""
+    if scene.command.name not in _EVALUATING:
+        return None
+    for word in scene.command.words:
+        if word.value and "[" in word.value and ("$(" in word.value or "`" in word.value):
+            return "ask", f"{scene.command.name} evaluates the substitution in {word.raw}"
+    return None
+
+
+def _written_then_run(scene: Scene) -> tuple[Verdict, str] | None:
+    """A file that the same script writes or fetches, and runs."""
+    command = scene.command
+    runs = [word.value for word in command.arguments[:1]] if _is_interpreter(command.name) else []
+    runs += [command.program] if command.program and "/" in command.program else []
+    for value in runs:
+        if value is not None and _bare(value) in scene.outputs:
+            return "ask", f"it runs {value}, which the same command writes"
+    return None
+
+
+def _bare(path: str) -> str:
+    return path.removeprefix("./")
+
+
+def _outputs(script: Script) -> Iterator[str]:
+    for command in script.commands:
+        yield from (r.target.value for r in command.redirects if r.writes and r.target.value)
+        if command.name in _DOWNLOADERS or command.name in {"tee", "cp", "mv", "ln", "install"}:
+            yield from (word.value for word in command.arguments if word.value)
+
+
 def _sourced(scene: Scene) -> tuple[Verdict, str] | None:
     if scene.command.name in {"source", "."} and scene.command.program != "":
         return "ask", "it runs a file inside the shell"
@@ -345,6 +381,8 @@ CHECKS: Mapping[str, Check] = {
     "protected-write": _protected_write,
     "unknown-write": _unknown_write,
     "opaque-code": _opaque_code,
+    "hidden-substitution": _hidden_substitution,
+    "written-then-run": _written_then_run,
     "sourced-file": _sourced,
     "environment": _environment,
     "privileges": _privileges,
@@ -360,8 +398,9 @@ def findings(
 ) -> Iterator[tuple[Command, Finding]]:
     """All that speaks against the commands of a script, in their order."""
     directories = _directories(script)
+    outputs = frozenset(_bare(value) for value in _outputs(script))
     for command in script.commands:
-        scene = Scene(command, script, place, directories)
+        scene = Scene(command, script, place, directories, outputs)
         for rule, check in CHECKS.items():
             if rule not in off and (found := check(scene)):
                 yield command, Finding(found[0], rule, found[1], command.text)

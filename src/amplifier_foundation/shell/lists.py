@@ -66,6 +66,18 @@ _ASKED = {
     "rsync-runs": ("rsync -e|--rsh|--rsync-path|--delete*", "rsync runs or deletes more"),
     "search-runs": ("rg|sort --pre|--hostname-bin|--compress-program", "it runs a program"),
     "find-writes": ("find|gfind -fprint|-fprint0|-fprintf|-fls", "find writes a file"),
+    "editor-runs": (
+        "vi|vim|nvim|ex|view|ed|emacs|emacsclient -c|--cmd|-S|-s|-e|--eval|-l|--load|--script",
+        "an editor may run commands",
+    ),
+    "debugger-runs": ("gdb|lldb|expect -ex|-x|-o|-c|--command|--eval-command", "it runs a script"),
+    "sessions": ("tmux|screen", "it runs commands out of sight"),
+    "database-shell": ("sqlite3|psql|mysql .shell*|.system*|*\\\\!*", "it runs shell commands"),
+    "database-drop": (
+        "sqlite3|psql|mysql|mariadb *[Dd][Rr][Oo][Pp]*|*[Tt][Rr][Uu][Nn][Cc][Aa][Tt][Ee]*",
+        "it deletes data",
+    ),
+    "packages": ("npx|bunx|pipx|uvx", "it may fetch a program and run it"),
     "database": ("dropdb|dropuser", "it deletes a database"),
 }
 

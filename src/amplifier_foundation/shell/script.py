@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
+from itertools import pairwise
 from typing import Any
 
 from amplifier_foundation.extras import require
@@ -44,7 +45,7 @@ class Redirect:
         return ">" in self.operator
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Command:
     """One simple command. `program` is None when only running it would tell what it is."""
 
@@ -57,22 +58,22 @@ class Command:
     stdin: Word | None = None
     via: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def name(self) -> str | None:
         """The program without its directory, in small letters: what a list would call it."""
         return None if self.program is None else self.program.rpartition("/")[2].casefold()
 
-    @property
+    @cached_property
     def flags(self) -> frozenset[str]:
         """Its options: `-rf` is also `-r` and `-f`, `--depth=1` is also `--depth`."""
         return frozenset(flag for word in self.words for flag in _flags(word))
 
-    @property
+    @cached_property
     def arguments(self) -> tuple[Word, ...]:
         """Its words that are no options."""
         return tuple(word for word in self.words if not word.is_flag)
 
-    @property
+    @cached_property
     def certain(self) -> bool:
         """Whether every word is what it reads as."""
         return self.program is not None and all(word.value is not None for word in self.words)
@@ -101,15 +102,21 @@ def parse(source: str, owner: str = "shell parsing") -> Script:
     if len(nodes) > MAX_NODES:
         return Script((), ("the command has too many parts, or they are nested too deep",))
     upstream = _upstreams(nodes, encoded)
+    strays = _strays(nodes)
     commands = tuple(
-        _command(node, encoded, upstream.get(node.id, ()))
+        _command(node, encoded, upstream.get(node.id, ()), strays.get(node.id, ()))
         for node in nodes
         if node.type == "command"
     )
     declared = tuple(_declared(node, encoded) for node in nodes if _declares(node))
+    hidden = [parse(text, owner) for text in _expanding_texts(nodes, encoded)]
     return Script(
-        commands + declared,
-        tuple(_unclear(source, tree.root_node)),
+        (*commands, *declared, *(command for script in hidden for command in script.commands)),
+        (
+            *_unclear(source, tree.root_node),
+            *_unclear_nodes(nodes, encoded),
+            *(reason for script in hidden for reason in script.unclear),
+        ),
         frozenset(_function_name(n, encoded) for n in nodes if n.type == "function_definition"),
     )
 
@@ -140,6 +147,41 @@ def _unclear(source: str, root: Any) -> Iterator[str]:
         yield "a backslash at the end of a line joins two halves of a word"
 
 
+def _unclear_nodes(nodes: Iterable[Any], source: bytes) -> Iterator[str]:
+    """A test evaluates `'a[$(…)]'` although it is quoted; `${x@P}` runs what is in x."""
+    for node in nodes:
+        if node.type == "test_command":
+            quoted = (_text(n, source) for n in _preorder(node) if n.type == "raw_string")
+            if any("$(" in text or "`" in text for text in quoted):
+                yield "a test evaluates a substitution that is quoted"
+        elif node.type in {"command", "word"} and _spans_lines(node, source):
+            yield "the grammar and a shell see the ends of its lines differently"
+        elif node.type == "expansion" and _text(node, source).endswith(("@P}", "@E}")):
+            yield "a variable is expanded as a prompt"
+
+
+def _spans_lines(node: Any, source: bytes) -> bool:
+    """A command goes on in the next line only behind a backslash; a bare word never does."""
+    if node.type == "word":
+        return "\n" in _text(node, source).replace("\\\n", "")
+    children = node.children
+    gaps = (source[a.end_byte : b.start_byte] for a, b in pairwise(children))
+    return any(b"\n" in gap.replace(b"\\\n", b"") for gap in gaps)
+
+
+def _expanding_texts(nodes: Iterable[Any], source: bytes) -> Iterator[str]:
+    """Here-documents with substitutions, as strings: the grammar overlooks some of them."""
+    for node in nodes:
+        if node.type != "heredoc_redirect":
+            continue
+        starts = [c for c in node.children if c.type == "heredoc_start"]
+        quoted = any(sign in _text(start, source) for start in starts for sign in "'\"\\")
+        for body in node.children:
+            text = _text(body, source) if body.type == "heredoc_body" else ""
+            if not quoted and ("$(" in text or "`" in text):
+                yield f': "{text.replace(chr(34), "")}"'
+
+
 def _bounded(root: Any) -> Iterator[Any]:
     """All nodes in order; more than MAX_NODES of them as soon as a limit is passed."""
     stack = [(root, 0)]
@@ -160,12 +202,14 @@ def _preorder(root: Any) -> Iterator[Any]:
         stack += reversed(node.children)
 
 
-def _command(node: Any, source: bytes, upstream: tuple[str | None, ...]) -> Command:
+def _command(
+    node: Any, source: bytes, upstream: tuple[str | None, ...], strays: Iterable[Any]
+) -> Command:
     name = node.child_by_field_name("name")
     redirects = tuple(_redirects(node, source))
     return Command(
         program=None if name is None else program_of(read_word(name, source)),
-        words=(*_arguments(node, source), *_behind_redirects(node, source)),
+        words=(*_arguments(node, source), *(read_word(word, source) for word in strays)),
         text=_text(node, source),
         assigns=tuple(_assigned(node, source)),
         redirects=redirects,
@@ -189,13 +233,32 @@ def _arguments(node: Any, source: bytes) -> Iterator[Word]:
             yield Word(_text(child, source), None)
 
 
-def _behind_redirects(node: Any, source: bytes) -> Iterator[Word]:
-    """`rm > log -rf /`: the grammar takes words behind a redirection for more targets of it."""
-    parent = node.parent
-    while parent is not None and parent.type == "redirected_statement":
-        for redirect in (*_redirect_nodes(node), *_redirect_nodes(parent)):
-            yield from (read_word(word, source) for word in _targets(redirect)[1:])
-        parent = parent.parent
+def _strays(nodes: Iterable[Any]) -> dict[int, list[Any]]:
+    """`rm > log -rf /`: the grammar takes words behind a redirection for more targets of it.
+
+    They are words of the last command before the redirection.
+    """
+    strays: dict[int, list[Any]] = {}
+    for node in nodes:
+        if node.type in {"redirected_statement", "command"}:
+            owner = _last_command(node)
+            strays.setdefault(owner.id, []).extend(_words_behind(node))
+    return strays
+
+
+def _words_behind(statement: Any) -> Iterator[Any]:
+    for redirect in _redirect_nodes(statement):
+        yield from _targets(redirect)[1:]
+    for child in statement.children:
+        if child.type == "heredoc_redirect":
+            yield from (word for word in child.children if word.type in _ARGUMENT_TYPES)
+
+
+def _last_command(node: Any) -> Any:
+    while node.type in {"redirected_statement", "list", "negated_command", "pipeline"}:
+        body = node.child_by_field_name("body") or node.named_children[-1]
+        node = body
+    return node
 
 
 def _targets(redirect: Any) -> list[Any]:

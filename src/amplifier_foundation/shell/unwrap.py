@@ -109,7 +109,7 @@ def _of_shell(command: Command, owner: str) -> Script:
     """`sh -c TEXT`, text on standard input, or a script file, which only running would tell."""
     if "-c" in command.flags:
         return _text_of(command, _first_argument(command), owner)
-    if command.arguments and "-s" not in command.flags:
+    if command.arguments and "-s" not in command.flags and not _reads_stdin(command):
         return _of_process_substitution(command)
     if command.stdin is not None and not _real_pipe(command):
         return _text_of(command, command.stdin, owner)
@@ -118,6 +118,10 @@ def _of_shell(command: Command, owner: str) -> Script:
     if any(redirect.operator == "<" for redirect in command.redirects):
         return Script((), (f"{command.name} runs a file, which is not read here",))
     return Script(())
+
+
+def _reads_stdin(command: Command) -> bool:
+    return command.arguments[0].value in {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
 
 
 def _real_pipe(command: Command) -> bool:
@@ -204,7 +208,7 @@ def _rest(command: Command, prefix: _Prefix) -> list[Word]:
             words.pop(0)
         elif word.is_flag:
             words = words[2:] if word.value in prefix.valued else words[1:]
-        elif _assigns(word) and command.name in {"env", "sudo", "doas"}:
+        elif _assigns(word) and command.name in _BEFORE_ASSIGNMENTS:
             words.pop(0)
         elif positional:
             positional -= 1
@@ -212,6 +216,9 @@ def _rest(command: Command, prefix: _Prefix) -> list[Word]:
         else:
             break
     return words
+
+
+_BEFORE_ASSIGNMENTS = frozenset({"env", "sudo", "doas", "time", "coproc"})
 
 
 def _assigns(word: Word) -> bool:
@@ -261,10 +268,33 @@ def _of_su(command: Command, owner: str) -> Script:
     return _text_of(command, _value_of(command.words, "-c", "--command"), owner)
 
 
+def _of_callback(command: Command, owner: str) -> Script:
+    """`mapfile -C TEXT` and `complete -C TEXT` run the text."""
+    return _text_of(command, _value_of(command.words, "-C", "--callback"), owner)
+
+
 def _of_remote(command: Command, owner: str) -> Script:
     """What a command sends to another machine is judged as if it ran here."""
     words = command.arguments[1:]
     return _joined(command, words, owner)
+
+
+def _of_runner(command: Command, owner: str) -> Script:
+    """`poetry run x`, `docker exec box x`: what they run is judged as if it ran here."""
+    words = list(command.words)
+    at = next((n for n, word in enumerate(words) if word.value in {"run", "exec"}), None)
+    if at is None:
+        return Script(())
+    rest = [word for word in words[at + 1 :] if word.value != "--"]
+    while rest and rest[0].is_flag:
+        rest.pop(0)
+    if command.name in _CONTAINERS:
+        rest = rest[1:]
+    return Script((_made(command, rest),)) if rest else Script(())
+
+
+_CONTAINERS = frozenset({"docker", "podman", "kubectl"})
+_RUNNERS = words("poetry uv pipenv bundle conda npm pnpm yarn rye hatch pdm") | _CONTAINERS
 
 
 def _of_parallel(command: Command, owner: str) -> Script:
@@ -341,9 +371,14 @@ _OPENERS: dict[str, Callable[[Command, str], Script]] = {
     "su": _of_su,
     "runuser": _of_su,
     "script": _of_su,
+    "mapfile": _of_callback,
+    "readarray": _of_callback,
+    "complete": _of_callback,
+    "compgen": _of_callback,
     "ssh": _of_remote,
     "parallel": _of_parallel,
     "alias": _of_alias,
+    **dict.fromkeys(_RUNNERS, _of_runner),
     "find": _of_find,
     "gfind": _of_find,
 }
