@@ -18,13 +18,15 @@ ROOT = Path(__file__).resolve().parents[2]
 class PtyProgram:
     """Runs a command; `lines()` is its screen, `raw` every byte it wrote."""
 
-    def __init__(self, argv: Sequence[str], columns: int, rows: int, env: dict[str, str]) -> None:
+    def __init__(
+        self, argv: Sequence[str], columns: int, rows: int, env: dict[str, str], cwd: Path = ROOT
+    ) -> None:
         self.screen = pyte.Screen(columns, rows)
         self.stream = pyte.ByteStream(self.screen)
         self.raw = b""
         environ = {**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8", **env}
         self.child = pexpect.spawn(
-            argv[0], list(argv[1:]), dimensions=(rows, columns), env=environ, cwd=str(ROOT)
+            argv[0], list(argv[1:]), dimensions=(rows, columns), env=environ, cwd=str(cwd)
         )
         self.child.delaybeforesend = None
 

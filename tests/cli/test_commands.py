@@ -13,18 +13,6 @@ from amplifier_foundation.bundles import load_bundle
 from amplifier_foundation.stores.sessions import SessionInfo, SessionStore
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A person with nothing yet."""
-    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "NO_COLOR"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def call(*arguments: str, answer: str | None = None) -> Result:
     return CliRunner().invoke(cli, list(arguments), input=answer)
 

@@ -17,7 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from amplifier_apps.cli.choice import Choice
-from amplifier_apps.cli.terminal import DEVICE, NoTerminal, Terminal, controlling_terminal
+from amplifier_apps.cli.terminal import (
+    DEVICE,
+    NoTerminal,
+    Terminal,
+    controlling_terminal,
+    output_on,
+)
 from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion, ApprovalTimeout
 from amplifier_core.models import Decision
 
@@ -28,7 +34,6 @@ if TYPE_CHECKING:
     from prompt_toolkit.formatted_text import StyleAndTextTuples
     from prompt_toolkit.key_binding import KeyBindings
     from prompt_toolkit.key_binding.key_processor import KeyPressEvent
-    from prompt_toolkit.output.vt100 import Vt100_Output
 
     from amplifier_apps.cli.question_view import QuestionState
 
@@ -190,7 +195,7 @@ def _application(
     from prompt_toolkit.layout import FormattedTextControl, Layout, Window
     from prompt_toolkit.styles import Style
 
-    output = _output(terminal)
+    output = output_on(terminal.writing)
 
     def draw() -> StyleAndTextTuples:
         return _drawn(state, terminal, output.get_size(), remaining())
@@ -214,18 +219,6 @@ def _application(
     application.after_render += check
     application.ttimeoutlen = 0.3  # over a slow line an arrow key arrives in pieces
     return application
-
-
-def _output(terminal: Terminal) -> Vt100_Output:
-    from prompt_toolkit.data_structures import Size
-    from prompt_toolkit.output.vt100 import Vt100_Output
-
-    def size() -> Size:
-        columns, rows = os.get_terminal_size(terminal.writing.fileno())
-        return Size(rows=rows or 24, columns=columns or 80)
-
-    # No cursor report is asked for: its answer would arrive in somebody's input.
-    return Vt100_Output(terminal.writing, size, term=os.environ.get("TERM"), enable_cpr=False)
 
 
 def _drawn(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 from collections.abc import AsyncIterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +24,8 @@ Examples:
 
 \b
 Keys:
-  Enter            send            Alt-Enter, Ctrl-J   new line
-  Up, Down         earlier lines   Ctrl-R              search them
+  Enter            send            Alt-Enter   new line
+  Up, Down         earlier lines   Ctrl-R      search them
   Ctrl-C           clear the line; during a turn: stop after this step, twice: stop at once
   Ctrl-D, /exit    leave; the session is saved
 """
@@ -34,7 +36,7 @@ HELP = """\
 /hooks   the hooks that are at work
 /name X  call this session X
 /exit    leave; the session is saved
-Alt-Enter or Ctrl-J starts a new line."""
+Alt-Enter starts a new line."""
 
 
 @click.command(epilog=EPILOG)
@@ -105,19 +107,34 @@ def _farewell(agent: Agent) -> None:
 async def prompts(agent: Agent) -> AsyncIterator[str]:
     """What the person says, until they leave; without a terminal, the lines of standard input."""
     if not sys.stdin.isatty():
-        while line := await asyncio.to_thread(sys.stdin.readline):
-            if line.strip():
-                yield line.strip()
+        async for line in _piped():
+            yield line
         return
     async for line in _typed(agent):
         yield line
+
+
+async def _piped() -> AsyncIterator[str]:
+    """Lines from a thread that may be left behind: one that reads cannot be interrupted."""
+    lines: asyncio.Queue[str] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+
+    def read() -> None:
+        for line in chain(sys.stdin, [""]):
+            loop.call_soon_threadsafe(lines.put_nowait, line)
+
+    threading.Thread(target=read, daemon=True).start()
+    while line := await lines.get():
+        if line.strip():
+            yield line.strip()
 
 
 async def _typed(agent: Agent) -> AsyncIterator[str]:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.formatted_text import FormattedText
     from prompt_toolkit.history import FileHistory
-    from prompt_toolkit.patch_stdout import patch_stdout
+
+    from amplifier_apps.cli.terminal import output_on
 
     session: PromptSession[str] = PromptSession(
         FormattedText([("ansicyan bold", "› ")]),
@@ -126,10 +143,11 @@ async def _typed(agent: Agent) -> AsyncIterator[str]:
         multiline=True,
         prompt_continuation="  ",
         enable_open_in_editor=True,
+        output=output_on(sys.stdout),
     )
     while True:
         try:
-            with agent.display.held(), patch_stdout():
+            with agent.display.held():
                 line = await session.prompt_async()
         except KeyboardInterrupt:
             continue
@@ -140,13 +158,13 @@ async def _typed(agent: Agent) -> AsyncIterator[str]:
 
 
 def _keys() -> Any:
-    """Enter sends; a new line needs Alt or Ctrl-J."""
+    """Enter sends (what was typed ahead arrives as Ctrl-J); Alt-Enter begins a new line."""
     from prompt_toolkit.key_binding import KeyBindings
 
     keys = KeyBindings()
     keys.add("enter")(lambda event: event.current_buffer.validate_and_handle())
     keys.add("escape", "enter")(lambda event: event.current_buffer.insert_text("\n"))
-    keys.add("c-j")(lambda event: event.current_buffer.insert_text("\n"))
+    keys.add("c-j")(lambda event: event.current_buffer.validate_and_handle())
     return keys
 
 

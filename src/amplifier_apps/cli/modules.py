@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -79,3 +80,61 @@ def _summary(module: str) -> str:
         return f"cannot be read: {error}"
     first = text.split("\n", 1)[0]
     return first.split(": ", 1)[-1] if text else "(not there)"
+
+
+@modules.command()
+@click.argument("module")
+@click.option(
+    "--kind", type=click.Choice(sorted(set(KINDS.values()))), help="Guessed if not given."
+)
+@click.option("--config", "config_json", default="{}", help="Its config, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+def validate(module: str, kind: str | None, config_json: str, as_json: bool) -> int:
+    """Check a MODULE (an id, a file or a folder) against the contract of its kind."""
+    import asyncio
+
+    from amplifier_apps.cli.hooks import parsed_object
+
+    config = parsed_object(config_json, "--config")
+    return asyncio.run(_validate(module, kind or guessed_kind(module), config, as_json))
+
+
+def guessed_kind(module: str) -> str:
+    """By the beginning of its name; what says nothing is taken for a hook."""
+    name = Path(module).stem.replace("_", "-")
+    name = name.removeprefix("amplifier-module-")
+    return KINDS.get(name.split("-", 1)[0], "hook")
+
+
+async def _validate(module: str, kind: str, config: dict[str, Any], as_json: bool) -> int:
+    from amplifier_core import validation
+
+    validators = {
+        "hook": validation.HookValidator,
+        "tool": validation.ToolValidator,
+        "provider": validation.ProviderValidator,
+        "context": validation.ContextValidator,
+        "orchestrator": validation.OrchestratorValidator,
+    }
+    result = await validators[kind]().validate(module, config)
+    _print_checks(module, kind, result, as_json)
+    return 0 if result.passed else 3
+
+
+def _print_checks(module: str, kind: str, result: Any, as_json: bool) -> None:
+    from amplifier_apps.cli import paper
+    from amplifier_apps.cli.escape import escape
+
+    if as_json:
+        import json
+        from dataclasses import asdict
+
+        click.echo(
+            json.dumps({"passed": result.passed, "checks": [asdict(c) for c in result.checks]})
+        )
+        return
+    paper.say(("title", escape(module)), ("dim", f"  as a {kind}"))
+    for check in result.checks:
+        sign = ("good", "✓ ") if check.passed else ("bad", "✗ ")
+        why = "" if check.passed else f"  {escape(check.message)}"
+        paper.say("  ", sign, escape(check.name), ("dim", why))

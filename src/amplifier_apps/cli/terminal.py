@@ -13,9 +13,12 @@ import termios
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from amplifier_core.errors import ApprovalError
+
+if TYPE_CHECKING:
+    from prompt_toolkit.output.vt100 import Vt100_Output
 
 DEVICE = "/dev/tty"
 
@@ -68,3 +71,15 @@ def _encoding() -> str:
     """UTF-8 where the locale has it, else ASCII: any other character then arrives as an escape."""
     utf8 = sys.flags.utf8_mode == 1 or locale.getencoding().casefold() in {"utf-8", "utf8"}
     return "utf-8" if utf8 else "ascii"
+
+
+def output_on(stream: TextIO) -> Vt100_Output:
+    """Where prompts are drawn. No cursor report is asked for: it would arrive as input."""
+    from prompt_toolkit.data_structures import Size
+    from prompt_toolkit.output.vt100 import Vt100_Output
+
+    def size() -> Size:
+        columns, rows = os.get_terminal_size(stream.fileno())
+        return Size(rows=rows or 24, columns=columns or 80)
+
+    return Vt100_Output(stream, size, term=os.environ.get("TERM"), enable_cpr=False)

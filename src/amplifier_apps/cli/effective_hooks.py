@@ -1,0 +1,106 @@
+"""The hooks that a bundle puts in place, mounted without a session: to look at, not to run with."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.events import ALL_EVENTS, canonical
+from amplifier_core.hooks import Dispatch, HookHandler, HookRegistry
+from amplifier_core.mounting import ModuleLoader, Mounting
+from amplifier_foundation.bundles import Bundle
+
+
+@dataclass(frozen=True, slots=True)
+class HookRow:
+    """One hook in its place."""
+
+    event: str
+    order: int
+    priority: int
+    hook: str
+    on_error: str
+    timeout: float | None
+    source: str
+    registered_for: str
+
+
+@dataclass(slots=True)
+class Stopwatch:
+    """Takes the time of each hook."""
+
+    seconds: dict[int, float] = field(default_factory=dict)
+    _started: float = 0.0
+
+    def begin(self, handler: HookHandler) -> None:
+        """A hook is about to run."""
+        self._started = time.perf_counter()
+
+    def end(self, handler: HookHandler) -> None:
+        """It has answered."""
+        self.seconds[handler.id] = time.perf_counter() - self._started
+
+
+@dataclass(slots=True)
+class EffectiveHooks:
+    """The registry of a bundle, and where each of its hooks came from."""
+
+    registry: HookRegistry
+    mounting: Mounting
+
+    @property
+    def failures(self) -> list[str]:
+        """Modules that could not be mounted, each with its reason."""
+        return [one.error for one in self.mounting.mounted if one.error]
+
+    def events(self) -> list[str]:
+        """Every event that some hook hears, in the order of a session's life."""
+        own = {canonical(name) for name in self.registry.list_handlers() if "*" not in name}
+        known = [event for event in ALL_EVENTS if canonical(event) == event]
+        return [*known, *sorted(own - set(known))]
+
+    def rows(self, event: str) -> list[HookRow]:
+        """The hooks of one event, in the order they run."""
+        return [
+            self._row(event, order, handler)
+            for order, handler in enumerate(self.registry.handlers_for(event), 1)
+        ]
+
+    def _row(self, event: str, order: int, handler: HookHandler) -> HookRow:
+        source = next((one.origin for one in self.mounting.mounted if handler in one.handlers), "?")
+        return HookRow(
+            event,
+            order,
+            handler.priority,
+            handler.name,
+            handler.on_error,
+            handler.timeout,
+            source,
+            handler.event,
+        )
+
+    async def trace(self, event: str, data: dict[str, Any]) -> tuple[Dispatch, Stopwatch]:
+        """Send one event through; answers are kept, none is carried out."""
+        watch = Stopwatch()
+        return await self.registry.dispatch(event, data, watch), watch
+
+
+@asynccontextmanager
+async def mounted_hooks(bundle: Bundle, folder: Path) -> AsyncIterator[EffectiveHooks]:
+    """The hooks of a bundle, taken down again at the end."""
+    board = SessionCoordinator(config=bundle.mount_plan, session_id="look")
+    board.register_capability("session.working_dir", str(folder))
+    board.hooks.set_default_fields(session_id="look")
+    mounting = Mounting(board, ModuleLoader(folder))
+    try:
+        for entry in bundle.mount_plan.get("hooks") or ():
+            await mounting.mount("hooks", entry)
+        yield EffectiveHooks(board.hooks, mounting)
+    finally:
+        await mounting.unmount_all()
+        await board.cleanup()
