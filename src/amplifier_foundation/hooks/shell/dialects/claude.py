@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
 from amplifier_core import events
 from amplifier_foundation.hooks.shell.dialects.dialect import (
+    Answer,
     Build,
+    CommonAnswer,
     Dialect,
     Occasion,
-    first_line,
+    by_exit_code,
+    extra_fields,
+    names_of_tool,
     read_json,
     unreadable,
+    valid,
 )
 from amplifier_foundation.hooks.shell.handler import Call, Handler, Reply
 from amplifier_foundation.hooks.shell.matcher import matches_listed
@@ -46,10 +49,8 @@ _END_REASONS = {"user_exit": "prompt_input_exit"}
 _NOTIFICATIONS = {"approval_required": "permission_prompt", "awaiting_input": "idle_prompt"}
 
 
-class Specific(BaseModel):
+class Specific(Answer):
     """`hookSpecificOutput`, the fields that mean something here."""
-
-    model_config = ConfigDict(extra="ignore", strict=True)
 
     hookEventName: str | None = None  # noqa: N815 - the name on the wire
     permissionDecision: Literal["allow", "deny", "ask", "defer"] | None = None  # noqa: N815
@@ -63,17 +64,10 @@ class Specific(BaseModel):
     decision: dict[str, Any] | None = None
 
 
-class Output(BaseModel):
+class Output(CommonAnswer):
     """The whole object on stdout."""
 
-    model_config = ConfigDict(extra="ignore", strict=True)
-
-    continue_: bool = Field(True, alias="continue")
-    stopReason: str | None = None  # noqa: N815
-    suppressOutput: bool = False  # noqa: N815
-    systemMessage: str | None = None  # noqa: N815
     decision: Literal["block", "approve"] | None = None
-    reason: str | None = None
     hookSpecificOutput: Specific | None = None  # noqa: N815
 
 
@@ -94,7 +88,7 @@ def environment(call: Call) -> dict[str, str]:
 def matched(call: Call) -> tuple[str, ...]:
     """The value that a matcher is held against; none means that every matcher fits."""
     if call.tool:
-        return tuple({call.tool, tool_name(call)})
+        return names_of_tool(call, TOOL_NAMES)
     key = {
         "SessionStart": "source",
         "SessionEnd": "reason",
@@ -144,8 +138,7 @@ def _extra(call: Call) -> dict[str, Any]:
         "PostCompact": lambda c: {"trigger": c.data.get("trigger"), "compact_summary": ""},
         "Notification": _notification,
     }
-    build = builders.get(call.native)
-    return {} if build is None else build(call)
+    return extra_fields(builders, call)
 
 
 def _tool(call: Call) -> dict[str, Any]:
@@ -226,13 +219,9 @@ def _notification(call: Call) -> dict[str, Any]:
 
 def answer(handler: Handler, call: Call, reply: Reply) -> Verdict:
     """Exit code first, then the JSON on stdout, then plain text."""
-    if reply.failure is not None:
-        return failed(reply.failure, fail_closed=handler.fail_closed)
-    if reply.code == 2:
-        return Verdict(decision="deny", reason=reply.stderr.strip() or "Blocked by a hook.")
-    if reply.code != 0:
-        sentence = f"Hook {handler.label!r} exited with {reply.code}: {first_line(reply.stderr)}"
-        return failed(sentence, fail_closed=handler.fail_closed)
+    ended = by_exit_code(handler, reply)
+    if ended is not None:
+        return ended
     printed = read_json(reply.stdout)
     if printed is None:
         return _plain(handler, call, reply.stdout.strip())
@@ -248,10 +237,9 @@ def _plain(handler: Handler, call: Call, text: str) -> Verdict:
 def _from_json(handler: Handler, call: Call, printed: dict[str, Any]) -> Verdict:
     if printed.get("async") is True:
         return NOTHING
-    try:
-        output = Output.model_validate(printed)
-    except ValidationError as error:
-        return failed(invalid(handler, error), fail_closed=handler.fail_closed)
+    output = valid(Output, handler, printed)
+    if isinstance(output, Verdict):
+        return output
     specific = output.hookSpecificOutput or Specific()
     if specific.hookEventName not in (None, call.native):
         sentence = (
@@ -260,13 +248,6 @@ def _from_json(handler: Handler, call: Call, printed: dict[str, Any]) -> Verdict
         )
         return failed(sentence, fail_closed=handler.fail_closed)
     return _verdict(output, specific)
-
-
-def invalid(handler: Handler, error: ValidationError) -> str:
-    """The sentence for an answer that is JSON, but not a right one."""
-    first = error.errors(include_url=False)[0]
-    key = ".".join(map(str, first["loc"])) or "answer"
-    return f"Hook {handler.label!r} answered with a wrong {key!r}: {first['msg']}"
 
 
 def _verdict(output: Output, specific: Specific) -> Verdict:
@@ -279,8 +260,8 @@ def _verdict(output: Output, specific: Specific) -> Verdict:
         tool_input=rewritten,
         output=specific.updatedMCPToolOutput if written is UNCHANGED else written,
         context=tuple(text for text in context if text),
-        notes=(output.systemMessage,) if output.systemMessage else (),
-        stop=None if output.continue_ else output.stopReason or "A hook ended the run.",
+        notes=output.notes,
+        stop=output.stop,
         quiet=output.suppressOutput,
         title=specific.sessionTitle,
     )

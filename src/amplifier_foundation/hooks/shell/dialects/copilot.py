@@ -7,17 +7,16 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
 from amplifier_core import events
 from amplifier_foundation.hooks.shell.dialects import claude
 from amplifier_foundation.hooks.shell.dialects.dialect import (
+    Answer,
     Build,
     Dialect,
     Occasion,
-    first_line,
-    read_json,
-    unreadable,
+    extra_fields,
+    names_of_tool,
+    read_answer,
 )
 from amplifier_foundation.hooks.shell.handler import Call, Handler, Reply
 from amplifier_foundation.hooks.shell.matcher import matches_listed, matches_whole
@@ -54,10 +53,8 @@ TOOL_NAMES = {
 _GATES = frozenset({"preToolUse", "permissionRequest", "PreToolUse", "PermissionRequest"})
 
 
-class Output(BaseModel):
+class Output(Answer):
     """The object on stdout."""
-
-    model_config = ConfigDict(extra="ignore", strict=True)
 
     permissionDecision: Literal["allow", "deny", "ask"] | None = None  # noqa: N815 - on the wire
     permissionDecisionReason: str | None = None  # noqa: N815
@@ -118,8 +115,7 @@ def _extra(call: Call) -> dict[str, Any]:
         },
         "errorOccurred": lambda c: {"error": {"name": "Error", "message": c.error}},
     }
-    build = builders.get(call.native)
-    return {} if build is None else build(call)
+    return extra_fields(builders, call)
 
 
 def _source(call: Call) -> str:
@@ -139,33 +135,22 @@ def _result(call: Call, kind: str) -> dict[str, Any]:
 
 def answer(handler: Handler, call: Call, reply: Reply) -> Verdict:
     """A gate that fails is closed, a timeout or an HTTP failure is not."""
-    closed = handler.fail_closed or (_is_gate(call) and handler.url is None)
+    closed = replace(
+        handler, fail_closed=handler.fail_closed or (_is_gate(call) and handler.url is None)
+    )
     if reply.timed_out:
         return failed(reply.failure or "", fail_closed=handler.fail_closed)
     if is_claude_form(call.native):
-        return claude.answer(replace(handler, fail_closed=closed), call, reply)
-    if reply.failure is not None:
-        return failed(reply.failure, fail_closed=closed)
-    if reply.code == 2 and call.native in _GATES:
-        return Verdict(decision="deny", reason=reply.stderr.strip() or "Blocked by a hook.")
-    if reply.code != 0:
-        sentence = f"Hook {handler.label!r} exited with {reply.code}: {first_line(reply.stderr)}"
-        return failed(sentence, fail_closed=closed)
-    printed = read_json(reply.stdout)
-    if printed is None:
-        return unreadable(replace(handler, fail_closed=closed), reply.stdout)
-    return _from_json(handler, printed, closed)
+        return claude.answer(closed, call, reply)
+    output = read_answer(Output, closed, reply, blocks=call.native in _GATES)
+    return output if isinstance(output, Verdict) else _verdict(output)
 
 
 def _is_gate(call: Call) -> bool:
     return call.native in ("preToolUse", "PreToolUse")
 
 
-def _from_json(handler: Handler, printed: dict[str, Any], closed: bool) -> Verdict:
-    try:
-        output = Output.model_validate(printed)
-    except ValidationError as error:
-        return failed(claude.invalid(handler, error), fail_closed=closed)
+def _verdict(output: Output) -> Verdict:
     blocked = "deny" if output.decision == "block" else None
     result = output.modifiedResult
     if isinstance(result, dict) and "textResultForLlm" in result:
@@ -185,7 +170,7 @@ def matched(call: Call) -> tuple[str, ...]:
     if is_claude_form(call.native):
         return claude.matched(call)
     if call.tool:
-        return tuple({call.tool, TOOL_NAMES.get(call.tool, call.tool)})
+        return names_of_tool(call, TOOL_NAMES)
     kind = call.data.get("notification_type")
     return (str(kind),) if kind else ()
 

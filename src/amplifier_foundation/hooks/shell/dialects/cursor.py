@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from amplifier_core import events
 from amplifier_foundation.hooks.shell.dialects import claude
 from amplifier_foundation.hooks.shell.dialects.dialect import (
     FILE_TOOLS,
+    Answer,
     Build,
     Dialect,
     Occasion,
-    first_line,
-    read_json,
-    unreadable,
+    extra_fields,
+    names_of_tool,
+    read_answer,
 )
 from amplifier_foundation.hooks.shell.handler import Call, Handler, Reply
 from amplifier_foundation.hooks.shell.matcher import matches_regex
-from amplifier_foundation.hooks.shell.verdict import UNCHANGED, Verdict, failed
+from amplifier_foundation.hooks.shell.verdict import UNCHANGED, Verdict
 
 _SHELL = frozenset({"Bash"})
 _MCP = frozenset({"mcp__*"})
@@ -51,10 +52,8 @@ EVENTS: dict[str, tuple[Occasion, ...]] = {
 TOOL_NAMES = {"Bash": "Shell", "Delegate": "Task"}
 
 
-class Output(BaseModel):
+class Output(Answer):
     """The object on stdout; Cursor has written its names in both ways."""
-
-    model_config = ConfigDict(extra="ignore", strict=True)
 
     continue_: bool = Field(True, alias="continue")
     permission: Literal["allow", "deny", "ask"] | None = None
@@ -110,8 +109,7 @@ def _extra(call: Call) -> dict[str, Any]:
         "sessionStart": lambda c: {"session_id": c.session_id},
         "sessionEnd": lambda c: {"session_id": c.session_id, "reason": c.data.get("reason")},
     }
-    build = builders.get(call.native)
-    return {} if build is None else build(call)
+    return extra_fields(builders, call)
 
 
 def _tool(call: Call) -> dict[str, Any]:
@@ -151,24 +149,11 @@ def _status(call: Call) -> str:
 
 def answer(handler: Handler, call: Call, reply: Reply) -> Verdict:
     """JSON at exit 0, a block at 2, open otherwise unless `failClosed`."""
-    if reply.failure is not None:
-        return failed(reply.failure, fail_closed=handler.fail_closed)
-    if reply.code == 2:
-        return Verdict(decision="deny", reason=reply.stderr.strip() or "Blocked by a hook.")
-    if reply.code != 0:
-        sentence = f"Hook {handler.label!r} exited with {reply.code}: {first_line(reply.stderr)}"
-        return failed(sentence, fail_closed=handler.fail_closed)
-    printed = read_json(reply.stdout)
-    if printed is None:
-        return unreadable(handler, reply.stdout)
-    return _from_json(handler, call, printed)
+    output = read_answer(Output, handler, reply)
+    return output if isinstance(output, Verdict) else _verdict(output)
 
 
-def _from_json(handler: Handler, call: Call, printed: dict[str, Any]) -> Verdict:
-    try:
-        output = Output.model_validate(printed)
-    except ValidationError as error:
-        return failed(claude.invalid(handler, error), fail_closed=handler.fail_closed)
+def _verdict(output: Output) -> Verdict:
     for_user = output.user_message or output.userMessage
     for_agent = output.agent_message or output.agentMessage
     decision: Any = output.permission
@@ -189,7 +174,7 @@ def matched(call: Call) -> tuple[str, ...]:
     """The command of shell events, the tool's name of others."""
     if "Shell" in call.native:
         return (str(call.input.get("command", "")),)
-    return tuple({call.tool, TOOL_NAMES.get(call.tool, call.tool)}) if call.tool else ()
+    return names_of_tool(call, TOOL_NAMES) if call.tool else ()
 
 
 def environment(call: Call) -> dict[str, str]:

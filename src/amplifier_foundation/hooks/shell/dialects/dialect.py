@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from amplifier_foundation.hooks.shell.handler import Call, Handler, Reply
 from amplifier_foundation.hooks.shell.verdict import NOTHING, Verdict, failed
@@ -59,6 +61,80 @@ class Dialect:
     def tool(self, name: str) -> str:
         """Their name of a tool."""
         return self.tool_names.get(name, name)
+
+
+class Answer(BaseModel):
+    """An object that a hook printed; keys that we do not know are no mistake."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+
+class CommonAnswer(Answer):
+    """The fields on which agents agree."""
+
+    continue_: bool = Field(True, alias="continue")
+    stopReason: str | None = None  # noqa: N815 - the name on the wire
+    suppressOutput: bool = False  # noqa: N815
+    systemMessage: str | None = None  # noqa: N815
+    reason: str | None = None
+
+    @property
+    def stop(self) -> str | None:
+        """Why the run is to end, if it is."""
+        return None if self.continue_ else self.stopReason or "A hook ended the run."
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the person is to read."""
+        return (self.systemMessage,) if self.systemMessage else ()
+
+
+A = TypeVar("A", bound=Answer)
+
+
+def extra_fields(builders: Mapping[str, Build], call: Call) -> dict[str, Any]:
+    """The fields that only this native event has."""
+    build = builders.get(call.native)
+    return {} if build is None else build(call)
+
+
+def names_of_tool(call: Call, theirs: Mapping[str, str]) -> tuple[str, ...]:
+    """Our name and theirs: matchers are written with either."""
+    return tuple({call.tool, theirs.get(call.tool, call.tool)})
+
+
+def read_answer(
+    model: type[A], handler: Handler, reply: Reply, *, blocks: bool = True
+) -> A | Verdict:
+    """JSON at exit 0; without it, what its absence means."""
+    ended = by_exit_code(handler, reply, blocks=blocks)
+    if ended is not None:
+        return ended
+    printed = read_json(reply.stdout)
+    return unreadable(handler, reply.stdout) if printed is None else valid(model, handler, printed)
+
+
+def by_exit_code(handler: Handler, reply: Reply, *, blocks: bool = True) -> Verdict | None:
+    """A block at 2, where the agent has that; a failure at all others; None at 0."""
+    if reply.failure is not None:
+        return failed(reply.failure, fail_closed=handler.fail_closed)
+    if reply.code == 2 and blocks:
+        return Verdict(decision="deny", reason=reply.stderr.strip() or "Blocked by a hook.")
+    if reply.code != 0:
+        sentence = f"Hook {handler.label!r} exited with {reply.code}: {first_line(reply.stderr)}"
+        return failed(sentence, fail_closed=handler.fail_closed)
+    return None
+
+
+def valid(model: type[A], handler: Handler, printed: dict[str, Any]) -> A | Verdict:
+    """The object in the agent's form, or the failure to be one."""
+    try:
+        return model.model_validate(printed)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(map(str, first["loc"])) or "answer"
+        sentence = f"Hook {handler.label!r} answered with a wrong {key!r}: {first['msg']}"
+        return failed(sentence, fail_closed=handler.fail_closed)
 
 
 def read_json(text: str) -> dict[str, Any] | None:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from amplifier_core import events
 from amplifier_foundation.hooks.shell.dialects import claude
 from amplifier_foundation.hooks.shell.dialects.dialect import (
+    Answer,
     Build,
+    CommonAnswer,
     Dialect,
     Occasion,
-    first_line,
-    read_json,
-    unreadable,
+    extra_fields,
+    names_of_tool,
+    read_answer,
 )
 from amplifier_foundation.hooks.shell.handler import Call, Handler, Reply
 from amplifier_foundation.hooks.shell.matcher import matches_regex
-from amplifier_foundation.hooks.shell.verdict import UNCHANGED, Verdict, failed
+from amplifier_foundation.hooks.shell.verdict import UNCHANGED, Verdict
 
 EVENTS: dict[str, tuple[Occasion, ...]] = {
     "BeforeTool": (Occasion(events.TOOL_PRE),),
@@ -46,10 +47,8 @@ _ROLES = {"assistant": "model"}
 _OUR_ROLES = {"model": "assistant"}
 
 
-class Specific(BaseModel):
+class Specific(Answer):
     """`hookSpecificOutput`."""
-
-    model_config = ConfigDict(extra="ignore", strict=True)
 
     additionalContext: str | None = None  # noqa: N815 - the name on the wire
     tool_input: dict[str, Any] | None = None
@@ -57,17 +56,10 @@ class Specific(BaseModel):
     llm_request: dict[str, Any] | None = None
 
 
-class Output(BaseModel):
+class Output(CommonAnswer):
     """The object on stdout."""
 
-    model_config = ConfigDict(extra="ignore", strict=True)
-
-    continue_: bool = Field(True, alias="continue")
-    stopReason: str | None = None  # noqa: N815
-    suppressOutput: bool = False  # noqa: N815
-    systemMessage: str | None = None  # noqa: N815
     decision: Literal["allow", "approve", "deny", "block", "ask"] | None = None
-    reason: str | None = None
     hookSpecificOutput: Specific | None = None  # noqa: N815
 
 
@@ -96,8 +88,7 @@ def _extra(call: Call) -> dict[str, Any]:
         "Notification": _notification,
         "PreCompress": lambda c: {"trigger": c.data.get("trigger")},
     }
-    build = builders.get(call.native)
-    return {} if build is None else build(call)
+    return extra_fields(builders, call)
 
 
 def _tool(call: Call) -> dict[str, Any]:
@@ -146,26 +137,13 @@ def _notification(call: Call) -> dict[str, Any]:
 
 def answer(handler: Handler, call: Call, reply: Reply) -> Verdict:
     """JSON at exit 0, a block at 2, a warning otherwise."""
-    if reply.failure is not None:
-        return failed(reply.failure, fail_closed=handler.fail_closed)
-    if reply.code == 2:
-        return Verdict(
-            decision="deny", reason=reply.stderr.strip() or "Blocked by a hook.", withhold=True
-        )
-    if reply.code != 0:
-        sentence = f"Hook {handler.label!r} exited with {reply.code}: {first_line(reply.stderr)}"
-        return failed(sentence, fail_closed=handler.fail_closed)
-    printed = read_json(reply.stdout)
-    if printed is None:
-        return unreadable(handler, reply.stdout)
-    return _from_json(handler, call, printed)
+    output = read_answer(Output, handler, reply)
+    if isinstance(output, Verdict):
+        return replace(output, withhold=reply.code == 2)
+    return _verdict(output, call)
 
 
-def _from_json(handler: Handler, call: Call, printed: dict[str, Any]) -> Verdict:
-    try:
-        output = Output.model_validate(printed)
-    except ValidationError as error:
-        return failed(claude.invalid(handler, error), fail_closed=handler.fail_closed)
+def _verdict(output: Output, call: Call) -> Verdict:
     specific = output.hookSpecificOutput or Specific()
     merged = None
     if specific.tool_input is not None:
@@ -181,8 +159,8 @@ def _from_json(handler: Handler, call: Call, printed: dict[str, Any]) -> Verdict
         output=specific.tool_output,
         messages=_messages(specific.llm_request),
         context=(specific.additionalContext,) if specific.additionalContext else (),
-        notes=(output.systemMessage,) if output.systemMessage else (),
-        stop=None if output.continue_ else output.stopReason or "A hook ended the run.",
+        notes=output.notes,
+        stop=output.stop,
         quiet=output.suppressOutput,
     )
 
@@ -197,7 +175,7 @@ def _messages(request: dict[str, Any] | None) -> list[Any] | None:
 def matched(call: Call) -> tuple[str, ...]:
     """Tool name, or what tells occurrences of a life-cycle event apart."""
     if call.tool:
-        return tuple({call.tool, TOOL_NAMES.get(call.tool, call.tool)})
+        return names_of_tool(call, TOOL_NAMES)
     value = _extra(call)
     keys = ("source", "reason", "trigger", "notification_type")
     return tuple(str(value[key]) for key in keys if key in value)
