@@ -308,9 +308,9 @@ async def test_after_redacting_everything_the_chain_verifies_and_no_secret_is_in
     tmp_path: Path,
 ) -> None:
     """Redaction deletes value and salt and appends a "redacted" record naming who and why."""
-    settings = AuditSettings(values="committed")
+    settings = AuditSettings(values="committed", checkpoint_every=10, checkpoint_seconds=60)
     secrets = [f"secret-number-{n}-of-many" for n in range(30)]
-    log = await AuditLog.open(tmp_path / "log", settings)
+    log = await AuditLog.open(tmp_path / "log", settings, signer=SIGNER)
     for secret in secrets:
         log.append("tool_finished", {"output": secret, "nested": {"prompt": [secret]}})
     await log.commit()
@@ -322,7 +322,7 @@ async def test_after_redacting_everything_the_chain_verifies_and_no_secret_is_in
     with pytest.raises(AuditError, match="Nothing is kept"):
         await log.redact(named[0], by="ann", reason="again")
     await log.close()
-    assert verify_log(tmp_path / "log").verdict == "consistent"
+    assert verify_log(tmp_path / "log", key=VERIFIER).verdict == "consistent"
     everything = b"".join(p.read_bytes() for p in tmp_path.rglob("*") if p.is_file())
     assert not [secret for secret in secrets if secret.encode() in everything]
     first = bodies(tmp_path / "log", "redacted")[0]
@@ -604,7 +604,18 @@ async def test_appending_from_many_threads_keeps_one_chain(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "options", [{"checkpoint_every": 0}, {"checkpoint_every": 1001}, {"retain_segments": 0}]
+    "options",
+    [
+        {"checkpoint_every": 0},
+        {"checkpoint_every": 1001},
+        {"retain_segments": 0},
+        {"level": "loud"},
+        {"on_failure": None},
+        {"values": "secret"},
+        {"sync_timeout": 0},
+        {"sync_timeout": float("nan")},
+        {"segment_bytes": -1},
+    ],
 )
 def test_settings_out_of_range_are_refused(options: dict[str, Any]) -> None:
     """Bad input gets a clear sentence."""
@@ -680,3 +691,34 @@ async def test_a_record_is_proven_to_be_in_the_log(tmp_path: Path) -> None:
         prove_inclusion(log, 0, note)
     with pytest.raises(AuditError, match="covers records"):
         prove_inclusion(log, 10_000, note)
+
+
+async def test_putting_back_yesterdays_copy_is_found_only_by_an_anchor(tmp_path: Path) -> None:
+    """T23: rollback to yesterday, against an anchor: detected; never "proven" without one."""
+    log, anchors = tmp_path / "log", tmp_path / "anchors"
+    await write_log(log, 10, signer=SIGNER, anchors=(to_file(anchors),))
+    shutil.copytree(log, tmp_path / "yesterday")
+    await write_log(log, 10, signer=SIGNER, anchors=(to_file(anchors),))
+    shutil.rmtree(log)
+    shutil.copytree(tmp_path / "yesterday", log)
+    notes = parse_notes(anchors.read_text())
+    assert verify_log(log, key=VERIFIER).verdict == "consistent"
+    report = verify_log(log, key=VERIFIER, anchors=notes)
+    assert report.verdict == "tampered"
+    assert report.finding is not None
+    assert (report.finding.kind, report.finding.sequence) == ("cut below anchor", report.size)
+
+
+async def test_a_fork_after_the_copy_is_found_by_the_anchor(tmp_path: Path) -> None:
+    """T23: two histories, both signed with the stolen key."""
+    log, anchors = tmp_path / "log", tmp_path / "anchors"
+    await write_log(log, 10, signer=SIGNER, anchors=(to_file(anchors),))
+    shutil.copytree(log, tmp_path / "fork")
+    await write_log(log, 10, signer=SIGNER, anchors=(to_file(anchors),))
+    await write_log(tmp_path / "fork", 30, signer=SIGNER)
+    notes = parse_notes(anchors.read_text())
+    assert verify_log(log, key=VERIFIER, anchors=notes).verdict == "proven"
+    assert verify_log(tmp_path / "fork", key=VERIFIER).verdict == "consistent"
+    report = verify_log(tmp_path / "fork", key=VERIFIER, anchors=notes)
+    assert report.finding is not None
+    assert (report.verdict, report.finding.kind) == ("tampered", "fork")

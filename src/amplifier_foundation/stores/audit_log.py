@@ -186,6 +186,8 @@ class AuditLog:
         with self._lock:
             self._refuse_if_unavailable()
             sequence = self._add_own("redacted", body)
+            if self._since_checkpoint() >= self._checkpoint_every:
+                self._add_checkpoint("checkpoint")
         await self.commit(sequence)
         await asyncio.to_thread(self._values.delete, commitment)
         return sequence
