@@ -139,6 +139,18 @@ async def test_a_broken_day_file_closes_the_door(tmp_path: Path, content: str) -
     assert "cost.json" in (denied.reason or "")
 
 
+async def test_a_day_that_cannot_be_saved_still_counts_and_is_said(tmp_path: Path) -> None:
+    """A reply is not withheld because a file cannot be written; the limit holds all the same."""
+    (tmp_path / ".amplifier").write_text("in the way of the folder")
+    agent = await agent_with(tmp_path, day={"tokens": 150}, file=".amplifier/cost.json")
+    said = await agent.reply(100)
+    assert said.action == "continue"
+    assert "cannot be saved" in (said.user_message or "")
+    (tmp_path / ".amplifier").unlink()
+    await agent.reply(100)
+    assert (await agent.request()).reason == "This day has used 200 of 150 tokens"
+
+
 async def test_prompts_of_sub_agents_do_not_begin_a_new_turn(tmp_path: Path) -> None:
     """The calls of sub-agents belong to the turn that started them."""
     agent = await agent_with(tmp_path, turn={"tokens": 100})

@@ -214,6 +214,7 @@ class CostControl:
         self._turn = Spent()
         saved = coordinator.session_state.get(NAME)
         self._session = Spent(**saved) if isinstance(saved, dict) else Spent()
+        self._unsaved = Spent()
         self._warned: set[Span] = set()
         self._unpriced: set[str] = set()
 
@@ -231,9 +232,19 @@ class CostControl:
         self._turn.add(tokens, money)
         self._session.add(tokens, money)
         self._coordinator.session_state[NAME] = asdict(self._session)
-        if self._config.day is not None:
-            await asyncio.to_thread(self._book.add, tokens, money)
+        if self._config.day is not None and (trouble := await self._enter(tokens, money)):
+            return _warning([trouble])
         return self._without_price(str(model)) if price is None and tokens else _CONTINUE
+
+    async def _enter(self, tokens: int, money: float) -> str | None:
+        """Write it into the day's book; what cannot be written still counts in this session."""
+        self._unsaved.add(tokens, money)
+        try:
+            await asyncio.to_thread(self._book.add, self._unsaved.tokens, self._unsaved.money)
+        except (OSError, ValueError) as failure:
+            return f"The cost of this day cannot be saved: {failure}"
+        self._unsaved = Spent()
+        return None
 
     def _without_price(self, model: str) -> HookResult:
         limited = any(limits.money is not None for _, limits in self._config.limits())
@@ -257,7 +268,9 @@ class CostControl:
 
     async def _spent(self, span: Span) -> Spent:
         if span == "day":
-            return await asyncio.to_thread(self._book.read)
+            spent = await asyncio.to_thread(self._book.read)
+            spent.add(self._unsaved.tokens, self._unsaved.money)
+            return spent
         return self._turn if span == "turn" else self._session
 
     def _share(self, span: Span, limits: Limits, spent: Spent) -> tuple[float, str]:
