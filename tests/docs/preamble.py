@@ -19,6 +19,7 @@ from typing import Any, Literal, Protocol
 import pytest
 from pydantic import BaseModel
 
+from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import ApprovalTimeout
 from amplifier_core.hooks import HookHandler, HookRegistry
 from amplifier_core.models import HookResult
@@ -118,7 +119,13 @@ def _imports() -> dict[str, Any]:
 def _program() -> dict[str, Any]:
     """What is running around the hooks."""
     context, display = Conversation(), Screen()
+    coordinator = SessionCoordinator(context=context, display_system=display)
     return {
+        "coordinator": coordinator,
+        "register_contributor": coordinator.register_contributor,
+        "collect_contributions": lambda channel: asyncio.run(
+            coordinator.collect_contributions(channel)
+        ),
         "registry": HookRegistry(),
         "logger": KeywordLogger(),
         "context": context,
@@ -135,6 +142,7 @@ def _helpers() -> dict[str, Any]:
         "format_issues": "\n".join,
         "validate_output": lambda tool_result: (tool_result or {}).get("issues", []),
         "get_active_todos": lambda: ["oil the door"],
+        "my_capability_provider": lambda: ["search", "write"],
         "do_something": lambda data: Issue(data.get("issues", [])),
     }
 

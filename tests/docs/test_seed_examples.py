@@ -26,16 +26,12 @@ CANNOT_RUN = {
     "hooks_architecture:883": "a syntax error: `Mock ApprovalSystem(...)`",
 }
 
-LATER = {
-    "understanding_hooks:103": "contribution channels belong to the coordinator, not here yet",
-}
-
 BLOCKS = {
     block.name: block
     for path in sorted(SEEDS.iterdir())
     for block in (markdown_blocks(path) if path.suffix == ".md" else plain_text_blocks(path))
 }
-RUNNING = [block for name, block in BLOCKS.items() if name not in {*CANNOT_RUN, *LATER}]
+RUNNING = [block for name, block in BLOCKS.items() if name not in CANNOT_RUN]
 
 
 def test_the_blocks_of_every_document_are_found():
@@ -71,11 +67,10 @@ def test_a_listed_block_cannot_run(name: str):
         BLOCKS[name].compile()
 
 
-@pytest.mark.parametrize("name", LATER)
-async def test_a_block_of_later_does_not_run_yet(name: str):
-    """What waits for a later part of the kernel leaves the list when that part arrives."""
-    with pytest.raises(NameError):
-        await BLOCKS[name].run(preamble())
+async def test_the_bare_contribution_channel_of_the_guide_collects():
+    """The guide's bare register_contributor(…) / collect_contributions(…) are shorthand."""
+    found = await BLOCKS["understanding_hooks:103"].run(preamble())
+    assert found["capabilities"] == [["search", "write"]]
 
 
 def test_the_constants_of_the_registry_are_those_of_the_event_reference():
