@@ -7,7 +7,8 @@ import hashlib
 import os
 import re
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +97,7 @@ async def open_session(
     sink = audit if audit is not None else await _open_audit(plan["audit"], known)
     owned = [sink.close] if sink is not None and audit is None else []
     approving = limited(approval_system, plan["approval"])
-    try:
+    async with _undone_on_failure(bundle, owned):
         session = AssembledSession(
             plan,
             loader=ModuleLoader(folder),
@@ -112,17 +113,26 @@ async def open_session(
         if prepare is not None:
             prepare(session)
         await session.initialize()
+    await _tell_failures(session, bundle)
+    await session.tell_unknown(left)
+    if hot_reload:
+        Reloader(session, session.mounting, bundle, folder).watch()
+    return session
+
+
+@asynccontextmanager
+async def _undone_on_failure(
+    bundle: Bundle, owned: Iterable[Callable[[], Awaitable[Any]]]
+) -> AsyncIterator[None]:
+    """A session that does not start leaves nothing open, and says which line is the reason."""
+    try:
+        yield
     except BaseException as error:
         for close in owned:
             await close()
         if isinstance(error, ModuleLoadError):
             raise ModuleLoadError(_located(str(error), bundle)) from error
         raise
-    await _tell_failures(session, bundle)
-    await session.tell_unknown(left)
-    if hot_reload:
-        Reloader(session, session.mounting, bundle, folder).watch()
-    return session
 
 
 def _child_opener(

@@ -51,8 +51,7 @@ class MountedSet(Mounting):
         known = {id(one.outcome) for one in self.placed}
         self.mounted = [one for one in self.mounted if id(one) in known]
 
-    async def discard(self, placed: Placed) -> None:
-        """Undo one module."""
-        await self.unmount(placed.outcome)
-        self.placed = [one for one in self.placed if one is not placed]
-        self.mounted = [one for one in self.mounted if one is not placed.outcome]
+    async def unmount(self, outcome: Mounted) -> None:
+        """Undo one module and forget it."""
+        await super().unmount(outcome)
+        self.placed = [one for one in self.placed if one.outcome is not outcome]

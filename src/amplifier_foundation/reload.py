@@ -2,7 +2,8 @@
 
 Only entries that changed are exchanged, so that the others keep what they remember. New modules are
 mounted beside the old ones; when one of them fails, all of them are taken away again and the old
-set stays. Nothing else goes on in the session meanwhile.
+set stays. Nothing else goes on in the session meanwhile. What hooks changed in the plan when the
+session started is changed again.
 
 An agent must not rewrite the rules it works under: what changed while one of its tools ran is used
 only if a person allows it.
@@ -11,6 +12,7 @@ only if a person allows it.
 from __future__ import annotations
 
 import asyncio
+import copy
 import inspect
 import json
 import logging
@@ -28,6 +30,7 @@ from amplifier_core.utils import describe_error
 from amplifier_foundation.bundles import Bundle, BundleError
 from amplifier_foundation.child_plan import with_session_options
 from amplifier_foundation.mounted_set import NAMED, MountedSet, Placed
+from amplifier_foundation.plan_change import changed_again
 
 logger = logging.getLogger(__name__)
 
@@ -59,31 +62,33 @@ class Reloader:
         self._modules = modules
         self._bundle = bundle
         self._folder = folder
-        self._seen = self._all_files(bundle)
+        self._at_start = with_session_options(bundle.mount_plan), copy.deepcopy(session.config)
+        self._seen = self._all_files()
         self._stamps = {id(one.outcome): self._files_of(one.entry) for one in modules.placed}
         self._calm = self._seen  # the files when no tool was running
         self._running: set[str] = set()
         self._suspects: set[str] = set()
 
     def watch(self) -> None:
-        """Begin: look before each turn, and around each tool call."""
+        """Begin: look before each turn, and around each tool call, until the session ends."""
         self._session.on_turn(self.check)
         for event, handler in (
             (TOOL_PRE, self._before_tool),
             (TOOL_POST, self._after_tool),
             (TOOL_ERROR, self._after_tool),
         ):
-            self._board.hooks.register(event, handler, priority=_LAST, name="reload")
+            remove = self._board.hooks.register(event, handler, priority=_LAST, name="reload")
+            self._board.register_cleanup(remove)
 
     async def _before_tool(self, event: str, data: dict[str, Any]) -> HookResult:
         if not self._running:
-            self._calm = await asyncio.to_thread(self._all_files, self._bundle)
+            self._calm = await asyncio.to_thread(self._all_files)
         self._running.add(str(data.get("tool_call_id")))
         return HookResult(action="continue")
 
     async def _after_tool(self, event: str, data: dict[str, Any]) -> HookResult:
         self._running.discard(str(data.get("tool_call_id")))
-        now = await asyncio.to_thread(self._all_files, self._bundle)
+        now = await asyncio.to_thread(self._all_files)
         if now != self._calm:
             self._calm = now
             self._suspects.add(str(data.get("tool_name")))
@@ -91,7 +96,7 @@ class Reloader:
 
     async def check(self) -> bool:
         """Reload if a file changed; whether the session now runs on something new."""
-        seen = await asyncio.to_thread(self._all_files, self._bundle)
+        seen = await asyncio.to_thread(self._all_files)
         suspects, self._suspects = self._suspects, set()
         self._running.clear()
         if seen == self._seen:
@@ -108,7 +113,7 @@ class Reloader:
 
     async def _reload(self) -> bool:
         bundle = await asyncio.to_thread(self._bundle.reload)
-        plan = with_session_options(bundle.mount_plan)
+        plan = changed_again(*self._at_start, with_session_options(bundle.mount_plan))
         slots = await asyncio.to_thread(lambda: list(self._slots(plan)))
         gone = self._match(slots)
         fresh = [slot for slot in slots if slot.placed is None]
@@ -122,7 +127,7 @@ class Reloader:
         await self._ready(fresh)
         await self._tell(bundle, fresh, gone)
         self._bundle = bundle
-        self._seen = await asyncio.to_thread(self._all_files, bundle)
+        self._seen = await asyncio.to_thread(self._all_files)
         return True
 
     async def _require_person(self, suspects: set[str]) -> None:
@@ -175,7 +180,7 @@ class Reloader:
                 slot.placed = self._modules.placed[-1]
         except BaseException:
             for placed in reversed(self._modules.placed[known:]):
-                await self._modules.discard(placed)
+                await self._modules.unmount(placed.outcome)
             self._modules.forget_failed()
             points.update(before)
             raise
@@ -189,7 +194,7 @@ class Reloader:
         # An old module's clean-up takes away what it mounted by name: let it do so on the side.
         points.update({point: {} for point in NAMED})
         for placed in reversed(gone):
-            await self._modules.discard(placed)
+            await self._modules.unmount(placed.outcome)
         points.update(final)
         self._modules.placed = new
         if old_context is not final["context"]:
@@ -227,11 +232,10 @@ class Reloader:
 
     # Files
 
-    def _all_files(self, bundle: Bundle) -> Stamp:
-        named = [
-            path for _, entry in _entries(bundle.mount_plan) for path in self._named_files(entry)
-        ]
-        return _stamp([*bundle.watched, *named])
+    def _all_files(self) -> Stamp:
+        entries = _entries(self._session.config)
+        named = [path for _, entry in entries for path in self._named_files(entry)]
+        return _stamp([*self._bundle.watched, *named])
 
     def _files_of(self, entry: Mapping[str, Any]) -> Stamp:
         return _stamp(self._named_files(entry))
@@ -241,11 +245,15 @@ class Reloader:
         source = entry.get("source")
         if isinstance(source, str) and "://" not in source:
             yield self._folder / source
-        for text in _texts(entry.get("config")):
+        config = entry.get("config") or {}
+        for text in _texts(config):
             if 0 < len(text) <= _LONGEST_PATH and ("." in text or "/" in text):
-                path = self._folder / text
+                path = self._folder / _at_home(text)
                 if _is_file(path):
                     yield path
+        # Only here: in other options a pattern stands for files that the agent works on.
+        for text in _texts(config.get("settings")):
+            yield from _matching(self._folder / _at_home(text))
 
 
 def _entries(plan: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -279,6 +287,24 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for inner in value:
             yield from _texts(inner)
+
+
+def _at_home(text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:  # nobody's home
+        return Path(text)
+
+
+def _matching(pattern: Path) -> list[Path]:
+    """The files that a pattern finds; nothing for a plain path."""
+    if not set("*?[") & set(str(pattern)):
+        return []
+    try:
+        found = Path(pattern.anchor).glob(str(pattern.relative_to(pattern.anchor)))
+        return [path for path in found if _is_file(path)]
+    except (OSError, ValueError):
+        return []
 
 
 def _is_file(path: Path) -> bool:

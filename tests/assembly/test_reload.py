@@ -200,6 +200,69 @@ async def test_files_that_options_name_are_watched(shop: Workshop) -> None:
         assert "denied by hooks-shell: no" in await session.execute("go")
 
 
+async def test_settings_files_that_a_pattern_finds_are_watched(shop: Workshop) -> None:
+    """Changing a hook file takes effect at the next turn, also one that was not there before."""
+    hook = {"module": "hooks-shell", "config": {"settings": ["conf/*.json"]}}
+
+    def settings(reason: str) -> str:
+        command = f"echo {reason} >&2; exit 2"
+        entry = {"hooks": [{"type": "command", "command": command}]}
+        return json.dumps({"hooks": {"UserPromptSubmit": [entry]}})
+
+    (shop.folder / "conf").mkdir()
+    async with shop.session(shop.bundle(hooks=[hook])) as session:
+        assert "closed" not in await session.execute("go")
+        shop.write("conf/one.json", settings("closed"))
+        assert "closed" in await session.execute("go")
+        shop.write("conf/one.json", settings("shut"))
+        assert "shut" in await session.execute("go")
+
+
+async def test_patterns_of_files_that_the_agent_works_on_are_not_watched(shop: Workshop) -> None:
+    """Only the files of the session are looked at; an edit of the project asks nobody."""
+    hook = {"module": "hooks-test-runner", "config": {"command": "true", "files": ["*.py"]}}
+    async with shop.session(shop.bundle(hooks=[hook])) as session:
+        shop.write("work.py", "x = 1\n")
+        await session.execute("go")
+        assert shop.screen.of("reload") == []
+
+
+CHANGER = """
+from amplifier_core.models import HookResult
+
+async def on_session_start(event, data):
+    plan = data["mount_plan"]
+    hooks = [one for one in plan["hooks"] if one.get("name") != "unwanted"]
+    hooks.append({"module": "./counter.py", "name": "added", "config": {"word": "added"}})
+    session = {**plan["session"], "max_turns": 7}
+    return HookResult(
+        action="modify",
+        data={**data, "mount_plan": {**plan, "hooks": hooks, "session": session}},
+    )
+"""
+
+
+async def test_what_a_hook_changed_in_the_plan_survives_a_reload(shop: Workshop) -> None:
+    """session:start modify: the session runs on the changed plan, after an edit as before it."""
+    shop.write("changer.py", CHANGER)
+    hooks = ["./changer.py", counter("unwanted")]
+    async with shop.session(shop.bundle(hooks=hooks)) as session:
+        assert await said(shop, session) == ["added 1"]
+        shop.save(hooks=[*hooks, counter("new")])
+        assert sorted(await said(shop, session)) == ["added 2", "new 1"]
+        assert session.config["session"]["max_turns"] == 7
+        shop.save(hooks=["./changer.py"], session={**shop.plan["session"], "debug": True})
+        assert await said(shop, session) == ["added 3"]
+        assert session.config["session"]["debug"] is True
+
+
+async def test_nothing_of_the_reloader_stays_behind_a_session(shop: Workshop) -> None:
+    """cleanup undoes everything that the session registered."""
+    async with shop.session() as session:
+        assert any(session.coordinator.hooks.list_handlers().values())
+    assert not any(session.coordinator.hooks.list_handlers().values())
+
+
 async def test_included_files_and_new_layers_are_watched(shop: Workshop) -> None:
     """`.sources`: the files read; and those that would be read if they existed."""
     part = shop.write("part.yaml", "name: part\n")
