@@ -162,13 +162,13 @@ def test_questions_asked_together_come_one_after_the_other() -> None:
 
 def test_a_timeout_raises_and_swallows_no_later_input() -> None:
     """A clean timeout: the next line the person types goes where it belongs."""
-    with asking({**ASK, "timeout": 1.2}, line_after=True) as program:
+    with asking({**ASK, "timeout": 5}, line_after=True) as program:
         program.wait_for("Approval needed")
         program.wait_for('{"timeout"')
         assert "Approval needed" not in program.text()
         program.press("the next line\n")
         said = answers(program)
-        assert "1.2 seconds" in said[0]["timeout"]
+        assert "5 seconds" in said[0]["timeout"]
         assert said[-1]["typed_after"] == "the next line\n"
 
 
@@ -192,11 +192,18 @@ def test_an_enormous_time_limit_is_shown_and_works(timeout: float, shown: str) -
 
 def test_the_countdown_is_live_and_the_loop_goes_on() -> None:
     """Live countdown; nothing blocks the event loop."""
-    with asking({**ASK, "timeout": 20}) as program:
-        program.wait_for("Refused in 0:19")
-        program.wait_for("Refused in 0:17")
+    with asking({**ASK, "timeout": 50}) as program:
+        first = seconds_left(program)
+        program.settle(2.5)
+        assert 1 <= first - seconds_left(program) <= 10
         program.press("d")
-        assert answers(program)[-1]["longest_pause"] < 1.0
+        assert answers(program)[-1]["longest_pause"] < 2.0
+
+
+def seconds_left(program: PtyProgram) -> int:
+    """What the countdown says."""
+    shown = "\n".join(program.wait_for("Refused in 0:"))
+    return int(shown.split("Refused in 0:")[1][:2])
 
 
 def test_a_comment_goes_to_the_agent_with_the_decision() -> None:

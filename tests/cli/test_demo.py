@@ -76,7 +76,7 @@ def test_the_person_decides_at_a_terminal(home: Path, columns: int, key: str, ou
 
 def test_nobody_decides(home: Path) -> None:
     """The countdown ends in the safe default."""
-    program = PtyProgram([*PROGRAM, "demo", "--timeout", "2"], 100, 60, {})
+    program = PtyProgram([*PROGRAM, "demo", "--timeout", "5"], 100, 60, {})
     try:
         program.wait_for("Approval needed", 20)
         assert program.wait_end(30) == 0

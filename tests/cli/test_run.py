@@ -135,7 +135,7 @@ def test_chat_in_a_pipe_takes_a_line_at_a_time(project: Project) -> None:
     project({"text": "One."}, {"text": "Two."})
     done = amplifier("chat", stdin="first\n\n/status\nsecond\n/exit\nnever\n")
     assert done.stdout == "One.\nTwo.\n"
-    assert "1 turns" in done.stderr
+    assert "1 turn, 0 tool calls" in done.stderr
 
 
 def test_ctrl_c_once_stops_after_the_step(project: Project) -> None:

@@ -137,10 +137,10 @@ async def open_agent(options: AgentOptions, display: Display | None = None) -> A
     store = SessionStore()
     saved = await asyncio.to_thread(store.load, options.resume) if options.resume else None
     bundle = await asyncio.to_thread(load_bundle, options.bundle)
-    plan = with_flags(bundle.mount_plan, options.provider, options.model)
+    bundle = bundle.changed(lambda plan: with_flags(plan, options.provider, options.model))
     display = display or make_display(mode_for(as_json=options.as_json), verbose=options.verbose)
     agent = Agent(display, store, saved)
-    await agent.open(replace(bundle, _plan=plan), options)
+    await agent.open(bundle, options)
     keep = options.save
     async with agent.session:
         try:

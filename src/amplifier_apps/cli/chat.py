@@ -155,6 +155,7 @@ async def _typed(agent: Agent) -> AsyncIterator[str]:
             return
         if line.strip():
             yield line.strip()
+            click.echo()
 
 
 def _keys() -> Any:
@@ -197,7 +198,7 @@ def _status(agent: Agent) -> str:
     stats = agent.session.stats
     name = agent.info.name or "not named yet"
     return (
-        f"{agent.session.session_id} ({name})\n{agent.turns} turns, "
+        f"{agent.session.session_id} ({name})\n{agent.turns} turn{'s' * (agent.turns != 1)}, "
         f"{stats['tool_invocations']} tool calls, {agent.display.state.summary()}"
     )
 

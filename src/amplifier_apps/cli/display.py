@@ -128,6 +128,7 @@ class LineDisplay:
 
     def stop(self) -> None:
         """A turn is over: the answer ends with a newline."""
+        self.state.end()
         self._end_line()
 
     @contextmanager
@@ -215,6 +216,7 @@ class JsonDisplay:
 
     def stop(self) -> None:
         """A turn is over."""
+        self.state.end()
         self._stream.flush()
 
     @contextmanager

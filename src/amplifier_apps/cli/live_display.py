@@ -67,6 +67,7 @@ class LiveDisplay(LineDisplay):
 
     def stop(self) -> None:
         """A turn is over: the state goes, what was said stays."""
+        self.state.end()
         self._flush()
         self._close()
 

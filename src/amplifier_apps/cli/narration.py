@@ -13,6 +13,8 @@ from amplifier_core.message_models import TextBlock, text_of
 
 RESULT_LINES = 20
 SHORT = 400
+OWN = "amplifier"
+"""The source of what the command itself has to say."""
 
 LEVEL_SIGNS = {"info": ("note", "·"), "warning": ("warn", "!"), "error": ("bad", "✗")}
 
@@ -46,9 +48,9 @@ def first_line(text: str, limit: int = SHORT) -> str:
 def message_lines(message: str, level: str, source: str) -> list[Line]:
     """A hook's message by severity; further lines stand under the first."""
     style, sign = LEVEL_SIGNS.get(level, LEVEL_SIGNS["info"])
-    who = escape(source.removeprefix("hook:"))
+    who = "" if source == OWN else f"{escape(source.removeprefix('hook:'))}: "
     first, *rest = readable(message).split("\n")
-    lines: list[Line] = [((style, f"{sign} "), ("dim", f"{who}: "), (style, first))]
+    lines: list[Line] = [((style, f"{sign} "), ("dim", who), (style, first))]
     return [*lines, *((((style, f"  {text}"),)) for text in rest)]
 
 

@@ -22,6 +22,7 @@ class RunState:
     tools: int = 0
     denied: int = 0
     asked: int = 0
+    ended: float | None = None
     doing: str = "starting"
     levels: Counter[str] = field(default_factory=Counter)
 
@@ -30,8 +31,12 @@ class RunState:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the run began."""
-        return self.clock() - self.started
+        """Seconds since the run began, until it ended."""
+        return (self.clock() if self.ended is None else self.ended) - self.started
+
+    def end(self) -> None:
+        """The run is over; its time stands still."""
+        self.ended = self.clock()
 
     def take(self, event: str, data: Mapping[str, Any]) -> None:
         """Count one event."""
