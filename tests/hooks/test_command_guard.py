@@ -454,6 +454,8 @@ def test_no_stack_of_wrappings_lets_a_denied_command_pass(wrappers: list[str], c
         quoted = "'" in wrapper or '"' in wrapper
         if quoted and any(sign in command for sign in "'\"`$\\"):
             continue
+        if "`" in wrapper and "`" in command:
+            continue  # unescaped, the inner one would end the outer one
         command = wrapper.format(command)
     found = verdict(judging(Path("/work")), command)
     assert found == "deny" or (found == "ask" and wrappers), command
