@@ -8,8 +8,26 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
-Command = str | tuple[str, ...]
+from pydantic import AfterValidator, Field
+
+from amplifier_foundation.paths import matches
+
+
+def _not_empty(command: str | tuple[str, ...]) -> str | tuple[str, ...]:
+    if not command or not command[0].strip():
+        raise ValueError("must be a command line such as 'pytest -q', or a list of arguments")
+    return command
+
+
+def _usable(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    matches(Path("/probe"), patterns)
+    return patterns
+
+
+Command = Annotated[str | tuple[str, ...], AfterValidator(_not_empty)]
+FilePatterns = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_usable)]
 
 
 def search_path(directory: str) -> str:

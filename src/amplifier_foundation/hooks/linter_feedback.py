@@ -22,7 +22,13 @@ from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
 from amplifier_foundation.config import parse_config
 from amplifier_foundation.hooks._edits import EDITING_TOOLS, edited_file, shown_path
-from amplifier_foundation.hooks._programs import Command, environment, filled, find_program
+from amplifier_foundation.hooks._programs import (
+    Command,
+    FilePatterns,
+    environment,
+    filled,
+    find_program,
+)
 from amplifier_foundation.hooks._subscription import subscribe, working_dir
 from amplifier_foundation.hooks._text import clipped, counted, one_line
 from amplifier_foundation.paths import matches
@@ -41,23 +47,10 @@ class Linter(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(min_length=1, max_length=60)
-    files: tuple[str, ...] = Field(min_length=1)
+    files: FilePatterns
     command: Command
     timeout: float = Field(30.0, gt=0, le=600)
     finding_codes: frozenset[int] | None = None
-
-    @field_validator("command")
-    @classmethod
-    def _not_empty(cls, value: Command) -> Command:
-        if not value or not value[0].strip():
-            raise ValueError("must be a command line or a list of arguments")
-        return value
-
-    @field_validator("files")
-    @classmethod
-    def _usable_patterns(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        matches(Path("/probe"), value)
-        return value
 
 
 PRESETS = {

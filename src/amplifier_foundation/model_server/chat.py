@@ -10,13 +10,16 @@ from amplifier_foundation.model_server.pieces import (
     Turn,
     arguments_of,
     event,
+    said_last,
     slices,
-    text_since,
+    turns,
     words,
 )
 from amplifier_foundation.providers.script import Failure
 
 PATH = "/v1/chat/completions"
+
+__all__ = ["PATH", "complaint", "error", "error_event", "events", "said_last", "turns", "whole"]
 
 _ERRORS = {
     "rate_limit": (429, "requests", "rate_limit_exceeded"),
@@ -72,16 +75,6 @@ def _against(message: dict[str, Any], after: list[Any], before: list[Any]) -> st
 def _is_called(message: dict[str, Any], before: list[Any]) -> bool:
     calls = [call["id"] for earlier in before for call in earlier.get("tool_calls") or []]
     return message.get("tool_call_id") in calls
-
-
-def said_last(body: dict[str, Any]) -> str:
-    """What was said to the model since its last reply."""
-    return text_since(body["messages"], lambda message: message.get("role") == "assistant")
-
-
-def turns(body: dict[str, Any]) -> int:
-    """How many replies the conversation has so far."""
-    return sum(message.get("role") == "assistant" for message in body["messages"])
 
 
 def whole(turn: Turn) -> dict[str, Any]:

@@ -11,13 +11,16 @@ from amplifier_foundation.model_server.pieces import (
     Turn,
     arguments_of,
     event,
+    said_last,
     slices,
-    text_since,
+    turns,
     words,
 )
 from amplifier_foundation.providers.script import Failure
 
 PATH = "/v1/messages"
+
+__all__ = ["PATH", "complaint", "error", "error_event", "events", "said_last", "turns", "whole"]
 
 _ERRORS = {
     "rate_limit": (429, "rate_limit_error"),
@@ -93,16 +96,6 @@ def _parts(message: dict[str, Any]) -> list[Any]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return content if isinstance(content, list) else []
-
-
-def said_last(body: dict[str, Any]) -> str:
-    """What was said to the model since its last reply."""
-    return text_since(body["messages"], lambda message: message.get("role") == "assistant")
-
-
-def turns(body: dict[str, Any]) -> int:
-    """How many replies the conversation has so far."""
-    return sum(message.get("role") == "assistant" for message in body["messages"])
 
 
 def whole(turn: Turn) -> dict[str, Any]:

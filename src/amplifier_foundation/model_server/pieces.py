@@ -73,6 +73,20 @@ def event(data: dict[str, Any] | str, name: str | None = None) -> bytes:
     return f"event: {name}\ndata: {text}\n\n".encode() if name else f"data: {text}\n\n".encode()
 
 
+def said_last(body: dict[str, Any]) -> str:
+    """What was said to the model since its last reply, where a request holds `messages`."""
+    return text_since(body["messages"], _is_reply)
+
+
+def turns(body: dict[str, Any]) -> int:
+    """How many replies the conversation has so far, where a request holds `messages`."""
+    return sum(map(_is_reply, body["messages"]))
+
+
+def _is_reply(message: dict[str, Any]) -> bool:
+    return message.get("role") == "assistant"
+
+
 def text_since(items: list[Any], is_reply: Callable[[dict[str, Any]], bool]) -> str:
     """The text of everything behind the model's last reply."""
     behind = list(takewhile(lambda item: not is_reply(item), reversed(items)))

@@ -11,7 +11,7 @@ import re
 from collections.abc import AsyncGenerator, Callable, Iterator
 from typing import Any
 
-from amplifier_core.llm_errors import ContentFilterError, StreamBrokenError
+from amplifier_core.llm_errors import ContentFilterError
 from amplifier_core.message_models import (
     ChatRequest,
     ContentBlock,
@@ -31,6 +31,7 @@ from amplifier_foundation.providers.remote import (
     RemoteConfig,
     RemoteProvider,
     Vendor,
+    follow,
     mount_remote,
     object_schema,
 )
@@ -100,16 +101,9 @@ class Messages:
                 reply.assembly.know(index, input=block.input)
         yield from reply.finish()
 
-    async def follow(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
+    def follow(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
         """Take the events of a message apart as they come."""
-        reply = _Reply(origin)
-        async for event in events:
-            for chunk in reply.feed(event):
-                yield chunk
-        if not reply.complete:
-            raise origin.error(StreamBrokenError, "the stream ended before the reply did")
-        for chunk in reply.finish():
-            yield chunk
+        return follow(events, _Reply(origin), origin)
 
 
 class _Reply:

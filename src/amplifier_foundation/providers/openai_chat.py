@@ -6,7 +6,7 @@ import json
 from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
-from amplifier_core.llm_errors import ContentFilterError, StreamBrokenError
+from amplifier_core.llm_errors import ContentFilterError
 from amplifier_core.message_models import (
     ChatRequest,
     StreamChunk,
@@ -18,7 +18,7 @@ from amplifier_core.message_models import (
 from amplifier_foundation.providers.assembly import Assembly
 from amplifier_foundation.providers.conversation import Conversation, Turn, arrange, output_text
 from amplifier_foundation.providers.failures import Origin, refused
-from amplifier_foundation.providers.remote import RemoteConfig, object_schema
+from amplifier_foundation.providers.remote import RemoteConfig, follow, object_schema
 
 
 class Chat:
@@ -53,39 +53,42 @@ class Chat:
         if error := getattr(answer, "error", None):  # some gateways say so with status 200
             raise refused(origin, None, str(error.get("message") or error), str(error))
         reply = _Reply(origin)
-        yield from reply.feed(answer, "message")
+        yield from reply.add(answer, "message")
         yield from reply.finish()
 
-    async def follow(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
+    def follow(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
         """Take the chunks of a completion apart as they come."""
-        reply = _Reply(origin)
-        async for event in events:
-            for chunk in reply.feed(event, "delta"):
-                yield chunk
-        if reply.finish_reason is None:
-            raise origin.error(StreamBrokenError, "the stream ended before the reply did")
-        for chunk in reply.finish():
-            yield chunk
+        return follow(events, _Reply(origin), origin)
 
 
 class _Reply:
     """A completion as it arrives."""
 
     def __init__(self, origin: Origin) -> None:
-        self.finish_reason: str | None = None
+        self._finish_reason: str | None = None
         self._origin = origin
         self._assembly = Assembly()
         self._usage: Usage | None = None
         self._model: str | None = None
         self._id: str | None = None
 
-    def feed(self, part: Any, field: str) -> Iterator[StreamChunk]:
+    @property
+    def complete(self) -> bool:
+        """Whether the model said why it ended."""
+        return self._finish_reason is not None
+
+    def feed(self, event: Any) -> Iterator[StreamChunk]:
+        """What one chunk of a stream tells."""
+        return self.add(event, "delta")
+
+    def add(self, part: Any, field: str) -> Iterator[StreamChunk]:
+        """The completion, or a part of it."""
         self._model, self._id = part.model or self._model, part.id or self._id
         if part.usage is not None:
             self._usage = _usage(part.usage)
         for choice in part.choices[:1]:
             yield from self._grow(getattr(choice, field))
-            self.finish_reason = choice.finish_reason or self.finish_reason
+            self._finish_reason = choice.finish_reason or self._finish_reason
 
     def _grow(self, said: Any) -> Iterator[StreamChunk]:
         # Open models think in fields that OpenAI does not have.
@@ -111,11 +114,11 @@ class _Reply:
             self._assembly.know(key, input=written)
 
     def finish(self) -> Iterator[StreamChunk]:
-        if self.finish_reason == "content_filter":
+        if self._finish_reason == "content_filter":
             raise self._origin.error(ContentFilterError, "the provider's filter stopped the reply")
         return self._assembly.finish(
             usage=self._usage,
-            finish_reason=self.finish_reason,
+            finish_reason=self._finish_reason,
             model=self._model,
             id=self._id,
         )

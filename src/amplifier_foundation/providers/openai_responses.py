@@ -6,7 +6,7 @@ import json
 from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
-from amplifier_core.llm_errors import ContentFilterError, LLMError, StreamBrokenError
+from amplifier_core.llm_errors import ContentFilterError, LLMError
 from amplifier_core.message_models import (
     ChatRequest,
     ContentBlock,
@@ -21,7 +21,7 @@ from amplifier_core.message_models import (
 from amplifier_foundation.providers.assembly import Assembly
 from amplifier_foundation.providers.conversation import Conversation, arrange, output_text
 from amplifier_foundation.providers.failures import Origin, refused
-from amplifier_foundation.providers.remote import RemoteConfig, object_schema
+from amplifier_foundation.providers.remote import RemoteConfig, follow, object_schema
 
 
 class Responses:
@@ -57,16 +57,9 @@ class Responses:
         reply.end(answer)
         yield from reply.finish()
 
-    async def follow(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
+    def follow(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
         """Take the events of a response apart as they come."""
-        reply = _Reply(origin)
-        async for event in events:
-            for chunk in reply.feed(event):
-                yield chunk
-        if not reply.complete:
-            raise origin.error(StreamBrokenError, "the stream ended before the reply did")
-        for chunk in reply.finish():
-            yield chunk
+        return follow(events, _Reply(origin), origin)
 
 
 class _Reply:

@@ -12,7 +12,12 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, Field, SecretStr
 
-from amplifier_core.llm_errors import AuthenticationError, LLMError, ProviderUnavailableError
+from amplifier_core.llm_errors import (
+    AuthenticationError,
+    LLMError,
+    ProviderUnavailableError,
+    StreamBrokenError,
+)
 from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk, ToolCall
 from amplifier_foundation.providers.assembly import response_of
 from amplifier_foundation.providers.calls import calls_of
@@ -49,6 +54,33 @@ class Wire(Protocol):
 
     def follow(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
         """Take a streamed answer apart as it comes."""
+
+
+class ArrivingReply(Protocol):
+    """A reply that is put together from the events of a stream."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the model has said all of it."""
+
+    def feed(self, event: Any) -> Iterator[StreamChunk]:
+        """What one event tells."""
+
+    def finish(self) -> Iterator[StreamChunk]:
+        """The end, with the whole reply."""
+
+
+async def follow(
+    events: Any, reply: ArrivingReply, origin: Origin
+) -> AsyncGenerator[StreamChunk, None]:
+    """Feed every event to the reply; a stream that ends before it is an error."""
+    async for event in events:
+        for chunk in reply.feed(event):
+            yield chunk
+    if not reply.complete:
+        raise origin.error(StreamBrokenError, "the stream ended before the reply did")
+    for chunk in reply.finish():
+        yield chunk
 
 
 @dataclass(frozen=True, slots=True)
