@@ -6,8 +6,7 @@ import inspect
 import logging
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from amplifier_core import display, output
@@ -147,7 +146,8 @@ class SessionCoordinator:
         if is_notification(event):
             await self.notify(event, given)
             return continued({**self.hooks.default_fields, **given})
-        if not self.hooks.hears(event) and not self._trail.normal:
+        if not self.hooks.hears(event):
+            self._trail.unheard(event, given)
             return await self.hooks.emit(event, given)
         run = await self._dispatched(event, given)
         if not run.spoken:
@@ -156,7 +156,10 @@ class SessionCoordinator:
 
     async def notify(self, event: str, data: dict[str, Any]) -> None:
         """Tell of something that has happened; nothing that a hook answers can undo it."""
-        if not self.hooks.hears(event) and not self._trail.normal:
+        if not self.hooks.hears(event):
+            # No hook had a say and nothing was decided: only the full trail tells of it.
+            if self._trail.full:
+                self._trail.unheard(event, data)
             return
         run = await self._dispatched(event, data)
         if run.spoken:
@@ -365,14 +368,9 @@ class SessionCoordinator:
             level: Level = "error" if failed else "warning"
             await self.show(message or why, level, f"hook:{one.hook}")
 
-    @asynccontextmanager
-    async def tool_calls(self) -> AsyncIterator[None]:
+    def tool_calls(self) -> ToolCalls:
         """While tool calls are under way, injections wait until their results are in place."""
-        self._injector.begin_calls()
-        try:
-            yield
-        finally:
-            await self._report(await self._injector.end_calls(), {})
+        return ToolCalls(self._injector, self._report)
 
     async def open_request(self, data: dict[str, Any]) -> HookResult:
         """Take a request to a model through its hooks; `data["messages"]` is what to send.
@@ -382,7 +380,8 @@ class SessionCoordinator:
         history = await self._injector.history()
         stored = len(history)
         asked = {**data, "messages": self._injector.for_one_request(history)}
-        if not self.hooks.hears(PROVIDER_REQUEST) and not self._trail.normal:
+        if not self.hooks.hears(PROVIDER_REQUEST):
+            self._trail.unheard(PROVIDER_REQUEST, asked)
             return continued(asked)
         result = await self.execute_with_hooks(PROVIDER_REQUEST, asked)
         if result.action == "deny" or result.data is None:
@@ -569,6 +568,26 @@ class SessionCoordinator:
 
 
 ModuleCoordinator = SessionCoordinator
+
+
+class ToolCalls:
+    """`async with`: what hooks inject is parked, and laid behind the results at the end."""
+
+    __slots__ = ("_injector", "_report")
+
+    def __init__(
+        self, injector: Injector, report: Callable[[_Drops, Mapping[str, None]], Awaitable[None]]
+    ) -> None:
+        self._injector = injector
+        self._report = report
+
+    async def __aenter__(self) -> None:
+        self._injector.begin_calls()
+
+    async def __aexit__(self, *_: object) -> None:
+        dropped = await self._injector.end_calls()
+        if dropped:
+            await self._report(dropped, {})
 
 
 class LoopHolders:

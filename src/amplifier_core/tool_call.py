@@ -141,7 +141,7 @@ async def _judged(
     coordinator: SessionCoordinator, wanted: dict[str, Any], result: ToolResult, spent: int
 ) -> ToolResult:
     """Let the hooks see the result: they may change it or withhold it."""
-    if not coordinator.hooks.hears(TOOL_POST) and not coordinator.trail.normal:
+    if coordinator.trail.sink is None and not coordinator.hooks.hears(TOOL_POST):
         return result
     told = {"success": result.success, "output": result.output, "error": result.error}
     data = {

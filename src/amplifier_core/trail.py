@@ -149,6 +149,12 @@ class Trail:
         elif run.spoken:
             self._decisions(run, durations)
 
+    def unheard(self, event: str, data: Mapping[str, Any]) -> None:
+        """One record for an event that no hook listens to."""
+        if self.normal:
+            body = {"action": "continue", "hooks": [], "data": _readable(data)}
+            self.write("dispatch", body, event=event)
+
     def _decisions(self, run: Dispatch, durations: Mapping[int, float]) -> None:
         for answer in run.spoken:
             if answer.error is not None or answer.result.action != "continue":

@@ -236,16 +236,16 @@ class Loop:
     ) -> tuple[ChatResponse | None, str]:
         _count(turn.coordinator, response)
         board = turn.coordinator
-        if not board.hooks.hears(PROVIDER_RESPONSE) and not board.trail.normal:
-            return response, ""
-        told = response.model_dump()
         data = {
             "provider": turn.provider.name,
             "model": response.model or getattr(turn.provider, "model", None),
-            "response": told,
-            "usage": told.get("usage") or {},
+            "usage": {} if response.usage is None else response.usage.model_dump(),
             "duration_ms": spent,
         }
+        if not board.hooks.hears(PROVIDER_RESPONSE):
+            board.trail.unheard(PROVIDER_RESPONSE, data)
+            return response, ""
+        told = data["response"] = response.model_dump()
         result = await board.execute_with_hooks(PROVIDER_RESPONSE, data)
         if result.action == "deny":
             turn.status = "interrupted"
