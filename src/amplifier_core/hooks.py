@@ -120,7 +120,8 @@ class Answer:
 
 
 _Entry = tuple[int, int, HookHandler]
-_PlanEntry = tuple[Handler, str, HookHandler]
+_PlanEntry = tuple[Handler | None, str, HookHandler]
+"""The call (None for a hook with limits, which needs more than that), its event name, itself."""
 
 
 class Plan(tuple[_PlanEntry, ...]):
@@ -134,7 +135,7 @@ class Plan(tuple[_PlanEntry, ...]):
         """The plan of an event."""
         plan = cls(entries)
         plain = all(name == event and _is_coroutine_function(call) for call, name, _ in plan)
-        plan.calls = tuple(call for call, _, _ in plan) if plain else None
+        plan.calls = tuple(record.handler for _, _, record in plan) if plain else None
         return plan
 
 
@@ -456,7 +457,7 @@ class HookRegistry:
                 continue
             careful = record.on_error == "deny" or record.timeout is not None
             yield (
-                _careful if careful else record.handler,
+                None if careful else record.handler,
                 record.event if exact else event,
                 record,
             )
@@ -555,11 +556,6 @@ def _enter(event: str) -> int:
 _NOT_ASKED = object()
 
 
-def _careful(_event: str, _data: dict[str, Any]) -> object:
-    """Stands in the plan for a hook with limits, which needs more than a call."""
-    return _NOT_ASKED
-
-
 async def _ask_from(  # noqa: C901 - the loop that every audited event goes through
     index: int, run: Dispatch, answer: Any = _NOT_ASKED, watch: Watch | None = None
 ) -> Dispatch:
@@ -570,7 +566,7 @@ async def _ask_from(  # noqa: C901 - the loop that every audited event goes thro
             steps = watch.begin(record)
         try:
             if answer is _NOT_ASKED:
-                if call is _careful or run.shared is None:
+                if call is None or run.shared is None:
                     answer = record.execute(name, detached(run.data))
                 else:
                     answer = call(name, run.shared)
