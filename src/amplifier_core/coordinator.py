@@ -157,9 +157,7 @@ class SessionCoordinator:
     async def notify(self, event: str, data: dict[str, Any]) -> None:
         """Tell of something that has happened; nothing that a hook answers can undo it."""
         if not self.hooks.hears(event):
-            # No hook had a say and nothing was decided: only the full trail tells of it.
-            if self._trail.full:
-                self._trail.unheard(event, data)
+            self._trail.unheard(event, data)
             return
         run = await self._dispatched(event, data)
         if run.spoken:
