@@ -1,4 +1,4 @@
-"""The examples in the pages about bundles are bundles."""
+"""The examples in the pages are bundles; those of modules are tested with their options."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 
 from amplifier_foundation.bundles import load_bundle
 
-PAGES = [Path("docs/bundles.md"), *sorted(Path("docs/modules").glob("*.md"))]
+PAGES = [Path("README.md"), *sorted(Path("docs").glob("*.md"))]
 _BLOCK = re.compile(r"^```ya?ml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _SECTION = re.compile(r"^(session|providers|tools|hooks|agents|audit|approval):", re.MULTILINE)
 BLOCKS = [
     (page.name, block)
     for page in PAGES
     for block in _BLOCK.findall(page.read_text())
-    if _SECTION.search(block)  # rule files and the like are shown in the same pages
+    if _SECTION.search(block)  # settings of other programs are shown in the same pages
 ]
 
 
