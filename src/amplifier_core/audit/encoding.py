@@ -66,7 +66,11 @@ def encode_member(value: Any) -> bytes:
     """A short member of the line itself, such as the session or the name of a hook."""
     if type(value) is str:
         return _short_text(value) if len(value) <= KEY_LIMIT else encode(_digested(value, HEAD))
-    return b"null" if value is None else encode(value, NARROW)
+    if value is None:
+        return b"null"
+    if type(value) is int and -SAFE_INTEGER <= value <= SAFE_INTEGER:
+        return b"%d" % value
+    return encode(value, NARROW)
 
 
 @lru_cache(maxsize=2048)
