@@ -1,0 +1,226 @@
+"""Whole sessions on the real SDKs, against the local model server, when things go wrong.
+
+Anthropic Messages, OpenAI Chat Completions and OpenAI Responses; whole replies and streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from amplifier_core.llm_errors import LLMError
+from amplifier_core.models import HookResult
+from amplifier_core.session import AmplifierSession
+from amplifier_core.testing import EventRecorder, MockTool, RecordingDisplay
+from amplifier_foundation.model_server import ModelServer
+from tests.providers.mounting import MESSAGES, PROTOCOLS, Protocol
+
+ASK: dict[str, Any] = {
+    "text": "Let me see.",
+    "tool_calls": [{"name": "Echo", "input": {"word": "hello"}}],
+}
+ANSWER: dict[str, Any] = {"text": "It said hello.", "expect": "you said hello"}
+
+
+@pytest.fixture(params=PROTOCOLS)
+def protocol(request: pytest.FixtureRequest) -> Protocol:
+    return PROTOCOLS[request.param]
+
+
+@pytest.fixture(params=["loop-basic", "loop-streaming"])
+def loop(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+class Journey:
+    """One session over the wire, with everything it told."""
+
+    def __init__(self, session: AmplifierSession, server: ModelServer) -> None:
+        self.session = session
+        self.server = server
+        self.heard = EventRecorder()
+        self.tool = MockTool("Echo", lambda given: f"you said {given.get('word')}")
+
+    def count(self, event: str) -> int:
+        return self.heard.names.count(event)
+
+    def texts(self, role: str) -> list[str]:
+        return [str(one["content"]) for one in self.session.context.messages if one["role"] == role]
+
+
+@asynccontextmanager
+async def journey(
+    protocol: Protocol, loop: str, script: list[dict[str, Any]], **loop_config: Any
+) -> AsyncIterator[Journey]:
+    async with ModelServer(script) as server:
+        provider = "provider-anthropic" if protocol is MESSAGES else "provider-openai"
+        config = {"retry_delay": 0.01, "attempts": 3, **loop_config}
+        plan = {
+            "session": {
+                "orchestrator": {"module": loop, "config": config},
+                "context": {"module": "context-simple"},
+            },
+            "providers": [{"module": provider, "config": protocol.config(server)}],
+        }
+        made = Journey(AmplifierSession(plan, display_system=RecordingDisplay()), server)
+        async with made.session as session:
+            await session.coordinator.mount("tools", made.tool)
+            session.coordinator.hooks.register("*", made.heard, priority=1000, name="heard")
+            yield made
+
+
+async def test_a_turn_with_a_tool_call_tells_every_event_and_counts_its_tokens(
+    protocol: Protocol, loop: str
+) -> None:
+    """Streaming, tool calls, usage: the whole path over the wire."""
+    async with journey(protocol, loop, [ASK, ANSWER]) as trip:
+        assert await trip.session.execute("Say it") == "It said hello."
+        assert trip.tool.calls == [{"word": "hello"}]
+        assert trip.session.stats["total_tokens"] > 0
+        assert (trip.count("provider:request"), trip.count("provider:response")) == (2, 2)
+        assert bool(trip.count("content_block:delta")) is (loop == "loop-streaming")
+        assert (trip.count("tool:pre"), trip.count("tool:post")) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        ({"type": "rate_limit", "retry_after": 0.02}, 429),
+        ("overloaded", 529),
+        ("server_error", 500),
+    ],
+    ids=["429", "529", "500"],
+)
+async def test_a_busy_server_is_asked_again_and_the_turn_goes_on(
+    protocol: Protocol, loop: str, error: Any, status: int
+) -> None:
+    """Retries with backoff (`provider:retry`), retry-after honoured."""
+    async with journey(protocol, loop, [{"error": error, **ASK}, ANSWER]) as trip:
+        assert await trip.session.execute("Say it") == "It said hello."
+        ((_, told),) = trip.heard.get_events("provider:retry")
+        assert (told["attempt"], told["max_attempts"]) == (1, 3)
+        assert told["error"]["status_code"] == status
+        if status == 429:
+            assert told["delay_ms"] == 20
+        assert trip.count("provider:error") == 0
+        assert len(trip.tool.calls) == 1
+
+
+@pytest.mark.parametrize("error", ["rate_limit", "overloaded"])
+async def test_a_server_that_stays_busy_ends_the_turn_with_its_reason(
+    protocol: Protocol, loop: str, error: str
+) -> None:
+    """Errors as `provider:error`; the caller and the person are told, the session lives on."""
+    script = [{"error": error}] * 3 + [{"text": "Back again."}]
+    async with journey(protocol, loop, script) as trip:
+        with pytest.raises(LLMError) as raised:
+            await trip.session.execute("Say it")
+        assert raised.value.retryable
+        assert (trip.count("provider:retry"), trip.count("provider:error")) == (2, 1)
+        kinds = [d["notification_type"] for _, d in trip.heard.get_events("user:notification")]
+        assert kinds == ["error"]
+        ((_, done),) = trip.heard.get_events("orchestrator:complete")
+        assert done["status"] == "error"
+        assert await trip.session.execute("Still there?") == "Back again."
+
+
+@pytest.mark.parametrize("events", [1, 4])
+async def test_a_stream_that_breaks_off_runs_nothing_and_is_asked_again(
+    protocol: Protocol, loop: str, events: int
+) -> None:
+    """A broken stream: no half tool call runs, the request is repeated."""
+    async with journey(protocol, loop, [{**ASK, "break_after": events}, ASK, ANSWER]) as trip:
+        assert await trip.session.execute("Say it") == "It said hello."
+        assert trip.count("provider:retry") == 1
+        assert trip.tool.calls == [{"word": "hello"}]
+        roles = [one["role"] for one in trip.session.context.messages]
+        assert roles == ["user", "assistant", "tool", "assistant"]
+
+
+async def test_malformed_arguments_are_told_to_the_model_and_run_nothing(
+    protocol: Protocol, loop: str
+) -> None:
+    """Malformed tool arguments: the model reads what was wrong and tries again."""
+    broken = {"tool_calls": [{"name": "Echo", "arguments": '{"word": "hel'}]}
+    async with journey(protocol, loop, [broken, ASK, ANSWER]) as trip:
+        assert await trip.session.execute("Say it") == "It said hello."
+        assert trip.tool.calls == [{"word": "hello"}]
+        assert trip.count("tool:error") == 1
+        first, second = trip.texts("tool")
+        assert second == "you said hello"
+        assert "JSON" in first or "arguments" in first
+
+
+async def test_an_unknown_tool_is_named_with_those_there_are(protocol: Protocol, loop: str) -> None:
+    """Unknown tool: the model reads which ones exist."""
+    wrong = {"tool_calls": [{"name": "Ehco", "input": {"word": "x"}}]}
+    async with journey(protocol, loop, [wrong, ASK, ANSWER]) as trip:
+        assert await trip.session.execute("Say it") == "It said hello."
+        assert trip.texts("tool")[0] == "Unknown tool 'Ehco'; have ['Echo']"
+
+
+async def test_an_empty_reply_ends_the_turn_and_not_the_session(
+    protocol: Protocol, loop: str
+) -> None:
+    """Empty reply: nothing is said, and the next request is one that the server accepts."""
+    async with journey(protocol, loop, [{}, {"text": "Awake."}]) as trip:
+        assert await trip.session.execute("Say it") == ""
+        assert await trip.session.execute("Hello?") == "Awake."
+        assert len(trip.server.requests) == 2
+
+
+async def test_parallel_calls_are_each_mediated_and_answered_in_order(
+    protocol: Protocol, loop: str
+) -> None:
+    """Results keep the model's order, one denied among them, and the server accepts them."""
+    words = ["one", "two", "three"]
+    ask = {"tool_calls": [{"name": "Echo", "input": {"word": word}} for word in words]}
+
+    async def guard(event: str, data: dict[str, Any]) -> HookResult:
+        if data["tool_input"]["word"] == "two":
+            return HookResult(action="deny", reason="not this one")
+        return HookResult(action="inject_context", context_injection="a remark")
+
+    async with journey(protocol, loop, [ask, {"text": "Done."}]) as trip:
+        trip.session.coordinator.hooks.register("tool:pre", guard, name="guard")
+        assert await trip.session.execute("Say it") == "Done."
+        assert trip.texts("tool") == [
+            "you said one",
+            "Operation denied by guard: not this one",
+            "you said three",
+        ]
+        assert sorted(one["word"] for one in trip.tool.calls) == ["one", "three"]
+
+
+async def test_a_conversation_that_is_too_long_is_not_tried_again(
+    protocol: Protocol, loop: str
+) -> None:
+    """What cannot be helped by trying again is not tried again."""
+    async with journey(protocol, loop, [{"error": "context_length"}]) as trip:
+        with pytest.raises(LLMError, match=r"(?i)context|token|long"):
+            await trip.session.execute("Say it")
+        assert (trip.count("provider:retry"), trip.count("provider:error")) == (0, 1)
+        assert len(trip.server.requests) == 1
+
+
+async def test_a_resumed_conversation_is_accepted_by_the_server(
+    protocol: Protocol, loop: str
+) -> None:
+    """State saved after a tool call goes on over the wire, results of unknown calls included."""
+    async with journey(protocol, loop, [ASK, ANSWER]) as trip:
+        await trip.session.execute("Say it")
+        state = await trip.session.state()
+    state["messages"] = state["messages"][:2]  # the process died while the tool ran
+    async with ModelServer([{"text": "I shall look first.", "expect": "outcome"}]) as server:
+        provider = "provider-anthropic" if protocol is MESSAGES else "provider-openai"
+        plan = {
+            "session": {"orchestrator": loop, "context": "context-simple"},
+            "providers": [{"module": provider, "config": protocol.config(server)}],
+        }
+        async with AmplifierSession(plan, state=state) as again:
+            await again.execute("What was the outcome?")
+        assert "is unknown" in str(server.requests[0].body)
