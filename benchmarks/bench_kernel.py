@@ -10,7 +10,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable
 from typing import Any
 
-from amplifier_core.hooks import HookRegistry
+from amplifier_core.hooks import HookHandler, HookRegistry
 from amplifier_core.isolation import copy_plain
 from amplifier_core.models import CONTINUE, HookResult
 from benchmarks.harness import Body, Row, calls_of, compare, loop_of, report
@@ -116,13 +116,6 @@ def concurrent() -> Row:
 
 def many() -> list[Row]:
     """Ten thousand handlers of one event: in, out, and all of them."""
-    entries = [(0, number, quiet) for number in range(MANY)]
-
-    def bisect_in_and_out() -> None:
-        entry = (0, MANY // 2, quiet)
-        insort(entries, entry, key=lambda one: one[:2])
-        del entries[bisect_left(entries, entry[:2], key=lambda one: one[:2])]
-
     return [
         _in_and_out("register at 10,000 handlers", 1.5, _inserted, _registered),
         _in_and_out("unregister at 10,000 handlers", 2.5, _deleted, _unregistered),
@@ -150,30 +143,26 @@ def _in_and_out(
     return Row(what, best[1] / best[0], goal, best[0] * 1e6, best[1] * 1e6)
 
 
-_entries = [(0, number, quiet) for number in range(MANY)]
+_records = [HookHandler(quiet) for _ in range(MANY)]
 _hooks = registry_of(MANY)
 
 
-def _new_entries() -> list[Any]:
-    return [(0, MANY + number, quiet) for number in range(BATCH)]
-
-
 def _inserted() -> float:
-    fresh = _new_entries()
+    """The bare thing: a record, sortable by priority, put into its place in a list."""
     started = time.perf_counter()
-    for entry in fresh:
-        insort(_entries, entry)
+    for _ in range(BATCH):
+        insort(_records, HookHandler(quiet))
     spent = time.perf_counter() - started
-    del _entries[MANY:]
+    del _records[MANY:]
     return spent
 
 
 def _deleted() -> float:
-    fresh = _new_entries()
-    _entries.extend(fresh)
+    fresh = [HookHandler(quiet) for _ in range(BATCH)]
+    _records.extend(fresh)
     started = time.perf_counter()
-    for entry in fresh:
-        del _entries[bisect_left(_entries, entry)]
+    for record in fresh:
+        del _records[bisect_left(_records, record)]
     return time.perf_counter() - started
 
 

@@ -474,15 +474,16 @@ class HookRegistry:
 
     async def emit(self, event: str, data: dict[str, Any] | None = None) -> HookResult:  # noqa: C901 - one frame, because each costs as much as a hook
         """Run every hook of the event in order; returns the strongest answer and the final data."""
-        plan = self._plans.get(event) if type(event) is str else None
-        if plan is None:
+        try:
+            plan = self._plans[event]
+        except (KeyError, TypeError):
             plan = self._plan(event)
         if type(data) is not dict:
             data = as_dict(data)
         if not plan:
             return continued({**self._defaults, **data})
-        depth = _depth.get()
-        if plan.calls is None or depth >= MAX_DEPTH:
+        calls, depth = plan.calls, _depth.get()
+        if calls is None or depth >= MAX_DEPTH:
             return (await self.dispatch(event, data)).fold()
         current = {**self._defaults, **data, "timestamp": timestamp()}
         try:
@@ -492,7 +493,7 @@ class HookRegistry:
         _depth.set(depth + 1)
         try:
             # The path of events to which every hook says continue; the first other word leaves it.
-            waiting = iter(plan.calls)
+            waiting = iter(calls)
             for call in waiting:
                 try:
                     answer = await call(event, seen)
@@ -504,7 +505,7 @@ class HookRegistry:
             else:
                 return continued(current)
             run = Dispatch(event, plan, current, seen)
-            index = len(plan) - length_hint(waiting) - 1
+            index = len(calls) - length_hint(waiting) - 1
             return (await _ask_from(index, run, answer)).fold()
         finally:
             _depth.set(depth)

@@ -75,14 +75,18 @@ class HookResult(BaseModel, metaclass=_Interning):
         None, description="Several injections in one answer"
     )
 
+    def __getattr__(self, name: str) -> Any:
+        """The slots that a result filled by the kernel leaves empty read as validation's None."""
+        if name in ("__pydantic_extra__", "__pydantic_private__"):
+            return None
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
 
 # Validation costs more than a whole emit, so the kernel fills results it has already checked
 # directly: the model's own slots, in the same state that validation leaves them in.
 _new = object.__new__
 _set_values = BaseModel.__dict__["__dict__"].__set__
 _set_given = BaseModel.__dict__["__pydantic_fields_set__"].__set__
-_set_extra = BaseModel.__dict__["__pydantic_extra__"].__set__
-_set_private = BaseModel.__dict__["__pydantic_private__"].__set__
 _DEFAULTS = {name: field.default for name, field in HookResult.model_fields.items()}
 _CONTINUED_FIELDS = {"action", "data"}
 
@@ -94,8 +98,6 @@ def continued(data: dict[str, Any] | None) -> HookResult:
     result: HookResult = _new(HookResult)
     _set_values(result, values)
     _set_given(result, _CONTINUED_FIELDS)
-    _set_extra(result, None)
-    _set_private(result, None)
     return result
 
 
@@ -107,8 +109,6 @@ def replaced(result: HookResult, **changes: Any) -> HookResult:
     fresh: HookResult = _new(HookResult)
     _set_values(fresh, {**result.__dict__, **changes})
     _set_given(fresh, result.model_fields_set | (changes.keys() & _DEFAULTS.keys()))
-    _set_extra(fresh, None)
-    _set_private(fresh, None)
     return fresh
 
 

@@ -1,5 +1,8 @@
 """Context injection: limits, budget, roles, frames, placement, contexts of every kind."""
 
+# Wrong values are handed in on purpose.
+# mypy: disable-error-code="arg-type, assignment"
+
 from __future__ import annotations
 
 import asyncio
