@@ -145,8 +145,7 @@ class Done:
     __slots__ = ()
 
     def __await__(self) -> Generator[Any, None, None]:
-        return None
-        yield  # a generator that returns at once
+        yield from ()
 
 
 DONE = Done()

@@ -477,14 +477,21 @@ class TestTheTrail:
 
     @pytest.mark.parametrize(
         ("level", "recorded"),
-        [("decisions", []), ("normal", [PRE]), ("full", [PRE, "session:end"])],
+        [("decisions", []), ("normal", [PRE, "session:end"]), ("full", [PRE, "session:end"])],
     )
     async def test_events_nobody_hears_are_recorded(self, level, recorded):
-        """Every operation dispatched; a notification that nobody hears at full level."""
+        """What is recorded: every event dispatched."""
         room = Room(audit=MemoryAudit(level=level))
         await room.session.execute_with_hooks(PRE, {"x": 1})
         await room.session.notify("session:end", {})
         assert [record["event"] for record in room.audit.of_type("dispatch")] == recorded
+
+    async def test_decisions_only_is_silent_about_silence(self):
+        room = Room(audit=MemoryAudit(level="decisions"))
+        room.hooks.register(PRE, says())
+        written = len(room.audit.lines)
+        await room.pre()
+        assert len(room.audit.lines) == written
 
     async def test_scrubbers_run_over_what_is_shown_injected_and_written(self):
         """Runs over text before it is displayed or written to the trail."""

@@ -334,6 +334,30 @@ class TestPlacement:
         behind = self.injection("note", append_to_last_tool_result=True)
         assert with_ephemeral(history, [behind])[-1]["content"] == "note"
 
+    async def test_a_context_that_fails_behind_the_results(self):
+        room = Room(context=Raising())
+        room.hooks.register(POST, injects("after"), name="late")
+        async with room.session.tool_calls():
+            await post(room)
+            assert room.screen.shown == []
+        [(message, level, source)] = room.screen.shown
+        assert message.startswith("Context injection failed: OSError")
+        assert (level, source) == ("error", "hook:late")
+
+    async def test_what_is_never_stored_can_be_reviewed(self):
+        """User can review injections (debug mode)."""
+        room = Room(debug=True)
+        room.hooks.register(POST, injects("now", ephemeral=True), name="todo")
+        await post(room)
+        assert [one["content"] for one in room.session.ephemeral_injections()] == ["now"]
+        assert room.screen.shown == [("Injected: now", "info", "hook:todo")]
+
+    async def test_a_changed_plan_changes_the_limits(self):
+        room = Room()
+        room.session.use_plan({"session": {"injection_size_limit": 3}})
+        assert room.session.injection_size_limit == 3
+        assert room.session.config == {"session": {"injection_size_limit": 3}}
+
     async def test_nothing_waits_after_the_end(self):
         room = Room()
         room.hooks.register(POST, injects("x", ephemeral=True))

@@ -21,6 +21,7 @@ from amplifier_core.gates import digest_of
 from amplifier_core.models import DEFAULT_APPROVAL_OPTIONS, HookResult, ToolResult, continued
 from amplifier_core.precedence import fold, strongest
 from amplifier_core.utils import (
+    DONE,
     canonical_bytes,
     clock,
     describe_error,
@@ -225,6 +226,10 @@ def test_redacting_by_key():
         "api_key": "[REDACTED]", "Authorization": "[REDACTED]", "total_tokens": 5,
         "empty_password": "", "in": [{"my-secret": "[REDACTED]", "path": "/x"}],
     }  # fmt: skip
+
+
+async def test_something_done_can_be_awaited_or_not():
+    assert await DONE is None
 
 
 class TestFinishing:
