@@ -50,6 +50,9 @@ async def count(ticks: list[float]) -> None:
 
 
 async def main(plan: dict[str, Any]) -> None:
+    for spec in plan["questions"]:
+        if "times" in plan:  # more than fits into an argument
+            spec["tool_input"]["command"] *= plan["times"]
     approval = TerminalApproval(base=Path(plan.get("base", ".")))
     ticks: list[float] = []
     ticking = asyncio.create_task(count(ticks))

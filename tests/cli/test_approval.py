@@ -102,17 +102,18 @@ def test_options_by_arrow_digit_and_letter() -> None:
         assert all(answer["by"] for answer in said)
 
 
-@pytest.mark.parametrize("key", ["l", "2"])
-def test_no_single_key_allows_for_ever(key: str) -> None:
+def test_no_single_key_allows_for_ever() -> None:
     """T18: no single key for "always"."""
-    with asking(ASK) as program:
-        program.wait_for_question("Allow this?")
-        program.press(key)
-        program.wait_for("› 2. Allow always")
-        program.settle(0.4)
-        assert program.child.isalive()
-        program.press("\x03")
-        assert answers(program)[0]["option"] == "Deny"
+    questions = [{**ASK, "prompt": f"Question {key}?"} for key in "l2"]
+    with asking(*questions) as program:
+        for key in "l2":
+            program.wait_for_question(f"Question {key}?")
+            program.press(key)
+            program.wait_for("› 2. Allow always")
+            program.settle(0.4)
+            assert f"Question {key}?" in program.text()
+            program.press("\x03")
+        assert [one["option"] for one in answers(program)[:2]] == ["Deny", "Deny"]
 
 
 def test_what_was_typed_before_the_question_is_no_answer() -> None:
@@ -172,22 +173,17 @@ def test_a_timeout_raises_and_swallows_no_later_input() -> None:
         assert said[-1]["typed_after"] == "the next line\n"
 
 
-@pytest.mark.parametrize("timeout", [0, -5, float("nan")])
-def test_a_time_limit_that_is_none_is_over_at_once(timeout: float) -> None:
-    """T10: timeout 0, negative, NaN."""
-    with asking({**ASK, "timeout": timeout}) as program:
-        assert "timeout" in answers(program)[0]
-
-
-@pytest.mark.parametrize(
-    ("timeout", "shown"), [(1e12, "Refused in 277777"), (float("inf"), "no time limit")]
-)
-def test_an_enormous_time_limit_is_shown_and_works(timeout: float, shown: str) -> None:
-    """T10: timeout infinity, 10^12."""
-    with asking({**ASK, "timeout": timeout}) as program:
-        program.wait_for_question(shown)
-        program.press("a")
-        assert answers(program)[0]["option"] == "Allow once"
+def test_odd_time_limits() -> None:
+    """T10: timeout 0, negative and NaN are over at once; infinity and 10^12 are shown and work."""
+    over = [{**ASK, "timeout": timeout} for timeout in (0, -5, float("nan"))]
+    enormous = [{**ASK, "timeout": timeout} for timeout in (1e12, float("inf"))]
+    with asking(*over, *enormous) as program:
+        for shown in ("Refused in 277777", "no time limit"):
+            program.wait_for_question(shown)
+            program.press("a")
+        said = answers(program)[:-1]
+    assert ["timeout" in one for one in said] == [True, True, True, False, False]
+    assert [one["option"] for one in said[3:]] == ["Allow once", "Allow once"]
 
 
 def test_the_countdown_is_live_and_the_loop_goes_on() -> None:
@@ -250,6 +246,17 @@ def test_a_long_input_must_be_read_to_its_end_before_it_can_be_allowed() -> None
         program.wait_for("line 99")
         program.press("a")
         assert answers(program)[0]["option"] == "Allow once"
+
+
+def test_a_megabyte_does_not_stop_the_loop() -> None:
+    """T17: a 1 MB line; the countdown and everything else go on while it is laid out."""
+    question = {**ASK, "tool_name": "Bash", "tool_input": {"command": "漢\x1b"}}
+    with asking(question, times=150_000) as program:
+        program.wait_for_question("Allow this?")
+        program.press("d")
+        said = answers(program)
+    assert said[0]["option"] == "Deny"
+    assert said[-1]["longest_pause"] < 2.0
 
 
 def test_a_long_input_can_be_refused_unread() -> None:

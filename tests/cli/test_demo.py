@@ -55,8 +55,9 @@ def test_the_demo_leaves_nothing_behind(home: Path) -> None:
     assert [path.name for path in home.iterdir()] == ["tmp"]
 
 
-@pytest.mark.parametrize("columns", [80, 200])
-@pytest.mark.parametrize(("key", "outcome"), [("a", "as allowed"), ("d", "was refused")])
+@pytest.mark.parametrize(
+    ("columns", "key", "outcome"), [(80, "a", "as allowed"), (200, "d", "was refused")]
+)
 def test_the_person_decides_at_a_terminal(home: Path, columns: int, key: str, outcome: str) -> None:
     """A production write asks the person, with a countdown."""
     program = PtyProgram([*PROGRAM, "demo"], columns, 60, {})

@@ -26,9 +26,10 @@ def lines_of(event: str, **data: Any) -> list[str]:
     return [plain(line) for line in narrate(event, data)]
 
 
-@pytest.mark.parametrize("columns", [80, 200])
-@pytest.mark.parametrize(("key", "outcome"), [("a", "✓ allowed by"), ("d", "✗ refused by")])
-def test_a_question_beside_the_live_display(key: str, outcome: str, columns: int) -> None:
+@pytest.mark.parametrize(
+    ("columns", "key", "outcome"), [(80, "a", "✓ allowed by"), (200, "d", "✗ refused by")]
+)
+def test_a_question_beside_the_live_display(columns: int, key: str, outcome: str) -> None:
     """It stops the live display and restarts it; no torn lines."""
     with in_pty("tests.cli.telling", columns=columns, rows=40) as program:
         program.wait_for_question("Deploy now?")

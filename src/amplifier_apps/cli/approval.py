@@ -131,9 +131,14 @@ class TerminalApproval:
     async def _put(
         self, question: ApprovalQuestion, deadline: float, commentable: bool
     ) -> ApprovalAnswer:
+        from amplifier_apps.cli.question_view import content_width
+
         state = await asyncio.to_thread(_state_of, question, self._base, commentable)
         pause = self._display.paused() if self._display else nullcontext()
         with pause, controlling_terminal(self._device) as terminal:
+            # Laying out a megabyte takes a moment; the loop goes on meanwhile.
+            columns, _ = os.get_terminal_size(terminal.writing.fileno())
+            await asyncio.to_thread(state.content, content_width(columns or 80))
             await self._run(terminal, state, deadline)
         if state.choice.decision is None or self._clock() >= deadline:
             raise TimeoutError

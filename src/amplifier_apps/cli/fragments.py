@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from amplifier_apps.cli.escape import ESCAPED, escape
@@ -11,7 +12,8 @@ Line = tuple[Fragment, ...]
 
 GUTTER = "│ "
 CONTINUED = "╎ "
-WORDY_ROWS = 50  # a text longer than this is not prose, and each row costs a look at the rest
+_ESCAPES = re.compile(f"(?:{ESCAPED.pattern})+")
+PROSE_LENGTH = 4_000  # a longer line is no prose, and each row costs a look at the rest
 
 
 def styled(text: str, style: str = "", *, ascii_only: bool = False) -> list[Line]:
@@ -28,7 +30,7 @@ def one_line(text: str, style: str = "", *, ascii_only: bool = False) -> Line:
 def _marked(shown: str, style: str) -> Iterator[Fragment]:
     """The shown text with its escapes in their own style."""
     position = 0
-    for match in ESCAPED.finditer(shown):
+    for match in _ESCAPES.finditer(shown):
         if match.start() > position:
             yield style, shown[position : match.start()]
         yield "class:escape", match.group()
@@ -55,6 +57,8 @@ def boxed(lines: Iterable[Line], width: int, style: str = "class:gutter") -> lis
 
 def wrap_words(line: Line, width: int) -> list[Line]:
     """Like `wrap`, but breaks behind a space where there is one; no character is lost."""
+    if sum(len(text) for _, text in line) > PROSE_LENGTH:
+        return wrap(line, width)
     rows: list[Line] = []
     rest = line
     while len(found := wrap(rest, width)) > 1:
@@ -62,8 +66,6 @@ def wrap_words(line: Line, width: int) -> list[Line]:
         keep = first.rfind(" ") + 1 or len(first)
         row, rest = _split(rest, keep)
         rows.append(row)
-        if len(rows) >= WORDY_ROWS:
-            return [*rows, *wrap(rest, width)]
     return [*rows, *found]
 
 

@@ -102,7 +102,7 @@ class QuestionState:
 
 def screen(state: QuestionState, columns: int, rows: int, remaining: float) -> list[Line]:
     """Everything on the terminal, at most `rows` lines of at most `columns` cells."""
-    width = max(20, columns - 1)
+    width = content_width(columns)
     foot = [*_options(state, width), _dim(""), *_help(state, width)]
     content = state.content(width)
     room = max(1, rows - len(foot) - 2)
@@ -113,6 +113,11 @@ def screen(state: QuestionState, columns: int, rows: int, remaining: float) -> l
     shown = content[state.top : bottom]
     position = "" if len(content) <= room else f"{min(bottom, len(content))}/{len(content)} lines"
     return [_head(state, width, remaining, position), *shown, (("", ""),), *foot][:rows]
+
+
+def content_width(columns: int) -> int:
+    """The cells of a row: one less than the terminal has, so that it never wraps by itself."""
+    return max(20, columns - 1)
 
 
 def to_ascii(line: Line) -> Line:
