@@ -1,4 +1,4 @@
-"""The pytest plugin in a project of its own, run by a pytest of its own."""
+"""The pytest plugin in a project of its own."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def test_fixtures(coordinator, hook_cleanup, mock_deps, module_path, modul
 def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
     pytester.makeini(INI)
     pytester.makepyfile(test_mine=TESTS)
-    return pytester.runpytest_subprocess("-p", "no:randomly", "-p", "no:cacheprovider", *arguments)
+    return pytester.runpytest_inprocess("-p", "no:randomly", "-p", "no:cacheprovider", *arguments)
 
 
 @pytest.mark.parametrize("how", ["detected", "named"])
@@ -54,7 +54,7 @@ def test_the_folder_itself_may_be_the_module(pytester: pytest.Pytester) -> None:
     (pytester.path / "__init__.py").write_text(MODULE)
     pytester.makepyfile(test_mine="def test_type(module_type): assert module_type == 'unknown'")
     pytester.makeini(INI)
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--import-mode=importlib")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--import-mode=importlib")
     result.assert_outcomes(passed=1)
 
 
