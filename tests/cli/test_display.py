@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_apps.cli.display import JsonDisplay, LineDisplay, make_display, mode_for
+from amplifier_apps.cli.display import make_display, mode_for
 from amplifier_apps.cli.fragments import plain
+from amplifier_apps.cli.json_display import JsonDisplay
+from amplifier_apps.cli.line_display import LineDisplay
 from amplifier_apps.cli.narration import message_lines, narrate, readable
 from amplifier_apps.cli.run_state import RunState, duration
 from amplifier_core import events

@@ -119,6 +119,7 @@ def test_every_c0_control_is_an_escape(codepoint: int) -> None:
     assert harmless(escape(chr(codepoint)))
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])
 def test_every_code_point_comes_back(step: int) -> None:
     """All 1,114,112 code points (here every seventh), each alone and shown harmlessly."""
@@ -143,6 +144,7 @@ def _hostile_prompts(count: int) -> list[str]:
     return ["".join(piece() for _ in range(rng.randrange(1, 25))) for _ in range(count)]
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("count", [3_000, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_generated_hostile_prompts_are_harmless_and_come_back(count: int) -> None:
     """100,000 hostile prompts: none reaches the terminal as it is, all map back exactly."""
@@ -153,6 +155,7 @@ def test_generated_hostile_prompts_are_harmless_and_come_back(count: int) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 @settings(max_examples=5_000, deadline=None)
 @given(hostile)
 def test_hypothesis_finds_no_way_around(text: str) -> None:

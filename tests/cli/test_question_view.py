@@ -42,6 +42,7 @@ def test_the_screen_stays_inside_the_terminal(text: str, columns: int, rows: int
     assert all(cells(plain(line)) <= max(columns, 60) for line in shown)
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("count", [400, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_no_control_or_bidi_character_reaches_the_screen(count: int) -> None:
     """100,000 generated prompts: the whole screen is harmless, at 80 columns."""

@@ -14,8 +14,8 @@ from rich.style import Style
 from rich.text import Text
 from rich.theme import Theme
 
-from amplifier_apps.cli.display import LineDisplay
 from amplifier_apps.cli.fragments import Line
+from amplifier_apps.cli.line_display import LineDisplay
 from amplifier_apps.cli.narration import first_line, readable
 from amplifier_apps.cli.run_state import RunState
 
