@@ -61,6 +61,7 @@ class QuestionState:
 
     def scroll(self, pages: float) -> None:
         """Move the window over the content; the next drawing keeps it inside."""
+        self.hint = ""
         if math.isinf(pages):
             self.top = 0 if pages < 0 else sys.maxsize
         else:
@@ -140,8 +141,8 @@ def _head(state: QuestionState, width: int, remaining: float, position: str) -> 
     limit = countdown(remaining)
     left = limit if math.isinf(remaining) else f"{outcome} in {limit}"
     more = f"{state.waiting} more waiting" if state.waiting else ""
-    right = " · ".join(part for part in (position, more, left) if part)
     title = "Approval needed"
+    right = _that_fits([position, more, left], width - len(title) - 9)
     rule = "─" * max(2, width - len(title) - len(right) - 7)
     style = "class:urgent" if remaining <= 10 else "class:time"
     return (
@@ -151,6 +152,14 @@ def _head(state: QuestionState, width: int, remaining: float, position: str) -> 
         (style, right),
         ("class:rule", " ─"),
     )
+
+
+def _that_fits(parts: list[str], room: int) -> str:
+    """As many of the parts as there is room for; the last matters most."""
+    said = [part for part in parts if part]
+    while len(said) > 1 and len(" · ".join(said)) > room:
+        said.pop(0)
+    return " · ".join(said)
 
 
 def _content(state: QuestionState, width: int) -> list[Line]:
@@ -252,7 +261,7 @@ def _help(state: QuestionState, width: int) -> list[Line]:
     if state.comment:
         lines += _labelled("Comment", state.comment, width, "class:comment")[:2]
     if state.hint:
-        lines.append((("class:note", state.hint),))
+        lines += wrap_words((("class:note", state.hint),), width)
     return [*lines, *_flow(_keys(state), width)]
 
 
