@@ -119,7 +119,7 @@ class AmplifierSession:
         """Mount the plan and start; a hook may change the plan or refuse the start."""
         if self.initialized:
             return
-        if self._starter is not None and self._starter is asyncio.current_task():
+        if self._starter is _this_task():
             raise SessionStateError("The session is still starting; it cannot work yet")
         async with self._starting:
             if not self.initialized:
@@ -127,7 +127,7 @@ class AmplifierSession:
 
     async def _started_up(self) -> None:
         self._check_not_ended()
-        self._starter = asyncio.current_task()
+        self._starter = _this_task()
         try:
             await self._start()
         except BaseException as error:
@@ -227,8 +227,8 @@ class AmplifierSession:
             raise TypeError(f"A prompt is a text, got {type(prompt).__name__}")
         if not self.initialized:
             await self.initialize()
-        task = asyncio.current_task()
-        if self._worker is not None and self._worker is task:
+        task = _this_task()
+        if self._worker is task:
             raise SessionStateError("A turn is under way; its own hooks cannot start another")
         async with self._turn:
             self._check_not_ended()
@@ -285,27 +285,27 @@ class AmplifierSession:
 
     async def _interruptible(self, work: Awaitable[None]) -> bool:
         """Wait for the work; True if somebody asked for an immediate stop of it."""
-        task, token, stopped = asyncio.current_task(), self.coordinator.cancellation, False
+        task, token, stopped = _this_task(), self.coordinator.cancellation, False
 
         def stop() -> None:
             nonlocal stopped
-            if token.is_immediate and task is not None and not stopped:
+            if token.is_immediate and not stopped:
                 stopped = task.cancel()
 
         forget = token.on_cancel(stop)
         try:
             await work
+            return False
         except asyncio.CancelledError:
             self.status = "interrupted"
             # A second cancellation is somebody else's, who waits for it.
-            if not stopped or task is None or task.uncancel():
+            if not stopped or task.cancelling() > 1:
                 raise
             return True
         finally:
             forget()
-        if stopped and task is not None:
-            task.uncancel()
-        return False
+            if stopped:
+                task.uncancel()
 
     async def _process(self, turn: _Turn, metadata: dict[str, Any]) -> None:
         submitted = {"prompt": turn.prompt, "metadata": metadata}
@@ -431,6 +431,12 @@ class AmplifierSession:
         traceback: TracebackType | None,
     ) -> None:
         await self.cleanup(_reason_for(kind))
+
+
+def _this_task() -> asyncio.Task[Any]:
+    task = asyncio.current_task()
+    assert task is not None
+    return task
 
 
 @lru_cache(maxsize=64)

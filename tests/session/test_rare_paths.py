@@ -210,6 +210,11 @@ async def test_a_module_may_be_told_plainly_that_all_is_ready(tmp_path: Any) -> 
 async def test_a_start_that_somebody_else_finished_is_not_started_again() -> None:
     """Whoever waited for the start finds it done."""
     staged = stage([])
+
+    async def slow(event: str, data: dict[str, Any]) -> None:
+        await asyncio.sleep(0.01)
+
+    staged.hooks.register("session:start", slow)
     await asyncio.gather(*(staged.session.initialize() for _ in range(3)))
     assert len([one for one in staged.session.mounting.mounted if one.kind == "context"]) == 1
     await staged.session.cleanup()
