@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -29,6 +30,10 @@ Finder = Callable[[bytes], Iterator[tuple[int, int]]]
 
 _SNIFF = 8192
 _LONGEST_LINE = 500
+
+
+GRACE = 10
+"""Seconds of work that a scan in a process of its own has beyond its limit."""
 
 
 class Request(BaseModel):
@@ -213,8 +218,16 @@ def main() -> None:
     """One scan for a parent process: a job on stdin, the report or the refusal on stdout."""
     job: dict[str, Any] = json.load(sys.stdin)
     place = Place(job["asked"], Path(job["root"]), tuple(job["parts"]))
+    request = Request.model_validate(job["request"])
+    _end_by_itself(request.seconds)
     try:
-        answer = scan(place, Request.model_validate(job["request"])).model_dump_json()
+        answer = scan(place, request).model_dump_json()
     except Refused as refusal:
         answer = json.dumps({"refused": str(refusal)})
     sys.stdout.write(answer)
+
+
+def _end_by_itself(seconds: float) -> None:
+    """A parent that was killed cannot end this process, and a hostile pattern never would."""
+    limit = int(seconds) + GRACE
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
