@@ -382,6 +382,35 @@ def test_the_terminal_is_left_as_it_was() -> None:
         assert answers(program)[-1]["typed_after"] == "typed\n"
 
 
+def in_shell(line: str) -> PtyProgram:
+    """A line of bash in a terminal; $ASK is the program with one question."""
+    ask = f"{sys.executable} -m tests.cli.asking '{json.dumps({'questions': [ASK]})}'"
+    return PtyProgram(["bash", "-c", line.replace("$ASK", ask)], 100, 24, {})
+
+
+def test_a_pipe_on_standard_input_does_not_answer() -> None:
+    """T18: read from the controlling terminal, whatever standard input and output are."""
+    program = in_shell("printf 'a\\n1\\n' | $ASK | cat")
+    try:
+        program.wait_for_question("› 3. Deny")
+        program.settle(0.4)
+        assert "Approval needed" in program.text()
+        program.press("d")
+        assert answers(program)[0]["option"] == "Deny"
+    finally:
+        program.child.close(force=True)
+
+
+def test_in_the_background_of_a_terminal_nobody_is_asked() -> None:
+    """A job in the background would be stopped by reading; it is refused instead."""
+    program = in_shell("set -m; $ASK & wait; echo over")
+    try:
+        program.wait_for("over")
+        assert "runs in the background of its terminal" in program.text()
+    finally:
+        program.child.close(force=True)
+
+
 def test_without_a_terminal_it_raises_at_once() -> None:
     """T18: standard input is a pipe; no terminal means deny."""
     program = (

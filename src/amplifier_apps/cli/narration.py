@@ -196,10 +196,6 @@ def _compacted(data: Mapping[str, Any]) -> list[Line]:
     return [(("dim", f"· the conversation was shortened: {before} messages to {after}"),)]
 
 
-def _loop_error(data: Mapping[str, Any]) -> list[Line]:
-    return [(("bad", f"✗ {_error(data)}"),)]
-
-
 _TELLERS: dict[str, Callable[[Mapping[str, Any]], list[Line]]] = {
     events.TOOL_ERROR: _tool_error,
     events.POLICY_VIOLATION: _violation,
@@ -210,5 +206,4 @@ _TELLERS: dict[str, Callable[[Mapping[str, Any]], list[Line]]] = {
     events.AGENT_SPAWN: _spawn,
     events.AGENT_COMPLETE: _agent_done,
     events.CONTEXT_POST_COMPACT: _compacted,
-    events.ERROR_ORCHESTRATION: _loop_error,
 }
