@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 from typing import Any
@@ -48,6 +49,16 @@ def test_a_question_beside_the_live_display(columns: int, key: str, outcome: str
     assert lines[6].startswith(outcome)
     assert lines[-2] == "All done: the tests are green\\u{202E} and nothing else changed."
     assert lines[-1].endswith("2,468 tokens · $0.0246")
+
+
+def test_no_color_means_no_colour() -> None:
+    """Honours NO_COLOR, in the display and in the question; bold and reverse remain."""
+    with in_pty("tests.cli.telling", rows=40, env={"NO_COLOR": "1"}) as program:
+        program.wait_for_question("Deploy now?")
+        program.press("d")
+        program.wait_end()
+    codes = set(b";".join(re.findall(rb"\x1b\[([0-9;]*)m", program.raw)).split(b";"))
+    assert codes <= {b"", b"0", b"1", b"3", b"7"}
 
 
 def test_a_pipe_gets_the_answer_alone_and_the_rest_on_standard_error() -> None:

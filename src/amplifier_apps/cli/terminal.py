@@ -76,10 +76,17 @@ def _encoding() -> str:
 def output_on(stream: TextIO) -> Vt100_Output:
     """Where prompts are drawn. No cursor report is asked for: it would arrive as input."""
     from prompt_toolkit.data_structures import Size
+    from prompt_toolkit.output import ColorDepth
     from prompt_toolkit.output.vt100 import Vt100_Output
 
     def size() -> Size:
         columns, rows = os.get_terminal_size(stream.fileno())
         return Size(rows=rows or 24, columns=columns or 80)
 
-    return Vt100_Output(stream, size, term=os.environ.get("TERM"), enable_cpr=False)
+    return Vt100_Output(
+        stream,
+        size,
+        term=os.environ.get("TERM"),
+        default_color_depth=ColorDepth.from_env(),  # NO_COLOR
+        enable_cpr=False,
+    )
