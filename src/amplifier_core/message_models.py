@@ -113,6 +113,20 @@ class ChatRequest(_Value):
     metadata: dict[str, Any] | None = None
 
 
+_REQUEST = {name: field.default for name, field in ChatRequest.model_fields.items()}
+
+
+def request_of(messages: list[Message], tools: list[ToolSpec] | None) -> ChatRequest:
+    """A request of parts that are validated already; it is made for every call of a model."""
+    request = ChatRequest.__new__(ChatRequest)
+    values = {**_REQUEST, "messages": messages, "tools": tools}
+    object.__setattr__(request, "__dict__", values)
+    object.__setattr__(request, "__pydantic_fields_set__", {"messages", "tools"})
+    object.__setattr__(request, "__pydantic_extra__", {})
+    object.__setattr__(request, "__pydantic_private__", None)
+    return request
+
+
 class ChatResponse(_Value):
     """One reply of a model."""
 

@@ -324,8 +324,11 @@ class AmplifierSession:
     async def _run(self, prompt: str) -> str:
         seconds = self.config["session"].get("turn_timeout")
         try:
-            async with asyncio.timeout(seconds):
+            if seconds is None:
                 reply = await self._orchestrate(prompt)
+            else:
+                async with asyncio.timeout(seconds):
+                    reply = await self._orchestrate(prompt)
         except Exception as error:
             self.status = "error"
             await self._tell_error(error)

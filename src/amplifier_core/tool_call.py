@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import time
 from collections.abc import Mapping
+from types import CoroutineType
 from typing import Any
 
 from amplifier_core import output
@@ -102,7 +103,8 @@ async def _run(coordinator: SessionCoordinator, tool: Any, wanted: dict[str, Any
     printing = output.release()
     try:
         answer = tool.execute(wanted["tool_input"])
-        result = as_result(await answer if inspect.isawaitable(answer) else answer)
+        awaited = type(answer) is CoroutineType or inspect.isawaitable(answer)
+        result = as_result(await answer if awaited else answer)
     except asyncio.CancelledError:
         _finished(coordinator, wanted, {"outcome": "cancelled"}, started)
         if _is_wanted():

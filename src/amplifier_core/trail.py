@@ -151,7 +151,7 @@ class Trail:
 
     def unheard(self, event: str, data: Mapping[str, Any]) -> None:
         """One record for an event that no hook listens to."""
-        if self.normal:
+        if self.sink is not None and self.normal:
             body = {"action": "continue", "hooks": [], "data": _readable(data)}
             self.write("dispatch", body, event=event)
 

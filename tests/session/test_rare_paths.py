@@ -259,3 +259,16 @@ async def test_a_turn_with_calls_stops_when_every_call_is_denied_again_and_again
         reply = await staged.session.execute("x")
     assert reply == "Stopped: every tool call of 3 rounds was denied."
     assert len(no.events) == 3
+
+
+def test_a_request_of_known_parts_is_a_request_like_any_other() -> None:
+    """It equals the validated one, and can be dumped, copied and given fields of its own."""
+    from amplifier_core.message_models import Message, ToolSpec, request_of
+
+    messages, tools = [Message(role="user", content="x")], [ToolSpec(name="t")]
+    made, validated = request_of(messages, tools), ChatRequest(messages=messages, tools=tools)
+    assert made == validated
+    assert made.model_dump() == validated.model_dump()
+    assert made.model_copy(update={"model": "m"}).model == "m"
+    assert ChatRequest.model_validate(made.model_dump()) == made
+    assert "temperature=None" in repr(made)

@@ -69,13 +69,14 @@ class SimpleContext:
         given = message
         if not isinstance(given, dict):
             given = {"role": message, "content": content, **more}
-        role, origin = given.get("role"), given.get("metadata") or metadata or {}
+        role, origin = given.get("role"), given.get("metadata") or metadata
         if not isinstance(role, str):
             raise TypeError(f"A message needs a role, got {role!r}")
-        self.messages.append({"timestamp": timestamp(), **given, "metadata": dict(origin)})
+        kept = {"timestamp": timestamp(), **given, "metadata": {**origin} if origin else {}}
+        self.messages.append(kept)
         if self._size is not None:
             self._size += self._tokens(given)
-        if origin.get("source") == "hook":
+        if origin and origin.get("source") == "hook":
             logger.debug("Message from hook %s", origin.get("hook_name"))
         return DONE
 

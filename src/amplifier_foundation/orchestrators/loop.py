@@ -8,6 +8,7 @@ import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -26,7 +27,14 @@ from amplifier_core.events import (
 )
 from amplifier_core.injector import add_to
 from amplifier_core.llm_errors import LLMError
-from amplifier_core.message_models import ChatRequest, ChatResponse, Message, ToolCall, ToolSpec
+from amplifier_core.message_models import (
+    ChatRequest,
+    ChatResponse,
+    Message,
+    ToolCall,
+    ToolSpec,
+    request_of,
+)
 from amplifier_core.models import ToolResult
 from amplifier_core.tool_call import call_tool, result_limit, text_for_conversation
 from amplifier_core.utils import retry
@@ -196,7 +204,7 @@ class Loop:
         self._seen = {id(one): (one, wired) for one, wired in zip(messages, wire, strict=True)}
         if self.config.system:
             wire.insert(0, Message(role="system", content=self.config.system))
-        return ChatRequest(messages=wire, tools=turn.specs or None)
+        return request_of(wire, turn.specs or None)
 
     def _message(self, message: dict[str, Any]) -> Message:
         known = self._seen.get(id(message))
@@ -205,9 +213,6 @@ class Loop:
         return Message.model_validate(message)
 
     async def _tried(self, turn: Turn, request: ChatRequest) -> ChatResponse:
-        async def once() -> ChatResponse:
-            return await self.reply(turn, request)
-
         async def told(attempt: int, pause: float, error: Exception) -> None:
             data = {
                 "provider": turn.provider.name,
@@ -220,7 +225,7 @@ class Loop:
 
         try:
             return await retry(
-                once,
+                partial(self.reply, turn, request),
                 attempts=self.config.attempts,
                 delay=self.config.retry_delay,
                 max_delay=self.config.max_retry_delay,
@@ -336,6 +341,8 @@ async def _compact(context: Any) -> None:
     if wanted is None:
         return
     needed = wanted()
+    if needed is False:
+        return
     if await needed if inspect.isawaitable(needed) else needed:
         done = context.compact()
         if inspect.isawaitable(done):
