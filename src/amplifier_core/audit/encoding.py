@@ -11,11 +11,11 @@ import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import Any
 
-from pydantic_core import to_json
+from pydantic_core import PydanticSerializationError, SchemaValidator, core_schema, to_json
 
 from amplifier_core.utils import describe_error, safe_repr
 
@@ -44,10 +44,50 @@ NARROW = Limits(text=256, members=32, depth=8, nodes=150)
 def encode(value: Any, limits: Limits = WIDE) -> bytes:
     """Printable ASCII, no line break, no lone surrogate, no NaN, no duplicate key."""
     try:
-        text = to_json(Walk(limits).plain(value, 0), ensure_ascii=True)
+        text = _encoded_at_once(value) if limits is WIDE else None
+        if text is None:
+            text = to_json(Walk(limits).plain(value, 0), ensure_ascii=True)
     except Exception as error:  # noqa: BLE001 - a dict that another thread changes, memory, ...
         text = to_json({"$cut": "unreadable", "error": type(error).__name__}, ensure_ascii=True)
     return text.replace(b"\x7f", b"\\u007f") if b"\x7f" in text else text
+
+
+def _encoded_at_once(value: Any) -> bytes | None:
+    """The JSON of an object that needs no walk, which is nearly every record, or None.
+
+    Few brackets cannot be nested deep, and a short text has few members: so all limits hold.
+    """
+    if type(value) is not dict or not _plain_object().isinstance_python(value):
+        return None
+    try:
+        text = to_json(value, ensure_ascii=True)
+    except PydanticSerializationError:
+        return None
+    few = len(text) <= WIDE.text and text.count(b"{") + text.count(b"[") <= WIDE.depth
+    return text if few and b"\\ud" not in text else None
+
+
+@cache
+def _plain_object() -> SchemaValidator:
+    """Accepts dicts of what JSON and the strict parser take as it is, at any depth."""
+    entry = core_schema.definition_reference_schema("entry")
+    name = core_schema.str_schema(strict=True, max_length=KEY_LIMIT)
+    safe: dict[str, Any] = {"ge": -SAFE_INTEGER, "le": SAFE_INTEGER, "strict": True}
+    members = core_schema.dict_schema(name, entry, strict=True, max_length=WIDE.members)
+    kinds = core_schema.union_schema(
+        [
+            core_schema.str_schema(strict=True, max_length=WIDE.text),
+            core_schema.none_schema(),
+            core_schema.bool_schema(strict=True),
+            core_schema.int_schema(**safe),
+            core_schema.float_schema(**safe, allow_inf_nan=False),
+            members,
+            core_schema.list_schema(entry, strict=True, max_length=WIDE.members),
+        ],
+        mode="left_to_right",
+        ref="entry",
+    )
+    return SchemaValidator(core_schema.definitions_schema(members, [kinds]))
 
 
 def encode_body(body: Any) -> bytes:
