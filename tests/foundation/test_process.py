@@ -12,7 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_foundation import process
 from amplifier_foundation.process import run_command
+
+
+@pytest.fixture
+def short_grace(monkeypatch):
+    """For processes that ignore TERM: the whole wait before KILL is tested once."""
+    monkeypatch.setattr(process, "GRACE", 0.3)
 
 
 def running(marker: Path) -> bool:
@@ -178,6 +185,7 @@ async def test_ignoring_term_does_not_help(tmp_path):
 
 
 @pytest.mark.parametrize("deaf", ["", "trap '' TERM; "])
+@pytest.mark.usefixtures("short_grace")
 async def test_a_background_child_ends_with_its_command(tmp_path, deaf):
     """A child that keeps the output open neither delays the command nor outlives it."""
     marker = tmp_path / "pid"
@@ -249,6 +257,7 @@ async def test_no_moment_is_wrong_for_a_cancellation():
     assert with_in_environment(mark) == []
 
 
+@pytest.mark.usefixtures("short_grace")
 async def test_an_inner_runner_that_dies_leaves_nothing_either(tmp_path):
     """Ending an agent also ends what its own commands started, in groups of their own."""
     marker = tmp_path / "pid"

@@ -96,6 +96,7 @@ async def test_a_wrong_input_is_a_sentence(call, given, word):
         "while :; do :; done",
     ],
 )
+@pytest.mark.usefixtures("short_grace")
 async def test_a_command_that_never_ends_is_ended(call, command):
     """The time limit holds, whatever the command does about it."""
     result = await asyncio.wait_for(call(command=command, timeout=0.3), 20)
@@ -119,6 +120,7 @@ async def test_a_hundred_megabytes_are_cut(call):
     assert len(result.output) < 31_000
 
 
+@pytest.mark.usefixtures("short_grace")
 async def test_a_background_process_ends_with_its_command(call, work):
     """Nothing is left behind, and nobody waits for it."""
     marker = work / "pid"
@@ -128,6 +130,7 @@ async def test_a_background_process_ends_with_its_command(call, work):
 
 
 @pytest.mark.parametrize("prefix", ["", "setsid ", "nohup "])
+@pytest.mark.usefixtures("short_grace")
 async def test_cancelling_leaves_no_process_behind(call, work, prefix):
     """Process group ended on cancel; also what left the group."""
     marker = work / "pid"
