@@ -47,7 +47,8 @@ def matches(path: Path, patterns: Iterable[str]) -> str | None:
     """
     parts = tuple(_fold(part) for part in path.parts if part != path.anchor)
     for pattern in patterns:
-        if any(_match_parts(parts, glob) for glob in _compile(pattern)):
+        home = str(Path.home()) if "~" in pattern else ""
+        if any(_match_parts(parts, glob) for glob in _compile(pattern, home)):
             return pattern
     return None
 
@@ -57,18 +58,18 @@ def _fold(text: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _compile(pattern: str) -> tuple[tuple[str, ...], ...]:
+def _compile(pattern: str, home: str) -> tuple[tuple[str, ...], ...]:
     if not pattern.strip():
         raise ValueError("A path pattern is empty; use '**' to cover everything")
     expanded = list(itertools.islice(_braces(pattern), _MAX_ALTERNATIVES + 1))
     if len(expanded) > _MAX_ALTERNATIVES:
         raise ValueError(f"The path pattern {pattern!r} has over {_MAX_ALTERNATIVES} alternatives")
-    return tuple(_components(alternative) for alternative in expanded)
+    return tuple(_components(alternative, home) for alternative in expanded)
 
 
-def _components(pattern: str) -> tuple[str, ...]:
+def _components(pattern: str, home: str) -> tuple[str, ...]:
     if pattern.startswith("~/"):
-        pattern = str(Path.home()) + pattern[1:]
+        pattern = home + pattern[1:]
     below = ("**",) if pattern.endswith("/") else ()
     anywhere = () if pattern.startswith("/") else ("**",)
     parts = tuple(_fold(part) for part in pattern.split("/") if part not in {"", "."})

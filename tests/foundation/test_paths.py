@@ -147,6 +147,10 @@ def test_the_home_directory_in_a_pattern(monkeypatch):
     """A pattern may start with ~/."""
     monkeypatch.setenv("HOME", "/home/somebody")
     assert matches(Path("/home/somebody/.ssh/id"), ["~/.ssh/**"]) == "~/.ssh/**"
+    monkeypatch.setenv("HOME", "/home/another")
+    assert matches(Path("/home/another/.ssh/id"), ["~/.ssh/**"]) == "~/.ssh/**"
+    assert matches(Path("/home/another/.ssh/id"), ["{~/.ssh,/etc}/*"]) == "{~/.ssh,/etc}/*"
+    assert matches(Path("/home/somebody/.ssh/id"), ["~/.ssh/**"]) is None
 
 
 def test_the_first_matching_pattern_is_named():
