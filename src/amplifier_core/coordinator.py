@@ -154,6 +154,10 @@ class SessionCoordinator:
             return continued(run.data)
         return await self._operation(run, given)
 
+    def reaches_anybody(self, event: str) -> bool:
+        """Whether telling of an event would reach a hook or the trail; if not, spare it."""
+        return self.hooks.hears(event) or self._trail.sink is not None
+
     async def notify(self, event: str, data: dict[str, Any]) -> None:
         """Tell of something that has happened; nothing that a hook answers can undo it."""
         if not self.hooks.hears(event):

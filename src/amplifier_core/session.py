@@ -354,13 +354,15 @@ class AmplifierSession:
     async def _finish_turn(self, prompt: str, reply: str) -> None:
         if self.status == "running":
             self.status = "idle"
-        data = {"prompt": prompt, "response": reply}
-        await self.coordinator.notify(PROMPT_COMPLETE, data)
+        if self.coordinator.reaches_anybody(PROMPT_COMPLETE):
+            data = {"prompt": prompt, "response": reply}
+            await self.coordinator.notify(PROMPT_COMPLETE, data)
         await self._notify_user("awaiting_input", "The agent waits for the next prompt.")
 
     async def _notify_user(self, kind: str, message: str) -> None:
-        data = {"notification_type": kind, "message": message, "metadata": {}}
-        await self.coordinator.notify(USER_NOTIFICATION, data)
+        if self.coordinator.reaches_anybody(USER_NOTIFICATION):
+            data = {"notification_type": kind, "message": message, "metadata": {}}
+            await self.coordinator.notify(USER_NOTIFICATION, data)
 
     async def execute_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
         """Call a tool as the agent would: through every hook and gate."""

@@ -103,7 +103,8 @@ class Loop:
         turn = Turn(board, context, self._provider(providers), tools, self._specs(tools))
         started = time.perf_counter()
         reply = ""
-        await board.notify(EXECUTION_START, {"prompt": prompt})
+        if board.reaches_anybody(EXECUTION_START):
+            await board.notify(EXECUTION_START, {"prompt": prompt})
         try:
             await add_to(context, {"role": "user", "content": prompt})
             reply = await self._converse(turn)
@@ -134,19 +135,22 @@ class Loop:
         return self._described[1]
 
     async def _complete(self, turn: Turn, reply: str, started: float) -> None:
-        spent = int((time.perf_counter() - started) * 1000)
-        await turn.coordinator.notify(
-            ORCHESTRATOR_COMPLETE,
-            {
-                "orchestrator": self.name,
-                "final_message": turn.final,
-                "turn_count": turn.requests,
-                "duration_ms": spent,
-                "status": turn.status,
-            },
-        )
-        done = {"response": reply, "status": turn.status}
-        await turn.coordinator.notify(EXECUTION_COMPLETE, done)
+        board = turn.coordinator
+        if board.reaches_anybody(ORCHESTRATOR_COMPLETE):
+            spent = int((time.perf_counter() - started) * 1000)
+            await board.notify(
+                ORCHESTRATOR_COMPLETE,
+                {
+                    "orchestrator": self.name,
+                    "final_message": turn.final,
+                    "turn_count": turn.requests,
+                    "duration_ms": spent,
+                    "status": turn.status,
+                },
+            )
+        if board.reaches_anybody(EXECUTION_COMPLETE):
+            done = {"response": reply, "status": turn.status}
+            await board.notify(EXECUTION_COMPLETE, done)
 
     async def _converse(self, turn: Turn) -> str:
         while turn.requests < self.config.max_turns:
@@ -306,6 +310,8 @@ class Loop:
         return await call_tool(turn.coordinator, call, turn.tools)
 
     async def _decide(self, turn: Turn, call: ToolCall) -> None:
+        if not turn.coordinator.reaches_anybody(DECISION_TOOL_RESOLUTION):
+            return
         data = {
             "available_tools": list(turn.tools),
             "selected_tool": call.name,
