@@ -65,38 +65,49 @@ async def hook(event: str, data: dict[str, Any]) -> HookResult:
     return SAYS
 
 
+Tell = Callable[[str, dict[str, Any]], Awaitable[None]]
+Messages = list[dict[str, Any]]
+
+
+async def bare_model(messages: Messages) -> dict[str, Any]:
+    """The instant model of the floor."""
+    if messages[-1]["role"] == "tool":
+        return {"text": "done", "calls": []}
+    return {"text": "", "calls": [{"id": "1", "name": "Echo", "input": {"text": "hello"}}]}
+
+
+async def bare_loop(tell: Tell, tool: Echo, messages: Messages) -> dict[str, Any]:
+    """Requests and tool calls, as a person would write them by hand."""
+    while True:
+        await tell("provider:request", {"messages": messages})
+        reply = await bare_model(messages)
+        await tell("provider:response", {"response": reply})
+        messages.append({"role": "assistant", "content": reply["text"]})
+        if not reply["calls"]:
+            return reply
+        for call in reply["calls"]:
+            await tell("decision:tool_resolution", call)
+            await tell("tool:pre", call)
+            result = await tool.execute(call["input"])
+            await tell("tool:post", {"result": result})
+            messages.append({"role": "tool", "content": result.output})
+
+
 def bare_turn(hooks: int) -> Callable[[], Awaitable[str]]:
-    """The floor: what a person would write by hand, hooks called with bare awaits."""
+    """The floor: the same turn by hand, hooks called with bare awaits."""
     handlers = (hook,) * hooks
     tool = Echo()
-
-    async def model(messages: list[dict[str, Any]]) -> dict[str, Any]:
-        if messages[-1]["role"] == "tool":
-            return {"text": "done", "calls": []}
-        return {"text": "", "calls": [{"id": "1", "name": "Echo", "input": {"text": "hello"}}]}
 
     async def tell(event: str, data: dict[str, Any]) -> None:
         for handler in handlers:
             await handler(event, data)
 
     async def turn() -> str:
-        messages: list[dict[str, Any]] = []
+        messages: Messages = []
         await tell("prompt:submit", {"prompt": "go"})
         await tell("execution:start", {"prompt": "go"})
         messages.append({"role": "user", "content": "go"})
-        while True:
-            await tell("provider:request", {"messages": messages})
-            reply = await model(messages)
-            await tell("provider:response", {"response": reply})
-            messages.append({"role": "assistant", "content": reply["text"]})
-            if not reply["calls"]:
-                break
-            for call in reply["calls"]:
-                await tell("decision:tool_resolution", call)
-                await tell("tool:pre", call)
-                result = await tool.execute(call["input"])
-                await tell("tool:post", {"result": result})
-                messages.append({"role": "tool", "content": result.output})
+        reply = await bare_loop(tell, tool, messages)
         for event in ("orchestrator:complete", "execution:complete", "prompt:complete"):
             await tell(event, {"reply": reply})
         await tell("user:notification", {"message": "waiting"})
@@ -132,7 +143,9 @@ def main() -> None:
     rows: list[Row] = []
     for hooks, at_most in ((0, 25.0), (5, 15.0)):
         floor, what = loop_of(bare_turn(hooks)), f"a turn, {hooks} hooks on every event"
-        rows.append(compare(f"{what}, audit off", floor, loop_of(real_turn(hooks)), at_most=at_most))
+        rows.append(
+            compare(f"{what}, audit off", floor, loop_of(real_turn(hooks)), at_most=at_most)
+        )
         with tempfile.TemporaryDirectory() as folder:
             audited = AuditLog(Path(folder))
             subject = loop_of(real_turn(hooks, audited))

@@ -87,7 +87,7 @@ async def test_no_compaction_separates_a_call_from_its_results(
 
 def test_everything_between_a_call_and_its_last_result_is_one_piece() -> None:
     """A message between two results of parallel calls belongs to them."""
-    messages = [
+    messages: list[dict[str, Any]] = [
         {"role": "assistant", "tool_calls": [{"id": "1"}, {"id": "2"}]},
         {"role": "tool", "tool_call_id": "1"},
         {"role": "system", "content": "late"},

@@ -36,7 +36,7 @@ async def test_an_ended_session_starts_nothing_again(what: str) -> None:
     """An ended session says so, whatever it is asked for."""
     async with stage([{"text": "x"}], tools=[MockTool("Echo")]) as staged:
         pass
-    given = {"execute": ("x",), "execute_tool": ("Echo", {}), "initialize": ()}[what]
+    given: Any = {"execute": ("x",), "execute_tool": ("Echo", {}), "initialize": ()}[what]
     with pytest.raises(SessionStateError, match="has ended"):
         await getattr(staged.session, what)(*given)
     assert staged.session.mounting.mounted == []

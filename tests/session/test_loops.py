@@ -71,7 +71,7 @@ async def test_an_injection_never_stands_between_a_call_and_its_results() -> Non
 @LOOPS
 async def test_a_retryable_error_is_tried_again_and_told(loop: str) -> None:
     """Retries with backoff (provider:retry)."""
-    script = [
+    script: list[dict[str, Any]] = [
         {"error": {"type": "overloaded"}},
         {"error": {"type": "rate_limit", "retry_after": 0.0}},
         {"text": "ok"},
@@ -88,7 +88,7 @@ async def test_a_retryable_error_is_tried_again_and_told(loop: str) -> None:
 
 async def test_after_the_last_attempt_the_error_is_told_and_raised() -> None:
     """Errors as provider:error."""
-    script = [{"error": {"type": "overloaded"}}] * 3
+    script: list[dict[str, Any]] = [{"error": {"type": "overloaded"}}] * 3
     async with stage(script, loop_config={"attempts": 2, "retry_delay": 0.0}) as staged:
         heard = staged.listen()
         with pytest.raises(ProviderUnavailableError):
@@ -110,7 +110,10 @@ async def test_an_error_that_will_not_go_away_is_not_tried_again() -> None:
 
 async def test_a_broken_stream_is_tried_again() -> None:
     """A stream that ends before the reply did is retried as a whole."""
-    script = [{"text": "one two three four", "break_after": 2}, {"text": "whole"}]
+    script: list[dict[str, Any]] = [
+        {"text": "one two three four", "break_after": 2},
+        {"text": "whole"},
+    ]
     async with stage(script, loop="loop-streaming") as staged:
         heard = staged.listen()
         reply = await staged.session.execute("x")
@@ -121,7 +124,7 @@ async def test_a_broken_stream_is_tried_again() -> None:
 @LOOPS
 async def test_a_loop_without_end_stops_and_says_why(loop: str) -> None:
     """max_turns: limits are configurable and the reason is said."""
-    script = [calls("Echo", word=str(n)) for n in range(9)]
+    script: list[dict[str, Any]] = [calls("Echo", word=str(n)) for n in range(9)]
     config = {"max_turns": 4}
     async with stage(script, tools=[MockTool("Echo")], loop=loop, loop_config=config) as staged:
         heard = staged.listen()
@@ -136,7 +139,7 @@ async def test_a_loop_without_end_stops_and_says_why(loop: str) -> None:
 
 async def test_a_hook_that_keeps_denying_cannot_spin_the_loop() -> None:
     """Runaway protection: a hook that keeps denying cannot spin the loop for ever."""
-    script = [calls("Echo", word=str(n)) for n in range(20)]
+    script: list[dict[str, Any]] = [calls("Echo", word=str(n)) for n in range(20)]
     config = {"max_denied": 3}
     async with stage(script, tools=[MockTool("Echo")], loop_config=config) as staged:
         staged.hooks.register("tool:pre", EventRecorder(HookResult(action="deny", reason="no")))
@@ -154,7 +157,7 @@ async def test_a_hook_that_keeps_injecting_cannot_spin_the_loop() -> None:
 
 async def test_unreadable_arguments_are_told_to_the_model() -> None:
     """Malformed tool arguments are a result that the agent reads, not a crash."""
-    script = [
+    script: list[dict[str, Any]] = [
         {"tool_calls": [{"name": "Echo", "arguments": "{not json"}]},
         {"text": "sorry"},
     ]
@@ -206,7 +209,7 @@ class Brief(MockTool):
 
 async def test_a_graceful_stop_lets_the_running_tool_finish() -> None:
     """Cancellation that is graceful first."""
-    script = [calls("Brief"), {"text": "never said"}]
+    script: list[dict[str, Any]] = [calls("Brief"), {"text": "never said"}]
     async with stage(script, tools=[Brief("Brief")]) as staged:
         heard = staged.listen()
         work = asyncio.create_task(staged.session.execute("x"))
@@ -221,7 +224,7 @@ async def test_a_graceful_stop_lets_the_running_tool_finish() -> None:
 
 async def test_an_immediate_stop_ends_the_running_tool_and_the_history_stays_valid() -> None:
     """Immediate second: every call still has its result, so the next turn works."""
-    script = [both("Sleeps", "Echo"), {"text": "next turn"}]
+    script: list[dict[str, Any]] = [both("Sleeps", "Echo"), {"text": "next turn"}]
     tools = [Sleeps("Sleeps"), MockTool("Echo", "quick")]
     async with stage(script, tools=tools) as staged:
         heard = staged.listen()

@@ -47,7 +47,7 @@ async def helper(event, data):
 
 @pytest.fixture
 def mounting(tmp_path: Path) -> Mounting:
-    coordinator = TestCoordinator()
+    coordinator: Any = TestCoordinator()
     coordinator.undone = []
     return Mounting(coordinator, ModuleLoader(tmp_path))
 

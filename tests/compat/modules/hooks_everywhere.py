@@ -3,7 +3,7 @@
 from amplifier_core.events import ALL_EVENTS
 from amplifier_core.models import HookResult
 
-LINES = []
+LINES: list[object] = []
 
 
 async def mount(coordinator, config=None):

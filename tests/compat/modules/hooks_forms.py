@@ -2,7 +2,7 @@
 
 from amplifier_core.models import HookResult
 
-CALLED = []
+CALLED: list[str] = []
 
 
 class Policy:
@@ -30,7 +30,7 @@ async def several(event, data):
     CALLED.append("several injections")
     return HookResult(
         action="inject_context",
-        context_injections=[
+        context_injections=[  # type: ignore[list-item]
             {"content": "first remark", "role": "user", "hook_name": "forms", "event": event},
             {"content": "second remark", "ephemeral": True, "append_to_last_tool_result": True},
         ],

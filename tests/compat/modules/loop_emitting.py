@@ -72,11 +72,11 @@ class EmittingLoop:
         if coordinator:
             pre = await coordinator.process_hook_result(pre, "tool:pre", call.name)
         if pre.action == "deny":
-            return ToolResult(success=False, error={"message": f"Denied by hook: {pre.reason}"})
+            return ToolResult(success=False, error={"message": f"Denied by hook: {pre.reason}"})  # type: ignore[arg-type]
         arguments = (pre.data or {}).get("tool_input", call.arguments)
         tool = tools.get(call.name)
         if tool is None:
-            return ToolResult(success=False, error={"message": f"Tool '{call.name}' not found"})
+            return ToolResult(success=False, error={"message": f"Tool '{call.name}' not found"})  # type: ignore[arg-type]
         result = await tool.execute(arguments)
         post = await hooks.emit(
             "tool:post",

@@ -29,7 +29,10 @@ class CannedProvider:
             return ChatResponse(content=[TextBlock(text=f"It says {results[-1]}")], usage=usage)
         call = {"id": "c1", "name": "shell", "input": {"command": last.content}}
         return ChatResponse(
-            content=[ThinkingBlock(thinking="hm", signature="s"), ToolCallBlock(**call)],
+            content=[
+                ThinkingBlock(thinking="hm", signature="s"),
+                ToolCallBlock.model_validate(call),
+            ],
             usage=usage,
             finish_reason="tool_use",
         )

@@ -22,7 +22,7 @@ class ShellTool:
         return ToolResult(success=True, output={"stdout": f"{self.directory}: ran"})
 
 
-READY = []
+READY: list[object] = []
 
 
 async def mount(coordinator, config=None):
