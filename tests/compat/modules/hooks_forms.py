@@ -30,9 +30,9 @@ async def several(event, data):
     CALLED.append("several injections")
     return HookResult(
         action="inject_context",
-        context_injections=[  # type: ignore[list-item]
-            {"content": "first remark", "role": "user", "hook_name": "forms", "event": event},
-            {"content": "second remark", "ephemeral": True, "append_to_last_tool_result": True},
+        context_injections=[
+            {"content": "first remark", "role": "user", "hook_name": "forms", "event": event},  # type: ignore[list-item]
+            {"content": "second remark", "ephemeral": True, "append_to_last_tool_result": True},  # type: ignore[list-item]
         ],
         user_message="two remarks were made",
         user_message_source="remarks",
