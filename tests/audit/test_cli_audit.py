@@ -118,6 +118,22 @@ def test_verify_refuses_another_key_and_another_log(log: Path, tmp_path: Path) -
     assert "wrong log" in result.output
 
 
+def test_without_a_name_the_newest_trail_is_meant(
+    log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session's trail is found by the start of its id, the newest one without any name."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    home = tmp_path / "data" / "amplifier" / "audit"
+    nothing = run("stats")
+    assert nothing.exit_code == 2
+    assert "no trail" in nothing.output
+    home.mkdir(parents=True)
+    log.rename(home / "abc-123")
+    assert run("verify").exit_code == 3
+    assert run("verify", "abc").exit_code == 3
+    assert run("verify", "nope").exit_code == 2
+
+
 def make(path: Path, content: bytes | None) -> Path:
     if content is None:
         path.mkdir()

@@ -331,6 +331,16 @@ def test_a_bundle_can_be_written_in_code() -> None:
         bundle_from_plan({**MINIMAL, "hoks": []})
 
 
+def test_naming_a_module_again_turns_it_on(tmp_path: Path) -> None:
+    """Whoever configures a module wants it, unless the new entry says otherwise."""
+    text = (
+        "providers:\n  - module: provider-openai\n    config: { base_url: http://127.0.0.1/v1 }\n"
+    )
+    assert "provider-openai" in _modules(_load(tmp_path, text), "providers")
+    off = text + "    enabled: false\n"
+    assert "provider-openai" not in _modules(_load(tmp_path, off), "providers")
+
+
 numbers = st.integers(0, 3)
 section = st.fixed_dictionaries({}, optional={"x": numbers, "y": numbers, "z": st.lists(numbers)})
 # A key that is a section in one layer and a number in another is refused by the schema.

@@ -27,7 +27,26 @@ UNREADABLE = 2
 COLUMNS = ("seq", "time", "type", "session", "event", "hook", "what")
 WIDTHS = (6, 30, 20, 10, 14, 18, 0)
 F = TypeVar("F", bound=Callable[..., Any])
-LOG = click.argument("log", type=click.Path(path_type=Path))
+
+
+def _chosen(_context: click.Context, _parameter: click.Parameter, given: str | None) -> Path:
+    """The directory that was named, the trail of the session that was named, or the newest."""
+    from amplifier_foundation.stores.sessions import data_home
+
+    if given is not None and Path(given).exists():
+        return Path(given)
+    home = data_home() / "amplifier" / "audit"
+    trails = sorted(home.glob("*/"), key=lambda trail: trail.stat().st_mtime)
+    if given is not None:
+        return next((one for one in trails if one.name.startswith(given)), Path(given))
+    if not trails:
+        raise click.UsageError(f"There is no trail in {home} yet; name the directory of a log.")
+    click.echo(f"The newest trail: {trails[-1]}", err=True)
+    return trails[-1]
+
+
+LOG = click.argument("log", callback=_chosen)
+NEWEST = click.argument("log", required=False, callback=_chosen)
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
 
 
@@ -52,11 +71,15 @@ def plainly(command: F) -> F:
 
 @click.group()
 def audit() -> None:
-    """Verify, read and redact the audit trail. LOG is the directory of a log."""
+    """Verify, read and redact the audit trail.
+
+    LOG is the directory of a log or the start of a session's id; where it may be left out, the
+    trail of the newest session is meant.
+    """
 
 
 @audit.command()
-@LOG
+@NEWEST
 @click.option("--key", help="Public key: its text, or a file that holds it.")
 @click.option(
     "--anchor", "anchor_files", multiple=True, help="File with checkpoints kept elsewhere."
@@ -115,7 +138,7 @@ def filters(command: F) -> F:
 
 
 @audit.command()
-@LOG
+@NEWEST
 @filters
 @click.option("--limit", type=click.IntRange(min=1), help="Only the last so many.")
 @click.option("--reveal", is_flag=True, help="Put values from the side store in their places.")
@@ -142,7 +165,7 @@ def show(log: Path, limit: int | None, reveal: bool, as_json: bool, **wanted: st
 
 
 @audit.command()
-@LOG
+@NEWEST
 @filters
 @AS_JSON
 @plainly
@@ -159,7 +182,7 @@ def tail(log: Path, as_json: bool, **wanted: str | None) -> None:
 
 
 @audit.command()
-@LOG
+@NEWEST
 @filters
 @AS_JSON
 @plainly
@@ -231,7 +254,7 @@ def prove(log: Path, sequence: int, checkpoint_file: str | None) -> None:
 
 
 @audit.command()
-@LOG
+@NEWEST
 @plainly
 def checkpoint(log: Path) -> None:
     """Print the newest checkpoint, for keeping elsewhere."""

@@ -55,7 +55,8 @@ def _merge_entries(below: Node, above: Node) -> Node:
         known = entries.get(name)
         if known is not None:
             _refuse_locked(name or "", known, entry)
-            entry = merge(known, entry)
+            # Whoever names a module again wants it, unless the new entry says otherwise.
+            entry = merge(known.without("enabled"), entry)
         entries[name] = entry
     return replace(above, value=tuple(entries.values()))
 
