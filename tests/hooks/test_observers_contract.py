@@ -127,7 +127,11 @@ FIELDS = (
 
 
 @each_module
-@settings(max_examples=15, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=settings.default.max_examples // 8,  # each plays all events
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
 @given(seed=st.integers(0, 2**32))
 def test_odd_data_harms_nobody(
     module: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, seed: int

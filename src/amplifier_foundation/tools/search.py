@@ -33,6 +33,7 @@ T = TypeVar("T")
 
 SKIPPED = (".git", ".hg", ".svn", ".amplifier", ".venv", "node_modules", "__pycache__")
 
+START_UP = 5.0  # seconds that a new interpreter may take on a busy machine
 _REPORT_LIMIT = 50_000_000
 _CHILD = "from amplifier_foundation.tools.scan import main; main()"
 
@@ -194,7 +195,7 @@ async def _scan_apart(place: Place, request: Request) -> Report:
         # -P: a json.py that an agent wrote beside us is no module of ours.
         [sys.executable, "-P", "-c", _CHILD],
         stdin=json.dumps(job),
-        timeout=request.seconds + 5,
+        timeout=request.seconds + START_UP,
         output_limit=_REPORT_LIMIT,
     )
     if outcome.timed_out:
