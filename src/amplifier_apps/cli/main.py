@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import click
+try:
+    import click
+except ModuleNotFoundError:  # the command is there with every install, its extra is not
+    sys.exit("The command line needs more packages: pip install 'amplifier-hooks[cli]'")
 
 from amplifier_apps.cli import exit_codes
 
