@@ -52,6 +52,9 @@ class _Turn:
     reply: str = ""
 
 
+_NO_STATS = {"total_messages": 0, "tool_invocations": 0, "total_tokens": 0}
+
+
 class AmplifierSession:
     """One conversation with an agent. Everything it does goes through its coordinator's hooks."""
 
@@ -77,12 +80,7 @@ class AmplifierSession:
         self.is_resumed = is_resumed or state is not None
         self.initialized = False
         self.status: Literal["idle", "running", "denied", "interrupted", "error", "ended"] = "idle"
-        self.stats: dict[str, int] = {
-            "total_messages": 0,
-            "tool_invocations": 0,
-            "total_tokens": 0,
-            **self._state.get("stats", {}),
-        }
+        self.stats: dict[str, int] = {**_NO_STATS, **self._state.get("stats", {})}
         self.coordinator = SessionCoordinator(
             HookRegistry(parent=parent_hooks),
             None,
