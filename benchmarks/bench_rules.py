@@ -59,12 +59,6 @@ def row(what: str, count: int, data: dict[str, Any], rounds: int = ROUNDS) -> Ro
     return compare(what, loop_of(emitting(0, data)), loop_of(emitting(count, data)), rounds=rounds)
 
 
-def microseconds_per_event(count: int) -> float:
-    """What the rules add to an event that none of them matches by tool name."""
-    measured = row("other tool", count, OTHER, rounds=50)
-    return measured.subject_us - measured.baseline_us
-
-
 def main() -> None:
     rows = [
         row("1,000 rules, none for the tool", 1_000, OTHER),

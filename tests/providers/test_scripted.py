@@ -153,7 +153,7 @@ async def test_a_delay_does_not_block_the_loop(way):
         started = time.monotonic()
         waiting = asyncio.create_task(replied(provider, asking(), way))
         await asyncio.sleep(0.01)
-        assert time.monotonic() - started < 0.15
+        assert not waiting.done()
         await waiting
     assert time.monotonic() - started >= 0.2
 
