@@ -14,9 +14,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
+from pydantic_core import to_json
 
 from amplifier_core.audit import MemoryAudit, encode, encode_body, parse
-from amplifier_core.audit.encoding import BODY_LIMIT, NARROW, SAFE_INTEGER, encode_member
+from amplifier_core.audit.encoding import (
+    BODY_LIMIT,
+    NARROW,
+    SAFE_INTEGER,
+    WIDE,
+    Walk,
+    encode_member,
+)
 
 JSON_LIKE = st.recursive(
     st.none()
@@ -255,3 +263,25 @@ def test_a_dict_that_changes_while_it_is_read_is_said_to_be_unreadable() -> None
     home: dict[str, Any] = {}
     home.update(first=Intruder(home), second=2)
     assert read(home) == {"$cut": "unreadable", "error": "RuntimeError"}
+
+
+@given(st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40)
+    | st.sampled_from(["\ud800", "\x7f", "\u2028", "😀", "\\ud800"]),
+    lambda inner: st.lists(inner, max_size=4)
+    | st.dictionaries(st.text(max_size=8) | st.integers(), inner, max_size=4),
+    max_leaves=12,
+))  # fmt: skip
+def test_what_is_encoded_at_once_is_what_the_walk_would_write(value: Any) -> None:
+    """The short cut changes nothing but the time."""
+    body = {"value": value}
+    walked = to_json(Walk(WIDE).plain(body, 0), ensure_ascii=True).replace(b"\x7f", b"\\u007f")
+    assert json.loads(encode(body)) == json.loads(walked)
+
+
+def test_a_lone_surrogate_takes_the_walk() -> None:
+    """Lone surrogates are refused by the parser, so they are never written."""
+    for odd in ({"a": "\ud800"}, {"\ud800": 1}, {"a": {"b": ["x", "\udfff"]}}):
+        written = json.dumps(json.loads(encode(odd)), ensure_ascii=False)
+        assert written.encode("utf-8")
+        assert "unreadable" not in written

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from itertools import islice
 from typing import Any
 
-from pydantic_core import PydanticSerializationError, SchemaValidator, core_schema, to_json
+from pydantic_core import SchemaValidator, core_schema, to_json
 
 from amplifier_core.utils import describe_error, safe_repr
 
@@ -59,10 +59,7 @@ def _encoded_at_once(value: Any) -> bytes | None:
     """
     if type(value) is not dict or not _plain_object().isinstance_python(value):
         return None
-    try:
-        text = to_json(value, ensure_ascii=True)
-    except PydanticSerializationError:
-        return None
+    text = to_json(value, ensure_ascii=True)
     few = len(text) <= WIDE.text and text.count(b"{") + text.count(b"[") <= WIDE.depth
     return text if few and b"\\ud" not in text else None
 
