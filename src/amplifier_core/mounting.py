@@ -78,6 +78,8 @@ class ModuleLoader:
             return _module(module_id, _import_path(path), str(path))
         if source is not None and not source.startswith(("git+", "http://", "https://")):
             raise ModuleNotFound(f"Module '{module_id}': there is no file or folder {source!r}")
+        if module_id.startswith(("./", "../", "/", "~/")):
+            raise ModuleNotFound(f"There is no file or folder {module_id!r}")
         entry = self.known().get(module_id)
         if entry is not None:
             return _module(module_id, _loaded(entry), entry.value)
@@ -139,7 +141,8 @@ def _module(module_id: str, found: Any, origin: str) -> Module:
     if mount is None and isinstance(found, ModuleType):
         mount = _mount_of_functions(module_id, found)
     if not callable(mount):
-        raise ModuleLoadError(f"Module '{module_id}' ({origin}) has no mount(coordinator, config)")
+        missing = "has no mount(coordinator, config) and no function on_<event>"
+        raise ModuleLoadError(f"Module '{module_id}' ({origin}) {missing}")
     return Module(module_id, mount, origin, getattr(home, "on_session_ready", None))
 
 

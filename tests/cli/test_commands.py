@@ -108,6 +108,7 @@ def test_sessions_list_show_and_delete(store: SessionStore) -> None:
             "content": "on it",
             "tool_calls": [{"name": "Bash", "arguments": {"command": "ls"}}],
         },
+        {"role": "tool", "content": "a.py\nb.py\nc.py\n"},
     ]
     store.save(SessionInfo("abcdef", name="Fix the parser", turns=1), {"messages": talk})
     assert "Fix the parser" in call("sessions", "list").output
@@ -115,6 +116,7 @@ def test_sessions_list_show_and_delete(store: SessionStore) -> None:
     shown = call("sessions", "show", "abc").output
     assert "fix it\\u{1B}[2K" in shown
     assert "● Bash  ls" in shown
+    assert "a.py  … 2 more lines" in shown
     assert json.loads(call("sessions", "show", "abc", "--json").output)["state"]["messages"] == talk
     assert call("sessions", "delete", "abc", answer="n\n").exit_code == 0
     assert len(store.list()) == 1

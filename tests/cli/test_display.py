@@ -145,6 +145,16 @@ def test_calls_are_folded_into_one_line() -> None:
     assert line == "● Read  a.py  300 lines · 0.0 s"
 
 
+def test_nothing_is_said_twice_or_left_as_a_gap() -> None:
+    """A call that is about nothing in particular; an error that names its provider itself."""
+    (line,) = lines_of(events.TOOL_POST, tool_name="Todo", tool_input={"todos": []}, success=True)
+    assert line == "● Todo  0.0 s"
+    (line,) = lines_of(events.PROVIDER_ERROR, provider="mine", error={"message": "mine (m): down"})
+    assert line == "✗ mine (m): down"
+    (line,) = lines_of(events.PROVIDER_ERROR, provider="mine", error={"message": "down"})
+    assert line == "✗ mine: down"
+
+
 def test_a_failed_call_says_why() -> None:
     """The first line of the error."""
     lines = lines_of(

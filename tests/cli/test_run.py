@@ -183,6 +183,44 @@ def test_a_gate_is_answered_at_the_terminal(project: Project) -> None:
     assert Path("production/app.conf").read_text() == "workers = 4\n"
 
 
+def test_ctrl_c_at_a_question_also_stops_the_turn(project: Project) -> None:
+    """An agent that asks again and again does not keep a person from stopping it."""
+    project(calls("Write", file_path="production/app.conf", content="x"))
+    program = at_terminal("run", "go")
+    try:
+        program.wait_for_question("Approval needed")
+        program.press("\x03")
+        assert program.wait_end(20) == exit_codes.INTERRUPTED
+        assert "Stopped, as requested." in program.text()
+    finally:
+        program.child.close(force=True)
+    assert not Path("production").exists()
+
+
+def test_an_empty_reply_is_not_passed_over_in_silence(project: Project) -> None:
+    """A model that says nothing: the person is told that this is all."""
+    project({})
+    done = amplifier("run", "hi")
+    assert (done.returncode, done.stdout.strip()) == (0, "")
+    assert "! The model ended its turn without a word." in done.stderr
+
+
+def test_a_stopped_turn_does_not_repeat_the_reply(project: Project) -> None:
+    """Ctrl-C once: what was said already is not said again as a warning."""
+    project({"text": "Slowly now.", **calls("Bash", command="sleep 2")}, HELLO)
+    program = at_terminal("chat")
+    try:
+        program.wait_for("›")
+        program.settle(0.5)
+        program.press("go\r")
+        program.wait_for("running Bash")
+        program.press("\x03")
+        program.wait_for("! Stopped, as requested.")
+        assert program.text().count("Slowly now.") == 1
+    finally:
+        program.child.close(force=True)
+
+
 def test_chat_at_a_terminal(project: Project) -> None:
     """History, multi-line, commands, leaving; the session can be resumed by its id."""
     project({"expect": "one\ntwo", "text": "Both lines."}, {"text": "Again."})
@@ -223,6 +261,13 @@ def test_an_interrupt_from_outside_ends_the_program(project: Project) -> None:
     finally:
         child.kill()
         child.communicate()
+
+
+def test_an_unknown_provider_is_answered_with_those_there_are() -> None:
+    """--provider takes the short name of any installed provider, an id or a path."""
+    with pytest.raises(NoModel, match=r"No provider 'foo'; have \['anthropic', .*'scripted'\]"):
+        with_flags({}, "foo", None)
+    assert with_flags({}, "./mine.py", None)["providers"][0]["module"] == "./mine.py"
 
 
 def test_flags_choose_provider_and_model() -> None:

@@ -324,7 +324,8 @@ async def test_the_command_lists_and_restores(before, work, kept, monkeypatch):
     assert str(work / "a.txt") in listed.output
     assert json.loads(run("list", "--json").output)["path"] == str(work / "a.txt")
     refused = run("restore", made.id, input="n\n")
-    assert refused.exit_code != 0
+    assert refused.exit_code == 1
+    assert "Nothing was changed." in refused.output
     assert (work / "a.txt").read_text() == "new"
     done = run("restore", made.id[:20], input="y\n")
     assert "Restored" in done.output

@@ -195,6 +195,13 @@ async def test_an_unknown_id_lists_the_known_ones() -> None:
         ModuleLoader().find("hooks-x")
 
 
+@pytest.mark.parametrize("path", ["./gone.py", "../gone", "/gone/away.py", "~/gone"])
+async def test_a_path_that_leads_nowhere_is_not_taken_for_an_id(path: str) -> None:
+    """No file behind a path: said so, without a list of ids that nobody meant."""
+    with pytest.raises(ModuleNotFound, match=r"^There is no file or folder '"):
+        ModuleLoader().find(path)
+
+
 async def test_packages_of_the_ecosystem_are_found_by_their_name(
     mounting: Mounting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

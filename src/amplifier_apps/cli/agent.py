@@ -19,6 +19,8 @@ from amplifier_foundation.bundles import Bundle, load_bundle
 from amplifier_foundation.stores.sessions import SavedSession, SessionInfo, SessionStore
 
 STOPPING = "Stopping after this step; Ctrl-C once more stops at once."
+STOPPED = "Stopped, as requested."
+EMPTY = "The model ended its turn without a word."
 
 Approve = Literal["ask", "deny"]
 
@@ -53,7 +55,10 @@ class Agent:
 
     async def open(self, bundle: Bundle, options: AgentOptions) -> None:
         """Start the session, with this display looking on."""
-        asking = TerminalApproval(base=Path.cwd(), display=self.display)
+        # An agent that asks again and again must not keep a person from stopping it.
+        asking = TerminalApproval(
+            base=Path.cwd(), display=self.display, on_interrupt=self._interrupt
+        )
         self.session = await open_session(
             bundle,
             approval_system=None if options.approve == "deny" else asking,
@@ -74,6 +79,15 @@ class Agent:
             self.display.stop()
         self.turns += 1
         return reply
+
+    def remark(self, reply: str) -> tuple[str, str] | None:
+        """What to say about the last turn beside its reply, and how loud."""
+        status = self.session.status
+        if status == "denied":
+            return reply, "error"
+        if status == "interrupted":
+            return STOPPED, "warning"
+        return None if reply.strip() else (EMPTY, "warning")
 
     @property
     def exit_code(self) -> int:

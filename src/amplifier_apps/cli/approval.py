@@ -88,11 +88,13 @@ class TerminalApproval:
         display: Pausable | None = None,
         device: str = DEVICE,
         clock: Callable[[], float] = boot_clock,
+        on_interrupt: Callable[[], None] | None = None,
     ) -> None:
         self._base = base or Path.cwd()
         self._display = display
         self._device = device
         self._clock = clock
+        self._on_interrupt = on_interrupt
         self._turn = asyncio.Lock()
         self._waiting = 0
 
@@ -140,6 +142,8 @@ class TerminalApproval:
             columns, _ = os.get_terminal_size(terminal.writing.fileno())
             await asyncio.to_thread(state.content, content_width(columns or 80))
             await self._run(terminal, state, deadline)
+        if state.interrupted and self._on_interrupt:
+            self._on_interrupt()
         if state.choice.decision is None or self._clock() >= deadline:
             raise TimeoutError
         return ApprovalAnswer(state.choice.decision, by=_user(), comment=state.comment or None)
@@ -246,7 +250,7 @@ def _bindings(state: QuestionState) -> KeyBindings:
 
     @keys.add("c-c", eager=True)
     def _(event: KeyPressEvent) -> None:
-        state.choice = state.choice.refuse()
+        state.choice, state.interrupted = state.choice.refuse(), True
         event.app.exit()
 
     settled = Condition(lambda: time.monotonic() - (state.shown_at or math.inf) > SETTLING_SECONDS)

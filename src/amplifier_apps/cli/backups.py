@@ -61,9 +61,10 @@ def restore_command(backup_id: str, backup_dir: Path, to: Path | None, yes: bool
     backup = find_backup(backup_dir, backup_id)
     if not yes:
         where = escape(str(to or backup.path))
-        click.confirm(
-            f"Overwrite {where} with the {backup.size} bytes of {_time(backup)}?", abort=True
-        )
+        question = f"Overwrite {where} with the {backup.size} bytes of {_time(backup)}?"
+        if not click.confirm(question):
+            click.echo("Nothing was changed.")
+            click.get_current_context().exit(1)
     target = restore(backup_dir, backup.id, to=to, within=Path.cwd())
     click.echo(f"Restored {escape(str(target))}.")
 

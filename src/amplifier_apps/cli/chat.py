@@ -76,8 +76,8 @@ async def _turn(agent: Agent, line: str, *, save: bool) -> None:
     except (AmplifierError, LLMError, OSError) as error:
         agent.display.show_message(str(error), "error", "amplifier")
     else:
-        if agent.session.status in ("denied", "interrupted"):
-            agent.display.show_message(reply, "warning", "amplifier")
+        if remark := agent.remark(reply):
+            agent.display.show_message(*remark, "amplifier")
         agent.display.result()
     if save:
         await agent.save()
@@ -91,7 +91,7 @@ def _greet(agent: Agent) -> None:
         return
     if agent.session.is_resumed:
         name = agent.info.name or agent.session.session_id
-        paper.say(("dim", f"Resumed {escape(name)} after {agent.turns} turns. /help"))
+        paper.say(("dim", f"Resumed {escape(name)} after {_turns(agent)}. /help"))
     else:
         paper.say(("dim", "Ask for something. /help shows the commands, Ctrl-D leaves."))
 
@@ -194,13 +194,21 @@ async def command(agent: Agent, line: str) -> bool:
     return True
 
 
+def _turns(agent: Agent) -> str:
+    return f"{agent.turns} turn{'s' * (agent.turns != 1)}"
+
+
 def _status(agent: Agent) -> str:
     stats = agent.session.stats
     name = agent.info.name or "not named yet"
     return (
-        f"{agent.session.session_id} ({name})\n{agent.turns} turn{'s' * (agent.turns != 1)}, "
-        f"{stats['tool_invocations']} tool calls, {agent.display.state.summary()}"
+        f"{agent.session.session_id} ({name})\n{_turns(agent)}, "
+        f"{_calls(stats['tool_invocations'])}, {agent.display.state.summary()}"
     )
+
+
+def _calls(count: int) -> str:
+    return f"{count} tool call{'s' * (count != 1)}"
 
 
 def _hooks(agent: Agent) -> str:

@@ -6,10 +6,10 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
@@ -155,8 +155,13 @@ def _bundle() -> Iterator[Finding]:
     for source in bundle.sources:
         yield Finding("Bundle", source.name, "good", str(source))
     plan = bundle.mount_plan
-    counts = ", ".join(f"{len(plan.get(key, []))} {key}" for key in ("providers", "tools", "hooks"))
+    counts = ", ".join(_count(plan, key) for key in ("provider", "tool", "hook"))
     yield Finding("Bundle", bundle.name, "good", counts)
+
+
+def _count(plan: Mapping[str, Any], kind: str) -> str:
+    count = len(plan.get(f"{kind}s", []))
+    return f"{count} {kind}{'s' * (count != 1)}"
 
 
 def _sessions() -> Iterator[Finding]:

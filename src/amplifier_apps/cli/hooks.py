@@ -198,14 +198,14 @@ def _print_trace(run: Dispatch, watch: Stopwatch, sent: dict[str, Any]) -> None:
     for order, answer in enumerate(run.answers, 1):
         action = answer.result.action
         paper.say(
-            f"  {order}. ",
+            f"  {order:>2}. ",
             ("tool", f"{escape(answer.hook):<28} "),
             (STYLES.get(action, "dim"), f"{action:<15}"),
             ("dim", f"{_milliseconds(answer, watch):8.2f} ms"),
         )
         _print_details(answer)
     for _, _, handler in run.plan[run.ran :]:
-        paper.say(("dim", f"     {escape(handler.name):<28} not reached: the chain was stopped"))
+        paper.say(("dim", f"      {escape(handler.name):<28} not reached: the chain was stopped"))
     if not run.plan:
         paper.say(("dim", "  no hook listens"))
     _print_fold(run.fold(), sent)

@@ -88,10 +88,11 @@ def call_summary(tool_input: Any) -> str:
 
 
 def _tool_line(data: Mapping[str, Any], sign: tuple[str, str], after: str) -> Line:
+    about = call_summary(data.get("tool_input"))
     return (
         (sign[0], f"{sign[1]} "),
         ("tool", escape(str(data.get("tool_name", "?")))),
-        ("", f"  {call_summary(data.get('tool_input'))}"),
+        ("", f"  {about}" if about else ""),
         ("dim", f"  {after}" if after else ""),
     )
 
@@ -177,7 +178,9 @@ def _retry(data: Mapping[str, Any]) -> list[Line]:
 
 
 def _provider_error(data: Mapping[str, Any]) -> list[Line]:
-    return [(("bad", f"✗ {escape(str(data.get('provider', 'provider')))}: {_error(data)}"),)]
+    who, why = escape(str(data.get("provider", "provider"))), _error(data)
+    # The errors of our providers begin with their name.
+    return [(("bad", f"✗ {why}" if why.startswith(who) else f"✗ {who}: {why}"),)]
 
 
 def _spawn(data: Mapping[str, Any]) -> list[Line]:

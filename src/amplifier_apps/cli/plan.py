@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from amplifier_core.errors import SessionError
+from amplifier_core.mounting import ModuleLoader
 
 ALIASES = {
     "anthropic": "provider-anthropic",
@@ -31,7 +32,7 @@ def with_flags(plan: dict[str, Any], provider: str | None, model: str | None) ->
     """The plan with the wanted provider and model; NoModel if there is nothing to talk to."""
     providers = [_entry(one) for one in plan.get("providers") or []]
     if provider:
-        providers = [_chosen(providers, ALIASES.get(provider, provider))]
+        providers = [_chosen(providers, provider)]
     if model and providers:
         first, *others = providers
         providers = [{**first, "config": {**(first.get("config") or {}), "model": model}}, *others]
@@ -44,10 +45,23 @@ def _entry(entry: Any) -> dict[str, Any]:
     return {"module": entry} if isinstance(entry, str) else dict(entry)
 
 
-def _chosen(providers: list[dict[str, Any]], wanted: str) -> dict[str, Any]:
+def _chosen(providers: list[dict[str, Any]], given: str) -> dict[str, Any]:
     """The bundle's own entry where it has one, with its settings; else the module as it is."""
+    wanted = ALIASES.get(given, given)
     named = [one for one in providers if wanted in (one.get("module"), one.get("name"))]
-    return named[0] if named else {"module": wanted, "required": True}
+    return named[0] if named else {"module": _module(wanted), "required": True}
+
+
+def _module(wanted: str) -> str:
+    """The module meant by an id, a path, or the short name of an installed provider."""
+    if "-" in wanted or "/" in wanted:
+        return wanted
+    prefix = "provider-"
+    known = [name for name in ModuleLoader().known() if name.startswith(prefix)]
+    if f"{prefix}{wanted}" in known:
+        return f"{prefix}{wanted}"
+    names = sorted(name.removeprefix(prefix) for name in known)
+    raise NoModel(f"No provider {wanted!r}; have {names}")
 
 
 def check_model(plan: Mapping[str, Any], env: Mapping[str, str] | None = None) -> None:

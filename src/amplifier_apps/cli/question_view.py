@@ -50,6 +50,7 @@ class QuestionState:
     waiting: int = 0
     page: int = 1
     shown_at: float | None = None
+    interrupted: bool = False
     _rows: dict[tuple[int, bool], list[Line]] = field(default_factory=dict)
 
     def content(self, width: int) -> list[Line]:

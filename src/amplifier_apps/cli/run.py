@@ -55,8 +55,8 @@ async def _run(prompt: str, options: Any) -> int:
     async with open_agent(options) as agent:
         reply = await agent.turn(prompt)
         status, code = agent.session.status, agent.exit_code
-        if status == "denied":
-            agent.display.show_message(reply, "error", "amplifier")
+        if remark := agent.remark(reply):
+            agent.display.show_message(*remark, "amplifier")
     agent.display.result(
         response=reply,
         status="done" if status == "idle" else status,

@@ -98,7 +98,7 @@ def messages_of(state: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _print_message(message: Mapping[str, Any]) -> None:
     from amplifier_apps.cli import paper
-    from amplifier_apps.cli.narration import call_summary, first_line, readable
+    from amplifier_apps.cli.narration import call_summary, readable
 
     role = str(message.get("role", "?"))
     styles = {"user": "title", "assistant": "note"}
@@ -107,11 +107,19 @@ def _print_message(message: Mapping[str, Any]) -> None:
     if text:
         paper.say("")
         paper.say((styles.get(role, "dim"), readable(role)))
-        paper.say(first_line(text, 200) if role in ("tool", "system") else readable(text))
+        paper.say(*(_folded(text) if role in ("tool", "system") else [readable(text)]))
     for call in message.get("tool_calls") or []:
         if isinstance(call, Mapping):
             name = readable(str(call.get("name", "?")))
             paper.say(("tool", f"  ● {name}"), f"  {call_summary(call.get('arguments'))}")
+
+
+def _folded(text: str) -> list[str | tuple[str, str]]:
+    """The first line, and how many are behind it."""
+    from amplifier_apps.cli.narration import first_line
+
+    more = text.strip().count("\n")
+    return [first_line(text, 200), ("dim", f"  … {more} more line{'s' * (more != 1)}" * (more > 0))]
 
 
 def _text_in(content: Any) -> str:
