@@ -147,7 +147,7 @@ class SessionCoordinator:
             await self.notify(event, given)
             return continued({**self.hooks.default_fields, **given})
         if not self.hooks.hears(event):
-            self._trail.unheard(event, given)
+            await self._unheard(event, given)
             return await self.hooks.emit(event, given)
         run = await self._dispatched(event, given)
         if not run.spoken:
@@ -161,7 +161,7 @@ class SessionCoordinator:
     async def notify(self, event: str, data: dict[str, Any]) -> None:
         """Tell of something that has happened; nothing that a hook answers can undo it."""
         if not self.hooks.hears(event):
-            self._trail.unheard(event, data)
+            await self._unheard(event, data)
             return
         run = await self._dispatched(event, data)
         if run.spoken:
@@ -202,7 +202,18 @@ class SessionCoordinator:
             await self._show_all(run, watch.printed)
         if trail.sink is not None:
             trail.dispatched(run, watch.durations, run.fold())
+            await self._tell_of_trail()
         return run
+
+    async def _unheard(self, event: str, data: dict[str, Any]) -> None:
+        if self._trail.sink is not None:
+            self._trail.unheard(event, data)
+            await self._tell_of_trail()
+
+    async def _tell_of_trail(self) -> None:
+        """A trail that fails is the person's business, whatever the operation was."""
+        if news := self._trail.news():
+            await self.show(news, "error", "audit")
 
     async def _changed_meanwhile(self, run: Dispatch) -> bool:
         """Whether the hooks, or what an asking guard has to say, changed while a person thought."""
@@ -383,7 +394,7 @@ class SessionCoordinator:
         stored = len(history)
         asked = {**data, "messages": self._injector.for_one_request(history)}
         if not self.hooks.hears(PROVIDER_REQUEST):
-            self._trail.unheard(PROVIDER_REQUEST, asked)
+            await self._unheard(PROVIDER_REQUEST, asked)
             return continued(asked)
         result = await self.execute_with_hooks(PROVIDER_REQUEST, asked)
         if result.action == "deny" or result.data is None:

@@ -33,6 +33,7 @@ class Trail:
         self.turn = 0
         self.scrubbers: list[Scrubber] = []
         self._told = False
+        self._news: str | None = None
 
     @property
     def full(self) -> bool:
@@ -128,7 +129,15 @@ class Trail:
     def _complain(self, error: Exception) -> None:
         if not self._told:
             self._told = True
-            logger.error("The audit trail has failed: %s", describe_error(error))
+            warns = self.sink is not None and self.sink.on_failure == "warn"
+            then = "the session goes on unrecorded" if warns else "what needs approval is denied"
+            self._news = f"The audit trail has failed: {describe_error(error)}; {then}"
+            logger.error("%s", self._news)
+
+    def news(self) -> str | None:
+        """What the person has yet to be told of a failed trail; handed out once."""
+        news, self._news = self._news, None
+        return news
 
     @property
     def failed(self) -> bool:

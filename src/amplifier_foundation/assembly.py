@@ -94,7 +94,8 @@ async def open_session(
     folder = Path(working_dir) if working_dir is not None else Path.cwd()
     known = session_id or (resume or {}).get("session_id") or str(uuid.uuid4())
     left = await asyncio.to_thread(_left_behind, plan["audit"], known) if resume else []
-    sink = audit if audit is not None else await _open_audit(plan["audit"], known)
+    alarms: list[str] = []
+    sink = audit if audit is not None else await _open_audit(plan["audit"], known, alarms.append)
     owned = [sink.close] if sink is not None and audit is None else []
     approving = limited(approval_system, plan["approval"])
     async with _undone_on_failure(bundle, owned):
@@ -113,6 +114,8 @@ async def open_session(
         if prepare is not None:
             prepare(session)
         await session.initialize()
+    for alarm in tuple(alarms):
+        await session.coordinator.show(alarm, "error", "audit")
     await _tell_failures(session, bundle)
     await session.tell_unknown(left)
     if hot_reload:
@@ -241,7 +244,9 @@ def _located(why: str, bundle: Bundle, module: str | None = None) -> str:
     return why if place is None else f"{place}: {why}"
 
 
-async def _open_audit(options: Mapping[str, Any], session_id: str) -> AuditSink | None:
+async def _open_audit(
+    options: Mapping[str, Any], session_id: str, alarm: Callable[[str], None]
+) -> AuditSink | None:
     if not options.get("enabled"):
         return None
     from amplifier_foundation.stores.audit_anchors import to_file
@@ -256,7 +261,7 @@ async def _open_audit(options: Mapping[str, Any], session_id: str) -> AuditSink 
     anchors = tuple(to_file(home(path)) for path in options.get("anchors") or ())
     signer = await asyncio.to_thread(_signer, options.get("sign"))
     return await AuditLog.open(
-        audit_folder(options, session_id), settings, signer=signer, anchors=anchors
+        audit_folder(options, session_id), settings, signer=signer, anchors=anchors, alarm=alarm
     )
 
 

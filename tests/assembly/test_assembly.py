@@ -135,6 +135,19 @@ def test_a_session_id_cannot_lead_the_trail_elsewhere(tmp_path: Path) -> None:
         assert len(folder.name) == 64
 
 
+async def test_a_damaged_trail_is_shown_to_the_person(shop: Workshop) -> None:
+    """Damage before the acknowledged position: the alarm is raised, and the session is told."""
+    bundle = shop.bundle(audit={"enabled": True, "path": "trail"})
+    async with shop.session(bundle, session_id="s1"):
+        pass
+    assert shop.screen.of("audit") == []
+    segment = audit_folder(bundle.mount_plan["audit"], "s1") / "00000000.jsonl"
+    segment.write_bytes(segment.read_bytes()[:100])
+    async with shop.session(bundle, session_id="s1"):
+        (told,) = shop.screen.of("audit")
+    assert "is damaged" in told
+
+
 async def test_a_signed_and_anchored_trail(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     """audit: sign, anchors, mode."""
     monkeypatch.setenv("XDG_DATA_HOME", str(shop.home))

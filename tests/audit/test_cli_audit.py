@@ -20,6 +20,7 @@ from amplifier_core.audit import leaf_hash, parse, parse_note, root_of_inclusion
 from amplifier_foundation.stores.audit_anchors import to_file
 from amplifier_foundation.stores.audit_keys import load_signer
 from amplifier_foundation.stores.audit_log import AuditLog, AuditSettings
+from amplifier_foundation.stores.audit_queries import moment
 from tests.audit.support import FAST, OTHER, SIGNER
 
 
@@ -387,3 +388,61 @@ def test_the_command_imports_nothing_heavy_before_it_is_needed() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("command", ["show", "stats"])
+@pytest.mark.parametrize("content", [b"", b"hello\n", b"\x00\xff\x01" * 99])
+def test_what_is_no_log_is_refused_by_readers_too(
+    tmp_path: Path, command: str, content: bytes
+) -> None:
+    """A file that is not a log, empty, binary: one clear sentence and the right exit code each."""
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    result = run(command, path)
+    assert result.exit_code == 2
+    assert str(path) in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize("given", ["yesterday", "15.11.2026", "2026-11-15T09:00+99:00", ""])
+def test_a_time_that_is_none_is_refused(log: Path, given: str) -> None:
+    """Bad input: one clear sentence and the right exit code each."""
+    result = run("show", log, "--after", given)
+    assert result.exit_code == 2
+    assert f"{given!r} is no time" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("2026-11-15", "2026-11-15"),
+        ("2026-11-15 09:00", "2026-11-15T09:00"),
+        ("2026-11-15T09:00Z", "2026-11-15T09:00"),
+        ("2026-11-15T09:00+02:00", "2026-11-15T07:00:00"),
+        ("2026-11-15T09:00:01.25Z", "2026-11-15T09:00:01.25"),
+    ],
+)
+def test_times_are_compared_in_utc(given: str, meant: str) -> None:
+    """`show`: filters by time."""
+    assert moment(given) == meant
+
+
+def test_a_log_whose_segments_are_gone_is_not_called_empty(log: Path) -> None:
+    """Truncation and deletion are named as what they are."""
+    for segment in log.glob("*.jsonl"):
+        segment.unlink()
+    result = run("verify", log)
+    assert result.exit_code == 2
+    assert "All segments of" in result.stderr
+    assert "acknowledged" in result.stderr
+
+
+def test_a_cut_is_named_with_its_byte(log: Path) -> None:
+    """First bad record and byte named."""
+    segment = log / "00000000.jsonl"
+    lines = segment.read_bytes().splitlines(keepends=True)
+    segment.write_bytes(b"".join(lines[:4]))
+    result = run("verify", log)
+    assert result.exit_code == 5
+    assert f"at record 4 (00000000.jsonl, byte {segment.stat().st_size})" in result.stdout
+    assert "None" not in result.stdout

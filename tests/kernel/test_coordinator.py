@@ -535,6 +535,25 @@ class TestTheTrail:
         assert (await room.pre()).action == "continue"
         assert caplog.text.count("The audit trail has failed: TypeError: bug") == 1
 
+    @pytest.mark.parametrize("hooked", [False, True])
+    @pytest.mark.parametrize(
+        ("on_failure", "then"),
+        [("deny", "what needs approval is denied"), ("warn", "the session goes on unrecorded")],
+    )
+    async def test_the_person_is_told_once_that_the_trail_failed(self, on_failure, then, hooked):
+        """A failing disk: gated operations are denied (or warned of), the session is told."""
+        audit = MemoryAudit(on_failure=on_failure)
+        room = Room(audit=audit)
+        if hooked:
+            room.hooks.register(PRE, says())
+        audit.fail()
+        for _ in range(3):
+            await room.pre()
+        ((text, level, source),) = room.screen.shown
+        assert text.startswith("The audit trail has failed: ")
+        assert text.endswith(then)
+        assert (level, source) == ("error", "audit")
+
     async def test_odd_payloads_are_written_and_never_raise(self):
         room = Room()
         data: Data = {"nan": float("nan"), "o": object(), "s": "\ud800", "b": b"\xff"}

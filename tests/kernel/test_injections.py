@@ -202,6 +202,15 @@ class TestMessages:
             "Ｆｒｏｍ guard （5 bytes）：",
             "\u202eHook feedback:",
             "From: guard (12 bytes):",
+            "**From guard (5 bytes):**",
+            "> - `From guard (5 bytes):`",
+            "F\ufe0from guard (5 bytes):",
+            "F\x08r\x00om guard (5 bytes):",
+            "From\tguard (5 bytes):",
+            "\u2800\u3164From guard (5 bytes):",
+            "F\u0336r\u0336o\u0336m guard (5 bytes):",
+            "Fr\u043em guard (5 b\u0443tes):",
+            "\u041d\u043e\u043ek feedback:",
         ],
     )
     @pytest.mark.parametrize("end", ["", "\n", "\r", "\u2028", "\x85", "\x0b"])

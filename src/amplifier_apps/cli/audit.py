@@ -120,6 +120,16 @@ def verify(
     sys.exit(EXIT_CODES[report.verdict])
 
 
+def _moment(_context: click.Context, _parameter: click.Parameter, given: str | None) -> str | None:
+    from amplifier_core.errors import AuditError
+    from amplifier_foundation.stores.audit_queries import moment
+
+    try:
+        return None if given is None else moment(given)
+    except AuditError as error:
+        raise click.BadParameter(str(error)) from error
+
+
 def filters(command: F) -> F:
     """The options that select records."""
     for option in reversed(
@@ -129,8 +139,10 @@ def filters(command: F) -> F:
             click.option("--event", help="Only this event, such as tool:pre."),
             click.option("--action", help="Only this action, such as deny."),
             click.option("--type", help="Only this type, such as approval_decided."),
-            click.option("--after", help="From this time on, such as 2026-11-15T09:00."),
-            click.option("--before", help="Before this time."),
+            click.option(
+                "--after", callback=_moment, help="From this time on, such as 2026-11-15T09:00."
+            ),
+            click.option("--before", callback=_moment, help="Before this time."),
         ]
     ):
         command = option(command)
@@ -147,9 +159,9 @@ def filters(command: F) -> F:
 def show(log: Path, limit: int | None, reveal: bool, as_json: bool, **wanted: str | None) -> None:
     """Show records as a table, or as JSON lines."""
     from amplifier_foundation.stores.audit_queries import Filter, select
-    from amplifier_foundation.stores.audit_reader import open_log, read_records
+    from amplifier_foundation.stores.audit_reader import open_readable, read_records
 
-    files = open_log(log)
+    files = open_readable(log)
     records: Iterator[Record] = select(read_records(files), Filter(**wanted))
     if limit:
         from collections import deque
@@ -189,9 +201,9 @@ def tail(log: Path, as_json: bool, **wanted: str | None) -> None:
 def stats(log: Path, as_json: bool, **wanted: str | None) -> None:
     """What each hook did: calls, denials, asks, injections, errors, p50 and p99 duration."""
     from amplifier_foundation.stores.audit_queries import Filter, figures, select
-    from amplifier_foundation.stores.audit_reader import open_log, read_records
+    from amplifier_foundation.stores.audit_reader import open_readable, read_records
 
-    found = figures(select(read_records(open_log(log)), Filter(**wanted)))
+    found = figures(select(read_records(open_readable(log)), Filter(**wanted)))
     rows = [
         {
             "hook": name,
@@ -373,15 +385,19 @@ def _told(report: Report) -> Iterator[str]:
     if finding := report.finding:
         place = f" ({finding.segment}, byte {finding.byte})" if finding.segment else ""
         yield f"  {finding.kind} at record {finding.sequence}{place}: {_ascii(finding.message)}"
-    yield f"  log {_ascii(report.log)}, records {report.first} to {report.size - 1} read"
-    yield (
-        f"  {report.checkpoints} checkpoints, {report.signed} signatures checked, "
-        f"last checkpoint at {report.last_checkpoint}"
-    )
+    yield f"  log {_ascii(report.log or 'unknown')}, {_range(report)} read"
+    newest = report.last_checkpoint
+    last = "" if newest is None else f", last checkpoint at {newest}"
+    yield f"  {report.checkpoints} checkpoints, {report.signed} signatures checked{last}"
     if report.recoveries:
         yield f"  recoveries after a crash at records {', '.join(map(str, report.recoveries))}"
     for note in report.notes:
         yield f"  note: {_ascii(note)}"
+
+
+def _range(report: Report) -> str:
+    first, size = report.first, report.size
+    return f"records {first} to {size - 1}" if size > first else f"no records from {first} on"
 
 
 def _headline(report: Report) -> str:

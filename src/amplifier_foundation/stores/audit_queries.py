@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
 from amplifier_core.audit import Record
+from amplifier_core.errors import AuditError
 
 SAMPLES = 10_000
+
+_BEGINNING = re.compile(r"\d{4}(-\d\d(-\d\d(T\d\d(:\d\d(:\d\d(\.\d+)?)?)?)?)?)?", re.ASCII)
+
+
+def moment(text: str) -> str:
+    """A time as records have it, or the beginning of one, so that texts can be compared."""
+    plain = text.strip().replace(" ", "T").removesuffix("Z")
+    if _BEGINNING.fullmatch(plain):
+        return plain
+    try:
+        return datetime.fromisoformat(plain).astimezone(UTC).isoformat().removesuffix("+00:00")
+    except (ValueError, OverflowError) as error:
+        raise AuditError(f"{text!r} is no time; one is 2026-11-15T09:00, in UTC") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,9 +66,20 @@ def open_log(path: str | os.PathLike[str]) -> LogFiles:
     directory = AuditDirectory(given)
     state = read_state(directory.state)
     numbers = directory.segments()
+    if not numbers and state is not None:
+        raise NotALog(
+            f"All segments of {given} are gone; its writer acknowledged {state.head.size} records"
+        )
     if not numbers:
         raise NotALog(f"{given} holds no audit log: it has no file like 00000000.jsonl")
     return LogFiles(tuple(directory.segment(n) for n in numbers), tuple(numbers), directory, state)
+
+
+def open_readable(path: str | os.PathLike[str]) -> LogFiles:
+    """The same, for those who read without verifying: what was never a log is refused."""
+    log = open_log(path)
+    _refuse_what_is_no_log(log)
+    return log
 
 
 @dataclass(slots=True)
@@ -210,8 +221,9 @@ class DirectoryVerification:
             message = (
                 f"{verifier.size} records are there, the writer acknowledged {state.head.size}"
             )
+            last = self.log.paths[-1]
             finding = Finding("cut below anchor", verifier.size, message)
-            return verifier.report("tampered", replace(finding, segment=self.log.paths[-1].name))
+            return self._tampered(verifier, finding, last, last.stat().st_size)
         if self._missing > verifier.removed_to + 1:
             message = f"no record says that segment {self._missing - 1:08d} was to be removed"
             return verifier.report("tampered", Finding("missing segment", 0, message))
