@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from amplifier_core.errors import ApprovalTimeout, ApprovalTimeoutError
+from amplifier_core.errors import ApprovalError, ApprovalTimeout, ApprovalTimeoutError
 from amplifier_core.models import DEFAULT_APPROVAL_OPTIONS, Decision
 from amplifier_core.utils import describe_error, finished
 
@@ -196,7 +196,10 @@ def _failed(question: ApprovalQuestion, error: Any) -> Verdict | None:
         return _by_default(question, "timeout", str(error) or "nobody decided in time")
     if isinstance(error, Exception):
         logger.error("The approval system failed: %s", describe_error(error), exc_info=error)
-        return _by_default(question, "error", f"approval system: {describe_error(error)}")
+        # An approval system's own error is a sentence; any other needs its name.
+        said = isinstance(error, ApprovalError) and str(error)
+        why = said or f"the approval system failed: {describe_error(error)}"
+        return _by_default(question, "error", why)
     return None
 
 

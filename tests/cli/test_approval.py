@@ -434,7 +434,7 @@ def test_without_a_terminal_it_raises_at_once() -> None:
         timeout=30,
         check=True,
     )
-    assert done.stdout.startswith("NoTerminal No terminal to ask on")
+    assert done.stdout.startswith("NoTerminal no terminal to ask on")
 
 
 async def test_a_file_in_place_of_the_terminal_is_none(tmp_path: Path) -> None:
@@ -452,7 +452,7 @@ async def test_without_a_terminal_a_default_of_allow_is_a_refusal_too(tmp_path: 
     system = TerminalApproval(device=str(tmp_path / "absent"))
     verdict = await ApprovalGate(system).ask(question)
     assert not verdict.allowed
-    assert "No terminal" in verdict.detail
+    assert "no terminal" in verdict.detail
 
 
 def test_it_is_an_approval_system() -> None:

@@ -205,6 +205,33 @@ def test_an_empty_reply_is_not_passed_over_in_silence(project: Project) -> None:
     assert "! The model ended its turn without a word." in done.stderr
 
 
+def test_a_turn_that_a_limit_ends_is_not_done(project: Project) -> None:
+    """Exit code 1, and a line says why: a script must not take half the work for all of it."""
+    project(calls("Bash", command="echo on"), session={"max_turns": 2})
+    done = amplifier("run", "hi")
+    assert done.returncode == exit_codes.FAILED
+    assert "max_turns reached" in done.stderr
+    limit = {"module": "hooks-rate-limit", "config": {"events": {"provider:request": {"calls": 1}}}}
+    project(calls("Bash", command="echo on"), HELLO, hooks=[limit])
+    done = amplifier("run", "--json", "hi")
+    assert done.returncode == exit_codes.FAILED
+    assert json.loads(done.stdout.splitlines()[-1])["status"] == "stopped"
+
+
+def test_without_a_terminal_the_reason_is_a_sentence(project: Project) -> None:
+    """Without a terminal denies at once, and says so without the name of a class."""
+    asked = {"name": "r", "tool": "Bash", "action": "ask_user", "approval_prompt": "Really?"}
+    rules = {"module": "hooks-rules", "config": {"rules": [asked]}}
+    project(
+        {**calls("Bash", command="echo on")},
+        {"expect": "no terminal to ask on", **HELLO},
+        hooks=[rules],
+    )
+    done = amplifier("run", "hi")
+    assert (done.returncode, done.stdout) == (0, "Hello to you.\n")
+    assert "NoTerminal" not in done.stderr
+
+
 def test_a_stopped_turn_does_not_repeat_the_reply(project: Project) -> None:
     """Ctrl-C once: what was said already is not said again as a warning."""
     project({"text": "Slowly now.", **calls("Bash", command="sleep 2")}, HELLO)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from amplifier_apps.cli import exit_codes
 from amplifier_apps.cli.approval import TerminalApproval
-from amplifier_apps.cli.display import Display, make_display, mode_for, observe
+from amplifier_apps.cli.display import LAST, Display, make_display, mode_for, observe
 from amplifier_apps.cli.plan import with_flags
+from amplifier_core.events import EXECUTION_COMPLETE
+from amplifier_core.models import CONTINUE, HookResult
 from amplifier_foundation.assembly import AssembledSession, open_session
 from amplifier_foundation.bundles import Bundle, load_bundle
 from amplifier_foundation.stores.sessions import SavedSession, SessionInfo, SessionStore
@@ -50,6 +52,7 @@ class Agent:
         self.turns = self.info.turns
         self._state = saved.state if saved else None
         self._renamed = False
+        self._outcome: str = "success"
         self._store = store
         self._pending: set[asyncio.Task[None]] = set()
 
@@ -68,10 +71,17 @@ class Agent:
         )
         board = self.session.coordinator
         observe(board.hooks, self.display, board.trail.scrubbed)
+        board.hooks.register(EXECUTION_COMPLETE, self._note_outcome, priority=LAST, name="cli-run")
+
+    async def _note_outcome(self, event: str, data: Mapping[str, Any]) -> HookResult:
+        if data.get("session_id") == self.session.session_id:
+            self._outcome = str(data.get("status"))
+        return CONTINUE
 
     async def turn(self, prompt: str) -> str:
         """One prompt from start to end."""
         self.display.start()
+        self._outcome = "success"
         try:
             with self._interruptible():
                 reply = await self.session.execute(prompt)
@@ -90,10 +100,21 @@ class Agent:
         return None if reply.strip() else (EMPTY, "warning")
 
     @property
+    def status(self) -> str:
+        """What the last turn came to; stopped: a limit or a denied request ended it early."""
+        if self.session.status != "idle":
+            return self.session.status
+        return "done" if self._outcome == "success" else "stopped"
+
+    @property
     def exit_code(self) -> int:
-        """What the last turn came to."""
-        outcomes = {"denied": exit_codes.DENIED, "interrupted": exit_codes.INTERRUPTED}
-        return outcomes.get(self.session.status, exit_codes.DONE)
+        """The same for the shell."""
+        outcomes = {
+            "denied": exit_codes.DENIED,
+            "interrupted": exit_codes.INTERRUPTED,
+            "stopped": exit_codes.FAILED,
+        }
+        return outcomes.get(self.status, exit_codes.DONE)
 
     async def save(self) -> SessionInfo:
         """Write the session to its file."""

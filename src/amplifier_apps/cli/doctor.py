@@ -106,7 +106,7 @@ def _terminal() -> Iterator[Finding]:
             detail = f"{size.columns}×{size.lines}, {os.environ.get('TERM', '')}"
         yield Finding("Terminal", "approvals", "good", f"can be asked here ({detail})")
     except NoTerminal as error:
-        yield Finding("Terminal", "approvals", "absent", f"{error} Whatever asks is denied.")
+        yield Finding("Terminal", "approvals", "absent", f"{error}; whatever asks is denied")
     colour = "off (NO_COLOR)" if os.environ.get("NO_COLOR") else "on"
     yield Finding("Terminal", "colour", "good", colour)
 

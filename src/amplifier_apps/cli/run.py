@@ -54,12 +54,12 @@ async def _run(prompt: str, options: Any) -> int:
 
     async with open_agent(options) as agent:
         reply = await agent.turn(prompt)
-        status, code = agent.session.status, agent.exit_code
+        status, code = agent.status, agent.exit_code
         if remark := agent.remark(reply):
             agent.display.show_message(*remark, "amplifier")
     agent.display.result(
         response=reply,
-        status="done" if status == "idle" else status,
+        status=status,
         session_id=agent.session.session_id,
         working_dir=str(Path.cwd()),
     )

@@ -53,18 +53,18 @@ def controlling_terminal(device: str = DEVICE) -> Iterator[Terminal]:
                 open(device, "w", encoding=_encoding(), errors="backslashreplace")  # noqa: PTH123
             )
         except OSError as error:
-            raise NoTerminal(f"No terminal to ask on ({error.strerror}); refused.") from error
+            raise NoTerminal(f"no terminal to ask on ({error.strerror})") from error
         _check(reading)
         yield Terminal(reading, writing, ascii_only=_encoding() == "ascii")
 
 
 def _check(reading: TextIO) -> None:
     if not reading.isatty():
-        raise NoTerminal(f"{DEVICE} is not a terminal; refused.")
+        raise NoTerminal(f"{DEVICE} is not a terminal")
     if os.tcgetpgrp(reading.fileno()) != os.getpgrp():
-        raise NoTerminal("This process runs in the background of its terminal; refused.")
+        raise NoTerminal("this process runs in the background of its terminal")
     if os.environ.get("TERM", "dumb") == "dumb":
-        raise NoTerminal("The terminal cannot show a question (TERM=dumb); refused.")
+        raise NoTerminal("the terminal cannot show a question (TERM=dumb)")
 
 
 def _encoding() -> str:
