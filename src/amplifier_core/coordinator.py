@@ -175,8 +175,9 @@ class SessionCoordinator:
             passage = _settled(run, answered) or await self._gates.passage(run, answered)
             comments += passage.comments
             if passage.edited_input is not None:
-                edited = {**run.data, "tool_input": detached(passage.edited_input)}
-                run = await self._dispatched(run.event, edited)
+                # From here on this is the operation: nothing goes back to what was edited away.
+                given = {**run.data, "tool_input": detached(passage.edited_input)}
+                run = await self._dispatched(run.event, given)
             elif passage.allowed and answered and await self._changed_meanwhile(run):
                 run = await self._dispatched(run.event, given)
                 if digest_of(run.event, run.data) != passage.digest:

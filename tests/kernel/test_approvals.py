@@ -531,6 +531,22 @@ class TestRicherAnswers:
         room.hooks.register(PRE, guard)
         assert (await room.pre(path="/a")).reason == "forbidden"
 
+    @pytest.mark.parametrize("option", ["Allow", "Allow always"])
+    async def test_what_was_edited_away_does_not_come_back(self, option):
+        """What was approved is what runs, also when the hooks change after an edit."""
+        options = ["Allow", "Allow always", "Deny"]
+
+        async def and_the_hooks_change(question: Any) -> str:
+            room.hooks.register(PRE, says())
+            return option
+
+        edit = ApprovalAnswer(option, edited_input={"path": "/b"})
+        room = Room(Reader(edit, and_the_hooks_change, option))
+        room.hooks.register(PRE, asks("one?", approval_options=options))
+        room.hooks.register(PRE, asks("two?", approval_options=options))
+        result = await room.pre(path="/a")
+        assert result.data["tool_input"] == {"path": "/b"}
+
     async def test_an_edit_that_is_no_input_is_ignored(self):
         room = Room(Reader(ApprovalAnswer("Allow", edited_input="rm")))
         room.hooks.register(PRE, asks())
