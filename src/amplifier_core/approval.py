@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from amplifier_core.errors import ApprovalError, ApprovalTimeout, ApprovalTimeoutError
 from amplifier_core.models import DEFAULT_APPROVAL_OPTIONS, Decision
-from amplifier_core.utils import describe_error, finished
+from amplifier_core.utils import describe_error, finished, safe_repr
 
 logger = logging.getLogger(__name__)
 
@@ -215,7 +215,14 @@ def _judged(question: ApprovalQuestion, answer: Any) -> Verdict:
     if answer.option not in question.options:
         shown = answer.option[:80]
         return Verdict(False, "invalid", detail=f"{shown!r} is not one of {list(question.options)}")
-    edited = answer.edited_input if isinstance(answer.edited_input, dict) else None
+    by, comment, edited = answer.by, answer.comment, answer.edited_input
+    if edited is not None and not isinstance(edited, dict):
+        # Somebody wanted another input to run; not the one that was shown.
+        return Verdict(False, "invalid", detail=f"an edited input of type {type(edited).__name__}")
     return Verdict(
-        allows(answer.option), "person", answer.option, answer.by, answer.comment, edited
+        allows(answer.option), "person", answer.option, _text(by), _text(comment), edited
     )
+
+
+def _text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else safe_repr(value)

@@ -536,7 +536,7 @@ class TestRicherAnswers:
         """What was approved is what runs, also when the hooks change after an edit."""
         options = ["Allow", "Allow always", "Deny"]
 
-        async def and_the_hooks_change(question: Any) -> str:
+        async def and_the_hooks_change(question: Any) -> Any:
             room.hooks.register(PRE, says())
             return option
 
@@ -547,10 +547,23 @@ class TestRicherAnswers:
         result = await room.pre(path="/a")
         assert result.data["tool_input"] == {"path": "/b"}
 
-    async def test_an_edit_that_is_no_input_is_ignored(self):
+    async def test_an_edit_that_is_no_input_is_a_no(self):
+        """Type checks on the answer: who edits does not want what was shown to run."""
         room = Room(Reader(ApprovalAnswer("Allow", edited_input="rm")))
         room.hooks.register(PRE, asks())
-        assert (await room.pre(path="/a")).data["tool_input"] == {"path": "/a"}
+        result = await room.pre(path="/a")
+        assert result.action == "deny"
+        assert "an edited input of type str" in result.reason
+
+    @pytest.mark.parametrize("option", ["Allow", "Deny"])
+    async def test_odd_names_and_comments_crash_nothing(self, option):
+        """An approval system that returns nonsense never crashes the session."""
+        room = Room(Reader(ApprovalAnswer(option, by=object(), comment=5)))
+        room.hooks.register(PRE, asks())
+        result = await room.pre()
+        assert "5" in result.reason
+        (decided,) = room.bodies("approval_decided")
+        assert "object" in decided["by"]
 
     async def test_edited_input_is_detached(self):
         mine: Data = {"rows": [1]}
