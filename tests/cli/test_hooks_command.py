@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from amplifier_apps.cli.main import cli
 from tests.cli.conftest import Project
+from tests.cli.pty_program import PtyProgram
 
 HOOKS = """
 from amplifier_core.models import HookResult
@@ -137,3 +139,29 @@ def test_validate_an_installed_module_as_json(home: Path) -> None:
     """By id, for machines."""
     told = json.loads(call("modules", "validate", "tool-todo", "--json").output)
     assert told["passed"] is True
+
+
+@pytest.mark.parametrize("no_color", ["", "1"])
+def test_list_and_trace_fit_the_terminal(home: Path, no_color: str) -> None:
+    """Honours NO_COLOR and width: the end of a source stays in view, sentences go on below."""
+    tool_input = json.dumps({"file_path": "production/app.conf", "content": "x"})
+    commands = [
+        ["list", "--event", "tool:pre"],
+        ["trace", "--tool", "Write", "--input", tool_input],
+    ]
+    for command in commands:
+        program = PtyProgram(
+            [sys.executable, "-m", "amplifier_apps.cli.main", "hooks", *command],
+            80,
+            40,
+            {"NO_COLOR": no_color},
+            home,
+        )
+        try:
+            assert program.wait_end(30) == 0
+            lines = [line for line in program.lines() if line.strip()]
+        finally:
+            program.child.close(force=True)
+        assert all(line.startswith("  ") for line in lines[1:]), lines
+        if command[0] == "list":
+            assert all(line.rstrip().endswith(":mount") for line in lines[1:])

@@ -81,7 +81,8 @@ def _print_rows(rows: list[HookRow], event: str | None) -> None:
         paper.say(f"No hook listens to {escape(event or 'anything')}.")
     for name in dict.fromkeys(row.event for row in rows):
         paper.heading(escape(name))
-        paper.table([_cells(row) for row in rows if row.event == name], _ROW_STYLES, indent=2)
+        cells = [_cells(row) for row in rows if row.event == name]
+        paper.table(cells, _ROW_STYLES, indent=2, keep_end=True)
 
 
 _ROW_STYLES = ("dim", "", "tool", "", "", "dim")
@@ -90,7 +91,7 @@ _ROW_STYLES = ("dim", "", "tool", "", "", "dim")
 def _cells(row: HookRow) -> tuple[str, ...]:
     from amplifier_apps.cli.escape import escape
 
-    failing = "guard: fails closed" if row.on_error == "deny" else "observer"
+    failing = "guard" if row.on_error == "deny" else "observer"
     limit = "no limit" if row.timeout is None else f"{row.timeout:g} s"
     pattern = "" if row.registered_for == row.event else f" (as {row.registered_for})"
     return (
@@ -217,10 +218,10 @@ def _print_details(answer: Answer) -> None:
 
     if answer.error is not None:
         text = f"failed: {type(answer.error).__name__}: {answer.error}"
-        paper.say("       ", ("bad", readable(text)))
+        paper.wrapped(7, ("bad", readable(text)))
     for label, text in _details(answer.result):
         for line in readable(text).split("\n"):
-            paper.say("       ", ("dim", f"{label}: "), line)
+            paper.wrapped(7, ("dim", f"{label}: "), line)
 
 
 def _details(result: HookResult) -> list[tuple[str, str]]:
@@ -239,12 +240,12 @@ def _print_fold(fold: HookResult, sent: dict[str, Any]) -> None:
     from amplifier_apps.cli.narration import readable
 
     paper.say("")
-    paper.say("  ⇒ ", (STYLES.get(fold.action, "good"), fold.action), f"  {_meaning(fold)}")
+    decided = (STYLES.get(fold.action, "good"), fold.action)
+    paper.wrapped(2, "⇒ ", decided, f"  {_meaning(fold)}")
     for key, value in (fold.data or {}).items():
         if key in sent and sent[key] != value:
-            paper.say(
-                "     ", ("dim", f"{readable(key)}: "), readable(json.dumps(value, default=str))
-            )
+            changed = readable(json.dumps(value, default=str))
+            paper.wrapped(5, ("dim", f"{readable(key)}: "), changed)
 
 
 def _meaning(fold: HookResult) -> str:

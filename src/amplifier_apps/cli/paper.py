@@ -25,9 +25,18 @@ CODES = {
 }
 
 
+_NARROWEST = 20
+"""Columns below which wrapping does more harm than good."""
+
+
 def colourful() -> bool:
     """Whether to paint: a terminal, and no NO_COLOR."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return on_screen() and not os.environ.get("NO_COLOR")
+
+
+def on_screen() -> bool:
+    """Whether lines must fit: a file or a pipe gets them whole."""
+    return sys.stdout.isatty()
 
 
 def width() -> int:
@@ -39,6 +48,23 @@ def say(*parts: str | tuple[str, str]) -> None:
     """Print one line of texts and (style, text) pairs; foreign text must be escaped before."""
     fragments = [part if isinstance(part, tuple) else ("", part) for part in parts]
     click.echo(painted(fragments))
+
+
+def wrapped(indent: int, *parts: str | tuple[str, str]) -> None:
+    """One line whose last part goes on below itself where the terminal ends."""
+    *first, last = [part if isinstance(part, tuple) else ("", part) for part in parts]
+    begin = sum(cells(text) for _, text in first)
+    room = width() - 1 - indent - begin
+    rows = _rows(last[1], room) if on_screen() and room >= _NARROWEST else [last[1]]
+    say(" " * indent, *first, (last[0], rows[0]))
+    for row in rows[1:]:
+        say(" " * (indent + begin), (last[0], row))
+
+
+def _rows(text: str, room: int) -> list[str]:
+    from textwrap import wrap
+
+    return wrap(text, room, replace_whitespace=False, break_on_hyphens=False) or [""]
 
 
 def painted(fragments: Iterable[tuple[str, str]]) -> str:
@@ -63,10 +89,12 @@ def cells(text: str) -> int:
     )
 
 
-def fitted(text: str, room: int) -> str:
+def fitted(text: str, room: int, *, keep_end: bool = False) -> str:
     """The text, cut to so many columns with a sign that something is missing."""
     if cells(text) <= room:
         return text
+    if keep_end:
+        return fitted(text[::-1], room)[::-1]
     kept = ""
     for ch in text:
         if cells(kept + ch) > max(0, room - 1):
@@ -75,8 +103,14 @@ def fitted(text: str, room: int) -> str:
     return f"{kept}…"
 
 
-def table(rows: Sequence[Sequence[str]], styles: Sequence[str] = (), *, indent: int = 0) -> None:
-    """Columns side by side; the last one gets what is left of the width."""
+def table(
+    rows: Sequence[Sequence[str]],
+    styles: Sequence[str] = (),
+    *,
+    indent: int = 0,
+    keep_end: bool = False,
+) -> None:
+    """Columns side by side; the last one gets what is left of the width, or its end does."""
     if not rows:
         return
     widths = [max(cells(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -86,7 +120,7 @@ def table(rows: Sequence[Sequence[str]], styles: Sequence[str] = (), *, indent: 
         for column, text in enumerate(row[:-1]):
             padding = " " * (widths[column] - cells(text) + 2)
             line.append((_style(styles, column), text + padding))
-        last = fitted(row[-1], room) if colourful() else row[-1]
+        last = fitted(row[-1], room, keep_end=keep_end) if on_screen() else row[-1]
         line.append((_style(styles, len(row) - 1), last))
         say(*line)
 
