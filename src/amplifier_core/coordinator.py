@@ -704,7 +704,7 @@ def _settled(run: Dispatch, answered: set[tuple[int, str]]) -> Passage | None:
     """How a dispatch came through its gates, if nobody has to be asked for that."""
     if run.denied:
         last = run.spoken[-1]
-        return Passage(False, last.hook, last.result.reason or "")
+        return Passage(False, last.hook, str(last.result.reason or ""))
     if answered or any(one.result.action == "ask_user" for one in run.spoken):
         return None
     return Passage()

@@ -25,6 +25,7 @@ from amplifier_core.events import (
 )
 from amplifier_core.hooks import Answer, Dispatch
 from amplifier_core.isolation import detached
+from amplifier_core.models import problem_of
 from amplifier_core.trail import Trail
 from amplifier_core.utils import digest
 
@@ -79,6 +80,8 @@ class Gates:
         shown = digest_of(event, data)
         asking = [one for one in run.spoken if one.result.action == "ask_user"]
         for answer in asking:
+            if problem := problem_of(answer.result):
+                return Passage(False, answer.hook, f"the question cannot be put: {problem}")
             question = self._question(answer, event, data, shown)
             if (answer.handler.id, question.prompt) in answered:
                 continue

@@ -27,7 +27,7 @@ from pydantic import BaseModel, ValidationError
 from amplifier_core import events
 from amplifier_core.errors import HookDepthExceeded, HookTimeout, InvalidHookResult
 from amplifier_core.isolation import NotPlain, adopted, copy_dict, copy_plain, detached
-from amplifier_core.models import CONTINUE, HookResult, continued, replaced
+from amplifier_core.models import CONTINUE, HookResult, continued, problem_of, replaced
 from amplifier_core.precedence import STRONGEST_FIRST, fold
 from amplifier_core.utils import describe_error, finished, timestamp
 
@@ -654,6 +654,8 @@ def read_result(answer: Any) -> HookResult:
         raise InvalidHookResult("answered 'modify' without a dict in data")
     if answer.action not in STRONGEST_FIRST:
         raise InvalidHookResult(f"answered the unknown action {answer.action!r}")
+    if answer.action == "inject_context" and (problem := problem_of(answer)):
+        raise InvalidHookResult(f"wants to inject what is no text: {problem}")
     return answer
 
 

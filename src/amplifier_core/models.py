@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 if TYPE_CHECKING:
     from amplifier_core.message_models import Message, ToolCall
@@ -112,6 +112,16 @@ def replaced(result: HookResult, **changes: Any) -> HookResult:
     return fresh
 
 
+def problem_of(result: HookResult) -> str | None:
+    """What is wrong with a result that was copied or built past its validation."""
+    try:
+        HookResult.model_validate({**result.__dict__, "data": None}, strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return None
+
+
 class ToolResult(BaseModel):
     """What a tool answers."""
 
@@ -172,5 +182,6 @@ __all__ = [
     "ToolCall",
     "ToolResult",
     "continued",
+    "problem_of",
     "replaced",
 ]

@@ -33,6 +33,7 @@ from tests.kernel.support import (
     modifies,
     prints,
     raises,
+    returns,
     says,
 )
 
@@ -80,6 +81,24 @@ class TestCarryingOut:
             ("c!", "error", "src"),
         ]
         assert room.context.messages[0]["metadata"]["hooks"] == ["a", "b"]
+
+    @pytest.mark.parametrize(
+        ("fields", "outcome", "reason"),
+        [
+            ({"action": "deny", "reason": 5}, "deny", "5"),
+            ({"action": "ask_user", "approval_options": 7}, "deny", "cannot be put"),
+            ({"action": "ask_user", "approval_prompt": b"x"}, "deny", "approval_prompt: "),
+            ({"action": "inject_context", "context_injection": 5}, "continue", None),
+        ],
+    )
+    async def test_results_built_past_validation_crash_nothing(self, fields, outcome, reason):
+        """No gate is skipped, nothing runs after a deny, and no nonsense crashes the session."""
+        room = Room()
+        room.hooks.register(PRE, returns(HookResult().model_copy(update=fields)))
+        result = await room.pre()
+        assert result.action == outcome
+        assert reason is None or reason in result.reason
+        assert room.context.texts == []
 
     async def test_deny_keeps_what_the_hook_gave(self):
         room = Room()
