@@ -15,9 +15,6 @@ logger = logging.getLogger(__name__)
 
 Scrubber = Callable[[str], str]
 
-WRITE_AHEAD = frozenset({"approval_requested", "approval_decided", "approval_expired"})
-"""Nothing happens before these are durable."""
-
 PATIENCE = 30.0
 """Seconds that a disk may take; a gated operation does not wait for ever on a hung one."""
 
