@@ -1,0 +1,33 @@
+"""hooks-backup in a real session: the agent overwrites a file, a person brings it back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from amplifier_apps.cli.backups import backups
+from amplifier_foundation.hooks.backup import list_backups
+from tests.session.support import calls, stage
+
+
+async def test_what_the_agent_overwrote_can_be_brought_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files before they are overwritten, with a restore command."""
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "notes.txt"
+    file.write_text("worth keeping\n")
+    async with stage(
+        [calls("Write", file_path=str(file), content="overwritten\n"), {"text": "done"}],
+        tool_modules=[{"module": "tool-filesystem"}],
+        hooks=[{"module": "hooks-backup"}],
+        working_dir=tmp_path,
+    ) as staged:
+        assert await staged.session.execute("write") == "done"
+    assert file.read_text() == "overwritten\n"
+    (kept,) = list_backups(tmp_path / ".amplifier" / "backups")
+    done = CliRunner().invoke(backups, ["restore", kept.id], input="y\n")
+    assert done.exit_code == 0, done.output
+    assert file.read_text() == "worth keeping\n"
