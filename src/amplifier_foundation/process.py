@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 GRACE = 2.0  # seconds between TERM and KILL
+REAPING = 5.0  # seconds that a killed process may take to be gone
 LINGER = 0.3  # seconds in which a finished command's last output may still arrive
 MARK = "AMPLIFIER_COMMAND_ID"  # in the environment of every process we start
 _ROUNDS = 5
@@ -220,7 +221,9 @@ class _Run:
             _signal_group(group, signal.SIGKILL)
             if everything:
                 _kill_marked(self._mark)
-        await self._process.wait()
+            # Also when cancelled twice: a process nobody waits for outlives its event loop.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._process.wait(), REAPING)
         if everything:
             await self._linger()
 
