@@ -17,11 +17,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from amplifier_core.audit import encode_body, encode_source
+from amplifier_audit import encode_body, encode_source
+from amplifier_audit.reader.reading import verify_log
+from amplifier_audit.writer.log import AuditLog, AuditSettings
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.models import HookResult
-from amplifier_foundation.stores.audit_log import AuditLog, AuditSettings
-from amplifier_foundation.stores.audit_reader import verify_log
 from benchmarks.harness import Body, Row, compare, loop_of, report
 
 GROUP = 500

@@ -9,11 +9,11 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+from amplifier_audit.writer.log import AuditLog
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock, ToolCall
 from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.session import AmplifierSession
-from amplifier_foundation.stores.audit_log import AuditLog
 from benchmarks.harness import Row, compare, loop_of, report
 
 EVENTS = (

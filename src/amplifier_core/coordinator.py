@@ -11,7 +11,7 @@ from typing import Any
 
 from amplifier_core import display, output
 from amplifier_core.approval import ApprovalGate
-from amplifier_core.audit import AuditSink
+from amplifier_core.approval.passage import Gates, Passage, digest_of
 from amplifier_core.cancellation import CancellationToken
 from amplifier_core.contributions import Contributions
 from amplifier_core.errors import ApprovalError
@@ -21,7 +21,6 @@ from amplifier_core.events import (
     PROVIDER_REQUEST,
     is_notification,
 )
-from amplifier_core.gates import Gates, Passage, digest_of
 from amplifier_core.hooks import (
     Answer,
     Dispatch,
@@ -32,7 +31,7 @@ from amplifier_core.hooks import (
     as_dict,
     dispatch_of,
 )
-from amplifier_core.injection import (
+from amplifier_core.injection.limits import (
     INJECTION_BUDGET_PER_TURN,
     MAX_INJECTION_SIZE,
     Injection,
@@ -40,12 +39,12 @@ from amplifier_core.injection import (
     InjectionLimits,
     messages,
 )
-from amplifier_core.injector import Injector
+from amplifier_core.injection.placing import Injector
 from amplifier_core.isolation import detached
 from amplifier_core.models import HookResult, Level, continued, replaced
 from amplifier_core.mount_points import MountPoints
 from amplifier_core.precedence import injections
-from amplifier_core.trail import Scrubber, Trail
+from amplifier_core.trail import AuditSink, Scrubber, Trail
 from amplifier_core.utils import describe_error, finished
 
 __all__ = [

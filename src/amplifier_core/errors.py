@@ -9,8 +9,7 @@ AmplifierError
 │   └── InjectionTooLarge       (also a ValueError) one injection is over the size limit
 ├── ApprovalError
 │   └── ApprovalTimeout         (also a TimeoutError) nobody decided in time
-├── AuditError
-│   └── AuditUnavailable        the trail cannot take a record, so nothing gated may run
+├── AuditUnavailable            the trail cannot take a record, so nothing gated may run
 ├── ModuleError
 │   ├── ModuleNotFound          no module of that id or path
 │   └── ModuleLoadError         it is there, but it does not load or mount
@@ -65,11 +64,7 @@ class ApprovalTimeout(ApprovalError, TimeoutError):
 ApprovalTimeoutError = ApprovalTimeout
 
 
-class AuditError(AmplifierError):
-    """The audit trail cannot do what was asked."""
-
-
-class AuditUnavailable(AuditError):
+class AuditUnavailable(AmplifierError):
     """The trail cannot take a record durably."""
 
 

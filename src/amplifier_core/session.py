@@ -7,13 +7,12 @@ import inspect
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from amplifier_core.audit import AuditSink
 from amplifier_core.coordinator import SessionCoordinator, denial_text
 from amplifier_core.errors import ModuleLoadError, SessionDenied, SessionStateError
 from amplifier_core.events import (
@@ -27,12 +26,12 @@ from amplifier_core.events import (
     USER_NOTIFICATION,
 )
 from amplifier_core.hooks import HookRegistry
-from amplifier_core.injector import add_to
+from amplifier_core.injection.placing import add_to
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
 from amplifier_core.mounting import ModuleLoader, Mounted, Mounting
-from amplifier_core.outcomes import UnknownOutcome, with_unknown_results
 from amplifier_core.tool_call import call_tool, result_limit
+from amplifier_core.trail import AuditSink
 from amplifier_core.utils import describe_error, timestamp
 
 logger = logging.getLogger(__name__)
@@ -201,17 +200,8 @@ class AmplifierSession:
 
     async def _restore(self) -> None:
         self.coordinator.session_state.update(self._state.get("session_state", {}))
-        for message in with_unknown_results(self._state.get("messages", ())):
+        for message in self._state.get("messages", ()):
             await add_to(self.context, message)
-
-    async def tell_unknown(self, outcomes: Iterable[UnknownOutcome]) -> None:
-        """Say of calls that an earlier process left behind that nobody knows what they did."""
-        for one in outcomes:
-            await self.coordinator.show(one.sentence, "warning", "session")
-            note = {"role": "system", "content": one.sentence, "metadata": {"source": "session"}}
-            await add_to(self.context, note)
-            body = {"tool": one.tool, "id": one.call_id, "outcome": "unknown"}
-            self.coordinator.trail.write("tool_finished", body)
 
     # Turns
 

@@ -10,10 +10,10 @@ from types import CoroutineType
 from typing import Any
 
 from amplifier_core import output
+from amplifier_core.approval.passage import digest_of
 from amplifier_core.coordinator import SessionCoordinator, denial_text
 from amplifier_core.errors import UnknownTool
 from amplifier_core.events import TOOL_ERROR, TOOL_POST, TOOL_PRE
-from amplifier_core.gates import digest_of
 from amplifier_core.isolation import is_same
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import HookResult, ToolResult

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal, Protocol, runtime_checkable
 
-from amplifier_core.audit import AuditSink
 from amplifier_core.hooks import Answer, Dispatch, HookHandler
 from amplifier_core.models import CONTINUE, HookResult
 from amplifier_core.utils import describe_error, finished
@@ -14,11 +13,41 @@ from amplifier_core.utils import describe_error, finished
 logger = logging.getLogger(__name__)
 
 Scrubber = Callable[[str], str]
+Level = Literal["decisions", "normal", "full"]
+OnFailure = Literal["deny", "warn"]
 
 PATIENCE = 30.0
 """Seconds that a disk may take; a gated operation does not wait for ever on a hung one."""
 
 _TOO_LONG_TO_REPEAT = frozenset({"messages", "response", "mount_plan", "timestamp", "session_id"})
+
+
+@runtime_checkable
+class AuditSink(Protocol):
+    """Takes records. `append` is cheap and orders them; `commit` waits until they are safe."""
+
+    level: Level
+    on_failure: OnFailure
+
+    def append(
+        self,
+        type: str,
+        body: Mapping[str, Any],
+        *,
+        session: str | None = None,
+        turn: int | None = None,
+        event: str | None = None,
+        hook: str | None = None,
+        registration: int | None = None,
+    ) -> int:
+        """The sequence of the record. Raises AuditUnavailable once the log has failed."""
+        ...
+
+    async def commit(self, sequence: int | None = None) -> None:
+        """Return when that record, or all, are durable; AuditUnavailable if they cannot be."""
+        ...
+
+    async def close(self) -> None: ...
 
 
 class Trail:

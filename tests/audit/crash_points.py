@@ -23,8 +23,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from amplifier_foundation.stores.audit_log import AuditLog, AuditSettings
-from amplifier_foundation.stores.audit_reader import open_log, read_records, verify_log
+from amplifier_audit.reader.reading import open_log, read_records, verify_log
+from amplifier_audit.writer.log import AuditLog, AuditSettings
 
 REAL_WRITE = os.write
 CALLS = ("write", "pwrite", "fsync", "ftruncate")

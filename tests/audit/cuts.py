@@ -17,12 +17,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from amplifier_core.audit import Head, Verifier
-from amplifier_foundation.stores.audit_directory import AuditDirectory
-from amplifier_foundation.stores.audit_log import AuditSettings
-from amplifier_foundation.stores.audit_reader import verify_log
-from amplifier_foundation.stores.audit_recovery import recover
-from amplifier_foundation.stores.audit_state import State, StateFile, read_state
+from amplifier_audit import Head, Verifier
+from amplifier_audit.files.directory import AuditDirectory
+from amplifier_audit.files.state import State, StateFile, read_state
+from amplifier_audit.reader.reading import verify_log
+from amplifier_audit.writer.log import AuditSettings
+from amplifier_audit.writer.recovery import recover
 from tests.audit.support import write_log
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from amplifier_core.audit import Chain, encode_body, encode_source, make_note, new_log_id
-from amplifier_foundation.stores.audit_keys import Ed25519Signer, Ed25519Verifier
-from amplifier_foundation.stores.audit_log import AuditLog, AuditSettings
+from amplifier_audit import Chain, encode_body, encode_source, make_note, new_log_id
+from amplifier_audit.signing import Ed25519Signer, Ed25519Verifier
+from amplifier_audit.writer.log import AuditLog, AuditSettings
 
 SIGNER = Ed25519Signer(bytes(range(32)))
 VERIFIER = Ed25519Verifier.from_text(SIGNER.public)

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from amplifier_core.audit import Chain, Departure, Head, Verifier, encode_body, parse
+from amplifier_audit import Chain, Departure, Head, Verifier, encode_body, parse
 from tests.audit.support import lines_of, source
 
 Case = tuple[list[bytes], int]

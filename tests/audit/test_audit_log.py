@@ -14,11 +14,9 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.audit import AuditSink, Note, parse_notes
-from amplifier_core.errors import AuditError, AuditUnavailable
-from amplifier_foundation.stores.audit_anchors import to_file, to_stderr
-from amplifier_foundation.stores.audit_log import AuditLog, AuditSettings
-from amplifier_foundation.stores.audit_reader import (
+from amplifier_audit import AuditSink, Note, parse_notes
+from amplifier_audit.errors import AuditError, AuditUnavailable
+from amplifier_audit.reader.reading import (
     follow,
     newest_checkpoint,
     open_log,
@@ -26,7 +24,9 @@ from amplifier_foundation.stores.audit_reader import (
     read_records,
     verify_log,
 )
-from amplifier_foundation.stores.audit_values import ValueStore, opens, reveal
+from amplifier_audit.writer.anchors import to_file, to_stderr
+from amplifier_audit.writer.log import AuditLog, AuditSettings
+from amplifier_audit.writer.values import ValueStore, opens, reveal
 from tests.audit.support import FAST, SIGNER, VERIFIER, write_log
 
 
@@ -403,7 +403,7 @@ async def test_an_inline_log_cannot_be_redacted_and_says_so(tmp_path: Path) -> N
 
 def test_a_value_opens_its_commitment_and_no_other_does(tmp_path: Path) -> None:
     """Salted commitments (at least 128 bits of salt)."""
-    from amplifier_foundation.stores.audit_values import commit_to
+    from amplifier_audit.writer.values import commit_to
 
     kept = commit_to({"a": 1})
     assert len(kept.salt) == 16
@@ -675,7 +675,7 @@ async def test_verifying_while_it_is_written_raises_no_alarm(tmp_path: Path) -> 
 
 async def test_a_record_is_proven_to_be_in_the_log(tmp_path: Path) -> None:
     """Inclusion proof for one record, also after retention."""
-    from amplifier_core.audit import leaf_hash, root_of_inclusion
+    from amplifier_audit import leaf_hash, root_of_inclusion
 
     settings = AuditSettings(segment_bytes=4000, retain_segments=2)
     await write_log(tmp_path / "log", 60, settings)

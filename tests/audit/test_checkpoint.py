@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_core.audit import BadCheckpoint, make_note, parse_note, parse_notes
-from amplifier_foundation.stores.audit_keys import (
+from amplifier_audit import BadCheckpoint, make_note, parse_note, parse_notes
+from amplifier_audit.signing import (
     BadKey,
     Ed25519Signer,
     Ed25519Verifier,

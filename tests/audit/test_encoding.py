@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 from pydantic_core import to_json
 
-from amplifier_core.audit import MemoryAudit, encode, encode_body, parse
-from amplifier_core.audit.encoding import (
+from amplifier_audit import MemoryAudit, encode, encode_body, parse
+from amplifier_audit.format.encoding import (
     BODY_LIMIT,
     NARROW,
     SAFE_INTEGER,

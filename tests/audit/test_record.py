@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_core.audit import (
+from amplifier_audit import (
     GENESIS,
     RECORD_LIMIT,
     Chain,
@@ -23,7 +23,7 @@ from amplifier_core.audit import (
     parse,
     record_hash,
 )
-from amplifier_core.audit.record import LABEL, MEMBERS, NanoClock, is_intact
+from amplifier_audit.format.record import LABEL, MEMBERS, NanoClock, is_intact
 from tests.audit.support import lines_of, source
 
 

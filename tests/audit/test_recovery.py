@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.audit import Head, Report
-from amplifier_foundation.stores.audit_directory import AuditDirectory, NotALog
-from amplifier_foundation.stores.audit_log import AuditLog, AuditSettings
-from amplifier_foundation.stores.audit_reader import open_log, read_records, verify_log
-from amplifier_foundation.stores.audit_recovery import recover
-from amplifier_foundation.stores.audit_state import SLOT, State, StateFile, read_state
+from amplifier_audit import Head, Report
+from amplifier_audit.files.directory import AuditDirectory, NotALog
+from amplifier_audit.files.state import SLOT, State, StateFile, read_state
+from amplifier_audit.reader.reading import open_log, read_records, verify_log
+from amplifier_audit.writer.log import AuditLog, AuditSettings
+from amplifier_audit.writer.recovery import recover
 from tests.audit.cuts import Cutter
 from tests.audit.support import write_log
 
@@ -69,7 +69,7 @@ async def test_whole_records_after_the_acknowledged_position_are_kept(tmp_path: 
 
 
 def recover_head(lines: list[bytes], count: int) -> Head:
-    from amplifier_core.audit import Verifier
+    from amplifier_audit import Verifier
 
     verifier = Verifier()
     for line in lines[:count]:

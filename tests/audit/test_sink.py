@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_core.audit import RECORD_TYPES, AuditSink, MemoryAudit, Verifier
-from amplifier_core.errors import AuditUnavailable
+from amplifier_audit import RECORD_TYPES, AuditSink, MemoryAudit, Verifier
+from amplifier_audit.errors import AuditUnavailable
 
 SOURCE = Path(__file__).parents[2] / "src"
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_core.audit import (
+from amplifier_audit import (
     RangeRoots,
     Tree,
     consistency_ranges,

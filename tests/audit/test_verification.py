@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.audit import (
+from amplifier_audit import (
     Chain,
     Departure,
     Head,

@@ -13,7 +13,7 @@ import pytest
 from pydantic import BaseModel
 
 from amplifier_foundation.bundles import load_bundle
-from amplifier_foundation.config import parse_config
+from amplifier_foundation.modules.options import parse_config
 
 PAGES = sorted((Path(__file__).parents[2] / "docs" / "modules").glob("*.md"))
 MODULES = {entry.name: entry for entry in entry_points(group="amplifier.modules")}

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from amplifier_core.message_models import ChatRequest, ChatResponse
 from amplifier_core.testing import RecordingDisplay, ScriptedApproval
-from amplifier_foundation.assembly import AssembledSession, open_session
 from amplifier_foundation.bundles import load_bundle
+from amplifier_foundation.session.assembly import AssembledSession, open_session
 
 
 class Watched:

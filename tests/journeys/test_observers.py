@@ -16,11 +16,11 @@ import yaml
 
 from amplifier_core.message_models import ChatRequest, ChatResponse
 from amplifier_core.testing import RecordingDisplay, ScriptedApproval
-from amplifier_foundation.assembly import AssembledSession, open_session
 from amplifier_foundation.bundles import load_bundle
-from tests.hooks.observing import until
-from tests.hooks.otlp_collector import collector
-from tests.hooks.webhook_server import receiver
+from amplifier_foundation.session.assembly import AssembledSession, open_session
+from tests.foundation.hooks.observing import until
+from tests.foundation.hooks.otlp_collector import collector
+from tests.foundation.hooks.webhook_server import receiver
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -16,7 +16,8 @@ from amplifier_core.models import HookResult
 from amplifier_core.session import AmplifierSession
 from amplifier_core.testing import EventRecorder, MockTool, RecordingDisplay
 from amplifier_foundation.model_server import ModelServer
-from tests.providers.mounting import MESSAGES, PROTOCOLS, Protocol
+from amplifier_foundation.session.unknown_outcomes import complete_state
+from tests.foundation.providers.mounting import MESSAGES, PROTOCOLS, Protocol
 
 ASK: dict[str, Any] = {
     "text": "Let me see.",
@@ -221,6 +222,6 @@ async def test_a_resumed_conversation_is_accepted_by_the_server(
             "session": {"orchestrator": loop, "context": "context-simple"},
             "providers": [{"module": provider, "config": protocol.config(server)}],
         }
-        async with AmplifierSession(plan, state=state) as again:
+        async with AmplifierSession(plan, state=complete_state(state)) as again:
             await again.execute("What was the outcome?")
         assert "is unknown" in str(server.requests[0].body)

@@ -20,7 +20,7 @@ _BY_NAME = {
     "AuthenticationError": NO_MODEL,
     "SessionDenied": DENIED,
 }
-_EXPECTED = {"AmplifierError", "LLMError", "OSError", "BundleError"}
+_EXPECTED = {"AmplifierError", "AuditError", "LLMError", "OSError", "BundleError"}
 
 
 def of(error: BaseException) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 try:
@@ -42,16 +41,15 @@ class LazyGroup(click.Group):
     """Knows its commands by name and imports one when it is wanted."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        here = Path(__file__).parent
-        return [name for name, entry in COMMANDS.items() if (here / f"{entry.module}.py").exists()]
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx):
+        if cmd_name not in COMMANDS:
             return None
         from importlib import import_module
 
         entry = COMMANDS[cmd_name]
-        module = import_module(f"amplifier_apps.cli.{entry.module}")
+        module = import_module(f"amplifier_apps.cli.commands.{entry.module}")
         command: click.Command = getattr(module, entry.attribute)
         return command
 
@@ -72,7 +70,7 @@ class LazyGroup(click.Group):
 def _unknown(name: str, known: Sequence[str]) -> str:
     from difflib import get_close_matches
 
-    from amplifier_apps.cli.escape import escape
+    from amplifier_apps.cli.text.escape import escape
 
     close = get_close_matches(name, known, n=1)
     meant = f" Did you mean {close[0]!r}?" if close else f" There are {', '.join(known)}."
@@ -158,7 +156,7 @@ def _run(arguments: list[str], *, debug: bool) -> int:
 
 def _one_line(error: Exception) -> str:
     """Said so that it helps; a surprise is named as one."""
-    from amplifier_apps.cli.escape import escape
+    from amplifier_apps.cli.text.escape import escape
 
     text = escape(str(error).strip(), lines=True)
     if exit_codes.is_expected(error):

@@ -105,7 +105,7 @@ class _Reading:
 
     def packaged(self) -> Node:
         """The bundle that comes with the package."""
-        with as_file(files("amplifier_foundation") / "data" / "default.yaml") as path:
+        with as_file(files("amplifier_foundation.bundles") / "default.yaml") as path:
             return self.document(path, ())
 
     def document(self, path: Path, chain: tuple[Path, ...]) -> Node:

@@ -22,7 +22,7 @@ from amplifier_core.events import (
 )
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.utils import DONE, Done, timestamp
-from amplifier_foundation.config import parse_config
+from amplifier_foundation.modules.options import parse_config
 
 logger = logging.getLogger(__name__)
 

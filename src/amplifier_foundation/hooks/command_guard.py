@@ -20,13 +20,13 @@ from pydantic import Field, field_validator
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
-from amplifier_foundation.config import parse_config
-from amplifier_foundation.hooks._guarding import GuardConfig, Reply, base_dir, guard, shown
-from amplifier_foundation.shell import Command, CommandPattern, Script, ensure_available, unwrapped
-from amplifier_foundation.shell.danger import RULES, Finding, findings
-from amplifier_foundation.shell.harmless import is_harmless
-from amplifier_foundation.shell.lists import LISTED, ListedCommand
-from amplifier_foundation.shell.place import Place
+from amplifier_foundation.bash import Command, CommandPattern, Script, ensure_available, unwrapped
+from amplifier_foundation.bash.danger import RULES, Finding, findings
+from amplifier_foundation.bash.harmless import is_harmless
+from amplifier_foundation.bash.lists import LISTED, ListedCommand
+from amplifier_foundation.bash.place import Place
+from amplifier_foundation.modules.guarding import GuardConfig, Reply, base_dir, guard, shown
+from amplifier_foundation.modules.options import parse_config
 
 NAME = "hooks-command-guard"
 

@@ -22,9 +22,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from amplifier_core.events import PROMPT_SUBMIT, PROVIDER_REQUEST, PROVIDER_RESPONSE
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
-from amplifier_foundation.config import parse_config
-from amplifier_foundation.hooks._guarding import GuardConfig, base_dir, guard
-from amplifier_foundation.hooks._subscription import is_own
+from amplifier_foundation.modules.guarding import GuardConfig, base_dir, guard
+from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.subscription import is_own
 
 NAME = "hooks-cost-control"
 

@@ -16,10 +16,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from amplifier_core.events import SESSION_START
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
-from amplifier_foundation.config import parse_config
-from amplifier_foundation.hooks._subscription import subscribe, working_dir
-from amplifier_foundation.hooks._text import clipped, counted
-from amplifier_foundation.process import CommandOutcome, run_command
+from amplifier_foundation.machine.process import CommandOutcome, run_command
+from amplifier_foundation.machine.text import clipped, counted
+from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.subscription import subscribe, working_dir
 
 NAME = "hooks-git-status"
 

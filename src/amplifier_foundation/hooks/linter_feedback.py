@@ -20,19 +20,23 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from amplifier_core.events import TOOL_POST
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
-from amplifier_foundation.config import parse_config
-from amplifier_foundation.hooks._edits import EDITING_TOOLS, edited_file, shown_path
-from amplifier_foundation.hooks._programs import (
+from amplifier_foundation.machine.process import CommandOutcome, run_command
+from amplifier_foundation.machine.programs import (
     Command,
-    FilePatterns,
     environment,
     filled,
     find_program,
 )
-from amplifier_foundation.hooks._subscription import subscribe, working_dir
-from amplifier_foundation.hooks._text import clipped, counted, one_line
-from amplifier_foundation.paths import matches
-from amplifier_foundation.process import CommandOutcome, run_command
+from amplifier_foundation.machine.text import clipped, counted, one_line
+from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.subscription import subscribe, working_dir
+from amplifier_foundation.policy.edited_files import (
+    EDITING_TOOLS,
+    FilePatterns,
+    edited_file,
+    shown_path,
+)
+from amplifier_foundation.policy.paths import matches
 
 NAME = "hooks-linter-feedback"
 

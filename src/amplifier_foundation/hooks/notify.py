@@ -22,15 +22,15 @@ from amplifier_core.events import ORCHESTRATOR_COMPLETE, USER_NOTIFICATION
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult, Level
 from amplifier_core.utils import timestamp
-from amplifier_foundation.config import parse_config
-from amplifier_foundation.hooks._background import BackgroundTasks
-from amplifier_foundation.hooks._encoding import encoded
-from amplifier_foundation.hooks._patterns import covers
-from amplifier_foundation.hooks._scrubbing import scrubbed
-from amplifier_foundation.hooks._subscription import is_own, session_of, subscribe
-from amplifier_foundation.hooks._text import one_line
-from amplifier_foundation.hooks._webhook import Webhook, WebhookError, check_url
-from amplifier_foundation.process import run_command
+from amplifier_foundation.machine.background import BackgroundTasks
+from amplifier_foundation.machine.json_text import encoded
+from amplifier_foundation.machine.process import run_command
+from amplifier_foundation.machine.text import one_line
+from amplifier_foundation.machine.webhook import Webhook, WebhookError, check_url
+from amplifier_foundation.modules.event_patterns import covers
+from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.scrubbing import scrubbed
+from amplifier_foundation.modules.subscription import is_own, session_of, subscribe
 
 NAME = "hooks-notify"
 

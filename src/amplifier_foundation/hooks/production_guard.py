@@ -18,12 +18,12 @@ from pydantic import Field, field_validator
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
-from amplifier_foundation.config import parse_config
-from amplifier_foundation.hooks._guarding import GuardConfig, Reply, base_dir, guard, shown
-from amplifier_foundation.paths import matches
-from amplifier_foundation.shell import Word, ensure_available, unwrapped
-from amplifier_foundation.shell.harmless import is_harmless
-from amplifier_foundation.territory import Hit, Territory, texts_under
+from amplifier_foundation.bash import Word, ensure_available, unwrapped
+from amplifier_foundation.bash.harmless import is_harmless
+from amplifier_foundation.modules.guarding import GuardConfig, Reply, base_dir, guard, shown
+from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.policy.paths import matches
+from amplifier_foundation.policy.territory import Hit, Territory, texts_under
 
 NAME = "hooks-production-guard"
 

@@ -28,9 +28,9 @@ from amplifier_core.events import (
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
 from amplifier_core.utils import digest
-from amplifier_foundation.config import parse_config
-from amplifier_foundation.hooks._subscription import is_own, session_of, subscribe
-from amplifier_foundation.hooks._text import counted, one_line
+from amplifier_foundation.machine.text import counted, one_line
+from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.subscription import is_own, session_of, subscribe
 
 NAME = "hooks-progress-monitor"
 

@@ -18,8 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from amplifier_core.events import TOOL_PRE, canonical
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
-from amplifier_foundation.config import parse_config
-from amplifier_foundation.hooks._guarding import GuardConfig, guard
+from amplifier_foundation.modules.guarding import GuardConfig, guard
+from amplifier_foundation.modules.options import parse_config
 
 NAME = "hooks-rate-limit"
 

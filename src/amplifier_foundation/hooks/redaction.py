@@ -21,11 +21,11 @@ from amplifier_core import events
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
-from amplifier_foundation.config import parse_config
-from amplifier_foundation.hooks._guarding import removing
-from amplifier_foundation.patterns import PatternError
-from amplifier_foundation.redactor import Redactor
-from amplifier_foundation.secret_shapes import SHAPES
+from amplifier_foundation.modules.guarding import removing
+from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.policy.patterns import PatternError
+from amplifier_foundation.policy.redactor import Redactor
+from amplifier_foundation.policy.secret_shapes import SHAPES
 
 NAME = "hooks-redaction"
 

@@ -27,10 +27,10 @@ from amplifier_core.events import (
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
 from amplifier_core.utils import describe_error
-from amplifier_foundation.config import parse_config
-from amplifier_foundation.hooks._background import BackgroundTasks
-from amplifier_foundation.hooks._subscription import is_own, subscribe
-from amplifier_foundation.hooks._text import as_text, one_line
+from amplifier_foundation.machine.background import BackgroundTasks
+from amplifier_foundation.machine.text import as_text, one_line
+from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.subscription import is_own, subscribe
 
 NAME = "hooks-session-naming"
 

@@ -17,14 +17,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from amplifier_core.events import ORCHESTRATOR_COMPLETE, PROVIDER_REQUEST, TOOL_POST
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
-from amplifier_foundation.config import parse_config
-from amplifier_foundation.hooks._background import BackgroundTasks
-from amplifier_foundation.hooks._edits import EDITING_TOOLS, edited_file
-from amplifier_foundation.hooks._programs import Command, FilePatterns, environment, first_word
-from amplifier_foundation.hooks._subscription import is_own, subscribe, working_dir
-from amplifier_foundation.hooks._text import clipped, one_line
-from amplifier_foundation.paths import matches
-from amplifier_foundation.process import CommandOutcome, run_command
+from amplifier_foundation.machine.background import BackgroundTasks
+from amplifier_foundation.machine.process import CommandOutcome, run_command
+from amplifier_foundation.machine.programs import Command, environment, first_word
+from amplifier_foundation.machine.text import clipped, one_line
+from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.subscription import is_own, subscribe, working_dir
+from amplifier_foundation.policy.edited_files import EDITING_TOOLS, FilePatterns, edited_file
+from amplifier_foundation.policy.paths import matches
 
 NAME = "hooks-test-runner"
 

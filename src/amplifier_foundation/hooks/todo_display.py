@@ -16,9 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from amplifier_core.events import ORCHESTRATOR_COMPLETE, PROVIDER_REQUEST, TOOL_POST
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult, Role
-from amplifier_foundation.config import parse_config
-from amplifier_foundation.hooks._subscription import is_own, subscribe
-from amplifier_foundation.hooks._text import one_line
+from amplifier_foundation.machine.text import one_line
+from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.subscription import is_own, subscribe
 
 NAME = "hooks-todo-display"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.message_models import ChatRequest, ChatResponse
-from amplifier_foundation.config import parse_config
+from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.orchestrators.loop import Loop, LoopConfig, Turn
 
 

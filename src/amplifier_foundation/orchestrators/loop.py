@@ -25,7 +25,7 @@ from amplifier_core.events import (
     PROVIDER_RETRY,
     USER_NOTIFICATION,
 )
-from amplifier_core.injector import add_to
+from amplifier_core.injection.placing import add_to
 from amplifier_core.llm_errors import LLMError
 from amplifier_core.message_models import (
     ChatRequest,

@@ -20,7 +20,7 @@ from amplifier_core.events import (
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.llm_errors import StreamBrokenError
 from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk
-from amplifier_foundation.config import parse_config
+from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.orchestrators.loop import Loop, LoopConfig, Turn
 
 

@@ -23,8 +23,7 @@ from amplifier_core.message_models import (
     ToolSpec,
     Usage,
 )
-from amplifier_foundation.config import parse_config
-from amplifier_foundation.providers.assembly import Assembly
+from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.providers.conversation import Conversation, Turn, arrange, output_text
 from amplifier_foundation.providers.failures import Origin
 from amplifier_foundation.providers.remote import (
@@ -35,6 +34,7 @@ from amplifier_foundation.providers.remote import (
     mount_remote,
     object_schema,
 )
+from amplifier_foundation.providers.reply import Assembly
 
 _VENDOR = Vendor("anthropic", "AsyncAnthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
 _EARLIER = "(The earlier part of the conversation is not shown.)"

@@ -35,12 +35,12 @@ from amplifier_core.message_models import (
     ToolSpec,
     Usage,
 )
-from amplifier_foundation.config import parse_config
-from amplifier_foundation.providers.assembly import Assembly
+from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.providers.calls import calls_of
 from amplifier_foundation.providers.conversation import Turn, arrange, output_text
 from amplifier_foundation.providers.embedded import EmbeddedModel, MissingModel, load_model
 from amplifier_foundation.providers.failures import Origin
+from amplifier_foundation.providers.reply import Assembly
 
 _HOW = (
     'To use a tool write {"tool": its name, "input": its input}. '

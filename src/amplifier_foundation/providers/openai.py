@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from amplifier_foundation.config import parse_config
+from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.providers.openai_chat import Chat
 from amplifier_foundation.providers.openai_responses import Responses
 from amplifier_foundation.providers.remote import (

@@ -15,10 +15,10 @@ from amplifier_core.message_models import (
     ToolSpec,
     Usage,
 )
-from amplifier_foundation.providers.assembly import Assembly
 from amplifier_foundation.providers.conversation import Conversation, Turn, arrange, output_text
 from amplifier_foundation.providers.failures import Origin, refused
 from amplifier_foundation.providers.remote import RemoteConfig, follow, object_schema
+from amplifier_foundation.providers.reply import Assembly
 
 
 class Chat:

@@ -19,10 +19,10 @@ from amplifier_core.llm_errors import (
     StreamBrokenError,
 )
 from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk, ToolCall
-from amplifier_foundation.providers.assembly import response_of
 from amplifier_foundation.providers.calls import calls_of
 from amplifier_foundation.providers.conversation import SystemMessages
 from amplifier_foundation.providers.failures import Origin, translate
+from amplifier_foundation.providers.reply import response_of
 
 
 class RemoteConfig(BaseModel):

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.message_models import Usage
-from amplifier_foundation.config import parse_config
+from amplifier_foundation.modules.options import parse_config
 
 FailureType = Literal[
     "rate_limit",

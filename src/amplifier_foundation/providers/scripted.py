@@ -29,7 +29,7 @@ from amplifier_core.message_models import (
     ToolCallBlock,
     Usage,
 )
-from amplifier_foundation.config import parse_config
+from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.providers.calls import calls_of, read_call
 from amplifier_foundation.providers.script import (
     CLOSING,

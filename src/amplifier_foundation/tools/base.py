@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.interfaces import Cleanup, Tool
 from amplifier_core.models import ToolResult
-from amplifier_foundation.config import parse_config
+from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.tools.schema import schema_of
 
 I = TypeVar("I", bound=BaseModel)  # noqa: E741 - the input

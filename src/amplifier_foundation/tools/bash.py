@@ -14,8 +14,8 @@ from pydantic import BaseModel, Field, PositiveFloat, PositiveInt
 
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import ToolResult
-from amplifier_foundation.config import parse_config
-from amplifier_foundation.process import CommandOutcome, run_command
+from amplifier_foundation.machine.process import CommandOutcome, run_command
+from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.tools.base import InputTool, Refused, mount_tools
 
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, PositiveInt
 from amplifier_core.events import ARTIFACT_READ, ARTIFACT_WRITE
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import ToolResult
-from amplifier_foundation.config import parse_config
+from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.tools.base import I, InputTool, Refused, announce, mount_tools
 from amplifier_foundation.tools.edits import Edited, apply_edit
 from amplifier_foundation.tools.roots import Place, Roots, refuse_protected, shown

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from amplifier_foundation.paths import matches, resolve
+from amplifier_foundation.policy.paths import matches, resolve
 from amplifier_foundation.tools.base import Refused
 
 _DIRECTORY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from amplifier_foundation.paths import matches
+from amplifier_foundation.policy.paths import matches
 from amplifier_foundation.tools.base import Refused
 from amplifier_foundation.tools.roots import Place, open_file, shown
 from amplifier_foundation.tools.walk import Entry, Walk

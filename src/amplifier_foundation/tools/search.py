@@ -21,9 +21,9 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
 from amplifier_core.events import ARTIFACT_READ
 from amplifier_core.interfaces import Cleanup, Tool
 from amplifier_core.models import ToolResult
-from amplifier_foundation.config import parse_config
-from amplifier_foundation.paths import matches
-from amplifier_foundation.process import run_command
+from amplifier_foundation.machine.process import run_command
+from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.policy.paths import matches
 from amplifier_foundation.tools.base import I, InputTool, Refused, announce, mount_tools
 from amplifier_foundation.tools.roots import Place, Roots, shown
 from amplifier_foundation.tools.scan import Engine, Mode, Report, Request, require_glob, scan

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, PositiveInt
 
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import ToolResult
-from amplifier_foundation.config import parse_config
+from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.tools.base import InputTool, Refused, mount_tools
 
 Status = Literal["pending", "in_progress", "completed"]

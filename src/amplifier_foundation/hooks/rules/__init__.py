@@ -16,11 +16,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.interfaces import Cleanup
-from amplifier_foundation.config import parse_config
-from amplifier_foundation.hooks._guarding import base_dir, removing
 from amplifier_foundation.hooks.rules.engine import Engine, occasions
 from amplifier_foundation.hooks.rules.rule import OnError, Rule
 from amplifier_foundation.hooks.rules.ruleset import LoadedRule, RuleSet, load
+from amplifier_foundation.modules.guarding import base_dir, removing
+from amplifier_foundation.modules.options import parse_config
 
 NAME = "hooks-rules"
 

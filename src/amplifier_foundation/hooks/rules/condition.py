@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from amplifier_foundation.extras import require
-from amplifier_foundation.patterns import plain
+from amplifier_foundation.modules.extras import require
+from amplifier_foundation.policy.patterns import plain
 
 _LARGEST = 2**63 - 1
 _DEEPEST = 64

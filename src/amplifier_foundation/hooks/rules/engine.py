@@ -9,12 +9,12 @@ from typing import Any
 
 from amplifier_core.models import ContextInjection, HookResult
 from amplifier_core.utils import describe_error
-from amplifier_foundation.hooks._guarding import Reply
 from amplifier_foundation.hooks.rules.answer import answer, would_have
 from amplifier_foundation.hooks.rules.matcher import Unclear
 from amplifier_foundation.hooks.rules.occasion import Occasion
 from amplifier_foundation.hooks.rules.rule import OnError
 from amplifier_foundation.hooks.rules.ruleset import LoadedRule, RuleSet
+from amplifier_foundation.modules.guarding import Reply
 
 CONTINUE = HookResult(action="continue")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from amplifier_foundation.bash import Command, CommandPattern, ensure_available
 from amplifier_foundation.hooks.rules.condition import Condition
 from amplifier_foundation.hooks.rules.occasion import Occasion
 from amplifier_foundation.hooks.rules.rule import Match, command_patterns, listed
-from amplifier_foundation.patterns import Pattern, compile_pattern
-from amplifier_foundation.shell import Command, CommandPattern, ensure_available
-from amplifier_foundation.territory import Territory
+from amplifier_foundation.policy.patterns import Pattern, compile_pattern
+from amplifier_foundation.policy.territory import Territory
 
 Test = Callable[[Occasion], bool]
 

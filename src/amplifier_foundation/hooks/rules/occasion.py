@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.utils import safe_repr
-from amplifier_foundation.shell import Script, unwrapped
-from amplifier_foundation.territory import texts_under
+from amplifier_foundation.bash import Script, unwrapped
+from amplifier_foundation.policy.territory import texts_under
 
 OWNER = "hooks-rules"
 _MAX_TEXTS = 10_000

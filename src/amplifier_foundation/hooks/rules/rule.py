@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from amplifier_core.events import ALL_EVENTS, TOOL_PRE, spellings
 from amplifier_core.models import Action, Decision, Level, Role
-from amplifier_foundation.shell import CommandPattern
+from amplifier_foundation.bash import CommandPattern
 
 OnError = Literal["deny", "ask_user", "continue"]
 

@@ -13,7 +13,7 @@ from amplifier_foundation.hooks.rules.condition import ConditionError
 from amplifier_foundation.hooks.rules.matcher import Matcher, Unclear
 from amplifier_foundation.hooks.rules.occasion import Occasion
 from amplifier_foundation.hooks.rules.rule import Rule, listed
-from amplifier_foundation.patterns import PatternError
+from amplifier_foundation.policy.patterns import PatternError
 
 _MOST_REMEMBERED = 1_024
 

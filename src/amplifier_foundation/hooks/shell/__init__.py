@@ -16,11 +16,11 @@ from typing import Any
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.interfaces import Cleanup
-from amplifier_foundation.config import parse_config
-from amplifier_foundation.hooks._subscription import working_dir
 from amplifier_foundation.hooks.shell.config import Config
 from amplifier_foundation.hooks.shell.dispatch import NAME, Dispatcher
 from amplifier_foundation.hooks.shell.settings import Settings, read_settings, read_settings_file
+from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.subscription import working_dir
 
 logger = logging.getLogger(__name__)
 

@@ -11,8 +11,6 @@ from typing import Any
 from amplifier_core import events
 from amplifier_core.models import HookResult
 from amplifier_core.utils import describe_error
-from amplifier_foundation.hooks._background import BackgroundTasks
-from amplifier_foundation.hooks._subscription import is_own, working_dir
 from amplifier_foundation.hooks.shell import effect
 from amplifier_foundation.hooks.shell.config import Config
 from amplifier_foundation.hooks.shell.dialects import DIALECTS
@@ -20,6 +18,8 @@ from amplifier_foundation.hooks.shell.handler import Call, Handler
 from amplifier_foundation.hooks.shell.matcher import allowed_by_rule
 from amplifier_foundation.hooks.shell.run import ask
 from amplifier_foundation.hooks.shell.verdict import Verdict, combined, failed
+from amplifier_foundation.machine.background import BackgroundTasks
+from amplifier_foundation.modules.subscription import is_own, working_dir
 
 logger = logging.getLogger(__name__)
 

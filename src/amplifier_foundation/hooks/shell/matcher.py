@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.errors import ModuleError
-from amplifier_foundation.patterns import PatternError, compile_pattern
+from amplifier_foundation.policy.patterns import PatternError, compile_pattern
 
 _PLAIN = re.compile(r"[A-Za-z0-9_\- ,|]*\Z")
 _RULE = re.compile(r"([A-Za-z0-9_*-]+)(?:\((.*)\))?\Z", re.DOTALL)

@@ -10,7 +10,7 @@ from typing import Any
 
 from amplifier_foundation.hooks.shell.handler import Handler, Reply
 from amplifier_foundation.hooks.shell.http import post
-from amplifier_foundation.process import run_command
+from amplifier_foundation.machine.process import run_command
 
 
 async def ask(

@@ -1,0 +1,187 @@
+"""An agent at the command line: a session with its display, its approvals and its place on disk."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from amplifier_apps.cli import exit_codes
+from amplifier_apps.cli.approval.terminal_approval import TerminalApproval
+from amplifier_apps.cli.commands.plan import with_flags
+from amplifier_apps.cli.display.display import LAST, Display, make_display, mode_for, observe
+from amplifier_core.events import EXECUTION_COMPLETE
+from amplifier_core.models import CONTINUE, HookResult
+from amplifier_foundation.bundles import Bundle, load_bundle
+from amplifier_foundation.session.assembly import AssembledSession, open_session
+from amplifier_foundation.session.store import SavedSession, SessionInfo, SessionStore
+
+STOPPING = "Stopping after this step; Ctrl-C once more stops at once."
+STOPPED = "Stopped, as requested."
+EMPTY = "The model ended its turn without a word."
+
+Approve = Literal["ask", "deny"]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentOptions:
+    """What the flags of `run` and `chat` say."""
+
+    bundle: Path | None = None
+    provider: str | None = None
+    model: str | None = None
+    resume: str | None = None
+    as_json: bool = False
+    verbose: bool = False
+    approve: Approve = "ask"
+    save: bool = True
+
+
+class Agent:
+    """Takes prompts, shows what happens, can be interrupted, and is saved after each turn."""
+
+    session: AssembledSession
+
+    def __init__(self, display: Display, store: SessionStore, saved: SavedSession | None) -> None:
+        self.display = display
+        self.info = saved.info if saved else SessionInfo("")
+        self.turns = self.info.turns
+        self._state = saved.state if saved else None
+        self._renamed = False
+        self._outcome: str = "success"
+        self._store = store
+        self._pending: set[asyncio.Task[None]] = set()
+
+    async def open(self, bundle: Bundle, options: AgentOptions) -> None:
+        """Start the session, with this display looking on."""
+        # An agent that asks again and again must not keep a person from stopping it.
+        asking = TerminalApproval(
+            base=Path.cwd(), display=self.display, on_interrupt=self._interrupt
+        )
+        self.session = await open_session(
+            bundle,
+            approval_system=None if options.approve == "deny" else asking,
+            display_system=self.display,
+            resume=self._state,
+            on_rename=self.rename,
+        )
+        board = self.session.coordinator
+        observe(board.hooks, self.display, board.trail.scrubbed)
+        board.hooks.register(EXECUTION_COMPLETE, self._note_outcome, priority=LAST, name="cli-run")
+
+    async def _note_outcome(self, event: str, data: Mapping[str, Any]) -> HookResult:
+        if data.get("session_id") == self.session.session_id:
+            self._outcome = str(data.get("status"))
+        return CONTINUE
+
+    async def turn(self, prompt: str) -> str:
+        """One prompt from start to end."""
+        self.display.start()
+        self._outcome = "success"
+        try:
+            with self._interruptible():
+                reply = await self.session.execute(prompt)
+        finally:
+            self.display.stop()
+        self.turns += 1
+        return reply
+
+    def remark(self, reply: str) -> tuple[str, str] | None:
+        """What to say about the last turn beside its reply, and how loud."""
+        status = self.session.status
+        if status == "denied":
+            return reply, "error"
+        if status == "interrupted":
+            return STOPPED, "warning"
+        return None if reply.strip() else (EMPTY, "warning")
+
+    @property
+    def status(self) -> str:
+        """What the last turn came to; stopped: a limit or a denied request ended it early."""
+        if self.session.status != "idle":
+            return self.session.status
+        return "done" if self._outcome == "success" else "stopped"
+
+    @property
+    def exit_code(self) -> int:
+        """The same for the shell."""
+        outcomes = {
+            "denied": exit_codes.DENIED,
+            "interrupted": exit_codes.INTERRUPTED,
+            "stopped": exit_codes.FAILED,
+        }
+        return outcomes.get(self.status, exit_codes.DONE)
+
+    async def save(self) -> SessionInfo:
+        """Write the session to its file."""
+        self._state = state = await self.session.state()
+        stats = state["stats"]
+        self.info = SessionInfo(
+            id=self.session.session_id,
+            name=self.info.name,
+            description=self.info.description,
+            created=self.info.created,
+            turns=self.turns,
+            messages=len(state["messages"]),
+            tokens=stats.get("total_tokens", 0),
+            working_dir=str(Path.cwd()),
+        )
+        return await self._write()
+
+    async def _write(self) -> SessionInfo:
+        return await asyncio.to_thread(self._store.save, self.info, self._state or {})
+
+    async def save_name(self) -> None:
+        """Once more, if the session was named while it ended."""
+        if self._renamed:
+            await self._write()
+
+    def rename(self, name: str, description: str = "") -> None:
+        """What the session is called in lists."""
+        self.info = replace(self.info, name=name, description=description)
+        self._renamed = True
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Ctrl-C once stops after the step that is running, twice stops at once."""
+        loop = asyncio.get_running_loop()
+        with suppress(NotImplementedError, ValueError, RuntimeError):
+            loop.add_signal_handler(signal.SIGINT, self._interrupt)
+        try:
+            yield
+        finally:
+            with suppress(NotImplementedError, ValueError, RuntimeError):
+                loop.remove_signal_handler(signal.SIGINT)
+
+    def _interrupt(self) -> None:
+        again = self.session.coordinator.cancellation.is_cancelled
+        if not again:
+            self.display.show_message(STOPPING, "warning", "amplifier")
+        task = asyncio.ensure_future(self.session.coordinator.request_cancel(immediate=again))
+        self._pending.add(task)
+        task.add_done_callback(self._pending.discard)
+
+
+@asynccontextmanager
+async def open_agent(options: AgentOptions, display: Display | None = None) -> AsyncIterator[Agent]:
+    """A session from its bundle and the flags, started; ended and saved on the way out."""
+    store = SessionStore()
+    saved = await asyncio.to_thread(store.load, options.resume) if options.resume else None
+    bundle = await asyncio.to_thread(load_bundle, options.bundle)
+    bundle = bundle.changed(lambda plan: with_flags(plan, options.provider, options.model))
+    display = display or make_display(mode_for(as_json=options.as_json), verbose=options.verbose)
+    agent = Agent(display, store, saved)
+    await agent.open(bundle, options)
+    keep = options.save
+    async with agent.session:
+        try:
+            yield agent
+        finally:
+            if keep and agent.turns:
+                await agent.save()
+    if keep and agent.turns:
+        await agent.save_name()

@@ -1,0 +1,82 @@
+"""`amplifier backups`: the copies that hooks-backup made, and the way back to them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from amplifier_apps.cli.text.escape import escape
+
+if TYPE_CHECKING:
+    from amplifier_foundation.hooks.backup import Backup
+
+_directory = click.option(
+    "--dir",
+    "backup_dir",
+    type=click.Path(path_type=Path),
+    default=Path(".amplifier/backups"),
+    show_default=True,
+    help="Where the backups are.",
+)
+
+
+@click.group()
+def backups() -> None:
+    """List and restore files that were overwritten."""
+
+
+@backups.command("list")
+@_directory
+@click.option("--file", "part", help="Only files whose path contains this.")
+@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+def list_command(backup_dir: Path, part: str | None, limit: int, as_json: bool) -> None:
+    """List the backups, the newest first."""
+    from amplifier_foundation.hooks.backup import list_backups
+
+    found = [one for one in list_backups(backup_dir) if part is None or part in one.path]
+    for backup in found[:limit]:
+        click.echo(_as_json(backup) if as_json else _as_line(backup))
+    if as_json:
+        return
+    if not found:
+        click.echo(f"No backups in {escape(str(backup_dir))}.")
+    elif len(found) > limit:
+        click.echo(f"{len(found) - limit} more; see them with --limit {len(found)}.")
+
+
+@backups.command("restore")
+@click.argument("backup_id", metavar="ID")
+@_directory
+@click.option("--to", type=click.Path(path_type=Path), help="Put it here instead.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def restore_command(backup_id: str, backup_dir: Path, to: Path | None, yes: bool) -> None:
+    """Put a backup back. ID may be its beginning; what is there now is backed up first."""
+    from amplifier_foundation.hooks.backup import find_backup, restore
+
+    backup = find_backup(backup_dir, backup_id)
+    if not yes:
+        where = escape(str(to or backup.path))
+        question = f"Overwrite {where} with the {backup.size} bytes of {_time(backup)}?"
+        if not click.confirm(question):
+            click.echo("Nothing was changed.")
+            click.get_current_context().exit(1)
+    target = restore(backup_dir, backup.id, to=to, within=Path.cwd())
+    click.echo(f"Restored {escape(str(target))}.")
+
+
+def _as_line(backup: Backup) -> str:
+    facts = f"{_time(backup)}  {backup.size:>9}  {escape(backup.tool):<9}"
+    return f"{backup.id}  {facts}  {escape(backup.path)}"
+
+
+def _as_json(backup: Backup) -> str:
+    return json.dumps({**asdict(backup), "created": backup.created.isoformat()})
+
+
+def _time(backup: Backup) -> str:
+    return backup.created.astimezone().strftime("%Y-%m-%d %H:%M:%S")

@@ -1,0 +1,140 @@
+"""amplifier modules: which there are, and whether one of your own keeps the contract."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+KINDS = {
+    "loop": "orchestrator",
+    "context": "context",
+    "tool": "tool",
+    "provider": "provider",
+    "hooks": "hook",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An installed module, as far as it can be known without importing it."""
+
+    id: str
+    kind: str
+    target: str
+    package: str
+    summary: str
+
+
+@click.group(
+    epilog="\b\nExamples:\n  amplifier modules list --kind hook\n"
+    "  amplifier modules validate ./my_hook.py"
+)
+def modules() -> None:
+    """List the modules there are; check one of your own."""
+
+
+@modules.command("list")
+@click.option("--kind", type=click.Choice(sorted(set(KINDS.values()))), help="Only of this kind.")
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+def list_modules(kind: str | None, as_json: bool) -> None:
+    """Installed modules: their id, kind, and what they do."""
+    from amplifier_apps.cli.text import paper
+    from amplifier_apps.cli.text.escape import escape
+
+    found = [known for known in installed() if kind in (None, known.kind)]
+    if as_json:
+        import json
+        from dataclasses import asdict
+
+        click.echo(json.dumps([asdict(known) for known in found], indent=2))
+        return
+    rows = [(escape(one.id), one.kind, escape(one.summary)) for one in found]
+    paper.table(rows, ("tool", "dim"))
+
+
+def installed() -> list[Known]:
+    """Every module that an installed package offers."""
+    from importlib.metadata import entry_points
+
+    found = []
+    for entry in entry_points(group="amplifier.modules"):
+        package = entry.dist.name if entry.dist else "?"
+        kind = KINDS.get(entry.name.split("-", 1)[0], "module")
+        found.append(Known(entry.name, kind, entry.value, package, _summary(entry.module)))
+    return sorted(found, key=lambda known: (known.kind, known.id))
+
+
+def _summary(module: str) -> str:
+    """The first line of a module's docstring, read from its source: importing could be slow."""
+    from importlib.util import find_spec
+
+    try:
+        spec = find_spec(module)
+        source = Path(spec.origin or "").read_text(encoding="utf-8") if spec else ""
+        text = ast.get_docstring(ast.parse(source)) or ""
+    except (ImportError, OSError, SyntaxError, ValueError) as error:
+        return f"cannot be read: {error}"
+    first = text.split("\n", 1)[0]
+    return first.split(": ", 1)[-1] if text else "(not there)"
+
+
+@modules.command()
+@click.argument("module")
+@click.option(
+    "--kind", type=click.Choice(sorted(set(KINDS.values()))), help="Guessed if not given."
+)
+@click.option("--config", "config_json", default="{}", help="Its config, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+def validate(module: str, kind: str | None, config_json: str, as_json: bool) -> int:
+    """Check a MODULE (an id, a file or a folder) against the contract of its kind."""
+    import asyncio
+
+    from amplifier_apps.cli.commands.hooks import parsed_object
+
+    config = parsed_object(config_json, "--config")
+    return asyncio.run(_validate(module, kind or guessed_kind(module), config, as_json))
+
+
+def guessed_kind(module: str) -> str:
+    """By the beginning of its name; what says nothing is taken for a hook."""
+    name = Path(module).stem.replace("_", "-")
+    name = name.removeprefix("amplifier-module-")
+    return KINDS.get(name.split("-", 1)[0], "hook")
+
+
+async def _validate(module: str, kind: str, config: dict[str, Any], as_json: bool) -> int:
+    from amplifier_core import validation
+
+    validators = {
+        "hook": validation.HookValidator,
+        "tool": validation.ToolValidator,
+        "provider": validation.ProviderValidator,
+        "context": validation.ContextValidator,
+        "orchestrator": validation.OrchestratorValidator,
+    }
+    result = await validators[kind]().validate(module, config)
+    _print_checks(module, kind, result, as_json)
+    return 0 if result.passed else 3
+
+
+def _print_checks(module: str, kind: str, result: Any, as_json: bool) -> None:
+    from amplifier_apps.cli.text import paper
+    from amplifier_apps.cli.text.escape import escape
+
+    if as_json:
+        import json
+        from dataclasses import asdict
+
+        click.echo(
+            json.dumps({"passed": result.passed, "checks": [asdict(c) for c in result.checks]})
+        )
+        return
+    paper.say(("title", escape(module)), ("dim", f"  as a {kind}"))
+    for check in result.checks:
+        sign = ("good", "✓ ") if check.passed else ("bad", "✗ ")
+        why = "" if check.passed else f"  {escape(check.message)}"
+        paper.say("  ", sign, escape(check.name), ("dim", why))

@@ -1,0 +1,66 @@
+"""amplifier run: one task, from the prompt to the answer."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from amplifier_apps.cli.options import agent_flags
+
+EPILOG = """\b
+Examples:
+  amplifier run "explain what this project does"
+  git diff | amplifier run "review this change:" -
+  amplifier run --provider local "say hello"
+  amplifier run --json "list the tests" | jq -r 'select(.type=="result").response'
+
+Exit codes: 0 done, 1 failed, 3 bundle or module cannot be used, 4 no model to talk to, 5 denied
+by a hook, 130 interrupted.
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("prompt", nargs=-1)
+@click.option("--json", "as_json", is_flag=True, help="Events and the result as JSON lines.")
+@click.option("--resume", metavar="SESSION", help="Go on with a session (id or name).")
+@agent_flags
+def run(prompt: tuple[str, ...], no_save: bool, **flags: Any) -> int:
+    """Give the agent one task. A PROMPT of - (alone or last) reads standard input."""
+    import asyncio
+
+    from amplifier_apps.cli.commands.agent import AgentOptions
+
+    text = prompt_text(prompt)
+    return asyncio.run(_run(text, AgentOptions(save=not no_save, **flags)))
+
+
+def prompt_text(words: tuple[str, ...]) -> str:
+    """The task: the words, standard input where they say so or say nothing."""
+    said = [word for word in words if word != "-"]
+    piped = "-" in words or (not words and not sys.stdin.isatty())
+    if piped:
+        said.append(sys.stdin.read())
+    text = "\n".join(said) if piped else " ".join(said)
+    if not text.strip():
+        raise click.UsageError('There is no prompt; try: amplifier run "explain this project"')
+    return text
+
+
+async def _run(prompt: str, options: Any) -> int:
+    from amplifier_apps.cli.commands.agent import open_agent
+
+    async with open_agent(options) as agent:
+        reply = await agent.turn(prompt)
+        status, code = agent.status, agent.exit_code
+        if remark := agent.remark(reply):
+            agent.display.show_message(*remark, "amplifier")
+    agent.display.result(
+        response=reply,
+        status=status,
+        session_id=agent.session.session_id,
+        working_dir=str(Path.cwd()),
+    )
+    return code

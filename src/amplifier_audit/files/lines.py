@@ -1,0 +1,65 @@
+"""Reads the lines of a segment with their positions, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from amplifier_audit import RECORD_LIMIT, Head, MalformedRecord, Record, parse
+from amplifier_audit.files.directory import NotALog
+
+
+def read_lines(path: Path, offset: int = 0) -> Iterator[tuple[int, bytes]]:
+    """Each line with the byte where it starts; a line beyond the limit comes as one piece of it."""
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            readline = file.readline
+            while line := readline(RECORD_LIMIT + 1):
+                yield offset, line
+                offset += len(line)
+                if len(line) > RECORD_LIMIT:
+                    return
+    except OSError as error:
+        raise NotALog(f"Cannot read {path}: {error.strerror}") from error
+
+
+def is_torn(line: bytes) -> bool:
+    """Whether the file ends within this line."""
+    return len(line) <= RECORD_LIMIT and not line.endswith(b"\n")
+
+
+def first_record(path: Path) -> Record | None:
+    """The first record of a segment, or None if its first line is none."""
+    for _, line in read_lines(path):
+        return _record(line)
+    return None
+
+
+def last_record_before(path: Path, offset: int) -> Record | None:
+    """The record whose line ends exactly at `offset`, or None."""
+    start = max(0, offset - RECORD_LIMIT - 1)
+    try:
+        with path.open("rb") as file:
+            file.seek(start)
+            content = file.read(offset - start)
+    except OSError:
+        return None
+    if len(content) < offset - start or not content.endswith(b"\n"):
+        return None
+    return _record(content[content.rfind(b"\n", 0, -1) + 1 :])
+
+
+def _record(line: bytes) -> Record | None:
+    try:
+        return parse(line)
+    except MalformedRecord:
+        return None
+
+
+def head_before(record: dict[str, Any]) -> Head:
+    """The head that the first record of a segment says it goes on from."""
+    previous = record["body"].get("previous")
+    frontier = previous.get("frontier") if isinstance(previous, dict) else None
+    return Head.from_dict({"size": record["seq"], "hash": record["prev"], "frontier": frontier})

@@ -1,0 +1,81 @@
+"""The growing end of a log: gives each body its sequence, its place in the chain and its line."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from amplifier_audit.format.record import GENESIS, VERSION, NanoClock, record_hash
+from amplifier_audit.format.tree import Tree, fold, leaf_hash
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Everything that is needed to go on after so many records."""
+
+    size: int = 0
+    hash: str = GENESIS
+    frontier: tuple[bytes, ...] = ()
+
+    def root(self) -> bytes:
+        """The root of the tree over these records."""
+        return fold(self.frontier)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"size": self.size, "hash": self.hash, "frontier": [h.hex() for h in self.frontier]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Head:
+        """From JSON; ValueError for anything else."""
+        try:
+            head = cls(
+                int(data["size"]),
+                str(data["hash"]),
+                tuple(bytes.fromhex(node) for node in data["frontier"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"Not the head of a log: {error}") from error
+        Tree(head.size, head.frontier)
+        return head
+
+
+class Chain:
+    """Turns bodies into lines. Not locked: its owner sees to it that one call runs at a time."""
+
+    __slots__ = ("_clock", "_start", "hash", "log", "tree")
+
+    def __init__(self, log: str, head: Head | None = None, clock: NanoClock | None = None) -> None:
+        head = head or Head()
+        self.log = log
+        self.hash = head.hash
+        self.tree = Tree(head.size, head.frontier)
+        self._clock = clock or NanoClock()
+        self._start = b'{"v":%d,"log":"%b","seq":' % (VERSION, log.encode("ascii"))
+
+    @property
+    def size(self) -> int:
+        """How many records there are; the next one has this sequence."""
+        return self.tree.size
+
+    def head(self) -> Head:
+        """The end of the log as it is now."""
+        return Head(self.tree.size, self.hash, self.tree.frontier)
+
+    def extend(self, source: bytes, body: bytes) -> bytes:
+        """The line (with LF) of the next record, from `encode_source` and `encode_body`."""
+        covered = b'%b%d,"time":"%b","mono":%d,%b,"body":%b,"prev":"%b"' % (
+            self._start,
+            self.tree.size,
+            self._clock().encode("ascii"),
+            time.monotonic_ns() // 1000,  # in nanoseconds it would pass 2^53 after 104 days
+            source,
+            body,
+            self.hash.encode("ascii"),
+        )
+        self.hash = record_hash(covered)
+        leaf = b'%b,"hash":"%b"}' % (covered, self.hash.encode("ascii"))
+        self.tree.push(leaf_hash(leaf))
+        return leaf + b"\n"

@@ -1,0 +1,165 @@
+"""A checkpoint in the C2SP format: origin, size and root of a log, and signatures on them.
+
+amplifier.audit/6f1c…        origin: which log
+1000                         size: how many records
+5ibGq1…=                     root of the RFC 6962 tree over them
+
+— amplifier-audit Tm9LZ…     name of the key; key id and Ed25519 signature
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from amplifier_audit.errors import AuditError
+
+ORIGIN = "amplifier.audit/"
+NOTE_LIMIT = 16 * 1024
+
+
+class BadCheckpoint(AuditError):
+    """A text that is no checkpoint."""
+
+
+class Signer(Protocol):
+    """Holds a private key. `name` has no space, no plus sign and no line break."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def key_id(self) -> bytes: ...
+    @property
+    def public(self) -> str:
+        """The public key as text, to be kept by whoever verifies."""
+        ...
+
+    def sign(self, message: bytes) -> bytes: ...
+
+
+class SignatureVerifier(Protocol):
+    """Holds a public key."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def key_id(self) -> bytes: ...
+
+    def verify(self, message: bytes, signature: bytes) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What was true of a log at one moment."""
+
+    origin: str
+    size: int
+    root: bytes
+
+    @property
+    def log(self) -> str:
+        """The id of the log."""
+        return self.origin.removeprefix(ORIGIN)
+
+    def text(self) -> str:
+        """The signed text, with its final line break."""
+        return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """One signature line."""
+
+    name: str
+    key_id: bytes
+    signature: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A checkpoint with its signatures; `text` is what is kept and sent."""
+
+    checkpoint: Checkpoint
+    text: str
+    signatures: tuple[Signature, ...] = ()
+
+    def is_signed_by(self, key: SignatureVerifier) -> bool:
+        """Whether one of the signatures is a valid one of that key."""
+        message = self.checkpoint.text().encode()
+        return any(
+            s.name == key.name and s.key_id == key.key_id and key.verify(message, s.signature)
+            for s in self.signatures
+        )
+
+
+def make_note(log: str, size: int, root: bytes, signer: Signer | None = None) -> Note:
+    """The checkpoint of a log, signed if there is a signer."""
+    checkpoint = Checkpoint(ORIGIN + log, size, root)
+    if signer is None:
+        return Note(checkpoint, checkpoint.text())
+    signature = Signature(signer.name, signer.key_id, signer.sign(checkpoint.text().encode()))
+    blob = base64.b64encode(signature.key_id + signature.signature).decode()
+    return Note(checkpoint, f"{checkpoint.text()}\n— {signer.name} {blob}\n", (signature,))
+
+
+def parse_note(text: Any) -> Note:
+    """Read a checkpoint; extension lines, which other writers may add, are refused."""
+    if not isinstance(text, str) or len(text) > NOTE_LIMIT or not text.endswith("\n"):
+        raise BadCheckpoint("Not a checkpoint: no text that ends with a line break")
+    body, blank, signed = text.partition("\n\n")
+    lines = body.removesuffix("\n").split("\n")
+    if len(lines) != 3:
+        raise BadCheckpoint(f"A checkpoint has origin, size and root; this has {len(lines)} lines")
+    checkpoint = Checkpoint(lines[0], _size(lines[1]), _bytes(lines[2], 32))
+    signatures = _signatures(signed.splitlines()) if blank else ()
+    return Note(checkpoint, text, signatures)
+
+
+def parse_notes(text: str) -> list[Note]:
+    """All checkpoints of a file in which they follow one another, as the anchors write them."""
+    blocks: list[list[str]] = []
+    for line in text.splitlines():
+        if line.startswith(ORIGIN):
+            blocks.append([])
+        if line and not blocks:
+            raise BadCheckpoint(f"Not a file of checkpoints: it begins with {line[:40]!r}")
+        if blocks:
+            blocks[-1].append(line)
+    return [parse_note(_trimmed(block)) for block in blocks]
+
+
+def _trimmed(lines: Iterable[str]) -> str:
+    text = "\n".join(lines).rstrip("\n")
+    return text + "\n"
+
+
+def _signatures(lines: list[str]) -> tuple[Signature, ...]:
+    return tuple(_signature(line) for line in lines)
+
+
+def _signature(line: str) -> Signature:
+    dash, _, rest = line.partition(" ")
+    name, _, blob = rest.partition(" ")
+    if dash != "—" or not name:
+        raise BadCheckpoint(f"Not a signature line: {line[:80]!r}")
+    raw = _bytes(blob)
+    return Signature(name, raw[:4], raw[4:])
+
+
+def _size(text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or len(text) > 16 or text != str(int(text)):
+        raise BadCheckpoint(f"Not the size of a log: {text[:40]!r}")
+    return int(text)
+
+
+def _bytes(text: str, length: int | None = None) -> bytes:
+    try:
+        raw = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise BadCheckpoint(f"Not base64: {text[:80]!r}") from error
+    if length is not None and len(raw) != length:
+        raise BadCheckpoint(f"A root has {length} bytes, this one {len(raw)}")
+    return raw

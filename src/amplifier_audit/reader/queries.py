@@ -1,0 +1,132 @@
+"""Questions to the records of a log: which ones, and what each hook did."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from random import Random
+from typing import Any
+
+from amplifier_audit import Record
+from amplifier_audit.errors import AuditError
+
+SAMPLES = 10_000
+
+_BEGINNING = re.compile(r"\d{4}(-\d\d(-\d\d(T\d\d(:\d\d(:\d\d(\.\d+)?)?)?)?)?)?", re.ASCII)
+
+
+def moment(text: str) -> str:
+    """A time as records have it, or the beginning of one, so that texts can be compared."""
+    plain = text.strip().replace(" ", "T").removesuffix("Z")
+    if _BEGINNING.fullmatch(plain):
+        return plain
+    try:
+        return datetime.fromisoformat(plain).astimezone(UTC).isoformat().removesuffix("+00:00")
+    except (ValueError, OverflowError) as error:
+        raise AuditError(f"{text!r} is no time; one is 2026-11-15T09:00, in UTC") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """All that are given must fit; times are ISO 8601 in UTC, or the beginning of one."""
+
+    session: str | None = None
+    hook: str | None = None
+    event: str | None = None
+    action: str | None = None
+    type: str | None = None
+    after: str | None = None
+    before: str | None = None
+
+    def fits(self, record: Record) -> bool:
+        """Whether a record is asked for."""
+        return (
+            self._same(record)
+            and (self.hook is None or self.hook in hooks_of(record))
+            and (self.action is None or self.action in actions_of(record))
+            and (self.after is None or record["time"] >= self.after)
+            and (self.before is None or record["time"] < self.before)
+        )
+
+    def _same(self, record: Record) -> bool:
+        wanted = (("session", self.session), ("event", self.event), ("type", self.type))
+        return all(value is None or record[name] == value for name, value in wanted)
+
+
+def answers_of(record: Record) -> list[Mapping[str, Any]]:
+    """Each hook's answer that a record tells of."""
+    if record["type"] == "dispatch":
+        told = record["body"].get("hooks")
+        return [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
+    if record["type"] == "action_resolved":
+        return [{"hook": record["hook"], **record["body"]}]
+    return []
+
+
+def hooks_of(record: Record) -> set[Any]:
+    """The names of the hooks in a record."""
+    return {record["hook"], *(_text(one.get("hook")) for one in answers_of(record))} - {None}
+
+
+def actions_of(record: Record) -> set[Any]:
+    """The actions in a record."""
+    told = [_text(one.get("action")) for one in answers_of(record)]
+    return {_text(record["body"].get("action")), *told} - {None}
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+@dataclass(slots=True)
+class HookFigures:
+    """What one hook did. Beyond 10,000 calls the times are a fair sample of all."""
+
+    calls: int = 0
+    denials: int = 0
+    asks: int = 0
+    injections: int = 0
+    errors: int = 0
+    times: list[float] = field(default_factory=list)
+    _random: Random = field(default_factory=lambda: Random(0))
+
+    def count(self, answer: Mapping[str, Any]) -> None:
+        """Add one answer."""
+        action = answer.get("action")
+        self.calls += 1
+        self.denials += action == "deny"
+        self.asks += action == "ask_user"
+        self.injections += action == "inject_context"
+        self.errors += answer.get("error") is not None
+        if isinstance(spent := answer.get("ms"), int | float):
+            self._sample(float(spent))
+
+    def _sample(self, spent: float) -> None:
+        if len(self.times) < SAMPLES:
+            self.times.append(spent)
+        elif (place := self._random.randrange(self.calls)) < SAMPLES:
+            self.times[place] = spent
+
+    def quantile(self, share: float) -> float | None:
+        """The time, in milliseconds, that this share of the calls did not exceed."""
+        if not self.times:
+            return None
+        ordered = sorted(self.times)
+        return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def figures(records: Iterable[Record]) -> dict[str, HookFigures]:
+    """Per hook, in the order of their names."""
+    found: dict[str, HookFigures] = {}
+    for record in records:
+        for answer in answers_of(record):
+            name = _text(answer.get("hook")) or "(unnamed)"
+            found.setdefault(name, HookFigures()).count(answer)
+    return dict(sorted(found.items()))
+
+
+def select(records: Iterable[Record], wanted: Filter) -> Iterator[Record]:
+    """The records that fit."""
+    return (record for record in records if wanted.fits(record))

@@ -1,0 +1,227 @@
+"""What a writer finds when it opens a log, and what it may do about it.
+
+Damage after the acknowledged position is what a crash leaves: it goes to quarantine, and the log
+says so. Damage at or before that position is no crash: nothing is repaired, a new segment begins
+with the record `broken`, and whoever runs the writer is alarmed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from amplifier_audit import Departure, Head, Verifier, new_log_id
+from amplifier_audit.files.directory import AuditDirectory, sync_directory, write_file
+from amplifier_audit.files.lines import (
+    first_record,
+    head_before,
+    is_torn,
+    last_record_before,
+    read_lines,
+)
+from amplifier_audit.files.state import State, read_state
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Where to go on, and which records come first."""
+
+    log: str
+    head: Head
+    segment: int
+    offset: int
+    records: tuple[tuple[str, dict[str, Any]], ...] = ()
+
+    @property
+    def alarm(self) -> str | None:
+        """Why somebody should look, if somebody should."""
+        return next((body["why"] for type, body in self.records if type == "broken"), None)
+
+
+@dataclass(slots=True)
+class _Scan:
+    """The end of what verifies."""
+
+    log: str | None
+    head: Head
+    segment: int
+    offset: int
+    sealed: bool = False
+    damage: str | None = None
+    complete: bool = True
+
+
+def recover(directory: AuditDirectory) -> Opening:
+    """Bring the log into a state that can be appended to."""
+    segments = directory.segments()
+    state = read_state(directory.state)
+    if not segments:
+        return _without_segments(state)
+    if state is None:
+        return _without_state(directory, segments)
+    if why := _contradiction(directory, state):
+        return _broken(state, segments[-1] + 1, why, None)
+    if directory.failed.exists():
+        return _after_failure(directory, state, segments[-1])
+    scan = _scan_from(directory, state, segments)
+    if scan.damage and scan.segment != segments[-1]:
+        return _broken(state, segments[-1] + 1, scan.damage, scan)
+    return _go_on(directory, scan, {})
+
+
+def _without_segments(state: State | None) -> Opening:
+    if state is None:
+        return Opening(new_log_id(), Head(), 0, 0)
+    return _broken(state, state.segment + 1, "all segments are gone", None)
+
+
+def _without_state(directory: AuditDirectory, segments: list[int]) -> Opening:
+    """Nobody knows what was acknowledged; only a torn last line is taken for a crash."""
+    first = segments[0]
+    start = _start(directory, first)
+    scan = _scan_segments(directory, Verifier(start=start), segments, first, 0)
+    if scan.damage and (scan.complete or scan.segment != segments[-1]):
+        found = State(scan.log or new_log_id(), scan.segment, scan.offset, scan.head)
+        return _broken(found, segments[-1] + 1, scan.damage, scan)
+    if scan.head.size == 0:
+        _quarantine(directory, scan)
+        facts = _unnoted(directory, 0)
+        records = (("recovered", facts),) if facts else ()
+        return Opening(new_log_id(), Head(), scan.segment, 0, records=records)
+    return _go_on(directory, scan, {"state": "missing"})
+
+
+def _start(directory: AuditDirectory, first: int) -> Head:
+    record = first_record(directory.segment(first)) if first else None
+    return Head() if record is None else head_before(record)
+
+
+def _contradiction(directory: AuditDirectory, state: State) -> str | None:
+    """Why the file cannot be the one whose end was acknowledged, or None."""
+    path = directory.segment(state.segment)
+    if not path.exists():
+        return f"segment {path.name} is gone"
+    size = path.stat().st_size
+    if size < state.offset:
+        return f"{path.name} has {size} bytes, {state.offset} were acknowledged"
+    last = last_record_before(path, state.offset)
+    if last is None or last["hash"] != state.head.hash or last["log"] != state.log:
+        return f"the record before byte {state.offset} of {path.name} is not the acknowledged one"
+    return None
+
+
+def _scan_from(directory: AuditDirectory, state: State, segments: list[int]) -> _Scan:
+    verifier = Verifier(start=state.head, log=state.log)
+    later = [number for number in segments if number >= state.segment]
+    scan = _scan_segments(directory, verifier, later, state.segment, state.offset)
+    if scan.head.size == state.head.size:
+        last = last_record_before(directory.segment(state.segment), state.offset)
+        scan.sealed = bool(last) and last["type"] == "sealed"  # type: ignore[index]
+    return scan
+
+
+def _scan_segments(
+    directory: AuditDirectory, verifier: Verifier, segments: list[int], first: int, offset: int
+) -> _Scan:
+    scan = _Scan(verifier.log, verifier.head(), first, offset)
+    for number in segments:
+        start = offset if number == first else 0
+        scan.segment, scan.offset = number, start
+        for position, line in read_lines(directory.segment(number), start):
+            try:
+                record = verifier.feed(line)
+            except Departure as departure:
+                scan.damage = f"record {departure.finding.sequence}: {departure}"
+                scan.complete = not is_torn(line)
+                return scan
+            scan.sealed = record["type"] == "sealed"
+            scan.offset = position + len(line)
+            scan.log, scan.head = verifier.log, verifier.head()
+    return scan
+
+
+def _go_on(directory: AuditDirectory, scan: _Scan, facts: dict[str, Any]) -> Opening:
+    _quarantine(directory, scan)
+    facts = {**facts, **_unnoted(directory, scan.head.size)}
+    records = (("recovered", facts),) if facts else ()
+    opening = Opening(scan.log or "", scan.head, scan.segment, scan.offset, records)
+    if scan.sealed and scan.offset:
+        return replace(opening, segment=scan.segment + 1, offset=0)
+    return opening
+
+
+def _after_failure(directory: AuditDirectory, state: State, last: int) -> Opening:
+    """After a failed sync the cache may show what the disk does not have: it is set aside."""
+    for number in range(state.segment, last + 1):
+        offset = state.offset if number == state.segment else 0
+        scan = _Scan(state.log, state.head, number, offset, damage="a sync failed")
+        if directory.segment(number).exists():
+            _quarantine(directory, scan)
+    facts = {"why": "a sync failed", **_unnoted(directory, state.head.size)}
+    for number in range(state.segment + 1, last + 1):
+        directory.segment(number).unlink(missing_ok=True)
+    return Opening(state.log, state.head, state.segment + 1, 0, records=(("recovered", facts),))
+
+
+def _broken(state: State, segment: int, why: str, scan: _Scan | None) -> Opening:
+    expected = {
+        "size": state.head.size,
+        "hash": state.head.hash,
+        "segment": state.segment,
+        "byte": state.offset,
+    }
+    found = scan and {
+        "size": scan.head.size,
+        "hash": scan.head.hash,
+        "segment": scan.segment,
+        "byte": scan.offset,
+    }
+    body = {"why": why, "expected": expected, "found": found}
+    return Opening(state.log, state.head, segment, 0, records=(("broken", body),))
+
+
+def _quarantine(directory: AuditDirectory, scan: _Scan) -> None:
+    """Move the bytes after the good end to a file of their own, then cut them off."""
+    path = directory.segment(scan.segment)
+    extra = path.stat().st_size - scan.offset
+    if extra <= 0:
+        return
+    target = _free_name(directory.quarantine / f"{scan.segment:08d}-{scan.head.size}")
+    with path.open("rb") as file:
+        file.seek(scan.offset)
+        write_file(target, file.read())
+    descriptor = os.open(path, os.O_WRONLY)
+    try:
+        os.ftruncate(descriptor, scan.offset)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    sync_directory(directory.path)
+
+
+def _free_name(stem: Path) -> Path:
+    number = 0
+    while (path := stem.with_name(f"{stem.name}-{number}.bin")).exists():
+        number += 1
+    return path
+
+
+def _unnoted(directory: AuditDirectory, size: int) -> dict[str, Any]:
+    """Quarantined bytes that no record speaks of yet, also of a recovery that was itself killed."""
+    files = sorted(directory.quarantine.glob("*.bin")) if directory.quarantine.is_dir() else []
+    fresh = [path for path in files if int(path.name.split("-")[1]) >= size]
+    if not fresh:
+        return {}
+    return {
+        "quarantined": [
+            {
+                "file": path.name,
+                "bytes": path.stat().st_size,
+                "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+            }
+            for path in fresh
+        ]
+    }

@@ -1,0 +1,1 @@
+"""Injecting text into the conversation: limits, framing, placing."""

@@ -1,0 +1,5 @@
+"""Modules: from an id or a path to a mounted module, and back in reverse order."""
+
+from amplifier_core.mounting.mounted import GROUP, Module, ModuleLoader, Mounted, Mounting
+
+__all__ = ["GROUP", "Module", "ModuleLoader", "Mounted", "Mounting"]

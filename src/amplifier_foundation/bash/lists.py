@@ -1,0 +1,102 @@
+"""Commands that are known by their looks: what is denied, what is asked about, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from amplifier_foundation.bash.pattern import CommandPattern
+
+Verdict = Literal["ask", "deny"]
+
+_DENIED = {
+    "format": ("mkfs|mkfs.*|mke2fs|mkswap|wipefs|newfs|newfs_*", "it formats a disk"),
+    "force-push": ("git push --force|-f|--mirror", "it overwrites history that others have"),
+    "force-push-ref": ("git push +*", "it overwrites history that others have"),
+    "kill-all": ("kill -9|-KILL|-SIGKILL -1", "it ends every process"),
+}
+_ASKED = {
+    "partition": ("fdisk|sfdisk|gdisk|parted|diskutil|lvremove|vgremove|zpool", "it changes disks"),
+    "power": ("shutdown|reboot|halt|poweroff|init|telinit", "it stops the machine"),
+    "open-rights": ("chmod 777|0777|a+rwx|ugo+rwx|a=rwx|o+w|666", "it lets everybody write"),
+    "push-lease": ("git push --force-with-lease*|--delete|-d", "it rewrites or deletes a branch"),
+    "push-delete": ("git push :*", "it deletes a branch of others"),
+    "git-reset": ("git reset --hard", "it throws uncommitted work away"),
+    "git-clean": ("git clean -f|--force", "it deletes files that git does not know"),
+    "git-checkout": (
+        "git checkout|restore|switch -f|--force|--discard-changes",
+        "it discards work",
+    ),
+    "git-branch": ("git branch -D|--delete", "it deletes a branch"),
+    "git-stash": ("git stash drop|clear", "it deletes stashed work"),
+    "git-rewrite": ("git filter-branch|filter-repo", "it rewrites history"),
+    "git-config": ("git -c|--config-env|--exec-path|--upload-pack|--receive-pack", "git runs more"),
+    "git-alias": (
+        "git config core.*|alias.*|*.command|*.program|*.helper",
+        "git runs more",
+    ),
+    "remote-shell": ("ssh|telnet|nc|ncat|netcat|socat|mosh", "it talks to another machine"),
+    "copy-out": ("scp|sftp|ftp", "it copies files to or from another machine"),
+    "upload": ("curl -T|--upload-file|-F|--form", "it sends a file out"),
+    "upload-data": ("curl @*", "it sends a file out"),
+    "upload-wget": ("wget --post-file|--body-file", "it sends a file out"),
+    "schedule": ("crontab|at|batch|systemctl|launchctl|service", "it changes what runs later"),
+    "firewall": ("iptables|ip6tables|nft|ufw|pfctl", "it changes the firewall"),
+    "mount": ("mount|umount|losetup|cryptsetup", "it changes what is mounted"),
+    "accounts": (
+        "useradd|usermod|userdel|groupadd|groupdel|passwd|visudo",
+        "it changes users",
+    ),
+    "kernel": ("insmod|rmmod|modprobe|sysctl|kexec", "it changes the running kernel"),
+    "kill-names": ("killall|pkill", "it ends processes by name"),
+    "infrastructure": ("terraform|tofu|pulumi apply|destroy|up", "it changes infrastructure"),
+    "cluster": ("kubectl delete|drain|apply|replace|scale", "it changes a cluster"),
+    "releases": ("helm uninstall|delete|upgrade|install", "it changes a cluster"),
+    "publish": ("npm|pnpm|yarn|cargo|gem|poetry|uv|flit|hatch publish|push", "it publishes"),
+    "publish-python": ("twine upload", "it publishes"),
+    "push-image": ("docker|podman push", "it publishes"),
+    "containers": ("docker|podman --privileged|-v|--volume|--mount|--pid", "it opens the host"),
+    "prune": ("docker|podman prune", "it deletes containers, images or volumes"),
+    "cloud-delete": ("aws|gcloud|az|gsutil rm|rb|delete*|terminate*", "it deletes in the cloud"),
+    "repository": ("gh|glab delete|merge|api", "it changes what others see"),
+    "tar-runs": (
+        "tar --checkpoint-action|--to-command|--use-compress-program|-I",
+        "tar runs it",
+    ),
+    "rsync-runs": ("rsync -e|--rsh|--rsync-path|--delete*", "rsync runs or deletes more"),
+    "search-runs": ("rg|sort --pre|--hostname-bin|--compress-program", "it runs a program"),
+    "find-writes": ("find|gfind -fprint|-fprint0|-fprintf|-fls", "find writes a file"),
+    "editor-runs": (
+        "vi|vim|nvim|ex|view|ed|emacs|emacsclient -c|--cmd|-S|-s|-e|--eval|-l|--load|--script",
+        "an editor may run commands",
+    ),
+    "debugger-runs": ("gdb|lldb|expect -ex|-x|-o|-c|--command|--eval-command", "it runs a script"),
+    "sessions": ("tmux|screen", "it runs commands out of sight"),
+    "database-shell": ("sqlite3|psql|mysql .shell*|.system*|*\\\\!*", "it runs shell commands"),
+    "database-drop": (
+        "sqlite3|psql|mysql|mariadb *[Dd][Rr][Oo][Pp]*|*[Tt][Rr][Uu][Nn][Cc][Aa][Tt][Ee]*",
+        "it deletes data",
+    ),
+    "packages": ("npx|bunx|pipx|uvx", "it may fetch a program and run it"),
+    "database": ("dropdb|dropuser", "it deletes a database"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ListedCommand:
+    """An entry of a list: commands that look like this, and what speaks against them."""
+
+    verdict: Verdict
+    rule: str
+    pattern: CommandPattern
+    reason: str
+
+
+def _listed(verdict: Verdict, table: dict[str, tuple[str, str]]) -> tuple[ListedCommand, ...]:
+    return tuple(
+        ListedCommand(verdict, rule, CommandPattern.read(text), reason)
+        for rule, (text, reason) in table.items()
+    )
+
+
+LISTED: tuple[ListedCommand, ...] = _listed("deny", _DENIED) + _listed("ask", _ASKED)

@@ -1,0 +1,1 @@
+"""The machine that modules run on: processes, files, HTTP, background tasks, text."""

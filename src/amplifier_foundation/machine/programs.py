@@ -1,0 +1,60 @@
+"""Where the programs of a project are: its own tools before those of the machine."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+
+def _not_empty(command: str | tuple[str, ...]) -> str | tuple[str, ...]:
+    if not command or not command[0].strip():
+        raise ValueError("must be a command line such as 'pytest -q', or a list of arguments")
+    return command
+
+
+Command = Annotated[str | tuple[str, ...], AfterValidator(_not_empty)]
+
+
+def search_path(directory: str) -> str:
+    """The PATH with the project's node modules, and behind it the tools installed beside us."""
+    own = str(Path(directory) / "node_modules" / ".bin")
+    return os.pathsep.join(
+        [own, os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)]
+    )
+
+
+def find_program(name: str, directory: str) -> str | None:
+    """The full path of a program, or None."""
+    return shutil.which(name, path=search_path(directory))
+
+
+def environment(directory: str) -> dict[str, str]:
+    """Ours, with the search path of the project and without colours."""
+    return {**os.environ, "PATH": search_path(directory), "NO_COLOR": "1", "PY_COLORS": "0"}
+
+
+def filled(command: Command, **values: str) -> str | list[str]:
+    """The command with `{file}` and the like replaced; in shell text they arrive quoted."""
+    if isinstance(command, str):
+        return _replaced(command, {key: shlex.quote(value) for key, value in values.items()})
+    return [_replaced(part, values) for part in command]
+
+
+def _replaced(text: str, values: dict[str, str]) -> str:
+    """Not `str.format`: commands hold braces of their own."""
+    for key, value in values.items():
+        text = text.replace(f"{{{key}}}", value)
+    return text
+
+
+def first_word(command: Command | Sequence[str]) -> str:
+    """The program's name, for messages."""
+    words = command.split() if isinstance(command, str) else list(command)
+    return Path(words[0]).name if words else "?"

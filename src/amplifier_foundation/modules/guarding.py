@@ -1,0 +1,97 @@
+"""What all guards have in common: registrations that fail closed, and the question to a person."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from amplifier_core.models import Decision, HookResult
+from amplifier_foundation.modules.subscription import working_dir
+
+ALLOW_OR_DENY = ("Allow once", "Allow always", "Deny")
+LONGEST = 2_000
+
+Reply = HookResult | Awaitable[HookResult]
+"""Guards answer at once what needs no waiting: a time limit on a coroutine costs a task."""
+
+Handler = Callable[[str, dict[str, Any]], Reply]
+
+
+class GuardConfig(BaseModel):
+    """The options that every guard has."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    priority: int = 900  # behind the hooks that change the call: what is judged is what runs
+    timeout: float = Field(10.0, gt=0, allow_inf_nan=False)
+    approval_options: list[str] = Field(default_factory=lambda: list(ALLOW_OR_DENY), min_length=1)
+    approval_timeout: float = Field(300.0, gt=0, allow_inf_nan=False)
+    approval_default: Decision = "deny"
+
+    @field_validator("approval_options")
+    @classmethod
+    def _not_empty(cls, value: list[str]) -> list[str]:
+        if any(not option.strip() for option in value):
+            raise ValueError("an option is empty")
+        return value
+
+    def question(self, prompt: str, reason: str, **more: Any) -> HookResult:
+        """The question, with the options that the user configured."""
+        return HookResult(
+            action="ask_user",
+            approval_prompt=prompt,
+            approval_options=list(self.approval_options),
+            approval_timeout=self.approval_timeout,
+            approval_default=self.approval_default,
+            reason=reason,
+            **more,
+        )
+
+    def answer(self, action: Literal["ask_user", "deny"], prompt: str, reason: str) -> HookResult:
+        """Ask or deny, as configured."""
+        if action == "deny":
+            return HookResult(action="deny", reason=reason)
+        return self.question(prompt, reason)
+
+
+def guard(
+    coordinator: Any, owner: str, config: GuardConfig, handlers: Iterable[tuple[str, Handler]]
+) -> Callable[[], None]:
+    """Register handlers whose failure of any kind is a deny; the answer removes them all."""
+    removals = [
+        coordinator.hooks.register(
+            event,
+            handler,
+            priority=config.priority,
+            name=owner,
+            on_error="deny",
+            timeout=config.timeout,
+        )
+        for event, handler in handlers
+    ]
+
+    return removing(removals)
+
+
+def removing(removals: Iterable[Callable[[], None]]) -> Callable[[], None]:
+    """One call that takes back many, the last first; a second call does nothing."""
+    pending = list(removals)
+
+    def remove() -> None:
+        while pending:
+            pending.pop()()
+
+    return remove
+
+
+def base_dir(coordinator: Any) -> Path:
+    """Where relative paths of the session begin."""
+    return Path(working_dir(coordinator)).resolve()
+
+
+def shown(text: str, limit: int = LONGEST) -> str:
+    """The text in full, or with the number of letters that were left out."""
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit} more characters)"

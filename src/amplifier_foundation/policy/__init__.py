@@ -1,0 +1,1 @@
+"""What guards share: paths, territories, patterns, secrets."""

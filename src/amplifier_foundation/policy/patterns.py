@@ -1,0 +1,93 @@
+"""Regular expressions on untrusted text: RE2, whose time grows no faster than the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from amplifier_foundation.modules.extras import require
+
+MAX_MEMORY = 16 << 20
+_LONE_SURROGATES = {code: 0x10F800 + (code - 0xD800) for code in range(0xD800, 0xE000)}
+
+
+class PatternError(ValueError):
+    """A pattern that RE2 does not accept."""
+
+
+def plain(text: str) -> str:
+    """The text with lone surrogates mapped, one to one, to letters that can be encoded."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.translate(_LONE_SURROGATES)
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One compiled expression; positions are those of the text that was handed in."""
+
+    source: str
+    compiled: Any
+
+    def found_in(self, text: str) -> bool:
+        """Whether the expression occurs anywhere in the text."""
+        return self.compiled.search(plain(text)) is not None
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where it occurs; of an expression with named groups, only those that took part."""
+        groups = list(self.compiled.groupindex.values()) or [0]
+        for match in self.compiled.finditer(plain(text)):
+            for group in groups:
+                start, end = match.span(group)
+                if start < end:
+                    yield start, end
+
+
+def compile_pattern(source: str, owner: str, *, ignore_case: bool = False) -> Pattern:
+    """A pattern, or a PatternError with the engine's reason."""
+    engine = require("re2", owner)
+    try:
+        return Pattern(source, engine.compile(source, _options(engine, ignore_case)))
+    except engine.error as wrong:
+        raise PatternError(
+            f"{source!r} is not a pattern of RE2: {_words(wrong)}; it has no look-around and no "
+            "back-references, so that no text can stall it"
+        ) from None
+    except UnicodeEncodeError:
+        raise PatternError(f"{source!r} holds a lone surrogate, which no text contains") from None
+
+
+class PatternSet:
+    """Many expressions looked for in one pass, so that a text without any costs one search."""
+
+    def __init__(self, sources: Sequence[str], owner: str) -> None:
+        engine = require("re2", owner)
+        self._patterns = tuple(compile_pattern(source, owner) for source in sources)
+        self._set = engine.Set.SearchSet(_options(engine, ignore_case=False))
+        for source in sources:
+            self._set.Add(source)
+        if sources:
+            self._set.Compile()
+
+    def candidates(self, text: str) -> Iterable[tuple[int, Pattern]]:
+        """The expressions that occur in the text, with their numbers, in the order given."""
+        if not self._patterns:
+            return ()
+        numbers = sorted(self._set.Match(plain(text)) or ())
+        return [(number, self._patterns[number]) for number in numbers]
+
+
+def _options(engine: Any, ignore_case: bool) -> Any:
+    options = engine.Options()
+    options.log_errors = False
+    options.max_mem = MAX_MEMORY
+    options.case_sensitive = not ignore_case
+    return options
+
+
+def _words(wrong: Exception) -> str:
+    reason = wrong.args[0] if wrong.args else wrong
+    return reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)

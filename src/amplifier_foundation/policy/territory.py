@@ -1,0 +1,88 @@
+"""Guarded globs, and the paths that fall under them however they are written."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from amplifier_foundation.policy.paths import matches, resolve
+
+_MAX_NODES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A path under guard: as it was given, where it really leads, and the glob that covers it."""
+
+    given: str
+    resolved: Path
+    pattern: str
+
+
+class Territory:
+    """The guarded globs, seen from the session's working directory."""
+
+    def __init__(self, patterns: Iterable[str], base: Path) -> None:
+        self._patterns = tuple(patterns)
+        matches(Path("/"), self._patterns)  # a glob that cannot be used is an error now
+        self._base = base
+
+    def hit(self, given: str, base: Path | None = None) -> Hit | None:
+        """What guards this path, or None. Raises ValueError on a path that cannot be resolved."""
+        start = base or self._base
+        resolved = resolve(given, start)
+        lexical = Path(os.path.normpath(start / given))
+        for path in dict.fromkeys(_disguises(resolved, lexical)):
+            if pattern := matches(path, self._patterns) or self._behind_symlink(path):
+                return Hit(given, resolved, pattern)
+        return None
+
+    def _behind_symlink(self, path: Path) -> str | None:
+        """Globs whose own beginning is a symlink: `/production` may really be `/data/prod`."""
+        for pattern in self._patterns:
+            head, tail = _literal_head(pattern)
+            real = Path(head or "/").resolve()
+            if head and real != Path(head) and matches(path, [f"{real}/{tail}"]):
+                return pattern
+        return None
+
+
+def _disguises(resolved: Path, lexical: Path) -> Iterator[Path]:
+    """The path itself, and what it may be taken for: full-width letters, percent signs."""
+    for path in (resolved, lexical):
+        yield path
+        text = str(path)
+        yield Path(unicodedata.normalize("NFKC", text))
+        if "%" in text:
+            yield Path(os.path.normpath(unquote(text).replace("\0", "")))
+
+
+def _literal_head(pattern: str) -> tuple[str, str]:
+    """The part of an absolute glob before its first wildcard, and the rest."""
+    if pattern.startswith("~/"):
+        pattern = str(Path.home()) + pattern[1:]
+    if not pattern.startswith("/"):
+        return "", pattern
+    parts = pattern.split("/")
+    at = next((n for n, part in enumerate(parts) if any(s in part for s in "*?[{")), len(parts))
+    return "/".join(parts[:at]), "/".join(parts[at:])
+
+
+def texts_under(value: Any, keys: str | Iterable[str]) -> Iterator[str]:
+    """Every text under one of the keys, at any depth: MultiEdit names a file per edit."""
+    wanted = {keys} if isinstance(keys, str) else set(keys)
+    stack, seen = [value], 0
+    while stack:
+        if (seen := seen + 1) > _MAX_NODES:
+            raise ValueError("its input has too many parts to be looked through")
+        current = stack.pop()
+        if isinstance(current, dict):
+            yield from (str(v) for k, v in current.items() if k in wanted and v is not None)
+            stack += [v for v in current.values() if isinstance(v, dict | list)]
+        elif isinstance(current, list):
+            stack += [v for v in current if isinstance(v, dict | list)]

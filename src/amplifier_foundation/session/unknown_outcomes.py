@@ -1,0 +1,111 @@
+"""Tool calls whose outcome nobody knows: they were started, and then the process died.
+
+They may have happened or not. Nothing here runs a call again; the person and the agent are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from amplifier_core.injection.placing import add_to
+from amplifier_core.session import AmplifierSession
+
+_Message = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownOutcome:
+    """A call that a trail shows as started and not as finished."""
+
+    tool: str
+    call_id: str
+    session: str | None = None
+    time: str = ""
+    gated: bool = False
+    digest: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What the person and the agent read."""
+        approved = ", which was approved," if self.gated else ""
+        when = f" at {self.time}" if self.time else ""
+        return (
+            f"The outcome of a call of {self.tool}{approved} is unknown: it was started{when}, and "
+            "the process ended before it was finished. It has not been run again; find out what it "
+            "did before repeating it."
+        )
+
+
+def unknown_outcomes(
+    records: Iterable[Mapping[str, Any]], session: str | None = None
+) -> list[UnknownOutcome]:
+    """The calls in a trail that were started and not finished, of one session or of all."""
+    open_calls: dict[tuple[Any, str], list[UnknownOutcome]] = {}
+    for record in records:
+        if session is not None and record.get("session") != session:
+            continue
+        body = record.get("body") or {}
+        waiting = open_calls.setdefault((record.get("session"), str(body.get("id"))), [])
+        if record.get("type") == "tool_started":
+            waiting.append(_started(record, body))
+        elif record.get("type") == "tool_finished" and waiting:
+            waiting.pop()
+    return [one for waiting in open_calls.values() for one in waiting]
+
+
+def _started(record: Mapping[str, Any], body: Mapping[str, Any]) -> UnknownOutcome:
+    return UnknownOutcome(
+        tool=str(body.get("tool")),
+        call_id=str(body.get("id")),
+        session=record.get("session"),
+        time=str(record.get("time") or ""),
+        gated=bool(body.get("gated")),
+        digest=str(body.get("digest") or ""),
+    )
+
+
+async def report_unknown_outcomes(
+    session: AmplifierSession, outcomes: Iterable[UnknownOutcome]
+) -> None:
+    """Say of calls that an earlier process left behind that nobody knows what they did."""
+    for one in outcomes:
+        await session.coordinator.show(one.sentence, "warning", "session")
+        note = {"role": "system", "content": one.sentence, "metadata": {"source": "session"}}
+        await add_to(session.context, note)
+        body = {"tool": one.tool, "id": one.call_id, "outcome": "unknown"}
+        session.coordinator.trail.write("tool_finished", body)
+
+
+def complete_state(state: Mapping[str, Any]) -> dict[str, Any]:
+    """A saved state in which every tool call has a result, if only that its outcome is unknown."""
+    return {**state, "messages": with_unknown_results(state.get("messages", ()))}
+
+
+def with_unknown_results(messages: Iterable[_Message]) -> list[_Message]:
+    """A saved conversation with a result for each call that has none; models insist on one."""
+    found = list(messages)
+    answered = {one.get("tool_call_id") for one in found if one.get("role") == "tool"}
+    result: list[_Message] = []
+    waiting: list[_Message] = []
+    for message in found:
+        if message.get("role") != "tool":
+            result += waiting
+            waiting = []
+        result.append(message)
+        for call in message.get("tool_calls") or ():
+            if call.get("id") not in answered:
+                waiting.append(_unknown_result(call))
+    return result + waiting
+
+
+def _unknown_result(call: Mapping[str, Any]) -> _Message:
+    outcome = UnknownOutcome(str(call.get("name")), str(call.get("id")))
+    return {
+        "role": "tool",
+        "content": outcome.sentence,
+        "tool_call_id": call.get("id"),
+        "name": call.get("name"),
+        "metadata": {"success": False, "outcome": "unknown"},
+    }

@@ -1,1 +1,0 @@
-"""Where sessions and audit trails are kept."""

@@ -1,0 +1,471 @@
+"""The terminal approval, driven in a real pseudo-terminal."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_apps.cli.approval.terminal_approval import TerminalApproval
+from amplifier_apps.cli.terminal import NoTerminal
+from amplifier_apps.cli.text.escape import unescape
+from amplifier_core.approval import (
+    ApprovalGate,
+    ApprovalQuestion,
+    ApprovalSystem,
+    DecidingApprovalSystem,
+)
+from tests.apps.cli.pty_program import ROOT, PtyProgram, in_pty
+
+OPTIONS = ["Allow once", "Allow always", "Deny"]
+ASK = {"prompt": "Allow this?", "options": OPTIONS}
+
+
+@contextmanager
+def asking(
+    *questions: dict[str, Any], columns: int = 80, rows: int = 24, **plan: Any
+) -> Iterator[PtyProgram]:
+    spec = json.dumps({"questions": list(questions), **plan})
+    with in_pty("tests.apps.cli.approval.asking", spec, columns=columns, rows=rows) as program:
+        yield program
+
+
+def answers(program: PtyProgram) -> list[dict[str, Any]]:
+    """The JSON lines that the program printed, wherever they wrapped."""
+    program.wait_end()
+    lines = program.raw.decode("utf-8", "replace").splitlines()
+    texts = [line[line.find('{"') :] for line in lines if '{"' in line]
+    return [json.loads(text.strip()) for text in texts]
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_the_question_shows_hook_reason_call_options_and_time(columns: int) -> None:
+    """Final tool and input shown in full, which hook asks and why, countdown."""
+    question = {
+        **ASK,
+        "hook": "production-guard",
+        "event": "tool:pre",
+        "reason": "matches **/production/**",
+        "tool_name": "Bash",
+        "tool_input": {"command": "deploy --now"},
+        "digest": "ab" * 32,
+    }
+    with asking(question, columns=columns) as program:
+        shown = "\n".join(program.wait_for_question("Allow this?"))
+        for part in (
+            "production-guard (tool:pre)",
+            "matches **/production/**",
+            "Bash",
+            "│ deploy --now",
+            "ab" * 32,
+            "1. Allow once",
+            "› 3. Deny",
+            "Refused in 0:",
+        ):
+            assert part in shown
+        program.press("d")
+        assert answers(program)[0]["option"] == "Deny"
+
+
+KEYS = [
+    ("a", "Allow once"),
+    ("1", "Allow once"),
+    ("\x1b[A\x1b[A\r", "Allow once"),
+    ("\x1b[B\r", "Allow once"),
+    ("\x1bOA\x1bOA\r", "Allow once"),
+    ("d", "Deny"),
+    ("3", "Deny"),
+    ("\r", "Deny"),
+    ("\x1b", "Deny"),
+    ("\x03", "Deny"),
+    ("l\r", "Allow always"),
+    ("2\r", "Allow always"),
+    ("xq09\x1a\x04d", "Deny"),
+]
+
+
+def test_options_by_arrow_digit_and_letter() -> None:
+    """Options by arrow, digit or letter; refusal preselected; Esc and Ctrl-C refuse."""
+    questions = [{**ASK, "prompt": f"Question {number}?"} for number in range(len(KEYS))]
+    with asking(*questions) as program:
+        for number, (keys, _) in enumerate(KEYS):
+            assert "› 3. Deny" in "\n".join(program.wait_for_question(f"Question {number}?"))
+            program.press(keys)
+        said = answers(program)[:-1]
+        assert [answer["option"] for answer in said] == [option for _, option in KEYS]
+        assert all(answer["by"] for answer in said)
+
+
+def test_no_single_key_allows_for_ever() -> None:
+    """T18: no single key for "always"."""
+    questions = [{**ASK, "prompt": f"Question {key}?"} for key in "l2"]
+    with asking(*questions) as program:
+        for key in "l2":
+            program.wait_for_question(f"Question {key}?")
+            program.press(key)
+            program.wait_for("› 2. Allow always")
+            program.settle(0.4)
+            assert f"Question {key}?" in program.text()
+            program.press("\x03")
+        assert [one["option"] for one in answers(program)[:2]] == ["Deny", "Deny"]
+
+
+def test_what_was_typed_before_the_question_is_no_answer() -> None:
+    """T18: "y\\n" waiting in the buffer before the prompt."""
+    with asking(ASK, busy_first=1.0) as program:
+        program.press("a\r1y\n")
+        program.wait_for_question("› 3. Deny")
+        program.settle(0.3)
+        assert program.child.isalive()
+        program.press("d")
+        assert answers(program)[0]["option"] == "Deny"
+
+
+def test_a_key_in_the_moment_the_question_appears_is_no_answer() -> None:
+    """A person who is typing when the question appears has not answered it."""
+    with asking(ASK) as program:
+        program.wait_for("Approval needed")
+        program.press("a")
+        program.settle(0.6)
+        assert "› 3. Deny" in program.text()
+        program.press("\r")
+        assert answers(program)[0]["option"] == "Deny"
+
+
+def test_keys_after_a_decision_do_not_answer_the_next_question() -> None:
+    """Several questions in a row: each needs its own answer."""
+    second = {**ASK, "prompt": "And this?"}
+    with asking(ASK, second) as program:
+        program.wait_for_question("Allow this?")
+        program.press("aaa\r")
+        program.wait_for_question("And this?")
+        program.settle(0.3)
+        program.press("\x1b")
+        assert [a["option"] for a in answers(program)[:2]] == ["Allow once", "Deny"]
+
+
+def test_questions_asked_together_come_one_after_the_other() -> None:
+    """Parallel tool calls: one question at a time, and the person sees that more wait."""
+    second = {**ASK, "prompt": "And this?"}
+    with asking(ASK, second, together=True) as program:
+        assert "1 more waiting" in "\n".join(program.wait_for_question("Allow this?"))
+        program.press("d")
+        program.wait_for_question("And this?")
+        program.press("a")
+        assert [a["option"] for a in answers(program)[:2]] == ["Deny", "Allow once"]
+
+
+def test_a_timeout_raises_and_swallows_no_later_input() -> None:
+    """A clean timeout: the next line the person types goes where it belongs."""
+    with asking({**ASK, "timeout": 5}, line_after=True) as program:
+        program.wait_for("Approval needed")
+        program.wait_for('{"timeout"')
+        assert "Approval needed" not in program.text()
+        program.press("the next line\n")
+        said = answers(program)
+        assert "5 seconds" in said[0]["timeout"]
+        assert said[-1]["typed_after"] == "the next line\n"
+
+
+def test_odd_time_limits() -> None:
+    """T10: timeout 0, negative and NaN are over at once; infinity and 10^12 are shown and work."""
+    over = [{**ASK, "timeout": timeout} for timeout in (0, -5, float("nan"))]
+    enormous = [{**ASK, "timeout": timeout} for timeout in (1e12, float("inf"))]
+    with asking(*over, *enormous) as program:
+        for shown in ("Refused in 277777", "no time limit"):
+            program.wait_for_question(shown)
+            program.press("a")
+        said = answers(program)[:-1]
+    assert ["timeout" in one for one in said] == [True, True, True, False, False]
+    assert [one["option"] for one in said[3:]] == ["Allow once", "Allow once"]
+
+
+def test_the_countdown_is_live_and_the_loop_goes_on() -> None:
+    """Live countdown; nothing blocks the event loop."""
+    with asking({**ASK, "timeout": 50}) as program:
+        first = seconds_left(program)
+        program.settle(2.5)
+        assert 1 <= first - seconds_left(program) <= 10
+        program.press("d")
+        assert answers(program)[-1]["longest_pause"] < 2.0
+
+
+def seconds_left(program: PtyProgram) -> int:
+    """What the countdown says."""
+    shown = "\n".join(program.wait_for("Refused in 0:"))
+    return int(shown.split("Refused in 0:")[1][:2])
+
+
+def test_a_comment_goes_to_the_agent_with_the_decision() -> None:
+    """An optional comment to the agent (key c)."""
+    with asking(ASK) as program:
+        program.wait_for_question("Allow this?")
+        program.press("c")
+        program.wait_for("Enter keeps it")
+        program.press("use a branchh\x7f, please")
+        program.wait_for("use a branch, please")
+        program.press("\r")
+        program.wait_for("Esc refuse")
+        program.press("d")
+        said = answers(program)[0]
+        assert said == {"option": "Deny", "comment": "use a branch, please", "by": said["by"]}
+
+
+def test_letters_typed_into_a_comment_decide_nothing() -> None:
+    """While commenting, option keys are text."""
+    with asking(ASK) as program:
+        program.wait_for_question("Allow this?")
+        program.press("c")
+        program.wait_for("Enter keeps it")
+        program.press("a1l")
+        program.wait_for("Comment   a1l")
+        program.press("\x1b")
+        program.wait_for("Esc refuse")
+        program.press("\x1b")
+        assert answers(program)[0]["comment"] is None
+
+
+def test_a_long_input_must_be_read_to_its_end_before_it_can_be_allowed() -> None:
+    """Paging when longer than the screen, so nothing is hidden."""
+    text = "\n".join(f"line {number}" for number in range(100))
+    question = {**ASK, "tool_name": "Bash", "tool_input": {"command": text}}
+    with asking(question) as program:
+        program.wait_for_question("Allow this?")
+        assert "line 99" not in program.text()
+        program.press("a")
+        program.wait_for("Read to the end first")
+        program.press(" ")
+        program.wait_for("line 20")
+        program.press("\x1b[F")
+        program.wait_for("line 99")
+        program.press("a")
+        assert answers(program)[0]["option"] == "Allow once"
+
+
+def test_a_megabyte_does_not_stop_the_loop() -> None:
+    """T17: a 1 MB line; the countdown and everything else go on while it is laid out."""
+    question = {**ASK, "tool_name": "Bash", "tool_input": {"command": "漢\x1b"}}
+    with asking(question, times=150_000) as program:
+        program.wait_for_question("Allow this?")
+        program.press("d")
+        said = answers(program)
+    assert said[0]["option"] == "Deny"
+    assert said[-1]["longest_pause"] < 2.0
+
+
+def test_a_long_input_can_be_refused_unread() -> None:
+    """Refusing never needs reading."""
+    question = {**ASK, "tool_name": "Bash", "tool_input": {"command": "x\n" * 10_000}}
+    with asking(question) as program:
+        program.wait_for_question("Allow this?")
+        program.press("d")
+        assert answers(program)[0]["option"] == "Deny"
+
+
+def test_every_line_of_a_long_input_can_be_seen() -> None:
+    """Paging through shows each line once at least, and in order."""
+    text = "\n".join(f"<{number}>" for number in range(60))
+    question = {**ASK, "tool_name": "Bash", "tool_input": {"command": text}}
+    with asking(question) as program:
+        program.wait_for_question("Allow this?")
+        seen = program.text()
+        for _ in range(12):
+            program.press("\x1b[6~")
+            program.settle(0.15)
+            seen += program.text()
+        assert all(f"│ <{number}>" in seen for number in range(60))
+
+
+def test_a_resize_keeps_the_question_whole() -> None:
+    """Resize while the question stands."""
+    with asking({**ASK, "prompt": "Allow this rather long question to be asked here?"}) as program:
+        program.wait_for_question("asked here?")
+        program.resize(44, 20)
+        program.settle(0.8)
+        assert "› 3. Deny" in program.text()
+        program.resize(200, 50)
+        program.wait_for("Allow this rather long question to be asked here?")
+        assert program.text().count("› 3. Deny") == 1
+        program.press("a")
+        assert answers(program)[0]["option"] == "Allow once"
+
+
+def test_the_exact_input_is_one_key_away() -> None:
+    """Key v shows the input as JSON, every key and character."""
+    question = {**ASK, "tool_name": "Bash", "tool_input": {"command": "ls", "timeout": 3}}
+    with asking(question) as program:
+        program.wait_for_question("Allow this?")
+        program.press("v")
+        program.wait_for('"timeout": 3')
+        program.press("v")
+        program.wait_for("timeout: 3")
+        program.press("d")
+        assert answers(program)[0]["option"] == "Deny"
+
+
+def test_an_edit_is_shown_as_a_diff_of_the_real_file(tmp_path: Path) -> None:
+    """Diff for edits, against the file as it is."""
+    (tmp_path / "app.conf").write_text("debug = false\nworkers = 2\n")
+    edit = {"file_path": "app.conf", "old_string": "workers = 2", "new_string": "workers = 16"}
+    question = {**ASK, "tool_name": "Edit", "tool_input": edit}
+    with asking(question, base=str(tmp_path)) as program:
+        shown = "\n".join(program.wait_for_question("Allow this?"))
+        assert "│ - workers = 2" in shown
+        assert "│ + workers = 16" in shown
+        program.press("a")
+        assert answers(program)[0]["option"] == "Allow once"
+
+
+HOSTILE = [
+    "\x1b[2K\x1b[1A Allow reading only?",
+    "\x1b]0;safe\x07 title",
+    "\x9b2J cleared",
+    "safe\rdanger",
+    "\u202egnp.tfosorcim",
+    "zero\u200bwidth",
+    "/tmp/hello\x1b[/../../etc/hosts",
+    "[bold red]mark-up[/] {braces} <b>tags</b> %s",
+    "bell\x07\x08\x7f",
+    "\ud800 lone",
+]
+
+
+def test_hostile_prompts_are_visible_and_harmless() -> None:
+    """T17: escape visibly and reversibly, never strip; own the terminal while asking."""
+    questions = [
+        {
+            "prompt": text,
+            "options": ["Allow", f"No {text}"],
+            "tool_name": text,
+            "tool_input": {text: text},
+            "reason": text,
+            "hook": f"hook{number}{text}",
+        }
+        for number, text in enumerate(HOSTILE)
+    ]
+    with asking(*questions) as program:
+        for number, text in enumerate(HOSTILE):
+            lines = program.wait_for_question(f"hook{number}")
+            prompt = next(row for row, line in enumerate(lines) if "Approval needed" in line) + 1
+            assert unescape(lines[prompt]) == text
+            assert "› 2. No" in program.text()
+            program.press("\x1b")
+        said = answers(program)
+    assert [answer["option"] for answer in said[:-1]] == [f"No {text}" for text in HOSTILE]
+    shown = program.raw.decode("utf-8", "replace")
+    assert not [
+        bad for bad in ("\x1b]", "\x07", "\x9b", "\u202e", "\u200b", "\x1b[/") if bad in shown
+    ]
+
+
+def test_options_without_a_refusal_get_one() -> None:
+    """Refusing is always possible; an option that was not offered is a deny for the kernel."""
+    with asking({**ASK, "options": ["Allow once", "Allow always"]}) as program:
+        program.wait_for_question("› 3. Deny")
+        program.press("\r")
+        assert answers(program)[0]["option"] == "Deny"
+
+
+def test_the_terminal_is_left_as_it_was() -> None:
+    """After the question the terminal echoes and edits lines as before."""
+    with asking(ASK, line_after=True) as program:
+        program.wait_for_question("Allow this?")
+        program.press("d")
+        program.wait_for("longest_pause")
+        program.press("typx\x7fed\n")
+        assert answers(program)[-1]["typed_after"] == "typed\n"
+
+
+def in_shell(line: str) -> PtyProgram:
+    """A line of bash in a terminal; $ASK is the program with one question."""
+    ask = f"{sys.executable} -m tests.apps.cli.approval.asking '{json.dumps({'questions': [ASK]})}'"
+    return PtyProgram(["bash", "-c", line.replace("$ASK", ask)], 100, 24, {})
+
+
+def test_a_pipe_on_standard_input_does_not_answer() -> None:
+    """T18: read from the controlling terminal, whatever standard input and output are."""
+    program = in_shell("printf 'a\\n1\\n' | $ASK | cat")
+    try:
+        program.wait_for_question("› 3. Deny")
+        program.settle(0.4)
+        assert "Approval needed" in program.text()
+        program.press("d")
+        assert answers(program)[0]["option"] == "Deny"
+    finally:
+        program.child.close(force=True)
+
+
+def test_in_the_background_of_a_terminal_nobody_is_asked() -> None:
+    """A job in the background would be stopped by reading; it is refused instead."""
+    program = in_shell("set -m; $ASK & wait; echo over")
+    try:
+        program.wait_for("over")
+        assert "runs in the background of its terminal" in program.text()
+    finally:
+        program.child.close(force=True)
+
+
+def test_without_a_terminal_it_raises_at_once() -> None:
+    """T18: standard input is a pipe; no terminal means deny."""
+    program = (
+        "import asyncio\n"
+        "from amplifier_apps.cli.approval.terminal_approval import TerminalApproval\n"
+        "from amplifier_core.errors import ApprovalError\n"
+        "async def main():\n"
+        "    try:\n"
+        "        await TerminalApproval().request_approval('?', ['Allow', 'Deny'], 60, 'deny')\n"
+        "    except ApprovalError as error:\n"
+        "        print(type(error).__name__, error)\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        input="y\n",
+        text=True,
+        capture_output=True,
+        cwd=ROOT,
+        start_new_session=True,
+        timeout=30,
+        check=True,
+    )
+    assert done.stdout.startswith("NoTerminal no terminal to ask on")
+
+
+async def test_a_file_in_place_of_the_terminal_is_none(tmp_path: Path) -> None:
+    """Only a terminal counts."""
+    fake = tmp_path / "tty"
+    fake.write_text("a\n")
+    question = ApprovalQuestion("?", ("Allow", "Deny"), 5, "deny", hook="h")
+    with pytest.raises(NoTerminal, match="not a terminal"):
+        await TerminalApproval(device=str(fake)).decide(question)
+
+
+async def test_without_a_terminal_a_default_of_allow_is_a_refusal_too(tmp_path: Path) -> None:
+    """A terminal front end without a terminal: deny, whatever holds on timeout or error."""
+    question = ApprovalQuestion("?", ("Allow", "Deny"), 5, "allow", hook="h")
+    system = TerminalApproval(device=str(tmp_path / "absent"))
+    verdict = await ApprovalGate(system).ask(question)
+    assert not verdict.allowed
+    assert "no terminal" in verdict.detail
+
+
+def test_it_is_an_approval_system() -> None:
+    """The kernel's protocols, both forms."""
+    assert isinstance(TerminalApproval(), ApprovalSystem)
+    assert isinstance(TerminalApproval(), DecidingApprovalSystem)
+
+
+def test_a_dumb_terminal_is_no_terminal() -> None:
+    """A terminal that cannot show the question cannot have it answered."""
+    spec = json.dumps({"questions": [ASK]})
+    with in_pty(
+        "tests.apps.cli.approval.asking", spec, env={"TERM": "dumb"}, columns=200
+    ) as program:
+        assert program.wait_end() == 1
+        assert "NoTerminal" in program.text()

@@ -1,0 +1,123 @@
+"""Every payload that a session emits has exactly the fields of its typed schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NotRequired, get_origin, get_type_hints, is_typeddict
+
+import pytest
+from pydantic import TypeAdapter
+
+from amplifier_core import events
+from amplifier_core.llm_errors import AuthenticationError
+from amplifier_core.models import HookResult
+from amplifier_core.testing import EventRecorder, MockTool, ScriptedApproval
+from tests.support.stage import Stage, calls, stage
+
+
+def fits(kind: Any, value: Any) -> None:
+    """The value is of the declared type, key by key; pydantic reads typed dicts from 3.12 on."""
+    if not is_typeddict(kind):
+        TypeAdapter(kind).validate_python(value, strict=True)
+        return
+    hints = get_type_hints(kind, include_extras=True)
+    optional = {name for name, part in hints.items() if get_origin(part) is NotRequired}
+    assert hints.keys() - optional <= value.keys(), f"{kind.__name__} without all of its fields"
+    assert value.keys() <= hints.keys(), f"{kind.__name__} and {value.keys() - hints.keys()}"
+    for name, part in get_type_hints(kind).items():
+        if name in value:
+            fits(part, value[name])
+
+
+def conforms(event: str, data: Mapping[str, Any]) -> None:
+    fits(events.payload_type(event), dict(data))
+
+
+async def eventful(staged: Stage) -> EventRecorder:
+    """A session in which as much as possible happens."""
+    heard = staged.listen()
+    staged.hooks.register(
+        "tool:pre",
+        EventRecorder(HookResult(action="ask_user", approval_prompt="run it?")),
+        name="asker",
+    )
+    async with staged:
+        await staged.session.execute("go", metadata={"source": "test"})
+        await staged.session.context.compact("manual")
+        await staged.coordinator.request_cancel()
+    return heard
+
+
+async def test_each_payload_of_a_whole_session_matches_its_schema_key_by_key() -> None:
+    """A whole session runs; each emitted payload is compared with its typed schema."""
+    script = [
+        {"error": {"type": "overloaded"}},
+        {"thinking": "hm", **calls("Echo", text="one", word="a")},
+        calls("Broken", text="two"),
+        calls("Missing", text="three"),
+        {"text": "done"},
+    ]
+    broken = MockTool("Broken", ValueError("no"))
+    person = ScriptedApproval("Allow", "Deny")
+    staged = stage(
+        script,
+        tools=[MockTool("Echo", "ok"), broken],
+        approval=person,
+        loop="loop-streaming",
+        context_config={"max_tokens": 40, "keep_last": 1},
+    )
+    heard = await eventful(staged)
+    for event, data in heard.events:
+        conforms(event, data)
+    missing = {
+        "session:resume", "session:fork", "plan:start", "plan:end", "agent:spawn",
+        "agent:complete", "decision:agent_resolution", "artifact:read", "artifact:write",
+        "provider:error", "error:provider", "error:tool", "error:orchestration",
+        "cancel:completed",
+    }  # fmt: skip
+    assert set(heard.names) == set(events.ALL_EVENTS) - missing
+
+
+async def test_a_failing_provider_tells_exactly_what_the_reference_says() -> None:
+    """provider:error, error:orchestration and the error notification carry their fields."""
+    staged = stage([{"error": {"type": "authentication"}}])
+    heard = staged.listen()
+    async with staged:
+        with pytest.raises(AuthenticationError):
+            await staged.session.execute("go")
+    for event, data in heard.events:
+        conforms(event, data)
+    assert {"provider:error", "error:orchestration"} <= set(heard.names)
+    kinds = [data["notification_type"] for _, data in heard.get_events("user:notification")]
+    assert kinds == ["error"]
+
+
+async def test_the_metadata_of_a_prompt_is_passed_through() -> None:
+    """prompt:submit carries the optional prompt metadata."""
+    staged = stage([{"text": "hi"}])
+    heard = staged.listen()
+    async with staged:
+        await staged.session.execute("hello", metadata={"channel": "mail"})
+    ((_, data),) = heard.get_events("prompt:submit")
+    assert data["metadata"] == {"channel": "mail"}
+
+
+@pytest.mark.parametrize("source", ["startup", "resume"])
+async def test_the_start_says_where_the_session_comes_from(source: str) -> None:
+    """session:start has source startup or resume; a resumed one emits session:resume as well."""
+    state = None
+    if source == "resume":
+        async with stage([{"text": "hi"}]) as first:
+            await first.session.execute("hello")
+            state = await first.session.state()
+    staged = stage([{"text": "again"}], state=state)
+    heard = staged.listen()
+    async with staged:
+        pass
+    ((_, started),) = heard.get_events("session:start")
+    assert started["source"] == source
+    assert started["mount_plan"]["session"]["orchestrator"]["module"] == "loop-basic"
+    resumed = heard.get_events("session:resume")
+    assert [data["messages_count"] for _, data in resumed] == ([2] if source == "resume" else [])
+    for event, data in heard.events:
+        conforms(event, data)

@@ -1,0 +1,363 @@
+"""Registering: names, order, patterns, spellings, parents, and what is refused."""
+
+# Wrong values are handed in on purpose.
+# mypy: disable-error-code="arg-type"
+
+from __future__ import annotations
+
+import functools
+import logging
+import math
+import threading
+
+import pytest
+
+from amplifier_core import events
+from amplifier_core.hooks import MOST_PLANS, HookHandler, HookRegistry
+from amplifier_core.models import HookResult
+from tests.support.room import PRE, Data, Seen, modifies, says
+
+
+async def hook(event: str, data: Data) -> HookResult:
+    return HookResult()
+
+
+async def one_argument(event: str) -> HookResult:
+    return HookResult()
+
+
+async def keyword_only(event: str, data: Data, *, more: int) -> HookResult:
+    return HookResult()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "kind", "text"),
+    [
+        ({"event": 7}, TypeError, "An event name must be a string, got 7"),
+        ({"event": ""}, ValueError, "An event name must not be empty, got ''"),
+        ({"event": "  "}, ValueError, "An event name must not be empty, got '  '"),
+        ({"handler": "text"}, TypeError, "A hook handler must be callable, got 'text'"),
+        ({"handler": one_argument}, TypeError, r"takes \(event, data\); 'one_argument\(event"),
+        ({"handler": keyword_only}, TypeError, "'keyword_only"),
+        ({"handler": lambda: None}, TypeError, r"'<lambda>\(\)' does not"),
+        ({"priority": 1.0}, TypeError, "A priority must be an integer, got 1.0"),
+        ({"priority": True}, TypeError, "A priority must be an integer, got True"),
+        ({"priority": math.nan}, TypeError, "A priority must be an integer, got nan"),
+        ({"priority": "1"}, TypeError, "A priority must be an integer, got '1'"),
+        ({"name": 5}, TypeError, "A hook's name must be a string, got 5"),
+        ({"on_error": "explode"}, ValueError, "on_error must be 'continue' or 'deny'"),
+        ({"timeout": 0}, ValueError, "A timeout must be positive and finite, got 0"),
+        ({"timeout": -1.5}, ValueError, "A timeout must be positive and finite, got -1.5"),
+        ({"timeout": math.inf}, ValueError, "A timeout must be positive and finite, got inf"),
+        ({"timeout": math.nan}, ValueError, "A timeout must be positive and finite, got nan"),
+        ({"timeout": True}, TypeError, "A timeout must be a number of seconds, got True"),
+        ({"timeout": "1"}, TypeError, "A timeout must be a number of seconds, got '1'"),
+    ],
+)
+def test_what_is_wrong_is_said(wrong, kind, text):
+    """Bad input with the error text asserted."""
+    registry = HookRegistry()
+    with pytest.raises(kind, match=text):
+        registry.register(**{"event": PRE, "handler": hook, **wrong})
+    assert registry.list_handlers() == {}
+
+
+@pytest.mark.parametrize("event", [None, 3, ["tool:pre"], b"tool:pre"])
+async def test_an_event_is_a_string(event):
+    with pytest.raises(TypeError, match="An event name must be a string"):
+        await HookRegistry().emit(event, {})
+
+
+async def test_an_event_has_a_name():
+    with pytest.raises(ValueError, match="must not be empty"):
+        await HookRegistry().emit("", {})
+
+
+def test_every_kind_of_callable_is_a_handler():
+    """Async functions, plain functions, bound methods or callable objects."""
+
+    class Object:
+        async def __call__(self, event: str, data: Data) -> None: ...
+        async def method(self, event: str, data: Data, more: int = 1) -> None: ...
+
+    registry = HookRegistry()
+    partial = functools.partial(lambda more, event, data: None, 1)
+    for one in (hook, lambda event, data: None, Object(), Object().method, partial, max):
+        registry.register(PRE, one)
+    assert registry.list_handlers()[PRE] == [
+        "hook", "<lambda>", "Object", "method", "partial", "max",
+    ]  # fmt: skip
+
+
+def test_an_odd_name_attribute_falls_back_to_the_class():
+    class Odd:
+        __name__ = 5
+
+        def __call__(self, event: str, data: Data) -> None: ...
+
+    assert HookHandler(Odd()).name == "Odd"
+
+
+def test_handlers_sort_by_priority():
+    """`hooks.HookHandler(handler=, priority=, name=)` is the record, sortable by priority."""
+    last, first, second = (HookHandler(handler=hook, priority=p) for p in (9, -1, -1))
+    assert sorted([last, second, first]) == [first, second, last]
+    assert repr(first) == "HookHandler(name='hook', event='', priority=-1)"
+
+
+def test_same_priority_is_registration_order():
+    registry = HookRegistry()
+    for number in range(20):
+        registry.register(PRE, hook, priority=number % 2, name=str(number))
+    assert registry.list_handlers(PRE)[PRE] == [
+        str(n) for n in [*range(0, 20, 2), *range(1, 20, 2)]
+    ]
+
+
+def test_on_is_the_same_method():
+    registry = HookRegistry()
+    registry.on(PRE, hook, name="a", priority=5)
+    registry.on(event=PRE, priority=1, name="b", handler=hook)
+    assert registry.list_handlers() == {PRE: ["b", "a"]}
+
+
+def test_without_a_handler_it_is_a_decorator():
+    """Returns a decorator that returns the function unchanged."""
+    registry = HookRegistry()
+    assert registry.register(PRE, priority=3, name="x", on_error="deny", timeout=2)(hook) is hook
+    [record] = registry.handlers_for(PRE)
+    assert (record.priority, record.name, record.on_error, record.timeout) == (3, "x", "deny", 2)
+    with pytest.raises(TypeError, match="must be callable, got None"):
+        registry.register(PRE)(None)
+
+
+def test_unregistering_is_idempotent_and_of_that_registration():
+    """Idempotent; the unregister callable is of that registration."""
+    registry = HookRegistry()
+    first = registry.register(PRE, hook, name="same")
+    registry.register(PRE, hook, name="same")
+    first()
+    first()
+    assert registry.list_handlers() == {PRE: ["same"]}
+    assert registry.unregister("same") == 1
+    assert registry.unregister_by_name("same") == 0
+    assert registry.list_handlers() == {}
+
+
+def test_unregistering_by_name_reaches_every_event():
+    registry = HookRegistry()
+    for event in events.ALL_EVENTS:
+        registry.register(event, hook, name="logger")
+    assert registry.unregister("logger") == len(events.ALL_EVENTS)
+
+
+def test_threads_may_register_at_once():
+    """Unregister from another thread."""
+    registry = HookRegistry()
+
+    def churn() -> None:
+        for _ in range(200):
+            registry.register(PRE, hook)()
+
+    threads = [threading.Thread(target=churn) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert registry.list_handlers() == {}
+
+
+async def test_patterns():
+    """Patterns are allowed when registering: "tool:*", "*"."""
+    registry = HookRegistry()
+    tool, every, exact = Seen(), Seen(), Seen()
+    registry.register("tool:*", tool)
+    registry.register("*", every)
+    registry.register(PRE, exact)
+    for event in (PRE, "tool:post", "session:end"):
+        await registry.emit(event, {})
+    assert tool.events == [PRE, "tool:post"]
+    assert every.events == [PRE, "tool:post", "session:end"]
+    assert exact.events == [PRE]
+    assert registry.hears("anything:else")
+    assert registry.list_handlers(PRE) == {PRE: ["Seen", "Seen", "Seen"]}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("context:pre_compact", "context:pre-compact"),
+        ("tool:error", "error:tool"),
+        ("provider:error", "error:provider"),
+        ("execution:complete", "execution:end"),
+    ],
+)
+async def test_two_spellings_are_one_event(one, other):
+    """Register or emit either; a handler sees the spelling it registered for."""
+    for registered, emitted in ((one, other), (other, one), (one, one)):
+        registry, seen, pattern = HookRegistry(), Seen(), Seen()
+        registry.register(registered, seen)
+        registry.register("*", pattern)
+        await registry.emit(emitted, {})
+        assert seen.events == [registered]
+        assert pattern.events == [emitted]
+
+
+async def test_a_handler_under_both_spellings_runs_once():
+    """The same handler registered under both spellings runs once per occurrence."""
+
+    class Module:
+        def __init__(self) -> None:
+            self.seen = Seen()
+
+        async def failed(self, event: str, data: Data) -> HookResult:
+            return await self.seen(event, data)
+
+    registry, module, pattern = HookRegistry(), Module(), Seen()
+    registry.register("tool:error", module.failed)
+    registry.register("error:tool", module.failed)
+    registry.register("error:*", pattern)
+    registry.register("*", pattern)
+    await registry.emit("tool:error", {})
+    assert module.seen.events == ["tool:error"]
+    assert len(pattern.events) == 2  # patterns are not deduplicated
+
+
+async def test_two_registrations_under_one_spelling_are_two():
+    registry, seen = HookRegistry(), Seen()
+    registry.register("tool:error", seen)
+    registry.register("tool:error", seen)
+    await registry.emit("error:tool", {})
+    assert len(seen.calls) == 2
+
+
+async def test_a_child_runs_its_parents_hooks_live():
+    """The parent's handlers run too, live, with the child's own default fields."""
+    parent = HookRegistry()
+    child = HookRegistry(parent=parent)
+    grandchild = HookRegistry(parent=child)
+    seen = Seen()
+    parent.set_default_fields(session_id="parent")
+    grandchild.set_default_fields(session_id="grandchild")
+    assert not grandchild.hears(PRE)
+    undo = parent.register(PRE, seen, priority=5, name="late")
+    child.register(PRE, hook, priority=1, name="early")
+    await grandchild.emit(PRE, {})
+    assert seen.calls[0][1]["session_id"] == "grandchild"
+    assert grandchild.list_handlers() == {PRE: ["early", "late"]}
+    undo()
+    assert grandchild.list_handlers(PRE) == {PRE: ["early"]}
+    assert not parent.hears(PRE)
+
+
+async def test_listing_a_child_lists_registrations_not_matches():
+    parent = HookRegistry()
+    child = HookRegistry(parent=parent)
+    parent.register("*", hook, name="all")
+    child.register(PRE, hook, name="own")
+    assert child.list_handlers() == {PRE: ["own"], "*": ["all"]}
+
+
+async def test_a_listener_is_told_of_every_change():
+    """The registry tells a listener of its changes, so that they reach the trail."""
+    told = []
+    registry = HookRegistry()
+    stop = registry.listen(lambda change, record: told.append((change, record.name)))
+    undo = registry.register(PRE, hook)
+    undo()
+    undo()
+    stop()
+    registry.register(PRE, hook)
+    assert told == [("registered", "hook"), ("unregistered", "hook")]
+
+
+def test_changes_are_logged_in_the_words_of_the_seeds(caplog):
+    registry = HookRegistry()
+    with caplog.at_level(logging.DEBUG):
+        registry.register("tool:post", hook, name="my_handler")()
+    assert caplog.messages == [
+        "Registered hook 'my_handler' for event 'tool:post'",
+        "Unregistered hook 'my_handler' from event 'tool:post'",
+    ]
+
+
+async def test_moving_changes_the_place_and_nothing_else():
+    registry = HookRegistry()
+    registry.register(PRE, hook, priority=1, name="a")
+    registry.register(PRE, hook, priority=2, name="b")
+    first, second = registry.handlers_for(PRE)
+    registry.move(second, -1)
+    assert registry.handlers_for(PRE) == [second, first]
+    with pytest.raises(TypeError, match="priority must be an integer"):
+        registry.move(second, 1.5)
+    registry.unregister("b")
+    with pytest.raises(ValueError, match="is not registered here"):
+        registry.move(second, 3)
+
+
+async def test_made_up_event_names_do_not_fill_the_memory():
+    """Limits on every field: a module that makes up names is no leak."""
+    registry = HookRegistry()
+    registry.register("*", hook)
+    for number in range(MOST_PLANS + 50):
+        await registry.emit(f"made:up:{number}", {})
+    assert len(registry._plans) <= MOST_PLANS
+
+
+async def test_the_constants_are_the_seeds():
+    """`HookRegistry.CONTEXT_PRE_COMPACT` etc. keep the seeds' values."""
+    assert HookRegistry.CONTEXT_PRE_COMPACT == "context:pre-compact"
+    assert HookRegistry.ERROR_TOOL == "error:tool"
+    assert HookRegistry.TOOL_PRE == "tool:pre"
+
+
+async def test_default_fields_are_replaced_and_the_event_wins():
+    """`{**defaults, **data}`; a second call to `set_default_fields` replaces the first."""
+    registry, seen = HookRegistry(), Seen()
+    registry.register(PRE, seen)
+    registry.set_default_fields(a=1, b=1)
+    registry.set_default_fields(b=2, c=2)
+    await registry.emit(PRE, {"c": 3})
+    data = seen.calls[0][1]
+    assert {key: data.get(key) for key in "abc"} == {"a": None, "b": 2, "c": 3}
+    assert registry.default_fields == {"b": 2, "c": 2}
+
+
+class TestChangesDuringAnEmit:
+    """An emit under way finishes on the handlers it started with."""
+
+    async def test_removing_oneself_the_next_and_adding(self):
+        registry, seen = HookRegistry(), Seen()
+        undo: list = []
+
+        async def meddler(event: str, data: Data) -> HookResult:
+            for remove in undo:
+                remove()
+            registry.register(PRE, seen, name="new")
+            return HookResult()
+
+        undo.append(registry.register(PRE, meddler))
+        undo.append(registry.register(PRE, seen, name="next"))
+        await registry.emit(PRE, {})
+        assert len(seen.calls) == 1
+        assert registry.list_handlers() == {PRE: ["new"]}
+
+    async def test_a_guard_that_is_removed_still_runs(self):
+        """A guard removed during an emit still runs in it."""
+        registry = HookRegistry()
+
+        async def remover(event: str, data: Data) -> HookResult:
+            registry.unregister("guard")
+            return HookResult(action="modify", data=data)
+
+        registry.register(PRE, remover)
+        registry.register(PRE, says("deny", reason="no"), name="guard", on_error="deny")
+        assert (await registry.emit(PRE, {})).action == "deny"
+        assert (await registry.emit(PRE, {})).action == "continue"
+
+    async def test_a_modification_reaches_the_handlers_of_the_start(self):
+        registry, seen = HookRegistry(), Seen()
+        registry.register(PRE, modifies(x=1))
+        registry.register(PRE, seen)
+        await registry.emit(PRE, {"x": 0})
+        assert seen.calls[0][1]["x"] == 1

@@ -1,0 +1,193 @@
+"""What a hook prints is that hook's, and nobody else's."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import sys
+import threading
+from typing import Any
+
+from amplifier_core import output
+from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.models import HookResult
+from tests.support.room import PRE, Data, Person, Room, asks, prints, raises, returns
+
+
+async def test_it_is_shown_as_that_hooks_output(capsys):
+    """Without suppress_output, what a hook printed is shown as that hook's output."""
+    room = Room()
+    room.hooks.register(PRE, prints("one\ntwo"), name="noisy")
+    room.hooks.register(PRE, returns(None))
+    await room.pre()
+    assert room.screen.shown == [("one\ntwo", "info", "hook:noisy")]
+    assert room.bodies("output_shown") == [{"text": "one\ntwo\n"}]
+    assert capsys.readouterr().out == ""
+
+
+async def test_suppressed_output_is_hidden_and_kept(capsys):
+    """Never hides `user_message`, and the audit trail keeps the text."""
+    room = Room()
+    room.hooks.register(PRE, prints("noise", suppress_output=True, user_message="hi"), name="n")
+    await room.pre()
+    assert room.screen.shown == [("hi", "info", "hook:n")]
+    assert room.bodies("output_suppressed") == [{"text": "noise\n"}]
+    assert capsys.readouterr().out == ""
+
+
+async def test_both_streams_and_a_failing_hook(capsys):
+    room = Room()
+
+    async def failing(event: str, data: Data) -> HookResult:
+        sys.stdout.write("out ")
+        sys.stderr.writelines(["err", ""])
+        sys.stdout.flush()
+        raise ValueError("x")
+
+    room.hooks.register(PRE, failing, name="f")
+    room.hooks.register(PRE, raises(ValueError("quiet")))
+    await room.pre()
+    assert ("out err", "info", "hook:f") in room.screen.shown
+    assert capsys.readouterr().out == ""
+
+
+async def test_hooks_printing_at_the_same_time():
+    """Safely under concurrency (several sessions and hooks at once in one process)."""
+
+    def slowly(name: str) -> Any:
+        async def hook(event: str, data: Data) -> HookResult:
+            for part in "abc":
+                print(name, part)  # noqa: T201
+                await asyncio.sleep(0)
+                await asyncio.to_thread(print, name, part.upper())
+            return HookResult()
+
+        return hook
+
+    rooms = [Room() for _ in range(8)]
+    for number, room in enumerate(rooms):
+        room.hooks.register(PRE, slowly(f"s{number}"), timeout=30 if number % 2 else None)
+    await asyncio.gather(*(room.pre() for room in rooms))
+    for number, room in enumerate(rooms):
+        [(text, _, _)] = room.screen.shown
+        assert text == "\n".join(f"s{number} {part}" for part in "aAbBcC")
+
+
+async def test_a_background_task_of_a_finished_hook_prints_for_itself(capsys):
+    go, tasks = asyncio.Event(), []
+
+    async def later() -> None:
+        await go.wait()
+        print("background")  # noqa: T201
+
+    async def starter(event: str, data: Data) -> HookResult:
+        tasks.append(asyncio.ensure_future(later()))
+        print("mine")  # noqa: T201
+        return HookResult()
+
+    async def waiter(event: str, data: Data) -> HookResult:
+        go.set()
+        await tasks[0]
+        return HookResult()
+
+    room = Room()
+    room.hooks.register(PRE, starter, name="starter")
+    room.hooks.register(PRE, waiter, name="waiter")
+    await room.pre()
+    assert room.screen.shown == [("mine", "info", "hook:starter")]
+    assert capsys.readouterr().out == "background\n"
+
+
+async def test_other_threads_and_tools_are_not_touched(capsys):
+    """Tools' output is never touched."""
+
+    async def hook(event: str, data: Data) -> HookResult:
+        thread = threading.Thread(target=print, args=("thread",))
+        thread.start()
+        thread.join()
+        before = output.release()
+        print("tool")  # noqa: T201
+        output.restore(before)
+        print("hook")  # noqa: T201
+        return HookResult()
+
+    room = Room()
+    room.hooks.register(PRE, hook, name="h")
+    await room.pre()
+    assert capsys.readouterr().out == "thread\ntool\n"
+    assert room.screen.shown == [("hook", "info", "hook:h")]
+    output.restore(output.release())
+
+
+async def test_what_a_person_is_asked_inside_a_hook_reaches_them(capsys):
+    """An approval front end prints for the person, even when a hook led to the question."""
+
+    class Terminal(Person):
+        async def request_approval(self, prompt: str, *more: Any) -> Any:
+            print(prompt)  # noqa: T201
+            return "Allow"
+
+    class Printing:
+        def show_message(self, message: str, level: str, source: str) -> None:
+            print(f"{source}: {message}")  # noqa: T201
+
+    room = Room(Terminal(), screen=Printing())
+    room.hooks.register("inner", asks("Really?", user_message="note"), name="i")
+
+    async def outer(event: str, data: Data) -> HookResult:
+        await room.session.execute_with_hooks("inner", {})
+        print("mine")  # noqa: T201
+        return HookResult()
+
+    room.hooks.register(PRE, outer, name="o")
+    await room.pre()
+    assert capsys.readouterr().out == "hook:i: note\nReally?\nhook:o: mine\n"
+
+
+async def test_streams_replaced_meanwhile_are_wrapped_again():
+    room = Room()
+    room.hooks.register(PRE, prints("hello"), name="h")
+    stream = io.StringIO()
+    with contextlib.redirect_stdout(stream):
+        await room.pre()
+        print("outside")  # noqa: T201
+    assert room.screen.shown == [("hello", "info", "hook:h")]
+    assert stream.getvalue() == "outside\n"
+
+
+async def test_a_process_without_streams(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    room = Room()
+    room.hooks.register(PRE, prints("x"))
+    assert (await room.pre()).action == "continue"
+
+
+def test_the_wrapper_is_the_stream_in_everything_else(capsys):
+    SessionCoordinator()
+    assert sys.stdout.encoding
+    assert sys.stdout.writable()
+    output.install()
+    assert output.ready()
+
+
+async def test_a_flood_is_cut():
+    room = Room()
+
+    async def flood(event: str, data: Data) -> HookResult:
+        for _ in range(3):
+            sys.stdout.write("x" * 60_000)
+        return HookResult()
+
+    room.hooks.register(PRE, flood, name="f")
+    await room.pre()
+    [(text, _, _)] = room.screen.shown
+    assert text.endswith("… 80000 more characters")
+    assert len(text) < 100_100
+
+
+async def test_nothing_stays_after_a_dispatch():
+    session = SessionCoordinator()
+    session.hooks.register(PRE, prints("x"))
+    await session.execute_with_hooks(PRE, {})
+    assert output.running.get() is None

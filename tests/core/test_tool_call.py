@@ -1,0 +1,265 @@
+"""The one path of a tool call, attacked: what was approved is what runs, or nothing runs."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Any
+
+import pytest
+
+from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion
+from amplifier_core.models import HookResult, ToolResult
+from amplifier_core.testing import EventRecorder, MockTool, ScriptedApproval
+from tests.support.stage import stage
+
+ASK = HookResult(action="ask_user", approval_prompt="run it?", approval_options=["Allow", "Deny"])
+
+
+async def asking(event: str, data: dict[str, Any]) -> HookResult:
+    return ASK
+
+
+async def test_an_unknown_tool_is_a_result_that_names_the_right_ones() -> None:
+    """Unknown tool 'Wirte'; have ['Echo']."""
+    async with stage(tools=[MockTool("Echo")]) as staged:
+        heard = staged.listen()
+        result = await staged.session.execute_tool("Wirte", {})
+    assert result.error == "Unknown tool 'Wirte'; have ['Echo']"
+    assert "tool:error" in heard.names
+
+
+@pytest.mark.parametrize("failure", [ValueError("bad"), RecursionError("deep"), MemoryError()])
+async def test_a_tool_that_raises_tells_tool_error_and_not_tool_post(failure: Exception) -> None:
+    """tool:pre → gates → tool → tool:post or tool:error."""
+    async with stage(tools=[MockTool("Broken", failure)]) as staged:
+        heard = staged.listen()
+        result = await staged.session.execute_tool("Broken", {"a": 1})
+    assert not result.success
+    assert type(failure).__name__ in (result.error or "")
+    assert "tool:error" in heard.names
+    assert "tool:post" not in heard.names
+
+
+@pytest.mark.parametrize(
+    ("answer", "output"),
+    [("text", "text"), ({"a": 1}, {"a": 1}), (None, None), (ToolResult(output=3), 3)],
+)
+async def test_what_a_tool_returns_becomes_a_result(answer: Any, output: Any) -> None:
+    """A tool may return a plain value."""
+
+    class Plain(MockTool):
+        async def execute(self, input: dict[str, Any]) -> Any:
+            return answer
+
+    async with stage(tools=[Plain("Plain")]) as staged:
+        result = await staged.session.execute_tool("Plain", {})
+    assert (result.success, result.output) == (True, output)
+
+
+async def test_changing_the_callers_dict_while_the_person_thinks_changes_nothing() -> None:
+    """T4: mutate the caller's dict during the wait."""
+    given = {"file": "harmless"}
+
+    def tamper(question: ApprovalQuestion) -> str:
+        given["file"] = "/etc/passwd"
+        return "Allow"
+
+    async with stage(tools=[MockTool("Write")], approval=ScriptedApproval(tamper)) as staged:
+        staged.hooks.register("tool:pre", asking)
+        await staged.session.execute_tool("Write", given)
+        assert staged.tools["Write"].calls == [{"file": "harmless"}]
+
+
+async def test_a_hook_that_kept_its_data_cannot_change_it_later() -> None:
+    """T4: a hook that keeps a reference and changes it later."""
+    kept: list[dict[str, Any]] = []
+
+    async def keeper(event: str, data: dict[str, Any]) -> HookResult:
+        changed = {**data, "tool_input": {"file": "harmless", "deep": {"list": [1]}}}
+        kept.append(changed)
+        return HookResult(action="modify", data=changed)
+
+    def tamper(question: ApprovalQuestion) -> str:
+        kept[0]["tool_input"]["file"] = "/etc/passwd"
+        kept[0]["tool_input"]["deep"]["list"].append(2)
+        return "Allow"
+
+    async with stage(tools=[MockTool("Write")], approval=ScriptedApproval(tamper)) as staged:
+        staged.hooks.register("tool:pre", keeper, priority=1)
+        staged.hooks.register("tool:pre", asking, priority=2)
+        await staged.session.execute_tool("Write", {})
+        assert staged.tools["Write"].calls == [{"file": "harmless", "deep": {"list": [1]}}]
+
+
+async def test_the_person_sees_the_final_input_even_if_a_later_hook_changed_it() -> None:
+    """T4: modify after ask. What the person sees is the final input, after every modify."""
+    person = ScriptedApproval("Allow")
+
+    async def later(event: str, data: dict[str, Any]) -> HookResult:
+        return HookResult(action="modify", data={**data, "tool_input": {"file": "final"}})
+
+    async with stage(tools=[MockTool("Write")], approval=person) as staged:
+        staged.hooks.register("tool:pre", asking, priority=1)
+        staged.hooks.register("tool:pre", later, priority=2)
+        await staged.session.execute_tool("Write", {"file": "first"})
+        assert person.questions[0].tool_input == {"file": "final"}
+        assert staged.tools["Write"].calls == [{"file": "final"}]
+
+
+async def test_the_approval_system_cannot_change_what_runs_by_touching_the_question() -> None:
+    """The digest of what was shown is compared with what is about to run."""
+
+    def tamper(question: ApprovalQuestion) -> str:
+        question.tool_input["file"] = "/etc/passwd"
+        return "Allow"
+
+    async with stage(tools=[MockTool("Write")], approval=ScriptedApproval(tamper)) as staged:
+        staged.hooks.register("tool:pre", asking)
+        result = await staged.session.execute_tool("Write", {"file": "harmless"})
+        ran = staged.tools["Write"].calls
+    assert ran in ([], [{"file": "harmless"}])
+    assert result.success is bool(ran)
+
+
+@pytest.mark.parametrize("change", ["unmount", "replace"])
+async def test_a_tool_that_changed_during_the_wait_does_not_run(change: str) -> None:
+    """T5: unregister the tool; replace it under the same name."""
+    other = MockTool("Write")
+    async with stage(tools=[MockTool("Write")]) as staged:
+
+        def swap(question: ApprovalQuestion) -> str:
+            tools = staged.coordinator.mount_points["tools"]
+            tools.pop("Write") if change == "unmount" else tools.update(Write=other)
+            return "Allow"
+
+        staged.coordinator._gates.gate.system = ScriptedApproval(swap)
+        staged.hooks.register("tool:pre", asking)
+        result = await staged.session.execute_tool("Write", {})
+        assert not result.success
+        assert other.calls == staged.tools["Write"].calls == []
+
+
+async def test_a_deny_hook_added_during_the_wait_is_heard() -> None:
+    """T5: add a deny hook while pending."""
+    async with stage(tools=[MockTool("Write")]) as staged:
+
+        def forbid(question: ApprovalQuestion) -> str:
+            denial = HookResult(action="deny", reason="new rule")
+            staged.hooks.register("tool:pre", EventRecorder(denial), name="late")
+            return "Allow"
+
+        staged.coordinator._gates.gate.system = ScriptedApproval(forbid)
+        staged.hooks.register("tool:pre", asking)
+        result = await staged.session.execute_tool("Write", {})
+        assert result.error == "Operation denied by late: new rule"
+        assert staged.tools["Write"].calls == []
+
+
+async def test_edited_input_passes_the_hooks_again_and_is_what_runs() -> None:
+    """Edited input goes through tool:pre once more; an answered gate is not asked again."""
+    edited = ApprovalAnswer("Allow", by="ann", comment="use b", edited_input={"file": "b"})
+    person = ScriptedApproval(edited)
+    seen: list[Any] = []
+
+    async def watch(event: str, data: dict[str, Any]) -> None:
+        seen.append(data["tool_input"])
+
+    async with stage(tools=[MockTool("Write")], approval=person) as staged:
+        staged.hooks.register("tool:pre", watch, priority=-1)
+        staged.hooks.register("tool:pre", asking)
+        await staged.session.execute_tool("Write", {"file": "a"})
+        assert seen == [{"file": "a"}, {"file": "b"}]
+        assert staged.tools["Write"].calls == [{"file": "b"}]
+    assert len(person.questions) == 1
+
+
+async def test_edited_input_that_a_guard_denies_does_not_run() -> None:
+    """One gate may never ride on another's approval, an edit neither."""
+    person = ScriptedApproval(ApprovalAnswer("Allow", edited_input={"file": "/etc/passwd"}))
+
+    async def guard(event: str, data: dict[str, Any]) -> HookResult:
+        if data["tool_input"]["file"].startswith("/etc"):
+            return HookResult(action="deny", reason="system file")
+        return HookResult(action="continue")
+
+    async with stage(tools=[MockTool("Write")], approval=person) as staged:
+        staged.hooks.register("tool:pre", guard, priority=-1, on_error="deny")
+        staged.hooks.register("tool:pre", asking)
+        result = await staged.session.execute_tool("Write", {"file": "a"})
+        assert result.error == "Operation denied by guard: system file"
+        assert staged.tools["Write"].calls == []
+
+
+async def test_nothing_gated_runs_when_the_trail_cannot_be_written() -> None:
+    """T27: no durable record, no execution."""
+    async with stage(tools=[MockTool("Write")], approval=ScriptedApproval("Allow")) as staged:
+        staged.hooks.register("tool:pre", asking)
+        staged.trail.fail("the disk is full")
+        result = await staged.session.execute_tool("Write", {})
+        assert not result.success
+        assert "the disk is full" in (result.error or "") or "audit" in (result.error or "")
+        assert staged.tools["Write"].calls == []
+
+
+async def test_the_start_of_a_gated_call_is_durable_before_it_runs() -> None:
+    """Gate and decision records are write-ahead."""
+    async with stage(approval=ScriptedApproval("Allow")) as staged:
+        durable: list[str] = []
+
+        class Looks(MockTool):
+            async def execute(self, input: dict[str, Any]) -> ToolResult:
+                durable.extend(one["type"] for one in staged.trail.records[: staged.trail.durable])
+                return ToolResult(output="ok")
+
+        await staged.coordinator.mount("tools", Looks("Looks"))
+        staged.hooks.register("tool:pre", asking)
+        await staged.session.execute_tool("Looks", {})
+    assert {"approval_requested", "approval_decided", "tool_started"} <= set(durable)
+
+
+async def test_what_a_tool_prints_is_never_taken_for_a_hooks_output(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Tools' output is never touched, not even when a hook calls a tool."""
+
+    class Prints(MockTool):
+        async def execute(self, input: dict[str, Any]) -> ToolResult:
+            sys.stdout.write("from the tool\n")
+            return ToolResult(output="ok")
+
+    async with stage(tools=[Prints("Prints")]) as staged:
+
+        async def caller(event: str, data: dict[str, Any]) -> HookResult:
+            sys.stdout.write("from the hook\n")
+            if event == "prompt:submit":
+                await staged.session.execute_tool("Prints", {})
+            return HookResult(action="continue", suppress_output=True)
+
+        staged.hooks.register("prompt:submit", caller)
+        await staged.session.execute("x")
+    printed = capsys.readouterr().out
+    assert "from the tool" in printed
+    assert "from the hook" not in printed
+
+
+async def test_a_cancelled_call_is_recorded_and_leaves_nothing_behind() -> None:
+    """T26: cancelling a waiting agent frees the waiter and leaves no task."""
+
+    class Sleeps(MockTool):
+        async def execute(self, input: dict[str, Any]) -> ToolResult:
+            await asyncio.sleep(30)
+            return ToolResult()
+
+    async with stage(tools=[Sleeps("Sleeps")]) as staged:
+        before = asyncio.all_tasks()
+        work = asyncio.create_task(staged.session.execute_tool("Sleeps", {}))
+        while not staged.coordinator.cancellation.running_tools:
+            await asyncio.sleep(0)
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+        finished = staged.trail.of_type("tool_finished")
+        assert [one["body"]["outcome"] for one in finished] == ["cancelled"]
+        assert staged.coordinator.cancellation.running_tools == {}
+        assert asyncio.all_tasks() == before

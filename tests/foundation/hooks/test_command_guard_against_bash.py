@@ -1,0 +1,197 @@
+"""hooks-command-guard against the real thing: what bash runs, the guard has seen or asks about."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from amplifier_foundation.bash.place import Place
+from amplifier_foundation.hooks.command_guard import Config, Judge
+
+BASH = shutil.which("bash") or ""
+pytestmark = pytest.mark.skipif(not BASH, reason="needs bash")
+
+SPELLINGS = [
+    "mark",
+    "m''ark",
+    'ma""rk',
+    "\\mark",
+    "m\\ark",
+    "'mark'",
+    '"mark"',
+    "$'\\x6dark'",
+    "$'\\155ark'",
+    '$"mark"',
+    "ma\\\nrk",
+    ">o mark",
+    "mark >o a",
+    "A=1 mark",
+    "2>&1 mark 2>/dev/null",
+    "mark <f",
+    "mark $x 'a b' \"c\"",
+]
+AROUND = [
+    "( % )",
+    "{ % ; }",
+    "if true; then % ; fi",
+    "if % ; then :; fi",
+    "for i in 1; do % ; done",
+    "for ((i=0;i<1;i++)); do % ; done",
+    "while % ; do break; done",
+    "until % ; do break; done",
+    "case a in a) % ;; esac",
+    "case $(%) in *) ;; esac",
+    "f() { % ; } ; f",
+    "function h() ( % ) ; h",
+    "! %",
+    "% &\nwait",
+    "true && %",
+    "false || %",
+    "echo a | %",
+    "% | cat",
+    "echo a |& %",
+    "echo $(%)",
+    'echo "a $(%) b"',
+    "echo ${q:-$(%)}",
+    'echo "${q:-$(%)}"',
+    "x=$(%)",
+    'x="$(%)" true',
+    "export y=$(%)",
+    "a=( $(%) )",
+    "a[$(%)0]=1",
+    "echo $(( $(%) 1 ))",
+    "(( 1 $(%) ))",
+    "[[ -n $(%) ]]",
+    '[ -n "$(%)" ]',
+    "cat <(%)",
+    "cat < <(%)",
+    "cat <<EOF\n$(%)\nEOF",
+    "cat <<-EOF\n\t$(%)\n\tEOF",
+    'cat <<"A B"\nx\nA B\n%',
+    'cat <<< "$(%)"',
+    "cat <<EOF; %\nx\nEOF",
+    "cat <<EOF | %\nx\nEOF",
+    "cat <<'E'F\n'\nEF\n%",
+    "cat <<A <<B\n1\nA\n2\nB\n%",
+    "bash <<EOF\n%\nEOF",
+    "bash -s <<'EOF'\n%\nEOF",
+    "cat <<EOF | bash\n%\nEOF",
+    "env %",
+    "nice %",
+    "timeout 2 %",
+    "nohup %",
+    "command %",
+    "exec %",
+    "time %",
+    "time -p %",
+    "xargs % <f",
+    "find f -exec % \\;",
+    "echo a # b\n%",
+    "echo 'a' ; % # '",
+    "echo \\' ; %",
+    'echo "\'" ; % ; echo "\'"',
+    "echo $'\\'' ; %",
+    "echo a\\\n; %",
+    "%\n",
+    "\n\n%",
+    "\t%",
+    "coproc %\nwait",
+    "echo {a,b} ; %",
+    "echo ${q:-'}'} ; %",
+    "echo `%`",
+    'echo "`%`"',
+    "echo $(cat <<E\n$(%)\nE\n)",
+    "if [[ a =~ (b|a) ]]; then % ; fi",
+    "echo [[ ; %",
+    "echo if ; %",
+    "true;%",
+    "true&&%",
+    "true|%",
+    "(%)",
+    "command command %",
+    "env -u A -- %",
+    "echo a\n%",
+]
+QUOTED = [
+    "eval %",
+    "bash -c %",
+    "sh -c %",
+    "bash -ec % a",
+    "bash <<< %",
+    "trap % EXIT",
+    "builtin eval %",
+    "source /dev/stdin <<< %",
+    ". <(echo %)",
+    "echo % | bash",
+    "mapfile -C % -c 1 <f",
+    "PS4='$(mark)'; set -x; true %",
+    'bash -c "$(echo %)"',
+]
+
+
+@pytest.fixture(scope="module")
+def yard(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory whose only programs are a few harmless ones and one that leaves a mark."""
+    root = tmp_path_factory.mktemp("yard")
+    (root / "bin").mkdir()
+    (root / "work").mkdir()
+    (root / "work" / "f").write_text("x")
+    marking = root / "bin" / "mark"
+    marking.write_text(f"#!/bin/sh\n: > '{root}/marked'\n")
+    marking.chmod(0o755)
+    for name in ["cat", "env", "bash", "sh", "xargs", "find", "nice", "timeout", "nohup"]:
+        if found := shutil.which(name):
+            (root / "bin" / name).symlink_to(found)
+    return root
+
+
+def bash_runs_it(command: str, yard: Path) -> bool:
+    """Whether bash, given this text, really runs the marking program."""
+    (yard / "marked").unlink(missing_ok=True)
+    try:
+        subprocess.run(
+            [BASH, "-c", command],
+            cwd=yard / "work",
+            env={"PATH": str(yard / "bin")},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=5,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    return (yard / "marked").exists()
+
+
+def wrapped(core: str, wrappers: list[str]) -> str:
+    for wrapper in wrappers:
+        quoted = "'" + core.replace("'", "'\\''") + "'"
+        core = wrapper.replace("%", quoted if wrapper in QUOTED else core)
+    return core
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(
+    st.sampled_from(SPELLINGS),
+    st.lists(st.sampled_from([*AROUND, *QUOTED]), min_size=1, max_size=4),
+)
+def test_what_bash_runs_the_guard_has_seen(yard: Path, core: str, wrappers: list[str]) -> None:
+    """T7: no quoting, wrapping or layout that bash accepts hides a denied program."""
+    command = wrapped(core, wrappers)
+    if bash_runs_it(command, yard):
+        judge = Judge(Config(deny=["mark"]), Place(yard / "work", Path("/home/me")))
+        assert judge.findings(command), command
+
+
+@pytest.mark.parametrize("wrapper", [*AROUND, *QUOTED])
+def test_most_wrappings_are_ones_that_bash_accepts(yard: Path, wrapper: str) -> None:
+    """The property above is about real commands: each wrapping runs, and the guard sees it."""
+    command = wrapped("mark", [wrapper])
+    assert bash_runs_it(command, yard), command
+    judge = Judge(Config(deny=["mark"]), Place(yard / "work", Path("/home/me")))
+    assert judge.findings(command), command

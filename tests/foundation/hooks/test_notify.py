@@ -1,0 +1,224 @@
+"""hooks-notify: desktop and webhook notifications that never block."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_core.errors import ModuleLoadError
+from amplifier_foundation.hooks.notify import mount
+from amplifier_foundation.machine.webhook import Webhook, WebhookError
+from tests.foundation.hooks.observing import Bench, mounted, until
+from tests.foundation.hooks.webhook_server import receiver
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def webhook(url: str, **more: Any) -> dict[str, Any]:
+    return {"desktop": False, "webhooks": [{"url": url, "retry_delay": 0.01, **more}]}
+
+
+async def test_a_notification_reaches_the_webhook_as_json(bench: Bench) -> None:
+    """Webhook: stdlib HTTP client in a thread, JSON body, on user:notification."""
+    with receiver() as server:
+        config = webhook(f"{server.url}/hook?key=1", headers={"X-Team": "red"})
+        async with mounted("notify", bench, config):
+            await bench.emit(
+                "user:notification", notification_type="approval_required", message="Look\nhere"
+            )
+            await until(lambda: server.requests)
+    path, headers, body = server.requests[0]
+    sent = json.loads(body)
+    assert path == "/hook?key=1"
+    assert headers["X-Team"] == "red"
+    assert headers["Content-Type"] == "application/json"
+    assert sent["title"] == "Amplifier: approval required"
+    assert sent["message"] == "Look here"
+    assert sent["text"] == "Amplifier: approval required: Look here"
+    assert (sent["event"], sent["session_id"]) == ("user:notification", "session-1")
+    assert "data" not in sent
+
+
+async def test_a_long_turn_calls_back_a_short_one_does_not(bench: Bench) -> None:
+    """On orchestrator:complete, if the user has had time to look elsewhere."""
+    with receiver() as server:
+        async with mounted("notify", bench, webhook(server.url)):
+            await bench.emit("orchestrator:complete", status="success", duration_ms=500)
+            final = {"role": "assistant", "content": "All tests pass."}
+            await bench.emit(
+                "orchestrator:complete", status="success", duration_ms=60_000, final_message=final
+            )
+            await until(lambda: server.requests)
+    assert [json.loads(body)["message"] for _, _, body in server.requests] == ["All tests pass."]
+
+
+async def test_waiting_for_the_next_prompt_is_no_news_unless_wanted(bench: Bench) -> None:
+    """Every turn ends in `awaiting_input`; only who asks for it is told."""
+    waiting = {"notification_type": "awaiting_input", "message": "Your turn"}
+    with receiver() as server:
+        async with mounted("notify", bench, webhook(server.url)):
+            await bench.emit("user:notification", **waiting)
+        assert server.requests == []
+        async with mounted("notify", bench, {**webhook(server.url), "types": ["awaiting_input"]}):
+            await bench.emit("user:notification", **waiting)
+    assert len(server.requests) == 1
+
+
+async def test_patterns_choose_the_events_and_each_is_told_once(bench: Bench) -> None:
+    """Chosen by patterns; overlapping patterns are one notification."""
+    with receiver() as server:
+        config = {**webhook(server.url), "events": ["policy:*", "*violation"], "include_data": True}
+        async with mounted("notify", bench, config):
+            await bench.emit("tool:pre", tool_name="Bash")
+            await bench.emit("policy:violation", hook="guard", reason="not here")
+            await until(lambda: server.requests)
+            await asyncio.sleep(0.1)
+    assert len(server.requests) == 1
+    sent = json.loads(server.requests[0][2])
+    assert sent["message"] == "not here"
+    assert sent["data"]["hook"] == "guard"
+
+
+@pytest.mark.parametrize(
+    ("statuses", "attempts"),
+    [((200,), 1), ((500, 200), 2), ((429, 200), 2), ((404,), 1), ((503,), 2)],
+)
+async def test_one_retry_where_it_may_help(
+    bench: Bench, statuses: tuple[int, ...], attempts: int
+) -> None:
+    """Timeout, one retry."""
+    with receiver(*statuses) as server:
+        async with mounted("notify", bench, webhook(server.url)):
+            await bench.emit("user:notification", notification_type="alert", message="x")
+            await until(lambda: len(server.requests) == attempts)
+            await asyncio.sleep(0.1)
+    assert len(server.requests) == attempts
+
+
+async def test_a_server_that_does_not_answer_delays_nothing(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Never blocks."""
+    with receiver(delay=1.5) as server:
+        async with mounted("notify", bench, webhook(f"{server.url}/secret", timeout=0.1)):
+            started = time.monotonic()
+            await bench.emit("user:notification", notification_type="alert", message="x")
+            assert time.monotonic() - started < 1
+            await until(lambda: "tried twice" in caplog.text)
+    assert "127.0.0.1 took too long" in caplog.text
+    assert "secret" not in caplog.text
+
+
+async def test_a_drip_feeding_server_cannot_keep_the_thread() -> None:
+    """A server that sends a byte at a time does not outlive the time limit."""
+
+    async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            for _ in range(200):
+                writer.write(b"H")
+                await writer.drain()
+                await asyncio.sleep(0.02)
+        except OSError:
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(drip, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        started = time.monotonic()
+        with pytest.raises(WebhookError, match="took too long"):
+            await Webhook(f"http://127.0.0.1:{port}", {}, 0.2).post(b"{}")
+        await asyncio.get_running_loop().shutdown_default_executor()
+    assert time.monotonic() - started < 2
+
+
+async def test_a_server_without_a_certificate_gets_nothing() -> None:
+    """https means that the server has proved who it is before anything is sent."""
+    with receiver() as server:
+        url = server.url.replace("http://", "https://")
+        with pytest.raises(WebhookError, match=r"127\.0\.0\.1"):
+            await Webhook(url, {}, 5).post(b"secret")
+    assert server.requests == []
+
+
+async def test_nobody_listening_is_a_line_in_the_log(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A failed delivery harms nobody."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    async with mounted("notify", bench, webhook(f"http://127.0.0.1:{port}")):
+        await bench.emit("user:notification", notification_type="alert", message="x")
+        await until(lambda: "tried twice" in caplog.text)
+
+
+async def test_the_desktop_is_told_through_notify_send(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Desktop (notify-send if there): nothing in a message is an option or mark-up."""
+    program = tmp_path / "bin" / "notify-send"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > "{tmp_path}/shown"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    async with mounted("notify", bench):
+        await bench.emit("user:notification", notification_type="error", message="--icon=<b>x</b>")
+        await until(lambda: (tmp_path / "shown").exists() and (tmp_path / "shown").read_text())
+    assert (tmp_path / "shown").read_text().splitlines() == [
+        "--app-name=Amplifier",
+        "--urgency=critical",
+        "--",
+        "Amplifier: error",
+        "--icon=&lt;b&gt;x&lt;/b&gt;",
+    ]
+
+
+async def test_the_same_words_at_once_again_are_said_once(bench: Bench) -> None:
+    """A burst of the same notification is one."""
+    with receiver() as server:
+        async with mounted("notify", bench, {**webhook(server.url), "min_interval": 60}):
+            for _ in range(5):
+                await bench.emit("user:notification", notification_type="alert", message="x")
+            await bench.emit("user:notification", notification_type="alert", message="y")
+            await until(lambda: len(server.requests) >= 2)
+    assert sorted(json.loads(body)["message"] for _, _, body in server.requests) == ["x", "y"]
+
+
+async def test_sub_agents_finish_quietly(bench: Bench) -> None:
+    """Only the session's own turns call the user back, unless wanted."""
+    done = {"status": "success", "duration_ms": 99_000, "session_id": "child"}
+    with receiver() as server:
+        async with mounted("notify", bench, webhook(server.url)):
+            await bench.emit("orchestrator:complete", **done)
+        assert server.requests == []
+        async with mounted("notify", bench, {**webhook(server.url), "sub_agents": True}):
+            await bench.emit("orchestrator:complete", **done)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("hook", "sentence"),
+    [
+        ({"url": "ftp://x"}, "must be an address that begins with http:// or https://"),
+        ({"url": "http://a b"}, "no address may have"),
+        ({"url": "http://a:port"}, "webhooks.0.url"),
+        ({"url": "http://a", "headers": {"X": "a\r\nY: b"}}, "one line of ASCII"),
+        ({}, "option 'webhooks.0.url' is required"),
+    ],
+)
+async def test_bad_options_are_explained(bench: Bench, hook: dict[str, Any], sentence: str) -> None:
+    """Bad config → clear error."""
+    with pytest.raises(ModuleLoadError) as caught:
+        await mount(bench, {"webhooks": [hook]})
+    assert sentence in str(caught.value)

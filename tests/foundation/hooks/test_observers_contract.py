@@ -1,0 +1,199 @@
+"""What every observing hook module promises, whatever it observes."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import random
+import re
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from amplifier_core.errors import ModuleLoadError
+from amplifier_core.events import ALL_EVENTS
+from amplifier_core.validation.hook import HookValidator
+from amplifier_foundation.bundles.substitution import substitute
+from amplifier_foundation.modules.options import parse_config
+from tests.foundation.hooks.observing import Bench, finish, mounted
+
+MODULES: dict[str, dict[str, Any]] = {
+    "progress_monitor": {},
+    "session_naming": {},
+    "todo_display": {},
+    "logging": {},
+    "notify": {"events": ["*"], "desktop": False},
+    "git_status": {},
+    "datetime": {},
+    "linter_feedback": {},
+    "test_runner": {"command": "true"},
+    "otel": {},
+}
+ROOT = Path(__file__).parents[3]
+each_module = pytest.mark.parametrize("module", MODULES)
+
+
+async def mount(module: str, bench: Bench, config: dict[str, Any] | None = None) -> Any:
+    loaded = importlib.import_module(f"amplifier_foundation.hooks.{module}")
+    return await loaded.mount(bench, MODULES[module] if config is None else config)
+
+
+@each_module
+async def test_cleanup_leaves_no_registration_and_no_task(module: str, tmp_path: Path) -> None:
+    """Clean-up undoes the mount: registrations and background tasks are gone."""
+    bench = Bench(tmp_path)
+    before = asyncio.all_tasks()
+    cleanup = await mount(module, bench)
+    assert bench.hooks.list_handlers()
+    for event in ("session:start", "prompt:submit", "orchestrator:complete"):
+        await bench.emit(event, prompt="Fix the build", duration_ms=60_000)
+    await finish(cleanup)
+    assert bench.hooks.list_handlers() == {}
+    assert asyncio.all_tasks() == before
+
+
+@each_module
+async def test_cleanup_can_run_twice(module: str, tmp_path: Path) -> None:
+    """Cleaning up what is clean does nothing."""
+    bench = Bench(tmp_path)
+    cleanup = await mount(module, bench)
+    await finish(cleanup)
+    await finish(cleanup)
+    assert bench.hooks.list_handlers() == {}
+
+
+@each_module
+async def test_every_registration_bears_the_modules_name(module: str, tmp_path: Path) -> None:
+    """People see in lists, messages and the trail which module spoke."""
+    async with mounted(module, Bench(tmp_path), MODULES[module]) as bench:
+        names = {name for found in bench.hooks.list_handlers().values() for name in found}
+    assert names == {f"hooks-{module.replace('_', '-')}"}
+
+
+@each_module
+async def test_an_unknown_option_is_named_with_the_module(module: str, tmp_path: Path) -> None:
+    """Bad config → a clear error that names module, option and value."""
+    bench = Bench(tmp_path)
+    wrong = {**MODULES[module], "no_such_option": 7}
+    with pytest.raises(ModuleLoadError) as caught:
+        await mount(module, bench, wrong)
+    assert f"hooks-{module.replace('_', '-')}: unknown option 'no_such_option'" in str(caught.value)
+    assert bench.hooks.list_handlers() == {}
+
+
+@each_module
+async def test_a_config_that_is_no_mapping_is_refused(module: str, tmp_path: Path) -> None:
+    """Bad config → a clear error."""
+    with pytest.raises(ModuleLoadError, match="must be a mapping"):
+        await mount(module, Bench(tmp_path), ["a", "list"])  # type: ignore[arg-type]
+
+
+class Unprintable:
+    """Refuses to be shown."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+
+def odd_values() -> list[Any]:
+    loop: list[Any] = []
+    loop.append(loop)
+    return [
+        None,
+        "\ud800 lone",
+        b"\xff\x00",
+        float("nan"),
+        10**5000,
+        loop,
+        {("tuple",): {1, 2}},
+        Unprintable(),
+        {"success": Unprintable()},
+        "x" * 50_000,
+        "\x1b[2J\u202e",
+    ]
+
+
+FIELDS = (
+    "prompt", "tool_name", "tool_input", "tool_result", "tool_call_id", "success", "error", "usage",
+    "response", "messages", "provider", "model", "duration_ms", "status", "final_message", "reason",
+    "notification_type", "message", "hook", "event", "agent_name", "attempt", "decision", "how",
+)  # fmt: skip
+
+
+@each_module
+@settings(
+    max_examples=settings.default.max_examples // 8,  # each plays all events
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+@given(seed=st.integers(0, 2**32))
+def test_odd_data_harms_nobody(
+    module: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, seed: int
+) -> None:
+    """Observers never crash the agent, whatever an event carries or lacks."""
+    choice = random.Random(seed)
+
+    async def play() -> None:
+        async with mounted(module, Bench(tmp_path), MODULES[module]) as bench:
+            for event in ALL_EVENTS:
+                names = choice.sample(FIELDS, choice.randint(0, 4))
+                data = {name: choice.choice(odd_values()) for name in names}
+                result = await bench.hooks.emit(event, data)
+                assert result.action in {"continue", "inject_context"}
+
+    caplog.clear()
+    asyncio.run(play())
+    assert "failed" not in caplog.text
+
+
+@each_module
+async def test_an_event_costs_next_to_nothing(module: str, tmp_path: Path) -> None:
+    """Observers never slow the agent: an ordinary event takes far less than a millisecond."""
+    async with mounted(module, Bench(tmp_path), MODULES[module]) as bench:
+        call = {"tool_name": "Read", "tool_input": {"file_path": "a.py"}}
+        await bench.emit("tool:pre", **call, tool_call_id="warm")
+        started = time.process_time()
+        for number in range(200):
+            await bench.emit("tool:pre", **{**call, "tool_input": {"file_path": f"{number}"}})
+        spent = (time.process_time() - started) / 200
+    assert spent < 0.001
+
+
+@each_module
+async def test_modules_of_a_hundred_sessions_share_few_threads(module: str, tmp_path: Path) -> None:
+    """Many sessions in one process: no module brings a thread per session."""
+    before = threading.active_count()
+    cleanups = [await mount(module, Bench(tmp_path, f"s{number}")) for number in range(100)]
+    assert threading.active_count() - before < 20
+    for cleanup in cleanups:
+        await finish(cleanup)
+
+
+@each_module
+async def test_the_kernels_own_contract_check_finds_nothing(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The check that authors of modules run: found by its id, mounts, answers, goes away."""
+    monkeypatch.chdir(tmp_path)
+    report = await HookValidator().validate(f"hooks-{module.replace('_', '-')}", MODULES[module])
+    assert report.passed, report.summary()
+
+
+@each_module
+def test_the_documentation_lists_every_option_and_its_example_is_valid(module: str) -> None:
+    """For each module one page with all options in a table and a valid example."""
+    name = module.replace("_", "-")
+    page = (ROOT / "docs" / "modules" / f"hooks-{name}.md").read_text()
+    config = importlib.import_module(f"amplifier_foundation.hooks.{module}").Config
+    options = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
+    assert set(config.model_fields) <= options
+    for example in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL):
+        (entry,) = yaml.safe_load(substitute(example, {}))["hooks"]
+        assert entry["module"] == f"hooks-{name}"
+        parse_config(config, entry.get("config"), name)

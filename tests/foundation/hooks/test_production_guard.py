@@ -1,0 +1,228 @@
+"""hooks-production-guard: real paths, however they are written."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from amplifier_core.errors import ModuleLoadError
+from amplifier_core.models import HookResult
+from amplifier_foundation.policy.territory import Territory
+from tests.foundation.hooks.guarding import before_tool, coordinator_in, mount
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A project with a production directory and ways around it."""
+    (tmp_path / "production" / "sub").mkdir(parents=True)
+    (tmp_path / "safe").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "production")
+    (tmp_path / "safe" / "deep").symlink_to("../production/sub")
+    (tmp_path / "safe" / "file.txt").symlink_to(tmp_path / "production" / "x")
+    (tmp_path / "one").symlink_to("two")
+    (tmp_path / "two").symlink_to("link")
+    (tmp_path / "loop").symlink_to("loop")
+    return tmp_path
+
+
+async def write(directory: Path, path: Any, **config: Any) -> HookResult:
+    coordinator = coordinator_in(directory)
+    await mount("production_guard", coordinator, config)
+    return await before_tool(coordinator, "Write", {"file_path": path, "content": "x"})
+
+
+TRICKS = [
+    "production/x",
+    "./production/x",
+    "safe/../production/x",
+    "safe/../../{name}/production/x",
+    "{root}/production/x",
+    "{root}//production//x",
+    "{root}/./production/./x",
+    "{root}/safe/../production/x/",
+    "Production/x",
+    "PRODUCTION/X",
+    "pRoDuCtIoN/x",
+    "link/x",
+    "link/new/file",
+    "safe/deep/x",
+    "safe/file.txt",
+    "one/x",
+    "production%2Fx",
+    "%70roduction/x",
+    "ｐｒｏｄｕｃｔｉｏｎ/x",
+    "/proc/self/root{root}/production/x",
+    "/proc/self/cwd/../../../../../../../../../../{root}/production/x",
+    "production/" + "a" * 200,
+    "production/" + "d/" * 1000 + "x",
+    ".env",
+    "sub/.env",
+    "prod.env",
+    ".env.local",
+    ".ENV",
+]
+
+
+@pytest.mark.parametrize("trick", TRICKS, ids=lambda trick: trick[:40])
+async def test_no_spelling_of_a_guarded_path_goes_unasked(tree: Path, trick: str) -> None:
+    """T6: the real path is compared, by component, in any case and composition."""
+    path = trick.replace("{root}", str(tree)).replace("{name}", tree.name)
+    result = await write(tree, path)
+    assert result.action == "ask_user", path
+    assert result.approval_default == "deny"
+    assert result.approval_options == ["Allow once", "Allow always", "Deny"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "safe/x",
+        "productions/x",
+        "my-production/x",
+        "production",
+        "x.environment",
+        "notes.md",
+        "env",
+    ],
+)
+async def test_other_paths_are_not_asked_about(tree: Path, path: str) -> None:
+    """T6: no comparison looks at a part of a name; `production` alone is its own file."""
+    expected = "ask_user" if path == "production" else "continue"
+    assert (await write(tree, path)).action == expected
+
+
+@pytest.mark.parametrize("path", ["production/\0x", "", "   ", "loop/x", "a/" * 5000 + "\0"])
+async def test_a_path_that_cannot_be_resolved_is_denied(tree: Path, path: str) -> None:
+    """NUL bytes, empty paths and loops of symlinks have no real path to compare."""
+    assert (await write(tree, path)).action == "deny"
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+async def test_unicode_composition_makes_no_difference(tmp_path: Path, form: Any) -> None:
+    """T6: NFC versus NFD."""
+    path = unicodedata.normalize(form, "café/x")
+    assert (await write(tmp_path, path, patterns=["café/**"])).action == "ask_user"
+
+
+async def test_the_question_states_where_the_path_really_leads(tree: Path) -> None:
+    """The prompt states the resolved path, and the path as given when they differ."""
+    result = await write(tree, "link/x")
+    assert str(tree / "production" / "x") in (result.approval_prompt or "")
+    assert "given as 'link/x'" in (result.approval_prompt or "")
+    plain = await write(tree, str(tree / "production" / "x"))
+    assert "given as" not in (plain.approval_prompt or "")
+    assert "production/**" in (plain.reason or "")
+
+
+async def test_a_glob_whose_own_beginning_is_a_symlink_still_guards(tmp_path: Path) -> None:
+    """A pattern on a symlink guards what the link leads to, by either name."""
+    (tmp_path / "data" / "prod").mkdir(parents=True)
+    (tmp_path / "live").symlink_to(tmp_path / "data" / "prod")
+    pattern = f"{tmp_path}/live/**"
+    for path in ("live/x", "data/prod/x", "data/../live/x"):
+        assert (await write(tmp_path, path, patterns=[pattern])).action == "ask_user", path
+
+
+@pytest.mark.parametrize("tool", ["Write", "Edit", "MultiEdit", "NotebookEdit"])
+@pytest.mark.parametrize("key", ["file_path", "path", "notebook_path"])
+async def test_every_writing_tool_is_covered(tree: Path, tool: str, key: str) -> None:
+    """Write, Edit, MultiEdit and NotebookEdit, whichever name they give the path."""
+    coordinator = coordinator_in(tree)
+    await mount("production_guard", coordinator)
+    assert (await before_tool(coordinator, tool, {key: "link/x"})).action == "ask_user"
+    nested = {"edits": [{key: "safe/x"}, {"more": {key: "production/x"}}]}
+    assert (await before_tool(coordinator, tool, nested)).action == "ask_user"
+
+
+async def test_reading_is_not_asked_about(tree: Path) -> None:
+    """Only writes are guarded."""
+    coordinator = coordinator_in(tree)
+    await mount("production_guard", coordinator)
+    assert (
+        await before_tool(coordinator, "Read", {"file_path": "production/x"})
+    ).action == "continue"
+
+
+async def test_tools_and_their_keys_are_configurable(tree: Path) -> None:
+    """`tools` maps tool globs to one key or several."""
+    coordinator = coordinator_in(tree)
+    await mount("production_guard", coordinator, {"tools": {"mcp__*__put": "target"}, "shell": {}})
+    result = await before_tool(coordinator, "mcp__disk__put", {"target": "production/x"})
+    assert result.action == "ask_user"
+    assert (
+        await before_tool(coordinator, "Write", {"file_path": "production/x"})
+    ).action == "continue"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo x > production/x",
+        "echo x >> link/x",
+        "cp a production/",
+        "cd production && rm x",
+        "cd safe && touch ../production/x",
+        "dd if=a of=production/x",
+        "sort a --output=production/x",
+        "bash -c 'tee production/x'",
+        "sed -i s/a/b/ .env",
+        "mkdir production/new",
+        "sudo mv a link/b",
+        "git checkout -- production/x",
+    ],
+)
+async def test_shell_commands_that_name_a_guarded_path_are_asked_about(
+    tree: Path, command: str
+) -> None:
+    """A write is a write, also through the shell."""
+    coordinator = coordinator_in(tree)
+    await mount("production_guard", coordinator)
+    assert (await before_tool(coordinator, "Bash", {"command": command})).action == "ask_user"
+
+
+@pytest.mark.parametrize(
+    "command", ["cat production/x", "ls production", "echo production/x", "make"]
+)
+async def test_shell_commands_that_only_look_pass(tree: Path, command: str) -> None:
+    """Reading production is not writing to it."""
+    coordinator = coordinator_in(tree)
+    await mount("production_guard", coordinator)
+    assert (await before_tool(coordinator, "Bash", {"command": command})).action == "continue"
+
+
+async def test_the_action_can_be_a_denial(tree: Path) -> None:
+    """`action: deny` does not ask at all."""
+    result = await write(tree, "link/x", action="deny")
+    assert result.action == "deny"
+    assert str(tree / "production/x") in (result.reason or "")
+
+
+@pytest.mark.parametrize("patterns", [[], [""], ["/ok/**", " "]])
+async def test_patterns_that_guard_nothing_are_refused(tmp_path: Path, patterns: list[str]) -> None:
+    """A guard without a territory is a mistake, not a choice."""
+    with pytest.raises(ModuleLoadError, match="patterns"):
+        await mount("production_guard", coordinator_in(tmp_path), {"patterns": patterns})
+
+
+SEGMENTS = st.sampled_from([".", "..", "safe", "link", "production", "deep", "one", "x"])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(SEGMENTS, min_size=1, max_size=8))
+def test_a_path_is_guarded_exactly_when_it_really_leads_there(tree: Path, parts: list[str]) -> None:
+    """Whatever way the path takes, what counts is where the system would write."""
+    path = "/".join(parts)
+    real = Path(os.path.realpath(tree / path))
+    lexical = Path(os.path.normpath(tree / path))
+    production = tree / "production"
+    expected = real.is_relative_to(production) or "production" in lexical.parts
+    hit = Territory(["production/**"], tree).hit(path)
+    assert (hit is not None) == expected
+    if hit:
+        assert hit.resolved == real

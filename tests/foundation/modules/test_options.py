@@ -1,0 +1,107 @@
+"""Options of modules: right, or one line that says what is wrong."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import BaseModel, Field
+
+from amplifier_core.errors import ModuleLoadError
+from amplifier_foundation.modules.options import parse_config
+
+
+class Rule(BaseModel):
+    pattern: str
+    reason: str = "no"
+
+
+class Config(BaseModel):
+    timeout: float = Field(5.0, gt=0)
+    rules: list[Rule] = []
+    named: dict[str, Rule] = {}
+    api_key: str | None = None
+    class_: str = Field("x", alias="class")
+
+
+def refusal(config) -> str:
+    with pytest.raises(ModuleLoadError) as caught:
+        parse_config(Config, config, "hooks-example")
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.startswith("hooks-example: ")
+    return message
+
+
+@pytest.mark.parametrize("config", [None, {}, {"timeout": 5}])
+def test_nothing_means_the_defaults(config):
+    """No config is a config without options."""
+    assert parse_config(Config, config, "hooks-example").timeout == 5.0
+
+
+def test_values_are_validated():
+    """The result is the model."""
+    config = parse_config(Config, {"rules": [{"pattern": "x"}], "class": "y"}, "hooks-example")
+    assert config.rules[0].pattern == "x"
+    assert config.class_ == "y"
+
+
+def test_an_unknown_option_names_the_nearest_right_one():
+    """The message names owner, key, value and the nearest right key."""
+    message = refusal({"timeuot": 3})
+    assert "'timeuot'" in message
+    assert "3" in message
+    assert "did you mean 'timeout'?" in message
+
+
+def test_an_option_like_no_other_names_all():
+    """Where nothing is near, all keys are named."""
+    assert "have ['api_key', 'class', 'named', 'rules', 'timeout']" in refusal({"zzz": 1})
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"rules": [{"pattern": "x", "raeson": "y"}]},
+        {"named": {"one": {"pattern": "x", "raeson": "y"}}},
+    ],
+)
+def test_the_hint_knows_nested_options(config):
+    """The nearest key is looked for where the wrong one stands."""
+    message = refusal(config)
+    assert "raeson'" in message
+    assert "did you mean 'reason'?" in message
+
+
+def test_a_wrong_value_is_shown_with_its_place():
+    """Key, value and what would do."""
+    assert "option 'timeout' cannot be -1: Input should be greater than 0" in refusal(
+        {"timeout": -1}
+    )
+
+
+def test_a_missing_option_is_named():
+    """What is required is said."""
+    assert "option 'rules.0.pattern' is required" in refusal({"rules": [{}]})
+
+
+def test_every_fault_is_in_the_one_line():
+    """Two mistakes are two clauses."""
+    message = refusal({"timeout": "soon", "rles": []})
+    assert "'soon'" in message
+    assert "'rules'" in message
+
+
+def test_secrets_and_long_values_are_not_repeated():
+    """An error message is no place for a key, nor for a page of text."""
+    assert "hunter2" not in refusal({"api_key": ["hunter2"]})
+    assert len(refusal({"timeout": "x" * 5000})) < 300
+
+
+@pytest.mark.parametrize("config", [[], "timeout: 3", 7])
+def test_a_config_is_a_mapping(config):
+    """Anything else is named as what it is."""
+    assert "must be a mapping" in refusal(config)
+
+
+def test_keys_that_are_no_text_are_named():
+    """YAML may give numbers as keys."""
+    assert "option '1' cannot be 1: Keys should be strings" in refusal({1: 2})

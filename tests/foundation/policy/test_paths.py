@@ -1,0 +1,183 @@
+"""Real paths, compared by component (T6)."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_foundation.policy.paths import is_within, matches, resolve
+
+
+@pytest.mark.parametrize(
+    ("path", "real"),
+    [
+        ("x", "base/x"),
+        ("./x/", "base/x"),
+        ("a/../../other", "other"),
+        ("sub//x", "base/sub/x"),
+        ("link/x", "production/x"),
+        ("link/../x", "x"),
+        ("link/not/yet/there", "production/not/yet/there"),
+        ("dangling", "production/none"),
+        ("production%2Fx", "base/production%2Fx"),
+        ("~/x", "base/~/x"),
+    ],
+)
+def test_a_path_becomes_the_place_it_names(tmp_path, path, real):
+    """Absolute, `..` and symlinks resolved, also of not-yet-existing tails."""
+    (tmp_path / "production").mkdir()
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "link").symlink_to(tmp_path / "production")
+    (tmp_path / "base" / "dangling").symlink_to("../production/none")
+    assert resolve(path, tmp_path / "base") == tmp_path.resolve() / real
+
+
+def test_proc_self_root_is_the_root(tmp_path):
+    """/proc/self/root/production/x is /production/x."""
+    assert resolve(f"/proc/self/root{tmp_path}/x", Path("/")) == tmp_path.resolve() / "x"
+
+
+def test_a_relative_base_starts_at_the_working_directory(tmp_path, monkeypatch):
+    """The result is absolute whatever the base."""
+    monkeypatch.chdir(tmp_path)
+    assert resolve("x", Path("sub")) == tmp_path.resolve() / "sub" / "x"
+
+
+@pytest.mark.parametrize("path", ["", "  ", "a\0b"])
+def test_what_names_no_file_is_refused(path):
+    """NUL and empty are a ValueError."""
+    with pytest.raises(ValueError, match="path"):
+        resolve(path, Path("/tmp"))
+
+
+def test_a_loop_of_links_leads_nowhere_else(tmp_path):
+    """A symlink that leads to itself is refused, or stays where it is."""
+    (tmp_path / "loop").symlink_to("loop")
+    with contextlib.suppress(ValueError):
+        assert resolve("loop/x", tmp_path).is_relative_to(tmp_path.resolve())
+
+
+def test_five_thousand_characters_are_a_path_or_a_sentence(tmp_path):
+    """An over-long path neither crashes nor escapes."""
+    try:
+        real = resolve("a" * 5000, tmp_path)
+    except ValueError:
+        return
+    assert real.parent == tmp_path.resolve()
+
+
+def test_within_is_by_component_not_by_prefix(tmp_path):
+    """/safe-not is not inside /safe."""
+    safe = tmp_path / "safe"
+    assert is_within(safe / "x", [safe])
+    assert is_within(safe, [safe])
+    assert not is_within(tmp_path / "safe-not" / "x", [safe])
+    assert not is_within(safe / ".." / "production" / "x", [safe])
+    assert not is_within(tmp_path, [safe])
+    assert not is_within(safe / "x", [])
+
+
+def test_within_sees_through_links(tmp_path):
+    """A link inside a root that leads out is outside; a root may be a link itself."""
+    (tmp_path / "safe").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "safe" / "link").symlink_to(tmp_path / "out")
+    (tmp_path / "alias").symlink_to(tmp_path / "safe")
+    assert not is_within(tmp_path / "safe" / "link" / "x", [tmp_path / "safe"])
+    assert is_within(tmp_path / "safe" / "x", [tmp_path / "alias"])
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern", "expected"),
+    [
+        ("/srv/production/x", "production/**", True),
+        ("/srv/production", "production/**", True),
+        ("/srv/production/a/b", "production/", True),
+        ("/srv/nonproduction/x", "production/**", False),
+        ("/srv/production-old/x", "production/**", False),
+        ("/srv/Production/x", "/srv/production/**", True),
+        ("/srv/production%2Fx", "production/**", False),
+        ("/etc/passwd", "/etc/*", True),
+        ("/etc/ssh/config", "/etc/*", False),
+        ("/home/etc/passwd", "/etc/**", False),
+        ("/a/.env", "*.env", True),
+        ("/a/.env", ".env", True),
+        ("/a/.env.local", ".env*", True),
+        ("/a/b/c.pem", "**/*.{key,pem}", True),
+        ("/a/b/c.KEY", "**/*.{key,pem}", True),
+        ("/a/b/c.crt", "**/*.{key,pem}", False),
+        ("/a/x1", "x[0-9]", True),
+        ("/a/xa", "x[!0-9]", True),
+        ("/a/x]", "x[]]", True),
+        ("/a/x-", "x[a-]", True),
+        ("/a/x[", "x[", True),
+        ("/a/x{", "x{", True),
+        ("/a/{b}", "{b}", True),
+        ("/a/bd", "{b{c,d},e}", True),
+        ("/a/b/c/d/e", "a/**/e", True),
+        ("/a/e", "a/**/e", True),
+        ("/a/b/c", "a/?/c", True),
+        ("/anything", "**", True),
+    ],
+)
+def test_globs(path, pattern, expected):
+    """`**`, braces, classes and dotfiles; compared case-folded."""
+    assert matches(Path(path), [pattern]) == (pattern if expected else None)
+
+
+def test_composition_makes_no_difference():
+    """NFC and NFD are the same name."""
+    for form in ("NFC", "NFD"):
+        name = unicodedata.normalize(form, "/srv/Größe/é")
+        assert matches(Path(name), [unicodedata.normalize("NFD", "größe/**")])
+
+
+def test_full_width_letters_are_another_name():
+    """No file system takes them for the plain letters, so neither do we."""
+    assert matches(Path("/ｐroduction/x"), ["production/**"]) is None
+
+
+def test_the_home_directory_in_a_pattern(monkeypatch):
+    """A pattern may start with ~/."""
+    monkeypatch.setenv("HOME", "/home/somebody")
+    assert matches(Path("/home/somebody/.ssh/id"), ["~/.ssh/**"]) == "~/.ssh/**"
+    monkeypatch.setenv("HOME", "/home/another")
+    assert matches(Path("/home/another/.ssh/id"), ["~/.ssh/**"]) == "~/.ssh/**"
+    assert matches(Path("/home/another/.ssh/id"), ["{~/.ssh,/etc}/*"]) == "{~/.ssh,/etc}/*"
+    assert matches(Path("/home/somebody/.ssh/id"), ["~/.ssh/**"]) is None
+
+
+def test_the_first_matching_pattern_is_named():
+    """The answer is the first glob that matches."""
+    assert matches(Path("/a/b.py"), ["*.md", "*.py", "b.*"]) == "*.py"
+
+
+@pytest.mark.parametrize("pattern", ["", " ", "{" + ",".join("ab" * 3000) + "}", "{a,b}" * 64])
+def test_a_pattern_that_means_nothing_is_refused(pattern):
+    """Empty and endless patterns are errors, not silence."""
+    with pytest.raises(ValueError, match="pattern"):
+        matches(Path("/a"), [pattern])
+
+
+def test_no_pattern_is_exponential():
+    """A pattern of many stars is slow nowhere."""
+    assert matches(Path("/" + "a" * 200), ["*a" * 60 + "b"]) is None
+    assert matches(Path("/a" * 200), ["**/a/" * 60 + "b"]) is None
+
+
+NAMES = st.text("ab.", min_size=1, max_size=4).filter(lambda name: name.strip("."))
+
+
+@given(st.lists(NAMES, min_size=1, max_size=4), st.lists(NAMES | st.just("*"), max_size=4))
+def test_globs_agree_with_a_regular_expression(parts, glob):
+    """The matcher and the textbook translation give the same answer."""
+    pattern = "/" + "/".join([*glob, "**"])
+    textbook = "".join("/[^/]*" if part == "*" else "/" + re.escape(part) for part in glob)
+    path = "/" + "/".join(parts)
+    assert bool(matches(Path(path), [pattern])) == bool(re.fullmatch(textbook + "(/.*)?", path))

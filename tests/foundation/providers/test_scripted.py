@@ -1,0 +1,214 @@
+"""provider-scripted plays what was written."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_core import llm_errors
+from amplifier_core.errors import ModuleLoadError
+from amplifier_core.interfaces import StreamingProvider
+from amplifier_core.message_models import ChatRequest, Message
+from amplifier_foundation.providers import scripted
+from amplifier_foundation.providers.script import Reply, replies_of
+from amplifier_foundation.providers.scripted import ScriptedProvider
+from tests.foundation.providers.mounting import Place, asking, mounted, replied, streamed
+
+
+async def test_it_plays_reply_after_reply(way):
+    """A written conversation: text, thinking, tool calls, usage."""
+    script = [
+        {
+            "text": "Let me look.",
+            "thinking": "Files, then.",
+            "tool_calls": [{"name": "Bash", "input": {"command": "ls"}}, {"name": "Todo"}],
+            "usage": {"input_tokens": 9, "output_tokens": 3},
+        },
+        {"text": "Two files."},
+    ]
+    async with mounted(scripted, {"script": script}) as provider:
+        assert isinstance(provider, StreamingProvider)
+        first = await replied(provider, asking(), way)
+        second = await replied(provider, asking(), way)
+    assert [block.type for block in first.content] == ["thinking", "text", *["tool_call"] * 2]
+    one, two = provider.parse_tool_calls(first)
+    assert (one.name, one.arguments, two.arguments) == ("Bash", {"command": "ls"}, {})
+    assert one.id != two.id
+    assert first.usage.total_tokens == 12
+    assert (first.finish_reason, second.finish_reason) == ("tool_calls", "stop")
+    assert second.text == "Two files."
+
+
+async def test_it_streams_word_by_word():
+    """It streams word by word."""
+    async with mounted(scripted, {"script": [{"text": "One two  three.\n"}]}) as provider:
+        chunks, reply = await streamed(provider, asking())
+    words = [chunk.text for chunk in chunks if chunk.kind == "text"]
+    assert words == ["One", " two", "  three.", "\n"]
+    assert reply.text == "One two  three.\n"
+
+
+@given(st.text())
+async def test_no_character_is_lost_in_the_stream(text):
+    """The words of a stream are the text."""
+    provider = ScriptedProvider([Reply(text=text)])
+    chunks, reply = await streamed(provider, asking())
+    assert "".join(chunk.text for chunk in chunks) == reply.text == text
+
+
+async def test_an_error_is_raised_once_and_then_the_reply_comes(way):
+    """`error` is raised once; the retry gets the reply."""
+    line = {"text": "At last.", "error": {"type": "rate_limit", "retry_after": 1.5}}
+    async with mounted(scripted, {"script": [line, {"text": "Next."}]}) as provider:
+        with pytest.raises(llm_errors.RateLimitError) as caught:
+            await replied(provider, asking(), way)
+        assert (caught.value.retry_after, caught.value.status_code) == (1.5, 429)
+        assert caught.value.provider == "scripted"
+        assert (await replied(provider, asking(), way)).text == "At last."
+        assert (await replied(provider, asking(), way)).text == "Next."
+
+
+async def test_an_error_alone_is_followed_by_the_next_reply():
+    """A line that is nothing but an error takes up no reply; `times` repeats it."""
+    script = [{"error": {"type": "overloaded", "times": 2}}, {"text": "Here."}]
+    async with mounted(scripted, {"script": script}) as provider:
+        for _ in range(2):
+            with pytest.raises(llm_errors.ProviderUnavailableError):
+                await provider.complete(asking())
+        assert (await provider.complete(asking())).text == "Here."
+
+
+async def test_an_expectation_that_fails_says_what_was_said_instead():
+    """`expect` must be in what was said last, else a clear error, and the script waits."""
+    async with mounted(scripted, {"script": [{"text": "Yes.", "expect": "ready?"}]}) as provider:
+        with pytest.raises(llm_errors.InvalidRequestError) as caught:
+            await provider.complete(asking("Are you there?"))
+        assert "'ready?'" in str(caught.value)
+        assert "'Are you there?'" in str(caught.value)
+        assert not caught.value.retryable
+        assert (await provider.complete(asking("Are you ready?"))).text == "Yes."
+
+
+async def test_an_expectation_sees_past_what_a_hook_put_behind_the_question():
+    """What a hook injects behind the question does not hide it; earlier turns do not count."""
+    history = [
+        Message(role="user", content="old"),
+        Message(role="assistant", content="…"),
+        Message(role="user", content="new"),
+        Message(role="system", content="It is Monday."),
+    ]
+    async with mounted(scripted, {"script": [{"expect": "old"}]}) as provider:
+        with pytest.raises(llm_errors.InvalidRequestError):
+            await provider.complete(ChatRequest(messages=history))
+    async with mounted(scripted, {"script": [{"text": "Ok.", "expect": "new"}]}) as provider:
+        assert (await provider.complete(ChatRequest(messages=history))).text == "Ok."
+
+
+async def test_behind_the_end_it_says_a_closing_sentence():
+    """When the script is exhausted it says a fixed closing sentence."""
+    async with mounted(scripted, {"script": [], "closing": "Good night."}) as provider:
+        for _ in range(3):
+            assert (await provider.complete(asking())).text == "Good night."
+
+
+async def test_behind_the_end_it_raises_if_told_to():
+    """… or raises, per config."""
+    async with mounted(scripted, {"script": [{}], "when_done": "raise"}) as provider:
+        await provider.complete(asking())
+        with pytest.raises(llm_errors.InvalidRequestError, match="1 replies"):
+            await provider.complete(asking())
+
+
+async def test_a_script_that_repeats_gives_fresh_ids():
+    """… or begins again, with ids that the conversation has not seen."""
+    config = {"script": [{"tool_calls": [{"name": "Bash"}]}, {}], "when_done": "repeat"}
+    async with mounted(scripted, config) as provider:
+        replies = [await provider.complete(asking()) for _ in range(6)]
+    ids = [call.id for reply in replies for call in provider.parse_tool_calls(reply)]
+    assert len(ids) == len(set(ids)) == 3
+
+
+async def test_malformed_arguments_and_broken_streams_can_be_played(way):
+    """The awkward cases of real models, without a server."""
+    script = [
+        {"tool_calls": [{"name": "Bash", "arguments": '{"a'}]},
+        {"text": "x y", "break_after": 2},
+    ]
+    async with mounted(scripted, {"script": script}) as provider:
+        (call,) = provider.parse_tool_calls(await replied(provider, asking(), way))
+        assert call.arguments == {}
+        assert call.parse_error
+        with pytest.raises(llm_errors.StreamBrokenError):
+            await replied(provider, asking(), way)
+
+
+async def test_a_delay_does_not_block_the_loop(way):
+    """A slow reply waits without stopping others."""
+    async with mounted(scripted, {"script": [{"text": "Hm.", "delay": 0.2}]}) as provider:
+        started = time.monotonic()
+        waiting = asyncio.create_task(replied(provider, asking(), way))
+        await asyncio.sleep(0.01)
+        assert not waiting.done()
+        await waiting
+    assert time.monotonic() - started >= 0.2
+
+
+async def test_a_script_can_be_a_file(tmp_path: Path):
+    """A YAML file `script_file`, found from the session's working directory."""
+    (tmp_path / "talk.yaml").write_text("- text: From a file.\n- {text: Bye., expect: x}\n")
+    place = Place(str(tmp_path))
+    await scripted.mount(place, {"script_file": "talk.yaml", "name": "told"})
+    provider = place.mounted["providers", "told"]
+    assert (await provider.complete(asking())).text == "From a file."
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("- txet: x", "'text'"),
+        ("- text: [", "cannot be read"),
+        ("just words", "script"),
+        ("- error: explosion", "error"),
+    ],
+)
+async def test_a_bad_script_is_refused_with_a_sentence(tmp_path: Path, content, sentence):
+    """Bad input gets a clear sentence."""
+    (tmp_path / "bad.yaml").write_text(content)
+    with pytest.raises(ModuleLoadError, match=sentence):
+        await scripted.mount(Place(str(tmp_path)), {"script_file": "bad.yaml"})
+
+
+async def test_a_missing_file_and_two_scripts_are_refused(tmp_path: Path):
+    """Bad input gets a clear sentence."""
+    with pytest.raises(ModuleLoadError, match=r"none\.yaml"):
+        await scripted.mount(Place(str(tmp_path)), {"script_file": "none.yaml"})
+    both = {"script_file": "a.yaml", "script": [{"text": "x"}]}
+    with pytest.raises(ModuleLoadError, match="not both"):
+        await scripted.mount(Place(), both)
+
+
+async def test_it_is_fast_enough_for_a_benchmark():
+    """Very fast when delay is 0: a small multiple of a bare awaited call."""
+
+    async def bare(request):
+        return request
+
+    request, rounds = asking(), 2000
+    provider = ScriptedProvider(
+        replies_of([{"tool_calls": [{"name": "Bash"}]}, {"text": "Done."}]), when_done="repeat"
+    )
+
+    async def seconds(call):
+        started = time.perf_counter()
+        for _ in range(rounds):
+            await call(request)
+        return time.perf_counter() - started
+
+    await seconds(provider.complete)
+    ratio = min([await seconds(provider.complete) / await seconds(bare) for _ in range(5)])
+    assert ratio < 60

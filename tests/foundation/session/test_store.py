@@ -1,0 +1,128 @@
+"""Saved sessions: found again by id, prefix or name, never half written."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_core.errors import SessionStateError
+from amplifier_foundation.session.store import SessionInfo, SessionStore, data_home
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(st.characters()),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(state=st.dictionaries(st.text(), JSON, max_size=5), name=st.text(max_size=20))
+def test_what_was_saved_comes_back(
+    state: dict, name: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Session state can be saved and resumed in another process."""
+    store = SessionStore(tmp_path_factory.mktemp("s"))
+    store.save(SessionInfo("abc", name=name, turns=3), state)
+    back = store.load("abc")
+    assert back.state == state
+    assert (back.info.name, back.info.turns) == (name, 3)
+
+
+def test_a_session_is_found_by_id_prefix_and_name(tmp_path: Path) -> None:
+    """Resume by name or id."""
+    store = SessionStore(tmp_path)
+    store.save(SessionInfo("aa11", name="Fix the parser"), {})
+    store.save(SessionInfo("aa22", name="Write docs"), {})
+    assert store.find("aa11").id == store.find("fix the PARSER").id == "aa11"
+    assert store.find("aa2").id == "aa22"
+    with pytest.raises(SessionStateError, match="Several sessions begin with 'aa'"):
+        store.find("aa")
+    with pytest.raises(SessionStateError, match="No session 'zz'; the latest are"):
+        store.find("zz")
+
+
+@pytest.mark.parametrize("bad", ["", "../x", "a/b", ".hidden", "a\0b", "x" * 200, "é", "a\n"])
+def test_an_id_that_is_no_file_name_is_refused(bad: str, tmp_path: Path) -> None:
+    """Nothing is written outside the folder."""
+    with pytest.raises(SessionStateError, match="is no session id"):
+        SessionStore(tmp_path / "s").save(SessionInfo(bad), {})
+    assert not list(tmp_path.rglob("*x*"))
+
+
+def test_saving_again_keeps_the_time_of_creation(tmp_path: Path) -> None:
+    """Times: created once, updated at each save."""
+    store = SessionStore(tmp_path)
+    first = store.save(SessionInfo("a", created="2020-01-01T00:00:00+00:00"), {})
+    again = store.save(SessionInfo("a"), {"n": 2})
+    assert again.created == first.created
+    assert again.updated > again.created
+
+
+def test_sessions_are_private_and_listed_latest_first(tmp_path: Path) -> None:
+    """Only the owner reads them."""
+    store = SessionStore(tmp_path / "s")
+    store.save(SessionInfo("old"), {})
+    time.sleep(1.1)
+    store.save(SessionInfo("new"), {})
+    assert [info.id for info in store.list()] == ["new", "old"]
+    mode = stat.S_IMODE((tmp_path / "s" / "new.session").stat().st_mode)
+    assert mode == 0o600
+
+
+@pytest.mark.parametrize(
+    "content", ["", "not json\n", "[]\n{}\n", '{"format": 99}\n{}\n', '{"format": 1}\n', "\udcff"]
+)
+def test_a_damaged_file_is_listed_and_explained(content: str, tmp_path: Path) -> None:
+    """Bad input gets a clear sentence."""
+    store = SessionStore(tmp_path)
+    (tmp_path / "bad.session").write_bytes(content.encode("utf-8", "surrogateescape"))
+    assert [info.id for info in store.list()] == ["bad"]
+    with pytest.raises(SessionStateError, match="cannot be resumed"):
+        store.load("bad")
+    assert store.delete("bad").id == "bad"
+    assert store.list() == []
+
+
+def test_an_empty_store_has_no_sessions(tmp_path: Path) -> None:
+    """The folder need not exist."""
+    assert SessionStore(tmp_path / "none").list() == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a folder that nobody can write to")
+def test_a_folder_that_cannot_be_written_is_one_sentence() -> None:
+    """An error says what and why."""
+    with pytest.raises(SessionStateError, match="cannot be saved"):
+        SessionStore(Path("/proc/none")).save(SessionInfo("a"), {})
+
+
+def test_a_kill_while_saving_leaves_the_old_or_the_new(tmp_path: Path) -> None:
+    """Replaced whole or not at all."""
+    store = SessionStore(tmp_path)
+    store.save(SessionInfo("a"), {"n": -1})
+    script = (
+        "import sys; from pathlib import Path\n"
+        "from amplifier_foundation.session.store import *\n"
+        "s = SessionStore(Path(sys.argv[1])); n = 0\n"
+        "while True:\n    s.save(SessionInfo('a'), {'n': n, 'x': 'y' * 100000}); n += 1\n"
+    )
+    for pause in (0.5, 0.7, 0.9):
+        child = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)])
+        time.sleep(pause)
+        child.kill()
+        child.wait()
+        assert "n" in store.load("a").state
+    assert [info.id for info in store.list()] == ["a"]
+
+
+def test_the_folder_follows_xdg() -> None:
+    """By XDG: an absolute XDG_DATA_HOME, else ~/.local/share."""
+    assert data_home({"XDG_DATA_HOME": "/d", "HOME": "/h"}) == Path("/d")
+    assert data_home({"XDG_DATA_HOME": "relative", "HOME": "/h"}) == Path("/h/.local/share")
+    assert data_home({"HOME": "/h"}) == Path("/h/.local/share")

@@ -1,0 +1,157 @@
+"""A call was approved and started, and the process died: nobody knows, and nobody runs it again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_audit.reader.reading import open_log, read_records
+from amplifier_foundation.session.assembly import audit_folder
+from amplifier_foundation.session.unknown_outcomes import (
+    UnknownOutcome,
+    unknown_outcomes,
+    with_unknown_results,
+)
+from tests.foundation.session.workshop import Workshop, calls, script
+
+GUARD = """
+from amplifier_core.interfaces import hook
+from amplifier_core.models import HookResult
+
+@hook("tool:pre")
+async def guard(event, data):
+    return HookResult(action="ask_user", approval_prompt="deploy?")
+"""
+
+DYING = """
+import asyncio, sys
+from amplifier_foundation.session.assembly import open_session
+from amplifier_foundation.bundles import load_bundle
+from amplifier_core.testing import ScriptedApproval
+
+async def main():
+    bundle = load_bundle(project_dir=sys.argv[1], env={"HOME": sys.argv[2]})
+    session = await open_session(bundle, session_id="dying", working_dir=sys.argv[1],
+                                 approval_system=ScriptedApproval("Allow"))
+    await session.execute("deploy")
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Workshop:
+    return Workshop(tmp_path)
+
+
+def plan(shop: Workshop) -> dict[str, Any]:
+    command = f"echo once >> {shop.folder}/deployed; kill -9 $PPID; sleep 1"
+    return {
+        "providers": script(calls("Bash", command=command), "It is done."),
+        "tools": ["tool-bash"],
+        "hooks": ["./guard.py"],
+        "audit": {"enabled": True, "path": str(shop.folder / "trail")},
+    }
+
+
+async def died(shop: Workshop) -> None:
+    """Another process runs the approved call and is killed while it runs."""
+    shop.write("guard.py", GUARD)
+    shop.save(**plan(shop))
+    program = [sys.executable, "-c", DYING, str(shop.folder), str(shop.home)]
+    done = await asyncio.to_thread(subprocess.run, program, capture_output=True, timeout=50)
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+
+
+async def test_a_call_that_died_with_its_process_is_told_as_unknown_and_never_run_twice(
+    shop: Workshop,
+) -> None:
+    """T12: kill -9 during the tool; the outcome is unknown, no automatic second run."""
+    await died(shop)
+    bundle = shop.bundle(**{**plan(shop), "providers": script("What happened?")})
+    folder = audit_folder(bundle.mount_plan["audit"], "dying")
+    (left,) = unknown_outcomes(read_records(open_log(folder)), "dying")
+    assert (left.tool, left.gated, left.session) == ("Bash", True, "dying")
+    state = {"version": 1, "session_id": "dying", "messages": []}
+    async with shop.session(bundle, resume=state) as session:
+        assert shop.screen.of("session") == [left.sentence]
+        assert "which was approved, is unknown" in left.sentence
+        (note,) = session.context.get_messages()
+        assert note["content"] == left.sentence
+        await session.execute("go on")
+    assert (shop.folder / "deployed").read_text() == "once\n"
+    assert unknown_outcomes(read_records(open_log(folder))) == []
+
+
+async def test_what_was_told_once_is_not_told_again(shop: Workshop) -> None:
+    """The trail says that the outcome is unknown, so the next process has nothing to tell."""
+    await died(shop)
+    bundle = shop.bundle(**{**plan(shop), "providers": script("a", "b")})
+    state = {"version": 1, "session_id": "dying", "messages": []}
+    for _ in range(2):
+        async with shop.session(bundle, resume=state):
+            pass
+    assert len(shop.screen.of("session")) == 1
+
+
+async def test_a_session_without_a_trail_has_nothing_to_tell(shop: Workshop) -> None:
+    """No trail, no claim; and a trail that is not there yet is not an error."""
+    state = {"version": 1, "session_id": "fresh", "messages": []}
+    trail = {"enabled": True, "path": str(shop.folder / "trail")}
+    for options in ({"enabled": False}, trail):
+        async with shop.session(shop.bundle(audit=options), resume=state):
+            pass
+    assert shop.screen.of("session") == []
+
+
+def record(kind: str, call_id: str, session: str = "s") -> dict[str, Any]:
+    return {"type": kind, "session": session, "time": "now", "body": {"tool": "T", "id": call_id}}
+
+
+def test_calls_are_matched_by_session_and_id() -> None:
+    """Only what was started and not finished is unknown; an id may come again."""
+    records = [
+        record("tool_started", "1"),
+        record("tool_finished", "1"),
+        record("tool_started", "1"),
+        record("tool_started", "2", "other"),
+        record("tool_finished", "2"),
+        record("dispatch", "3"),
+    ]
+    assert [(one.session, one.call_id) for one in unknown_outcomes(records)] == [
+        ("s", "1"), ("other", "2"),
+    ]  # fmt: skip
+    assert [one.call_id for one in unknown_outcomes(records, "other")] == ["2"]
+
+
+def test_the_sentence_of_an_ungated_call_claims_no_approval() -> None:
+    """What is said is what is known."""
+    assert "approved" not in UnknownOutcome("T", "1").sentence
+
+
+async def test_a_saved_conversation_with_an_open_call_can_go_on(shop: Workshop) -> None:
+    """A call without a result gets one that says so, before anything else is said."""
+    made = [{"id": "1", "name": "A", "arguments": {}}, {"id": "2", "name": "B", "arguments": {}}]
+    saved = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": "", "tool_calls": made},
+        {"role": "tool", "content": "done", "tool_call_id": "1"},
+        {"role": "user", "content": "still there?"},
+        {"role": "assistant", "content": "", "tool_calls": [{"id": "3", "name": "C"}]},
+    ]
+    shaped = with_unknown_results(json.loads(json.dumps(saved)))
+    assert [(one["role"], one.get("tool_call_id")) for one in shaped] == [
+        ("user", None), ("assistant", None), ("tool", "1"), ("tool", "2"), ("user", None),
+        ("assistant", None), ("tool", "3"),
+    ]  # fmt: skip
+    state = {"version": 1, "session_id": os.urandom(4).hex(), "messages": saved}
+    async with shop.session(resume=state) as session:
+        assert len(session.context.get_messages()) == 7

@@ -1,0 +1,126 @@
+"""T21: whatever size or shape a tool or a hook brings, the session goes on."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from amplifier_core.models import HookResult, ToolResult
+from amplifier_core.session import AmplifierSession
+from amplifier_core.testing import EventRecorder, MockTool
+from amplifier_core.tool_call import RESULT_LIMIT, text_for_conversation
+from tests.support.stage import calls, plan_for, stage
+
+
+def deep(levels: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for _ in range(levels):
+        value = {"in": value}
+    return value
+
+
+def circle() -> dict[str, Any]:
+    value: dict[str, Any] = {"name": "circle"}
+    value["self"] = value
+    return value
+
+
+class Unprintable:
+    def __repr__(self) -> str:
+        raise ValueError("no repr")
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        raise ValueError("no copy")
+
+
+class Ambiguous:
+    """As arrays do: a comparison that is neither true nor false."""
+
+    def __eq__(self, other: object) -> Any:
+        return self
+
+    def __bool__(self) -> bool:
+        raise ValueError("the truth value is ambiguous")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+PAYLOADS = {
+    "100 MB": lambda: "x" * 100_000_000,
+    "100 MB in a dict": lambda: {"text": "x" * 100_000_000},
+    "depth 10,000": lambda: deep(10_000),
+    "1,000,000 keys": lambda: {str(number): number for number in range(1_000_000)},
+    "a circle": circle,
+    "an object without repr": lambda: {"it": Unprintable()},
+    "an ambiguous comparison": lambda: {"it": Ambiguous()},
+    "odd keys": lambda: {(1, 2): "pair", None: "nothing"},
+    "lone surrogates": lambda: "a\ud800b",
+}
+
+
+SLOW_TO_MAKE = ("100 MB in a dict", "1,000,000 keys")
+CASES = [(name, True) for name in PAYLOADS]
+CASES += [(name, False) for name in PAYLOADS if name not in SLOW_TO_MAKE]
+
+
+@pytest.mark.parametrize(("name", "observed"), CASES)
+async def test_any_result_of_a_tool_is_survived_and_cut(name: str, observed: bool) -> None:
+    """100 MB tool result, depth 10,000, 1,000,000 keys, self-referencing dict, no repr, no copy."""
+    output = PAYLOADS[name]()
+    tool = MockTool("Big", lambda given: ToolResult(output=output))
+    async with stage([calls("Big"), {"text": "survived"}], tools=[tool]) as staged:
+        if observed:
+            staged.hooks.register("tool:*", EventRecorder(), name="watching")
+        started = time.monotonic()
+        assert await staged.session.execute("go") == "survived"
+        assert time.monotonic() - started < 30
+        (text,) = staged.texts("tool")
+    assert len(text) <= RESULT_LIMIT + 200
+    text.encode("utf-8")
+
+
+@pytest.mark.parametrize("name", ["depth 10,000", "a circle", "100 MB"])
+async def test_any_data_of_a_hook_is_survived(name: str) -> None:
+    """A hook that changes input and result into something enormous changes them, no more."""
+    odd = PAYLOADS[name]()
+
+    async def change(event: str, data: dict[str, Any]) -> HookResult:
+        key = "tool_input" if event == "tool:pre" else "tool_result"
+        changed = {"odd": odd} if event == "tool:pre" else {"success": True, "output": odd}
+        return HookResult(action="modify", data={**data, key: changed})
+
+    tool = MockTool("Echo", "fine")
+    async with stage([calls("Echo"), {"text": "survived"}], tools=[tool]) as staged:
+        staged.hooks.register("tool:*", change)
+        assert await staged.session.execute("go") == "survived"
+    assert tool.calls[0].keys() == {"odd"}
+
+
+def test_a_long_result_is_cut_with_a_sentence() -> None:
+    """What goes into the conversation is cut at a limit, and the agent is told."""
+    text = text_for_conversation(ToolResult(output="abcdef"), 4)
+    assert text.startswith("abcd\n[2 of 6 characters are left out: over the limit of 4")
+    assert text_for_conversation(ToolResult(output="abcdef"), None) == "abcdef"
+
+
+async def test_the_limit_is_the_sessions_to_set() -> None:
+    """session.tool_result_limit; hooks and callers still see the whole result."""
+    tool = MockTool("Echo", "x" * 50)
+    async with stage(
+        [calls("Echo"), {"text": "ok"}], tools=[tool], session={"tool_result_limit": 10}
+    ) as staged:
+        heard = staged.listen()
+        await staged.session.execute("go")
+        (text,) = staged.texts("tool")
+    assert text.startswith("x" * 10 + "\n[40 of 50 characters")
+    ((_, post),) = heard.get_events("tool:post")
+    assert post["tool_result"]["output"] == "x" * 50
+
+
+@pytest.mark.parametrize("limit", [0, -1, "many", True, 1.5])
+def test_a_limit_that_is_none_is_refused(limit: Any) -> None:
+    """Bad input gets a clear sentence."""
+    with pytest.raises(ValueError, match=r"session\.tool_result_limit: a positive number"):
+        AmplifierSession(plan_for([], session={"tool_result_limit": limit}))
