@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from amplifier_core.utils import describe_error, finished
+from amplifier_core.utils import describe_error, run_with_timeout
 
 logger = logging.getLogger(__name__)
 
@@ -78,6 +78,6 @@ class CancellationToken:
             try:
                 outcome = callback()
                 if inspect.isawaitable(outcome):
-                    await finished(outcome, PATIENCE)
+                    await run_with_timeout(outcome, PATIENCE)
             except Exception as error:  # noqa: BLE001 - a stop must reach all of them
                 logger.warning("A cancellation callback failed: %s", describe_error(error))

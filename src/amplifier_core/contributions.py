@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from amplifier_core.utils import describe_error, finished
+from amplifier_core.utils import describe_error, run_with_timeout
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class Contributions:
             try:
                 value = entry["callback"]()
                 if inspect.isawaitable(value):
-                    value = await finished(value, PATIENCE)
+                    value = await run_with_timeout(value, PATIENCE)
             except Exception as error:  # noqa: BLE001 - one contributor must not silence the others
                 logger.warning(
                     "Contributor '%s' of channel '%s' failed: %s",

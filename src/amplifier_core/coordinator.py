@@ -11,7 +11,7 @@ from typing import Any
 
 from amplifier_core import display, output
 from amplifier_core.approval import ApprovalGate
-from amplifier_core.approval.passage import Gates, Passage, digest_of
+from amplifier_core.approval.passage import Gates, Passage, digest_operation
 from amplifier_core.cancellation import CancellationToken
 from amplifier_core.contributions import Contributions
 from amplifier_core.errors import ApprovalError
@@ -28,8 +28,8 @@ from amplifier_core.hooks import (
     HookRegistry,
     Plan,
     Steps,
-    as_dict,
     dispatch_of,
+    normalize_data,
 )
 from amplifier_core.injection.limits import (
     INJECTION_BUDGET_PER_TURN,
@@ -40,12 +40,12 @@ from amplifier_core.injection.limits import (
     messages,
 )
 from amplifier_core.injection.placing import Injector
-from amplifier_core.isolation import detached
-from amplifier_core.models import HookResult, Level, continued, replaced
+from amplifier_core.isolation import detach
+from amplifier_core.models import HookResult, Level, continue_with, replace_fields
 from amplifier_core.mount_points import MountPoints
-from amplifier_core.precedence import injections
+from amplifier_core.precedence import list_injections
 from amplifier_core.trail import AuditSink, Scrubber, Trail
-from amplifier_core.utils import describe_error, finished
+from amplifier_core.utils import describe_error, run_with_timeout
 
 __all__ = [
     "INJECTION_BUDGET_PER_TURN",
@@ -141,16 +141,16 @@ class SessionCoordinator:
 
         That is `continue` with the final data, a copy nobody else holds, or `deny` with the reason.
         """
-        given = detached(data if type(data) is dict else as_dict(data))
+        given = detach(data if type(data) is dict else normalize_data(data))
         if is_notification(event):
             await self.notify(event, given)
-            return continued({**self.hooks.default_fields, **given})
+            return continue_with({**self.hooks.default_fields, **given})
         if not self.hooks.hears(event):
             await self._unheard(event, given)
             return await self.hooks.emit(event, given)
         run = await self._dispatched(event, given)
         if not run.spoken:
-            return continued(run.data)
+            return continue_with(run.data)
         return await self._operation(run, given)
 
     def reaches_anybody(self, event: str) -> bool:
@@ -175,11 +175,11 @@ class SessionCoordinator:
             comments += passage.comments
             if passage.edited_input is not None:
                 # From here on this is the operation: nothing goes back to what was edited away.
-                given = {**run.data, "tool_input": detached(passage.edited_input)}
+                given = {**run.data, "tool_input": detach(passage.edited_input)}
                 run = await self._dispatched(run.event, given)
             elif passage.allowed and answered and await self._changed_meanwhile(run):
                 run = await self._dispatched(run.event, given)
-                if digest_of(run.event, run.data) != passage.digest:
+                if digest_operation(run.event, run.data) != passage.digest:
                     answered.clear()  # the person has not seen this
             else:
                 await self._inject(run.event, run.spoken)
@@ -229,7 +229,7 @@ class SessionCoordinator:
         guard, before, held = answer.handler, output.running.get(), output.Holder()
         output.running.set(held)
         try:
-            now = await finished(guard.execute(run.event, detached(run.data)), None)
+            now = await run_with_timeout(guard.execute(run.event, detach(run.data)), None)
         except Exception as error:  # noqa: BLE001 - judged like any failing guard
             logger.warning("Guard '%s' failed: %s", guard.name, describe_error(error))
             return True
@@ -248,16 +248,16 @@ class SessionCoordinator:
         if not passage.allowed:
             denied = await self._denied(run.event, passage.hook, passage.reason)
             data = run.spoken[-1].result.data if run.denied else None
-            return denied if data is None else replaced(denied, data=data)
-        result = continued(run.data)
+            return denied if data is None else replace_fields(denied, data=data)
+        result = continue_with(run.data)
         if not answered:
             return result
         reason = "; ".join(comments) or None
-        return replaced(result, reason=reason, _gated=passage.digest)
+        return replace_fields(result, reason=reason, _gated=passage.digest)
 
     async def _denied(self, event: str, hook: str, reason: str) -> HookResult:
         await self.notify(POLICY_VIOLATION, {"event": event, "hook": hook, "reason": reason})
-        return replaced(HookResult(action="deny", reason=reason), _denied_by=hook)
+        return replace_fields(HookResult(action="deny", reason=reason), _denied_by=hook)
 
     # Carrying out single answers, for loops that emit by themselves
 
@@ -269,7 +269,7 @@ class SessionCoordinator:
         await self._show_all(run, {})
         if is_notification(run.event):
             await self._inject(run.event, run.spoken)
-            return continued(run.data)
+            return continue_with(run.data)
         answered: set[tuple[int, str]] = set()
         passage = _settled(run, answered) or await self._gates.passage(run, answered)
         await self._inject(run.event, run.spoken)
@@ -295,7 +295,7 @@ class SessionCoordinator:
         self, result: HookResult, hook_name: str = UNKNOWN, event: str = ""
     ) -> HookResult:
         """Put a result's question to the person; returns `continue` or `deny`."""
-        asking = replaced(result, action="ask_user")
+        asking = replace_fields(result, action="ask_user")
         run = self._stranger_run(asking, event, hook_name)
         answered: set[tuple[int, str]] = set()
         passage = _settled(run, answered) or await self._gates.passage(run, answered)
@@ -315,7 +315,7 @@ class SessionCoordinator:
             screen = self.display_system or display.LoggingDisplay()
             shown = screen.show_message(text, level, source)
             if inspect.isawaitable(shown):
-                await finished(shown, PATIENCE)
+                await run_with_timeout(shown, PATIENCE)
         except Exception as error:
             logger.exception("The display failed; the message was: %s", text)
             self._trail.write("error", {"what": "display", "error": describe_error(error)})
@@ -395,7 +395,7 @@ class SessionCoordinator:
         asked = {**data, "messages": self._injector.for_one_request(history)}
         if not self.hooks.hears(PROVIDER_REQUEST):
             await self._unheard(PROVIDER_REQUEST, asked)
-            return continued(asked)
+            return continue_with(asked)
         result = await self.execute_with_hooks(PROVIDER_REQUEST, asked)
         if result.action == "deny" or result.data is None:
             return result
@@ -405,7 +405,7 @@ class SessionCoordinator:
             return await self._denied(PROVIDER_REQUEST, "kernel", why)
         fresh = (await self._injector.history())[stored:]
         sent = self._injector.for_one_request([*kept, *fresh])
-        return replaced(result, data={**result.data, "messages": sent})
+        return replace_fields(result, data={**result.data, "messages": sent})
 
     @property
     def injection_budget(self) -> int:
@@ -475,6 +475,10 @@ class SessionCoordinator:
         """The pen of this session; hooks and tools cannot import what it writes to."""
         return self._trail
 
+    def scrub(self, value: Any) -> Any:
+        """The value as it may leave the session: every text in it passed through the scrubbers."""
+        return self._trail.scrubbed(value)
+
     def register_scrubber(self, scrubber: Scrubber) -> Callable[[], None]:
         """Run over every text before it is displayed, injected or written to the trail."""
         scrubbers = self._trail.scrubbers
@@ -542,7 +546,7 @@ class SessionCoordinator:
         try:
             outcome = undo()
             if inspect.isawaitable(outcome):
-                await finished(outcome, PATIENCE)
+                await run_with_timeout(outcome, PATIENCE)
         except Exception as error:
             logger.exception("A clean-up failed")
             self._trail.write("error", {"what": "clean-up", "error": describe_error(error)})
@@ -724,7 +728,7 @@ def _injections_of(result: HookResult, hook: str, event: str) -> list[Injection]
             ephemeral=one.ephemeral,
             append_to_last_tool_result=one.append_to_last_tool_result,
         )
-        for one in injections(result)
+        for one in list_injections(result)
     ]
 
 

@@ -26,10 +26,10 @@ from pydantic import BaseModel, ValidationError
 
 from amplifier_core import events
 from amplifier_core.errors import HookDepthExceeded, HookTimeout, InvalidHookResult
-from amplifier_core.isolation import NotPlain, adopted, copy_dict, copy_plain, detached
-from amplifier_core.models import CONTINUE, HookResult, continued, problem_of, replaced
+from amplifier_core.isolation import NotPlain, adopt, copy_dict, copy_plain, detach
+from amplifier_core.models import CONTINUE, HookResult, continue_with, find_problem, replace_fields
 from amplifier_core.precedence import STRONGEST_FIRST, fold
-from amplifier_core.utils import describe_error, finished, timestamp
+from amplifier_core.utils import describe_error, run_with_timeout, timestamp
 
 logger = logging.getLogger(__name__)
 
@@ -90,12 +90,12 @@ class HookHandler:
             answer = await (answer if limit is None else self._limited(answer, limit))
         if limit is not None and time.monotonic() - started > limit:
             raise HookTimeout(f"took longer than {limit:g} s")
-        return read_result(answer)
+        return read_answer(answer)
 
     async def _limited(self, work: Awaitable[Any], limit: float) -> Any:
         started = time.monotonic()
         try:
-            return await finished(work, limit)
+            return await run_with_timeout(work, limit)
         except TimeoutError as error:
             if time.monotonic() - started < limit:
                 raise  # its own
@@ -181,8 +181,8 @@ class Dispatch:
     def fold(self) -> HookResult:
         """The result that stands for all of them; it carries this dispatch along, privately."""
         if not self.spoken:
-            return continued(self.data)
-        return replaced(fold(self.spoken, self.data), _dispatch=self)
+            return continue_with(self.data)
+        return replace_fields(fold(self.spoken, self.data), _dispatch=self)
 
 
 def dispatch_of(result: HookResult) -> Dispatch | None:
@@ -479,9 +479,9 @@ class HookRegistry:
         except (KeyError, TypeError):
             plan = self._plan(event)
         if type(data) is not dict:
-            data = as_dict(data)
+            data = normalize_data(data)
         if not plan:
-            return continued({**self._defaults, **data})
+            return continue_with({**self._defaults, **data})
         calls, depth = plan.calls, _depth.get()
         if calls is None or depth >= MAX_DEPTH:
             return (await self.dispatch(event, data)).fold()
@@ -503,7 +503,7 @@ class HookRegistry:
                     answer = _failure(error)
                 break
             else:
-                return continued(current)
+                return continue_with(current)
             run = Dispatch(event, plan, current, seen)
             index = len(calls) - length_hint(waiting) - 1
             return (await _ask_from(index, run, answer)).fold()
@@ -538,7 +538,7 @@ class HookRegistry:
 
     def _dispatch(self, event: str, data: Any) -> Dispatch:
         if type(data) is not dict:
-            data = as_dict(data)
+            data = normalize_data(data)
         stamped = {**self._defaults, **data, "timestamp": timestamp()}
         return Dispatch(event, self._plan(event), stamped, copy_plain(stamped))
 
@@ -568,7 +568,7 @@ async def _ask_from(  # noqa: C901 - the loop that every audited event goes thro
         try:
             if answer is _NOT_ASKED:
                 if call is None or run.shared is None:
-                    answer = record.execute(name, detached(run.data))
+                    answer = record.execute(name, detach(run.data))
                 else:
                     answer = call(name, run.shared)
             if type(answer) is CoroutineType or inspect.isawaitable(answer):
@@ -590,7 +590,7 @@ async def _replies(run: Dispatch, timeout: float) -> AsyncIterator[Any]:
         limit = min(timeout, record.timeout or timeout)
         limited = HookHandler(record.handler, name=record.name, timeout=limit)
         try:
-            result = await limited.execute(name, detached(run.data))
+            result = await limited.execute(name, detach(run.data))
         except _FAILURES as error:
             _after_failure(run, limited, _failure(error))
             continue
@@ -627,7 +627,7 @@ def _take(run: Dispatch, record: HookHandler, answer: Any) -> None:
     error = answer if isinstance(answer, BaseException) else None
     if error is None:
         try:
-            result = read_result(answer)
+            result = read_answer(answer)
         except InvalidHookResult as caught:
             error = caught
     if error is not None:
@@ -639,7 +639,7 @@ def _take(run: Dispatch, record: HookHandler, answer: Any) -> None:
     run.denied = result.action == "deny"
 
 
-def read_result(answer: Any) -> HookResult:
+def read_answer(answer: Any) -> HookResult:
     """The HookResult in what a handler returned; None and dicts are understood."""
     if answer is None:
         return CONTINUE
@@ -654,7 +654,7 @@ def read_result(answer: Any) -> HookResult:
         raise InvalidHookResult("answered 'modify' without a dict in data")
     if answer.action not in STRONGEST_FIRST:
         raise InvalidHookResult(f"answered the unknown action {answer.action!r}")
-    if answer.action == "inject_context" and (problem := problem_of(answer)):
+    if answer.action == "inject_context" and (problem := find_problem(answer)):
         raise InvalidHookResult(f"wants to inject what is no text: {problem}")
     return answer
 
@@ -673,7 +673,7 @@ def _after_failure(run: Dispatch, record: HookHandler, error: BaseException) -> 
 
 def _take_over(run: Dispatch, returned: Any) -> None:
     before = run.data
-    run.data = adopted(returned, before)
+    run.data = adopt(returned, before)
     for key in PINNED:
         if key in before:
             run.data[key] = before[key]
@@ -756,7 +756,7 @@ def _check_handler(handler: Any) -> None:
         ) from error
 
 
-def as_dict(data: Any) -> dict[str, Any]:
+def normalize_data(data: Any) -> dict[str, Any]:
     """Event data of the forms that modules emit: a mapping, a model, nothing, or one value."""
     if data is None:
         return {}

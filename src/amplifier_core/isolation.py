@@ -79,7 +79,7 @@ def copy_plain(data: dict[str, Any]) -> dict[str, Any] | None:
         return None
 
 
-def detached(data: dict[str, Any]) -> dict[str, Any]:
+def detach(data: dict[str, Any]) -> dict[str, Any]:
     """A private copy, by the fast way if there is one."""
     plain = copy_plain(data)
     if plain is not None:
@@ -172,7 +172,7 @@ def _fill(target: Any, source: Any, made: dict[int, Any]) -> None:
 # What a hook handed back
 
 
-def adopted(returned: dict[str, Any], current: dict[str, Any]) -> dict[str, Any]:
+def adopt(returned: dict[str, Any], current: dict[str, Any]) -> dict[str, Any]:
     """What a hook handed back, detached from it; parts it left alone are the caller's own again."""
     result = {}
     for key, item in returned.items():

@@ -72,7 +72,7 @@ class Message(_Value):
     @property
     def text(self) -> str:
         """The readable part."""
-        return text_of(self.content)
+        return extract_text(self.content)
 
 
 class ToolSpec(_Value):
@@ -116,7 +116,7 @@ class ChatRequest(_Value):
 _REQUEST = {name: field.default for name, field in ChatRequest.model_fields.items()}
 
 
-def request_of(messages: list[Message], tools: list[ToolSpec] | None) -> ChatRequest:
+def build_request(messages: list[Message], tools: list[ToolSpec] | None) -> ChatRequest:
     """A request of parts that are validated already; it is made for every call of a model."""
     request = ChatRequest.__new__(ChatRequest)
     values = {**_REQUEST, "messages": messages, "tools": tools}
@@ -140,7 +140,7 @@ class ChatResponse(_Value):
     @property
     def text(self) -> str:
         """The readable part."""
-        return text_of(self.content)
+        return extract_text(self.content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class StreamChunk:
     response: ChatResponse | None = None
 
 
-def text_of(content: str | list[Any] | None) -> str:
+def extract_text(content: str | list[Any] | None) -> str:
     """The text blocks of a content, joined; other blocks have none."""
     if content is None or isinstance(content, str):
         return content or ""

@@ -91,7 +91,7 @@ _DEFAULTS = {name: field.default for name, field in HookResult.model_fields.item
 _CONTINUED_FIELDS = {"action", "data"}
 
 
-def continued(data: dict[str, Any] | None) -> HookResult:
+def continue_with(data: dict[str, Any] | None) -> HookResult:
     """`HookResult(action="continue", data=data)` for data that is known to be a dict."""
     values = _DEFAULTS.copy()
     values["data"] = data
@@ -101,10 +101,10 @@ def continued(data: dict[str, Any] | None) -> HookResult:
     return result
 
 
-CONTINUE: HookResult = continued(None)
+CONTINUE: HookResult = continue_with(None)
 
 
-def replaced(result: HookResult, **changes: Any) -> HookResult:
+def replace_fields(result: HookResult, **changes: Any) -> HookResult:
     """A new result with some fields changed; extra names are kept as plain attributes."""
     fresh: HookResult = _new(HookResult)
     _set_values(fresh, {**result.__dict__, **changes})
@@ -112,7 +112,7 @@ def replaced(result: HookResult, **changes: Any) -> HookResult:
     return fresh
 
 
-def problem_of(result: HookResult) -> str | None:
+def find_problem(result: HookResult) -> str | None:
     """What is wrong with a result that was copied or built past its validation."""
     try:
         HookResult.model_validate({**result.__dict__, "data": None}, strict=True)
@@ -181,7 +181,7 @@ __all__ = [
     "Role",
     "ToolCall",
     "ToolResult",
-    "continued",
-    "problem_of",
-    "replaced",
+    "continue_with",
+    "find_problem",
+    "replace_fields",
 ]

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
-from amplifier_core.models import Action, ContextInjection, HookResult, continued, replaced
+from amplifier_core.models import (
+    Action,
+    ContextInjection,
+    HookResult,
+    continue_with,
+    replace_fields,
+)
 
 STRONGEST_FIRST: tuple[Action, ...] = ("deny", "ask_user", "inject_context", "modify", "continue")
 
@@ -29,19 +35,19 @@ def fold(answers: Sequence[Spoken], data: dict[str, Any]) -> HookResult:
     """The one result that stands for all answers, carrying the final data."""
     winner = strongest(answers)
     if winner is None:
-        return continued(data)
+        return continue_with(data)
     result = winner.result
     if result.action == "deny":
-        return replaced(result)
+        return replace_fields(result)
     if result.action == "inject_context":
         text = _joined(answers)
-        return replaced(result, data=data, context_injection=text, context_injections=None)
+        return replace_fields(result, data=data, context_injection=text, context_injections=None)
     if result.action == "ask_user":
-        return replaced(result, data=data)
-    return replaced(result, action="continue", data=data)
+        return replace_fields(result, data=data)
+    return replace_fields(result, action="continue", data=data)
 
 
-def injections(result: HookResult) -> list[ContextInjection]:
+def list_injections(result: HookResult) -> list[ContextInjection]:
     """Everything one answer wants injected, in order."""
     first = []
     if result.context_injection:
@@ -61,6 +67,6 @@ def _joined(answers: Iterable[Spoken]) -> str | None:
         one.content
         for answer in answers
         if answer.result.action == "inject_context"
-        for one in injections(answer.result)
+        for one in list_injections(answer.result)
     ]
     return "\n\n".join(texts) or None

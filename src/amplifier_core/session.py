@@ -26,11 +26,11 @@ from amplifier_core.events import (
     USER_NOTIFICATION,
 )
 from amplifier_core.hooks import HookRegistry
-from amplifier_core.injection.placing import add_to
+from amplifier_core.injection.placing import add_message
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
 from amplifier_core.mounting import ModuleLoader, Mounted, Mounting
-from amplifier_core.tool_call import call_tool, result_limit
+from amplifier_core.tool_call import call_tool, read_result_limit
 from amplifier_core.trail import AuditSink
 from amplifier_core.utils import describe_error, timestamp
 
@@ -180,7 +180,7 @@ class AmplifierSession:
             messages = await self._messages()
             await self._mount_required("context", plan["session"]["context"])
             for message in messages:
-                await add_to(self.context, message)
+                await add_message(self.context, message)
         await self._mount_hooks(plan)
         self.config = plan
         self.coordinator.use_plan(plan)
@@ -201,7 +201,7 @@ class AmplifierSession:
     async def _restore(self) -> None:
         self.coordinator.session_state.update(self._state.get("session_state", {}))
         for message in self._state.get("messages", ()):
-            await add_to(self.context, message)
+            await add_message(self.context, message)
 
     # Turns
 
@@ -465,7 +465,7 @@ def _check_plan(config: Any) -> None:
                 f"The mount plan needs session.{key}, such as "
                 f"{'loop-basic' if key == 'orchestrator' else 'context-simple'!r}"
             )
-    result_limit(config)
+    read_result_limit(config)
 
 
 def _checked_state(state: Mapping[str, Any] | None) -> dict[str, Any]:

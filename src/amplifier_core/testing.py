@@ -137,6 +137,11 @@ class ScriptedApproval:
         self._answers = list(answers)
         self.questions: list[ApprovalQuestion] = []
 
+    @property
+    def prompts(self) -> list[str]:
+        """What it was asked, in order."""
+        return [question.prompt for question in self.questions]
+
     async def decide(self, question: ApprovalQuestion) -> ApprovalAnswer | str:
         """Answer the next question."""
         self.questions.append(question)

@@ -10,7 +10,7 @@ from types import CoroutineType
 from typing import Any
 
 from amplifier_core import output
-from amplifier_core.approval.passage import digest_of
+from amplifier_core.approval.passage import digest_operation
 from amplifier_core.coordinator import SessionCoordinator, denial_text
 from amplifier_core.errors import UnknownTool
 from amplifier_core.events import TOOL_ERROR, TOOL_POST, TOOL_PRE
@@ -78,7 +78,7 @@ async def _refusal(
         return None
     if tool is not before:
         return f"Operation denied by kernel: {name} was replaced while it waited for approval"
-    found = digest_of(TOOL_PRE, wanted)
+    found = digest_operation(TOOL_PRE, wanted)
     if found != approved:
         body = {"approved": approved, "found": found}
         coordinator.trail.write("digest_mismatch", body, event=TOOL_PRE)
@@ -92,7 +92,12 @@ def _started(coordinator: SessionCoordinator, wanted: dict[str, Any]) -> None:
     """Note a call that nobody had to approve; the others are on disk before they run."""
     if coordinator.trail.normal:
         name, call_id = wanted.get("tool_name"), wanted.get("tool_call_id")
-        body = {"tool": name, "id": call_id, "digest": digest_of(TOOL_PRE, wanted), "gated": False}
+        body = {
+            "tool": name,
+            "id": call_id,
+            "digest": digest_operation(TOOL_PRE, wanted),
+            "gated": False,
+        }
         coordinator.trail.write("tool_started", body, event=TOOL_PRE)
 
 
@@ -104,7 +109,7 @@ async def _run(coordinator: SessionCoordinator, tool: Any, wanted: dict[str, Any
     try:
         answer = tool.execute(wanted["tool_input"])
         awaited = type(answer) is CoroutineType or inspect.isawaitable(answer)
-        result = as_result(await answer if awaited else answer)
+        result = read_tool_result(await answer if awaited else answer)
     except asyncio.CancelledError:
         _finished(coordinator, wanted, {"outcome": "cancelled"}, started)
         if _is_wanted():
@@ -163,7 +168,7 @@ async def _judged(
 
 def _changed(seen: Any) -> ToolResult:
     try:
-        return as_result(seen)
+        return read_tool_result(seen)
     except ValueError as error:
         return ToolResult.failed(f"A hook left no usable result: {describe_error(error)}")
 
@@ -176,7 +181,7 @@ async def _failed(
     return ToolResult.failed(why)
 
 
-def as_result(answer: Any) -> ToolResult:
+def read_tool_result(answer: Any) -> ToolResult:
     """The ToolResult in what a tool or a hook handed back."""
     if isinstance(answer, ToolResult):
         return answer
@@ -185,7 +190,7 @@ def as_result(answer: Any) -> ToolResult:
     return ToolResult(output=answer)
 
 
-def text_for_conversation(result: ToolResult, limit: int | None = RESULT_LIMIT) -> str:
+def render_result(result: ToolResult, limit: int | None = RESULT_LIMIT) -> str:
     """What the agent reads of a result, cut with a sentence where it is over the limit."""
     text = result.get_serialized_output()
     if limit is None or len(text) <= limit:
@@ -201,7 +206,7 @@ def _sendable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def result_limit(plan: Mapping[str, Any]) -> int | None:
+def read_result_limit(plan: Mapping[str, Any]) -> int | None:
     """The limit that a mount plan sets; None is no limit."""
     limit = (plan.get("session") or {}).get("tool_result_limit", RESULT_LIMIT)
     if limit is not None and (type(limit) is not int or limit < 1):

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from amplifier_core.hooks import Answer, Dispatch, HookHandler
 from amplifier_core.models import CONTINUE, HookResult
-from amplifier_core.utils import describe_error, finished
+from amplifier_core.utils import describe_error, run_with_timeout
 
 logger = logging.getLogger(__name__)
 
@@ -144,7 +144,7 @@ class Trail:
         failure = "the audit trail takes no records"
         if sequence is not None:
             try:
-                await finished(self.sink.commit(sequence), PATIENCE)
+                await run_with_timeout(self.sink.commit(sequence), PATIENCE)
             except Exception as error:  # noqa: BLE001 - not durable, whatever it was
                 self._complain(error)
                 failure = str(error)

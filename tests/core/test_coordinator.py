@@ -17,6 +17,7 @@ from amplifier_core import cancellation, contributions, coordinator, events
 from amplifier_core.coordinator import ModuleCoordinator, SessionCoordinator
 from amplifier_core.display import DisplaySystem, LoggingDisplay
 from amplifier_core.hooks import HookRegistry
+from amplifier_core.interfaces import Host
 from amplifier_core.models import HookResult
 from amplifier_core.testing import MemoryAudit
 from tests.support.room import (
@@ -660,3 +661,9 @@ async def test_several_sessions_at_once():
         assert room.context.texts == [f"text {number}"] * 5
         assert room.screen.shown == [(f"print {number}", "info", f"hook:p{number}")] * 5
         assert isinstance(room.context, Conversation)
+
+
+def test_a_coordinator_is_a_host():
+    """What `mount` is given is checked by mypy against what the coordinator has."""
+    host: Host = SessionCoordinator()
+    assert host.hooks.list_handlers() == {}

@@ -12,7 +12,7 @@ from amplifier_core import events
 from amplifier_core.llm_errors import AuthenticationError
 from amplifier_core.models import HookResult
 from amplifier_core.testing import EventRecorder, MockTool, ScriptedApproval
-from tests.support.stage import Stage, calls, stage
+from tests.support.sessions import Stage, calls, stage
 
 
 def fits(kind: Any, value: Any) -> None:

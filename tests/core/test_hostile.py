@@ -13,7 +13,7 @@ from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.session import STOPPED_AT_ONCE, AmplifierSession
 from amplifier_core.testing import EventRecorder, MockTool, ScriptedApproval, wait_for
 from amplifier_foundation.orchestrators.streaming import StreamingLoop
-from tests.support.stage import calls, plan_for, stage
+from tests.support.sessions import calls, plan_for, stage
 
 INJECT = HookResult(action="inject_context", context_injection="mind the gap")
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from amplifier_core.hooks import HookRegistry
-from amplifier_core.isolation import adopted, copy_any, copy_plain, detached, is_same
+from amplifier_core.isolation import adopt, copy_any, copy_plain, detach, is_same
 from amplifier_core.models import HookResult
 from tests.support.room import PRE, Data, Seen, injects, modifies
 
@@ -403,10 +403,10 @@ def test_every_copy_is_the_same_and_apart(data):
 @patient
 @given(st.dictionaries(st.text(max_size=2), values, max_size=4), values)
 def test_adopting_gives_back_what_was_returned(data, fresh):
-    seen = detached(data)
+    seen = detach(data)
     for key in list(seen)[:1]:
         seen[key] = fresh
-    result = adopted(seen, data)
+    result = adopt(seen, data)
     assert is_same(result, seen)
     for key in list(data)[1:]:
         assert result[key] is data[key] or type(data[key]) not in (dict, list)

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import amplifier_core
 from amplifier_core import errors, events, models
 from amplifier_core.approval import ApprovalSystem, DecidingApprovalSystem
-from amplifier_core.approval.passage import digest_of
-from amplifier_core.models import DEFAULT_APPROVAL_OPTIONS, HookResult, ToolResult, continued
+from amplifier_core.approval.passage import digest_operation
+from amplifier_core.models import DEFAULT_APPROVAL_OPTIONS, HookResult, ToolResult, continue_with
 from amplifier_core.precedence import fold, strongest
 from amplifier_core.utils import (
     DONE,
@@ -26,9 +26,9 @@ from amplifier_core.utils import (
     clock,
     describe_error,
     digest,
-    finished,
     redact_secrets,
     retry,
+    run_with_timeout,
     safe_repr,
 )
 from tests.support.room import Person, Reader
@@ -56,7 +56,7 @@ class TestEvents:
 
 class TestFolding:
     def test_silence_is_continue(self):
-        assert fold([], {"a": 1}) == continued({"a": 1})
+        assert fold([], {"a": 1}) == continue_with({"a": 1})
         assert strongest([]) is None
 
 
@@ -86,11 +86,11 @@ class TestResults:
             HookResult(**wrong)
 
     def test_what_the_kernel_fills_is_what_validation_makes(self):
-        made, validated = continued({"a": 1}), HookResult.model_validate({"data": {"a": 1}})
+        made, validated = continue_with({"a": 1}), HookResult.model_validate({"data": {"a": 1}})
         assert made == validated
         assert made.model_dump() == validated.model_dump()
         assert made.model_copy(update={"reason": "x"}).reason == "x"
-        assert models.replaced(made, reason="x", _private=1).model_fields_set == {
+        assert models.replace_fields(made, reason="x", _private=1).model_fields_set == {
             "action", "data", "reason",
         }  # fmt: skip
 
@@ -202,9 +202,11 @@ class TestDigests:
 
     def test_the_operation_is_digested_not_its_time(self):
         call = {"tool_name": "Write", "tool_input": {"a": 1}}
-        assert digest_of("tool:pre", {**call, "timestamp": 1}) == digest_of("tool:pre", call)
-        assert digest_of("e", {"a": 1, "timestamp": 1}) == digest_of("e", {"a": 1})
-        assert digest_of("e", {"a": 1}) != digest_of("f", {"a": 1})
+        assert digest_operation("tool:pre", {**call, "timestamp": 1}) == digest_operation(
+            "tool:pre", call
+        )
+        assert digest_operation("e", {"a": 1, "timestamp": 1}) == digest_operation("e", {"a": 1})
+        assert digest_operation("e", {"a": 1}) != digest_operation("f", {"a": 1})
 
 
 def test_texts_of_what_refuses():
@@ -240,14 +242,14 @@ class TestFinishing:
                 raise error
             return 5
 
-        assert await finished(work(), None) == 5
+        assert await run_with_timeout(work(), None) == 5
         with pytest.raises(ValueError, match="x"):
-            await finished(work(ValueError("x")), 1)
+            await run_with_timeout(work(ValueError("x")), 1)
 
     async def test_a_future_that_is_done(self):
         future = asyncio.get_running_loop().create_future()
         future.set_result(1)
-        assert await finished(future, 1) == 1
+        assert await run_with_timeout(future, 1) == 1
 
     async def test_late_work_is_stopped(self):
         ended = []
@@ -259,7 +261,7 @@ class TestFinishing:
                 ended.append(True)
 
         with pytest.raises(TimeoutError, match=r"took longer than 0\.01 s"):
-            await finished(late(), 0.01)
+            await run_with_timeout(late(), 0.01)
         assert ended == [True]
 
     async def test_work_that_fails_while_it_is_stopped(self, caplog):
@@ -270,7 +272,7 @@ class TestFinishing:
                 raise ValueError("x") from None
 
         with pytest.raises(TimeoutError):
-            await finished(bad(), 0.01)
+            await run_with_timeout(bad(), 0.01)
         assert caplog.messages == []
 
     async def test_both_at_once(self):
@@ -279,7 +281,7 @@ class TestFinishing:
             time.sleep(0.02)
             return 1
 
-        assert await finished(exactly(), 0.02) == 1
+        assert await run_with_timeout(exactly(), 0.02) == 1
 
 
 class TestRetrying:

@@ -10,7 +10,7 @@ from amplifier_core import events
 from amplifier_core.errors import SessionDenied
 from amplifier_core.models import HookResult
 from amplifier_core.testing import EventRecorder, MockTool, ScriptedApproval
-from tests.support.stage import Stage, calls, stage
+from tests.support.sessions import Stage, calls, stage
 
 SCRIPT = [calls("Echo", text="calling", word="hello"), {"text": "finished"}]
 NOTIFICATIONS = [event for event in events.ALL_EVENTS if events.is_notification(event)]

@@ -17,7 +17,7 @@ from amplifier_core.testing import EventRecorder, MockContextManager, MockTool
 from amplifier_foundation.orchestrators.basic import BasicLoop
 from amplifier_foundation.orchestrators.loop import Loop, LoopConfig
 from amplifier_foundation.orchestrators.streaming import StreamingLoop
-from tests.support.stage import calls, plan_for, stage
+from tests.support.sessions import calls, plan_for, stage
 
 
 async def test_a_hook_may_choose_another_context_and_the_first_messages_move_over() -> None:
@@ -249,10 +249,10 @@ async def test_a_turn_with_calls_stops_when_every_call_is_denied_again_and_again
 
 def test_a_request_of_known_parts_is_a_request_like_any_other() -> None:
     """It equals the validated one, and can be dumped, copied and given fields of its own."""
-    from amplifier_core.message_models import Message, ToolSpec, request_of
+    from amplifier_core.message_models import Message, ToolSpec, build_request
 
     messages, tools = [Message(role="user", content="x")], [ToolSpec(name="t")]
-    made, validated = request_of(messages, tools), ChatRequest(messages=messages, tools=tools)
+    made, validated = build_request(messages, tools), ChatRequest(messages=messages, tools=tools)
     assert made == validated
     assert made.model_dump() == validated.model_dump()
     assert made.model_copy(update={"model": "m"}).model == "m"

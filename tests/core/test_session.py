@@ -16,7 +16,7 @@ from amplifier_core.errors import ApprovalError, ModuleLoadError, SessionStateEr
 from amplifier_core.models import HookResult
 from amplifier_core.session import AmplifierSession
 from amplifier_core.testing import EventRecorder, MockTool, ScriptedApproval
-from tests.support.stage import calls, plan_for, stage
+from tests.support.sessions import calls, plan_for, stage
 
 
 @pytest.mark.parametrize("missing", ["orchestrator", "context"])

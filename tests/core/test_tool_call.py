@@ -11,7 +11,7 @@ import pytest
 from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion
 from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.testing import EventRecorder, MockTool, ScriptedApproval
-from tests.support.stage import stage
+from tests.support.sessions import stage
 
 ASK = HookResult(action="ask_user", approval_prompt="run it?", approval_options=["Allow", "Deny"])
 

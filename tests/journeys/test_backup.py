@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from amplifier_apps.cli.commands.backups import backups
 from amplifier_foundation.hooks.backup import list_backups
-from tests.support.stage import calls, stage
+from tests.support.sessions import calls, stage
 
 
 async def test_what_the_agent_overwrote_can_be_brought_back(

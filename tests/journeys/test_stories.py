@@ -11,7 +11,7 @@ import pytest
 from amplifier_core.approval import ApprovalAnswer
 from amplifier_core.models import HookResult
 from amplifier_core.testing import ScriptedApproval
-from tests.support.stage import calls, stage
+from tests.support.sessions import calls, stage
 
 
 def tools(root: Path) -> dict[str, Any]:

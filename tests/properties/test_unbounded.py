@@ -10,8 +10,8 @@ import pytest
 from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.session import AmplifierSession
 from amplifier_core.testing import EventRecorder, MockTool
-from amplifier_core.tool_call import RESULT_LIMIT, text_for_conversation
-from tests.support.stage import calls, plan_for, stage
+from amplifier_core.tool_call import RESULT_LIMIT, render_result
+from tests.support.sessions import calls, plan_for, stage
 
 
 def deep(levels: int) -> dict[str, Any]:
@@ -100,9 +100,9 @@ async def test_any_data_of_a_hook_is_survived(name: str) -> None:
 
 def test_a_long_result_is_cut_with_a_sentence() -> None:
     """What goes into the conversation is cut at a limit, and the agent is told."""
-    text = text_for_conversation(ToolResult(output="abcdef"), 4)
+    text = render_result(ToolResult(output="abcdef"), 4)
     assert text.startswith("abcd\n[2 of 6 characters are left out: over the limit of 4")
-    assert text_for_conversation(ToolResult(output="abcdef"), None) == "abcdef"
+    assert render_result(ToolResult(output="abcdef"), None) == "abcdef"
 
 
 async def test_the_limit_is_the_sessions_to_set() -> None:

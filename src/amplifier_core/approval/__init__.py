@@ -10,8 +10,8 @@ from amplifier_core.approval.gate import (
     DecidingApprovalSystem,
     Verdict,
     allows,
-    options_of,
-    unclear_options,
+    find_unclear_options,
+    resolve_options,
 )
 
 __all__ = [
@@ -24,6 +24,6 @@ __all__ = [
     "DecidingApprovalSystem",
     "Verdict",
     "allows",
-    "options_of",
-    "unclear_options",
+    "find_unclear_options",
+    "resolve_options",
 ]

@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from amplifier_core.errors import ApprovalError, ApprovalTimeout, ApprovalTimeoutError
 from amplifier_core.models import DEFAULT_APPROVAL_OPTIONS, Decision
-from amplifier_core.utils import describe_error, finished, safe_repr
+from amplifier_core.utils import describe_error, run_with_timeout, safe_repr
 
 logger = logging.getLogger(__name__)
 
@@ -38,8 +38,8 @@ __all__ = [
     "DecidingApprovalSystem",
     "Verdict",
     "allows",
-    "options_of",
-    "unclear_options",
+    "find_unclear_options",
+    "resolve_options",
 ]
 
 
@@ -113,12 +113,12 @@ def allows(option: str) -> bool:
     return not ALLOWING.isdisjoint(_words(option)[:1])
 
 
-def unclear_options(options: Sequence[str]) -> list[str]:
+def find_unclear_options(options: Sequence[str]) -> list[str]:
     """Options that are neither a yes nor a plain no; they count as a no."""
     return [one for one in options if not allows(one) and not REFUSING & set(_words(one)[:1])]
 
 
-def options_of(offered: Sequence[str] | None) -> tuple[str, ...]:
+def resolve_options(offered: Sequence[str] | None) -> tuple[str, ...]:
     """The choices of a question; a hook that offers none gets the usual two."""
     return tuple(offered) if offered else DEFAULT_APPROVAL_OPTIONS
 
@@ -168,7 +168,7 @@ class ApprovalGate:
             return refused
         seconds, started = min(question.timeout, LONGEST_WAIT), time.monotonic()
         try:
-            answer = await finished(self._put(question), seconds)
+            answer = await run_with_timeout(self._put(question), seconds)
         except Exception as error:  # noqa: BLE001 - the front end may raise anything
             answer = error
         if time.monotonic() - started >= seconds:

@@ -14,8 +14,8 @@ from amplifier_core.approval import (
     ApprovalGate,
     ApprovalQuestion,
     Verdict,
-    options_of,
-    unclear_options,
+    find_unclear_options,
+    resolve_options,
 )
 from amplifier_core.events import (
     APPROVAL_DENIED,
@@ -24,8 +24,8 @@ from amplifier_core.events import (
     USER_NOTIFICATION,
 )
 from amplifier_core.hooks import Answer, Dispatch
-from amplifier_core.isolation import detached
-from amplifier_core.models import problem_of
+from amplifier_core.isolation import detach
+from amplifier_core.models import find_problem
 from amplifier_core.trail import Trail
 from amplifier_core.utils import digest
 
@@ -51,7 +51,7 @@ class Passage:
     digest: str = ""
 
 
-def digest_of(event: str, data: dict[str, Any]) -> str:
+def digest_operation(event: str, data: dict[str, Any]) -> str:
     """What is compared between the question and the run: the operation, not the time of it."""
     if "tool_name" in data:
         return digest({"tool": data["tool_name"], "input": data.get("tool_input")})
@@ -77,10 +77,10 @@ class Gates:
         """Put every question that this operation has not been asked yet."""
         event, data = run.event, run.data
         comments: list[str] = []
-        shown = digest_of(event, data)
+        shown = digest_operation(event, data)
         asking = [one for one in run.spoken if one.result.action == "ask_user"]
         for answer in asking:
-            if problem := problem_of(answer.result):
+            if problem := find_problem(answer.result):
                 return Passage(False, answer.hook, f"the question cannot be put: {problem}")
             question = self._question(answer, event, data, shown)
             if (answer.handler.id, question.prompt) in answered:
@@ -102,14 +102,14 @@ class Gates:
         tool_input = data.get("tool_input")
         return ApprovalQuestion(
             prompt=result.approval_prompt or "Allow this operation?",
-            options=options_of(result.approval_options),
+            options=resolve_options(result.approval_options),
             timeout=result.approval_timeout,
             default=result.approval_default,
             hook=answer.hook,
             event=event,
             reason=result.reason,
             tool_name=data.get("tool_name"),
-            tool_input=detached(tool_input) if isinstance(tool_input, dict) else {},
+            tool_input=detach(tool_input) if isinstance(tool_input, dict) else {},
             digest=shown,
             session_id=self._trail.session_id,
         )
@@ -171,7 +171,7 @@ class Gates:
         return await self._trail.write_ahead(kind, body, **source)
 
     async def _announce(self, answer: Answer, question: ApprovalQuestion) -> str | None:
-        unclear = unclear_options(question.options)
+        unclear = find_unclear_options(question.options)
         if unclear:
             logger.warning(
                 "Hook '%s' offers %s, which count as a refusal: neither a yes nor a plain no",

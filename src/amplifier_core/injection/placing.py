@@ -12,7 +12,7 @@ from typing import Any
 from amplifier_core.errors import InjectionError, InjectionTooLarge
 from amplifier_core.injection.limits import Injection, InjectionBudget, messages, with_ephemeral
 from amplifier_core.trail import Trail
-from amplifier_core.utils import DONE, describe_error, finished
+from amplifier_core.utils import DONE, describe_error, run_with_timeout
 
 logger = logging.getLogger(__name__)
 
@@ -97,7 +97,7 @@ class Injector:
         if context is None:
             raise InjectionError("there is no context to inject into")
         for message in found:
-            await add_to(context, message)
+            await add_message(context, message)
 
     def begin_calls(self) -> None:
         """Tool calls are under way: nothing may stand between them and their results."""
@@ -119,7 +119,7 @@ class Injector:
         try:
             found = context.get_messages()
             if not isinstance(found, list):
-                found = list(await finished(found, PATIENCE) if _waits(found) else found)
+                found = list(await run_with_timeout(found, PATIENCE) if _waits(found) else found)
         except Exception as error:
             logger.exception("The context could not say what it holds")
             self._trail.write("error", {"what": "context", "error": describe_error(error)})
@@ -139,7 +139,7 @@ class Injector:
         self._ephemeral.clear()
 
 
-async def add_to(context: Any, message: dict[str, Any]) -> None:
+async def add_message(context: Any, message: dict[str, Any]) -> None:
     """Add a message to a context of either form: one dict, or role, content and metadata."""
     add = context.add_message
     known = _parameters(getattr(add, "__func__", add))
@@ -153,7 +153,7 @@ async def add_to(context: Any, message: dict[str, Any]) -> None:
         }
         outcome = add(message["role"], message["content"], **extra)
     if outcome is not None and outcome is not DONE and _waits(outcome):
-        await finished(outcome, PATIENCE)
+        await run_with_timeout(outcome, PATIENCE)
 
 
 def _waits(outcome: Any) -> bool:

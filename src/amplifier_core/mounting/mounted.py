@@ -18,7 +18,7 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import ModuleLoadError, ModuleNotFound
 from amplifier_core.events import ALL_EVENTS
 from amplifier_core.hooks import HookHandler
-from amplifier_core.utils import describe_error, digest, finished
+from amplifier_core.utils import describe_error, digest, run_with_timeout
 
 logger = logging.getLogger(__name__)
 
@@ -259,7 +259,7 @@ class Mounting:
         try:
             undone = None if undo is None else undo()
             if inspect.isawaitable(undone):
-                await finished(undone, PATIENCE)
+                await run_with_timeout(undone, PATIENCE)
         except Exception:
             logger.exception("The clean-up of module '%s' failed", outcome.id)
         for handler in outcome.handlers:

@@ -159,7 +159,7 @@ STOP_GRACE = 0.2
 """Seconds between those attempts."""
 
 
-async def finished(work: Awaitable[T], seconds: float | None) -> T:
+async def run_with_timeout(work: Awaitable[T], seconds: float | None) -> T:
     """The outcome of foreign work, which can neither hang nor cancel whoever waits for it.
 
     TimeoutError when it takes longer; what does not stop then is left behind.
@@ -179,7 +179,7 @@ async def finished(work: Awaitable[T], seconds: float | None) -> T:
         task.remove_done_callback(wake)
         in_time = task.done()
         if not in_time:
-            await stop(task)
+            await cancel_and_wait(task)
     if not in_time:
         raise TimeoutError(f"took longer than {seconds:g} s")
     if task.cancelled():
@@ -192,7 +192,7 @@ def _wake(waiter: asyncio.Future[None], _done: Any = None) -> None:
         waiter.set_result(None)
 
 
-async def stop(task: asyncio.Future[Any]) -> bool:
+async def cancel_and_wait(task: asyncio.Future[Any]) -> bool:
     """Cancel until it ends; False, and a line in the log, if it does not."""
     task.add_done_callback(_look_at_outcome)
     for attempt in range(STOP_ATTEMPTS + 1):

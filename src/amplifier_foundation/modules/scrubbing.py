@@ -12,7 +12,7 @@ def scrubbed(coordinator: Any, value: Any) -> Any:
 
     A coordinator of other making may have no scrubbers; then the value is what it was.
     """
-    scrub = getattr(getattr(coordinator, "trail", None), "scrubbed", None)
+    scrub = getattr(coordinator, "scrub", None)
     if scrub is None:
         return value
     try:

@@ -25,7 +25,7 @@ from amplifier_core.events import (
     PROVIDER_RETRY,
     USER_NOTIFICATION,
 )
-from amplifier_core.injection.placing import add_to
+from amplifier_core.injection.placing import add_message
 from amplifier_core.llm_errors import LLMError
 from amplifier_core.message_models import (
     ChatRequest,
@@ -33,10 +33,10 @@ from amplifier_core.message_models import (
     Message,
     ToolCall,
     ToolSpec,
-    request_of,
+    build_request,
 )
 from amplifier_core.models import ToolResult
-from amplifier_core.tool_call import call_tool, result_limit, text_for_conversation
+from amplifier_core.tool_call import call_tool, read_result_limit, render_result
 from amplifier_core.utils import retry
 
 Status = Literal["success", "error", "interrupted"]
@@ -106,7 +106,7 @@ class Loop:
         if board.reaches_anybody(EXECUTION_START):
             await board.notify(EXECUTION_START, {"prompt": prompt})
         try:
-            await add_to(context, {"role": "user", "content": prompt})
+            await add_message(context, {"role": "user", "content": prompt})
             reply = await self._converse(turn)
         except asyncio.CancelledError:
             turn.status = "interrupted"
@@ -208,7 +208,7 @@ class Loop:
         self._seen = {id(one): (one, wired) for one, wired in zip(messages, wire, strict=True)}
         if self.config.system:
             wire.insert(0, Message(role="system", content=self.config.system))
-        return request_of(wire, turn.specs or None)
+        return build_request(wire, turn.specs or None)
 
     def _message(self, message: dict[str, Any]) -> Message:
         known = self._seen.get(id(message))
@@ -270,7 +270,7 @@ class Loop:
         thinking = [block for block in response.content if block.type == "thinking"]
         if thinking:
             message["content"] = [block.model_dump(exclude_none=True) for block in response.content]
-        await add_to(turn.context, message)
+        await add_message(turn.context, message)
         turn.final = message
         return calls
 
@@ -283,7 +283,7 @@ class Loop:
             try:
                 await self._run_each(turn, calls, results)
             finally:
-                limit = result_limit(turn.coordinator.config)
+                limit = read_result_limit(turn.coordinator.config)
                 for call, result in zip(calls, results, strict=True):
                     await _place_result(turn.context, call, result or _CANCELLED, limit)
         denied = all(result is not None and _is_denied(result) for result in results)
@@ -334,12 +334,12 @@ async def _place_result(
 ) -> None:
     message = {
         "role": "tool",
-        "content": text_for_conversation(result, limit),
+        "content": render_result(result, limit),
         "tool_call_id": call.id,
         "name": call.name,
         "metadata": {"success": result.success},
     }
-    await add_to(context, message)
+    await add_message(context, message)
 
 
 async def _compact(context: Any) -> None:

@@ -22,7 +22,7 @@ from amplifier_core.message_models import (
     ThinkingBlock,
     ToolCallBlock,
     ToolResultBlock,
-    text_of,
+    extract_text,
 )
 
 SystemMessages = Literal["keep", "frame"]
@@ -67,7 +67,9 @@ def arrange(
     turns = [turn for turn in turns if turn.blocks]
     if late == "frame":
         turns = [_framed(turn) for turn in turns]
-    system = "\n\n".join(text for message in leading if (text := text_of(message.content).strip()))
+    system = "\n\n".join(
+        text for message in leading if (text := extract_text(message.content).strip())
+    )
     return Conversation(system, tuple(_merged(turns)))
 
 

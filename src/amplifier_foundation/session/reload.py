@@ -23,7 +23,7 @@ from typing import Any
 
 from amplifier_core.errors import ModuleLoadError, SessionError
 from amplifier_core.events import TOOL_ERROR, TOOL_POST, TOOL_PRE
-from amplifier_core.injection.placing import add_to
+from amplifier_core.injection.placing import add_message
 from amplifier_core.models import HookResult
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils import describe_error
@@ -199,7 +199,7 @@ class Reloader:
         self._modules.placed = new
         if old_context is not final["context"]:
             for message in await _messages(old_context):
-                await add_to(final["context"], message)
+                await add_message(final["context"], message)
 
     async def _ready(self, fresh: list[_Slot]) -> None:
         for slot in fresh:

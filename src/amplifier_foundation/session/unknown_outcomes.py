@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from amplifier_core.injection.placing import add_to
+from amplifier_core.injection.placing import add_message
 from amplifier_core.session import AmplifierSession
 
 _Message = dict[str, Any]
@@ -73,7 +73,7 @@ async def report_unknown_outcomes(
     for one in outcomes:
         await session.coordinator.show(one.sentence, "warning", "session")
         note = {"role": "system", "content": one.sentence, "metadata": {"source": "session"}}
-        await add_to(session.context, note)
+        await add_message(session.context, note)
         body = {"tool": one.tool, "id": one.call_id, "outcome": "unknown"}
         session.coordinator.trail.write("tool_finished", body)
 

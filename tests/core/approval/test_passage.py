@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.approval import ApprovalAnswer, allows, options_of, unclear_options
-from amplifier_core.approval.passage import digest_of
+from amplifier_core.approval import ApprovalAnswer, allows, find_unclear_options, resolve_options
+from amplifier_core.approval.passage import digest_operation
 from amplifier_core.coordinator import MOST_ROUNDS, SessionCoordinator, denial_text
 from amplifier_core.errors import ApprovalError, ApprovalTimeout, ApprovalTimeoutError
 from amplifier_core.hooks import HookRegistry
@@ -57,8 +57,11 @@ class TestWhatCountsAsYes:
 
     def test_unclear_options_are_found(self):
         """An option of neither kind is warned about when it asks."""
-        assert unclear_options(["Allow", "Deny", "Maybe", "Never", "Later"]) == ["Maybe", "Later"]
-        assert options_of([]) == options_of(None) == ("Allow", "Deny")
+        assert find_unclear_options(["Allow", "Deny", "Maybe", "Never", "Later"]) == [
+            "Maybe",
+            "Later",
+        ]
+        assert resolve_options([]) == resolve_options(None) == ("Allow", "Deny")
 
     async def test_the_hook_is_warned_about(self, caplog):
         room = Room(Person("Maybe"))
@@ -390,7 +393,7 @@ class TestWhatWasApprovedIsWhatRuns:
         assert question.tool_input == result.data["tool_input"] == {"path": "/safe"}
         assert (question.hook, question.event, question.reason) == ("guard", PRE, "because")
         assert (question.tool_name, question.session_id) == ("Write", "s1")
-        assert question.digest == digest_of(PRE, result.data)
+        assert question.digest == digest_operation(PRE, result.data)
         assert result.__dict__["_gated"] == question.digest
         recorded = {body["digest"] for body in room.bodies("approval_requested")}
         recorded |= {body["digest"] for body in room.bodies("approval_decided")}
@@ -417,7 +420,7 @@ class TestWhatWasApprovedIsWhatRuns:
         room.hooks.register(PRE, asks())
         result = await room.session.execute_with_hooks(PRE, given)
         assert result.data["tool_input"] == {"path": "/safe", "rows": [1]}
-        assert result.__dict__["_gated"] == digest_of(PRE, result.data)
+        assert result.__dict__["_gated"] == digest_operation(PRE, result.data)
 
     async def test_a_deny_hook_that_comes_while_waiting(self):
         """Add a deny hook while pending (T5)."""

@@ -238,7 +238,7 @@ class Trail:
 
 async def test_the_sessions_scrubbers_run_over_the_log(bench: Any, tmp_path: Path) -> None:
     """What redaction keeps out of the trail stays out of the log."""
-    bench.trail = Trail()
+    bench.scrub = Trail().scrubbed
     async with mounted("logging", bench, {"path": "log.jsonl"}):
         await bench.emit("tool:pre", tool_input={"password": "hunter2"})
     assert "hunter2" not in (tmp_path / "log.jsonl").read_text()
@@ -249,8 +249,9 @@ async def test_a_cycle_passes_the_scrubbers_too(bench: Any, tmp_path: Path) -> N
     """Odd data and redaction together still give a line without the secret."""
     from amplifier_core.trail import Trail as RealTrail
 
-    bench.trail = RealTrail(None, None)
-    bench.trail.scrubbers.append(lambda text: text.replace("hunter2", "[secret]"))
+    trail = RealTrail(None, None)
+    trail.scrubbers.append(lambda text: text.replace("hunter2", "[secret]"))
+    bench.scrub = trail.scrubbed
     cycle: dict[str, Any] = {"password": "hunter2"}
     cycle["self"] = cycle
     async with mounted("logging", bench, {"path": "log.jsonl"}):

@@ -11,7 +11,7 @@ from amplifier_core.errors import ModuleNotFound
 from amplifier_core.llm_errors import AuthenticationError, ProviderUnavailableError
 from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.testing import EventRecorder, MockTool, wait_for
-from tests.support.stage import calls, stage
+from tests.support.sessions import calls, stage
 
 LOOPS = pytest.mark.parametrize("loop", ["loop-basic", "loop-streaming"])
 

@@ -14,7 +14,7 @@ from amplifier_core.session import AmplifierSession
 from amplifier_core.testing import MemoryAudit
 from amplifier_foundation.bundles import load_bundle
 from amplifier_foundation.session.assembly import audit_folder, open_session
-from tests.foundation.session.workshop import Person, Workshop, calls, script
+from tests.support.project import Person, Workshop, calls, script
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from amplifier_core.session import AmplifierSession
 from amplifier_core.testing import MemoryAudit
-from tests.foundation.session.workshop import Person, Workshop, calls, script
+from tests.support.project import Person, Workshop, calls, script
 
 COUNTER = """
 from amplifier_core.models import HookResult

@@ -9,7 +9,7 @@ import pytest
 
 from amplifier_core.models import HookResult
 from amplifier_core.testing import EventRecorder
-from tests.foundation.session.workshop import Person, Workshop, calls, script
+from tests.support.project import Person, Workshop, calls, script
 
 
 @pytest.fixture

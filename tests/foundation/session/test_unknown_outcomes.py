@@ -20,7 +20,7 @@ from amplifier_foundation.session.unknown_outcomes import (
     unknown_outcomes,
     with_unknown_results,
 )
-from tests.foundation.session.workshop import Workshop, calls, script
+from tests.support.project import Workshop, calls, script
 
 GUARD = """
 from amplifier_core.interfaces import hook

@@ -9,7 +9,7 @@ from amplifier_apps.cli.display.run_state import duration
 from amplifier_apps.cli.text.escape import escape
 from amplifier_apps.cli.text.fragments import Line
 from amplifier_core import events
-from amplifier_core.message_models import TextBlock, text_of
+from amplifier_core.message_models import TextBlock, extract_text
 
 RESULT_LINES = 20
 SHORT = 400
@@ -66,7 +66,7 @@ def reply_text(data: Mapping[str, Any]) -> str:
     """The text of a reply that was not streamed."""
     content = (data.get("response") or {}).get("content")
     if not isinstance(content, list):
-        return text_of(content) if isinstance(content, str) else ""
+        return extract_text(content) if isinstance(content, str) else ""
     blocks = [_text_block(block) for block in content]
     return "".join(block for block in blocks if block)
 
