@@ -135,7 +135,7 @@ class SessionCoordinator:
     # Dispatching
 
     async def execute_with_hooks(
-        self, event: str, data: dict[str, Any] | None = None
+        self, event: str, data: Mapping[str, Any] | None = None
     ) -> HookResult:
         """Dispatch an event, carry out every answer, and return the outcome.
 
@@ -157,7 +157,7 @@ class SessionCoordinator:
         """Whether telling of an event would reach a hook or the trail; if not, spare it."""
         return self.hooks.hears(event) or self._trail.sink is not None
 
-    async def notify(self, event: str, data: dict[str, Any]) -> None:
+    async def notify(self, event: str, data: Mapping[str, Any]) -> None:
         """Tell of something that has happened; nothing that a hook answers can undo it."""
         if not self.hooks.hears(event):
             await self._unheard(event, data)
@@ -188,7 +188,7 @@ class SessionCoordinator:
             run.event, "kernel", f"the operation was changed more than {MOST_ROUNDS} times"
         )
 
-    async def _dispatched(self, event: str, data: dict[str, Any]) -> Dispatch:
+    async def _dispatched(self, event: str, data: Mapping[str, Any]) -> Dispatch:
         trail = self._trail
         watch = _Ears(self._loop_holders) if trail.sink is None else _Eyes(self, event)
         if not output.ready():
@@ -205,7 +205,7 @@ class SessionCoordinator:
             await self._tell_of_trail()
         return run
 
-    async def _unheard(self, event: str, data: dict[str, Any]) -> None:
+    async def _unheard(self, event: str, data: Mapping[str, Any]) -> None:
         if self._trail.sink is not None:
             self._trail.unheard(event, data)
             await self._tell_of_trail()
@@ -385,7 +385,7 @@ class SessionCoordinator:
         """While tool calls are under way, injections wait until their results are in place."""
         return ToolCalls(self._injector, self._report)
 
-    async def open_request(self, data: dict[str, Any]) -> HookResult:
+    async def open_request(self, data: Mapping[str, Any]) -> HookResult:
         """Take a request to a model through its hooks; `data["messages"]` is what to send.
 
         What hooks of this very event inject is part of it; ephemeral injections are used up.

@@ -153,10 +153,13 @@ class SessionStats(TypedDict):
 
 
 class EventData(TypedDict):
-    """What every event carries; a session with a parent also says which."""
+    """What every event carries; a session with a parent also says which.
 
-    session_id: str
-    timestamp: str
+    Whoever emits leaves these out: the registry adds them, and nobody can forge them.
+    """
+
+    session_id: NotRequired[str]
+    timestamp: NotRequired[str]
     parent_id: NotRequired[str]
 
 

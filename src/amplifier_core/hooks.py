@@ -511,7 +511,7 @@ class HookRegistry:
             _depth.set(depth)
 
     async def dispatch(
-        self, event: str, data: dict[str, Any] | None = None, watch: Watch | None = None
+        self, event: str, data: Mapping[str, Any] | None = None, watch: Watch | None = None
     ) -> Dispatch:
         """The same as `emit`, every answer kept apart; `watch` sees each hook begin and end."""
         run = self._dispatch(event, data)
