@@ -13,6 +13,7 @@ from amplifier_core.approval.gate import (
     find_unclear_options,
     resolve_options,
 )
+from amplifier_core.approval.meaning import OptionMeaning, read_option
 
 __all__ = [
     "ApprovalAnswer",
@@ -22,8 +23,10 @@ __all__ = [
     "ApprovalTimeout",
     "ApprovalTimeoutError",
     "DecidingApprovalSystem",
+    "OptionMeaning",
     "Verdict",
     "allows",
     "find_unclear_options",
+    "read_option",
     "resolve_options",
 ]

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import logging
 import math
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from amplifier_core.approval.meaning import read_option
 from amplifier_core.errors import ApprovalError, ApprovalTimeout, ApprovalTimeoutError
 from amplifier_core.models import DEFAULT_APPROVAL_OPTIONS, Decision
 from amplifier_core.utils import describe_error, run_with_timeout, safe_repr
 
 logger = logging.getLogger(__name__)
-
-ALLOWING = frozenset(
-    {"allow", "yes", "approve", "accept", "ok", "proceed", "continue", "run", "confirm"}
-)
-REFUSING = frozenset(
-    {"deny", "no", "reject", "refuse", "decline", "block", "cancel", "stop", "abort", "never"}
-)
 
 LONGEST_WAIT = 30 * 24 * 3600.0
 """Seconds; whatever a hook asks for, no question stays open longer."""
@@ -101,21 +94,18 @@ class Verdict:
     @property
     def remembered(self) -> bool:
         """Whether the person wants the same answer for the rest of the session."""
-        return self.how == "person" and _words(self.decision or "")[-1:] == ["always"]
-
-
-def _words(option: str) -> list[str]:
-    return re.findall(r"[^\W_]+", option.lower())
+        return self.how == "person" and read_option(self.decision or "").remembered
 
 
 def allows(option: str) -> bool:
     """Whether an option means yes: by its first word, everything else is a no."""
-    return not ALLOWING.isdisjoint(_words(option)[:1])
+    return read_option(option).allows
 
 
 def find_unclear_options(options: Sequence[str]) -> list[str]:
     """Options that are neither a yes nor a plain no; they count as a no."""
-    return [one for one in options if not allows(one) and not REFUSING & set(_words(one)[:1])]
+    meanings = ((one, read_option(one)) for one in options)
+    return [one for one, meaning in meanings if not meaning.allows and not meaning.refuses]
 
 
 def resolve_options(offered: Sequence[str] | None) -> tuple[str, ...]:

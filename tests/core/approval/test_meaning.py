@@ -1,0 +1,74 @@
+"""What an option means: the same for the gate, the cache and every front end."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_core.approval import (
+    ApprovalGate,
+    ApprovalQuestion,
+    find_unclear_options,
+    read_option,
+)
+from amplifier_core.approval.meaning import ALLOWING, REFUSING, OptionMeaning
+from tests.support.people import PlainPerson
+
+words = st.sampled_from([*ALLOWING, *REFUSING, "always", "once", "maybe", "allowance"])
+marks = st.sampled_from(["", " ", "_", "-", "(", ")", "! ", ", ", "\n", "\u00a0"])
+options = st.one_of(
+    st.text(max_size=20),
+    st.lists(st.tuples(marks, words, marks).map("".join), max_size=4).map("".join),
+)
+
+
+@pytest.mark.parametrize(
+    ("option", "allows", "refuses", "remembered"),
+    [
+        ("Allow", True, False, False),
+        ("YES, go on", True, False, False),
+        ("Allow always", True, False, True),
+        ("Allow (always)", True, False, True),
+        ("allow_always", True, False, True),
+        ("Allow always.", True, False, True),
+        ("Always allow", False, False, False),
+        ("Allow always, but ask", True, False, False),
+        ("Deny", False, True, False),
+        ("No, never allow", False, True, False),
+        ("Deny always!", False, True, True),
+        ("Allowance", False, False, False),
+        ("Disallow", False, False, False),
+        ("Allowalways", False, False, False),
+        ("Maybe", False, False, False),
+        ("always", False, False, True),
+        ("", False, False, False),
+        (" _ ?! ", False, False, False),
+    ],
+)
+def test_the_first_word_decides_and_the_last_may_be_always(
+    option: str, allows: bool, refuses: bool, remembered: bool
+) -> None:
+    """Words count, not letters; case and punctuation do not matter."""
+    assert read_option(option) == OptionMeaning(allows, refuses, remembered)
+
+
+@given(options)
+def test_no_option_both_allows_and_refuses(option: str) -> None:
+    """An option is a yes, a no, or unclear; unclear ones are reported as such."""
+    meaning = read_option(option)
+    assert not (meaning.allows and meaning.refuses)
+    unclear = not meaning.allows and not meaning.refuses
+    assert find_unclear_options([option]) == ([option] if unclear else [])
+
+
+@given(options)
+async def test_the_gate_carries_out_what_the_option_means(option: str) -> None:
+    """A person's answer is allowed and remembered exactly as its option reads."""
+    question = ApprovalQuestion("Go?", (option,), 5, "deny", hook="h")
+    gate = ApprovalGate(PlainPerson(option))
+    verdict = await gate.ask(question)
+    meaning = read_option(option)
+    assert verdict.allowed == meaning.allows
+    assert gate.remember(1, question, verdict) == meaning.remembered
+    assert (gate.cached(1, question) is not None) == meaning.remembered
