@@ -130,6 +130,7 @@ class ToolResult(BaseModel):
     success: bool = True
     output: Any = None
     error: str | None = None
+    denied: bool = Field(False, description="A hook, a person or the kernel did not allow the call")
 
     @field_validator("error", mode="before")
     @classmethod

@@ -23,6 +23,7 @@ RESULT_LIMIT = 200_000
 """Characters of one result that go into a conversation, unless session.tool_result_limit says."""
 
 _FIELDS = frozenset(ToolResult.model_fields)
+_BY_KERNEL = "Operation denied by kernel: "
 
 
 async def call_tool(
@@ -40,14 +41,18 @@ async def call_tool(
         before = have[call.name]
         decision = await coordinator.execute_with_hooks(TOOL_PRE, _payload(call))
         if decision.action == "deny":
-            return ToolResult.failed(denial_text(decision))
+            return _denied(denial_text(decision))
         wanted = decision.data or {}
         tool = have.get(str(wanted.get("tool_name")))
         refusal = await _refusal(coordinator, decision, tool, before)
         if refusal is not None:
-            return ToolResult.failed(refusal)
+            return refusal
         result = await _run(coordinator, tool, wanted)
         return _with_comment(result, decision.reason)
+
+
+def _denied(why: str) -> ToolResult:
+    return ToolResult(success=False, error=why, denied=True)
 
 
 def _with_comment(result: ToolResult, comment: str | None) -> ToolResult:
@@ -64,28 +69,29 @@ def _payload(call: ToolCall) -> dict[str, Any]:
 
 async def _refusal(
     coordinator: SessionCoordinator, decision: HookResult, tool: Any, before: Any
-) -> str | None:
-    """Why a call that came through its gates must not run after all."""
+) -> ToolResult | None:
+    """The result of a call that came through its gates and must not run after all."""
     wanted = decision.data or {}
     name, tool_input = wanted.get("tool_name"), wanted.get("tool_input")
     if tool is None:
-        return str(UnknownTool(str(name), coordinator.get("tools")))
+        return ToolResult.failed(str(UnknownTool(str(name), coordinator.get("tools"))))
     if not isinstance(tool_input, dict):
-        return f"A hook left no usable input for {name}: {type(tool_input).__name__}"
+        kind = type(tool_input).__name__
+        return ToolResult.failed(f"A hook left no usable input for {name}: {kind}")
     approved = decision.__dict__.get("_gated")
     if approved is None:
         _started(coordinator, wanted)
         return None
     if tool is not before:
-        return f"Operation denied by kernel: {name} was replaced while it waited for approval"
+        return _denied(_BY_KERNEL + f"{name} was replaced while it waited for approval")
     found = digest_operation(TOOL_PRE, wanted)
     if found != approved:
         body = {"approved": approved, "found": found}
         coordinator.trail.write("digest_mismatch", body, event=TOOL_PRE)
-        return f"Operation denied by kernel: the input of {name} is not what was approved"
+        return _denied(_BY_KERNEL + f"the input of {name} is not what was approved")
     body = {"tool": name, "id": wanted.get("tool_call_id"), "digest": approved, "gated": True}
     failure = await coordinator.trail.write_ahead("tool_started", body, event=TOOL_PRE)
-    return None if failure is None else f"Operation denied by kernel: {failure}"
+    return None if failure is None else _denied(_BY_KERNEL + failure)
 
 
 def _started(coordinator: SessionCoordinator, wanted: dict[str, Any]) -> None:
@@ -161,7 +167,7 @@ async def _judged(
     }
     verdict = await coordinator.execute_with_hooks(TOOL_POST, data)
     if verdict.action == "deny":
-        return ToolResult.failed(denial_text(verdict))
+        return _denied(denial_text(verdict))
     seen = (verdict.data or {}).get("tool_result", told)
     return result if is_same(seen, told) else _changed(seen)
 

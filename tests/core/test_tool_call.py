@@ -57,6 +57,17 @@ async def test_what_a_tool_returns_becomes_a_result(answer: Any, output: Any) ->
     assert (result.success, result.output) == (True, output)
 
 
+@pytest.mark.parametrize("event", ["tool:pre", "tool:post"])
+async def test_a_result_says_by_a_field_that_the_call_was_denied(event: str) -> None:
+    """A denial before or after the tool sets `denied`; what a tool writes into `error` does not."""
+    failed = ToolResult.failed("Operation denied by a sign on the door")
+    async with stage(tools=[MockTool("Door", failed)]) as staged:
+        assert not (await staged.session.execute_tool("Door", {})).denied
+        staged.hooks.register(event, EventRecorder(HookResult(action="deny", reason="no")))
+        result = await staged.session.execute_tool("Door", {})
+    assert (result.success, result.denied) == (False, True)
+
+
 async def test_changing_the_callers_dict_while_the_person_thinks_changes_nothing() -> None:
     """T4: mutate the caller's dict during the wait."""
     given = {"file": "harmless"}

@@ -87,7 +87,7 @@ class InjectionBudget:
     def __init__(self, limits: InjectionLimits, count: Callable[[str], int] | None = None) -> None:
         self.limits = limits
         self.used = 0
-        self.count = count or estimated_tokens
+        self.count = count or estimate_tokens
 
     def tokens(self, text: str) -> int:
         """What a text costs; a counter that fails or talks nonsense is not asked again."""
@@ -98,8 +98,8 @@ class InjectionBudget:
         if type(found) is int and found >= 0:
             return found
         logger.error("A token count of %r; from now on four characters are one", found)
-        self.count = estimated_tokens
-        return estimated_tokens(text)
+        self.count = estimate_tokens
+        return estimate_tokens(text)
 
     def check_size(self, injection: Injection) -> None:
         """Raise when one injection is over the size limit."""
@@ -128,7 +128,7 @@ class InjectionBudget:
         self.used = 0
 
 
-def estimated_tokens(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """Four characters are a token, and a started one counts."""
     return -(-len(text) // 4)
 
