@@ -393,7 +393,7 @@ RULES: frozenset[str] = frozenset({*CHECKS, *(entry.rule for entry in LISTED)})
 """The names of all built-in rules."""
 
 
-def findings(
+def find_dangers(
     script: Script, place: Place, listed: tuple[ListedCommand, ...], off: frozenset[str]
 ) -> Iterator[tuple[Command, Finding]]:
     """All that speaks against the commands of a script, in their order."""

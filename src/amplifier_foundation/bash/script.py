@@ -92,7 +92,7 @@ class Script:
     functions: frozenset[str] = field(default_factory=frozenset)
 
 
-def parse(source: str, owner: str = "shell parsing") -> Script:
+def parse_script(source: str, owner: str = "shell parsing") -> Script:
     """Read a script. Never raises on its text: what cannot be read is in `unclear`."""
     if len(source) > MAX_LENGTH:
         return Script((), (f"a command of {len(source)} letters is too long to be judged",))
@@ -109,7 +109,7 @@ def parse(source: str, owner: str = "shell parsing") -> Script:
         if node.type == "command"
     )
     declared = tuple(_declared(node, encoded) for node in nodes if _declares(node))
-    hidden = [parse(text, owner) for text in _expanding_texts(nodes, encoded)]
+    hidden = [parse_script(text, owner) for text in _expanding_texts(nodes, encoded)]
     return Script(
         (*commands, *declared, *(command for script in hidden for command in script.commands)),
         (

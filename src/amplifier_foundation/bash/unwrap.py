@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from amplifier_foundation.bash.script import Command, Script, parse, program_of
+from amplifier_foundation.bash.script import Command, Script, parse_script, program_of
 from amplifier_foundation.bash.word import UNKNOWN, Word, literal, words
 
 MAX_DEPTH = 8
@@ -70,9 +70,9 @@ _PREFIXES = {
 }
 
 
-def unwrapped(source: str, owner: str = "shell parsing") -> Script:
+def unwrap_command(source: str, owner: str = "shell parsing") -> Script:
     """The script with every command inside a command laid open, outer ones first."""
-    return _opened(parse(source, owner), owner, 0)
+    return _opened(parse_script(source, owner), owner, 0)
 
 
 def _opened(script: Script, owner: str, depth: int) -> Script:
@@ -149,7 +149,7 @@ def _text_of(command: Command, word: Word | None, owner: str) -> Script:
         return Script(
             (), (f"the text that {command.name} runs, {_short(word.raw)}, is not literal",)
         )
-    return _inside(parse(word.value, owner), command)
+    return _inside(parse_script(word.value, owner), command)
 
 
 def _inside(script: Script, command: Command) -> Script:

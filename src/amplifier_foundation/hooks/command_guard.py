@@ -20,11 +20,20 @@ from pydantic import Field, field_validator
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
-from amplifier_foundation.bash import Command, CommandPattern, Script, ensure_available, unwrapped
-from amplifier_foundation.bash.danger import RULES, Finding, findings
-from amplifier_foundation.bash.harmless import is_harmless
-from amplifier_foundation.bash.lists import LISTED, ListedCommand
-from amplifier_foundation.bash.place import Place
+from amplifier_foundation.bash import (
+    LISTED,
+    RULES,
+    Command,
+    CommandPattern,
+    Finding,
+    ListedCommand,
+    Place,
+    Script,
+    ensure_available,
+    find_dangers,
+    is_harmless,
+    unwrap_command,
+)
 from amplifier_foundation.modules.guarding import GuardConfig, Reply, base_dir, guard, shown
 from amplifier_foundation.modules.options import parse_config
 
@@ -75,12 +84,12 @@ class Judge:
 
     def findings(self, source: str) -> list[Finding]:
         """What speaks against it, denials first; an empty list lets it run."""
-        script = unwrapped(source, NAME)
+        script = unwrap_command(source, NAME)
         found = [*self._known(script), *self._unclear(script, source), *self._unlisted(script)]
         return sorted(dict.fromkeys(found), key=lambda finding: finding.verdict != "deny")
 
     def _known(self, script: Script) -> Iterator[Finding]:
-        for command, finding in findings(script, self._place, self._listed, self._off):
+        for command, finding in find_dangers(script, self._place, self._listed, self._off):
             if finding.verdict == "deny" or not self._is_allowed(command):
                 yield finding
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from amplifier_core.events import PROMPT_SUBMIT
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
-from amplifier_foundation.machine.text import one_line
+from amplifier_foundation.machine.text import to_one_line
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.modules.subscription import is_own, subscribe
 
@@ -81,7 +81,7 @@ class CurrentTime:
         if not is_own(self._coordinator, data) or self._is_fresh(now):
             return HookResult(action="continue")
         self._said = now
-        shown = one_line(now.astimezone(self._zone).strftime(self._config.format), _LONGEST)
+        shown = to_one_line(now.astimezone(self._zone).strftime(self._config.format), _LONGEST)
         return HookResult(
             action="inject_context",
             context_injection=f"Current date and time: {shown}",

@@ -17,7 +17,7 @@ from amplifier_core.events import SESSION_START
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
 from amplifier_foundation.machine.process import CommandOutcome, run_command
-from amplifier_foundation.machine.text import clipped, counted
+from amplifier_foundation.machine.text import clip_lines, count_noun
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.modules.subscription import subscribe, working_dir
 
@@ -66,7 +66,7 @@ def _changes(changes: list[str], limit: int) -> str:
     shown = [f"  {change}" for change in changes[:limit]]
     if len(changes) > limit:
         shown.append(f"  … {len(changes) - limit} more")
-    return "\n".join([f"Working tree: {counted(len(changes), 'change')}", *shown])
+    return "\n".join([f"Working tree: {count_noun(len(changes), 'change')}", *shown])
 
 
 def _environment() -> dict[str, str]:
@@ -91,7 +91,7 @@ class GitStatus:
         text = describe(status.stdout, commits, self._config.max_changes)
         return HookResult(
             action="inject_context",
-            context_injection=clipped(
+            context_injection=clip_lines(
                 f"Git status at the start of the session (it will not be updated):\n{text}",
                 self._config.max_bytes,
             ),

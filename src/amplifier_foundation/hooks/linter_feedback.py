@@ -23,11 +23,11 @@ from amplifier_core.models import HookResult
 from amplifier_foundation.machine.process import CommandOutcome, run_command
 from amplifier_foundation.machine.programs import (
     Command,
-    environment,
-    filled,
+    build_environment,
+    fill_command,
     find_program,
 )
-from amplifier_foundation.machine.text import clipped, counted, one_line
+from amplifier_foundation.machine.text import clip_lines, count_noun, to_one_line
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.modules.subscription import subscribe, working_dir
 from amplifier_foundation.policy.edited_files import (
@@ -147,7 +147,7 @@ def read_outcome(linter: Linter, outcome: CommandOutcome) -> Report:
     known = linter.finding_codes
     if code < 0 or (code in _CANNOT_RUN if known is None else code not in known):
         return Report(
-            linter.name, trouble=one_line(outcome.stderr or output, 200) or f"exit {code}"
+            linter.name, trouble=to_one_line(outcome.stderr or output, 200) or f"exit {code}"
         )
     return Report(linter.name, findings=output or f"exit code {code}, without a word")
 
@@ -169,14 +169,14 @@ def answer(reports: Sequence[Report], file: str, max_bytes: int) -> HookResult:
 
 
 def _for_agent(report: Report, file: str, max_bytes: int) -> str:
-    head = f"{report.linter} found {counted(report.count, 'issue')} in {file}:"
-    return f"{head}\n{clipped(report.findings, max_bytes)}"
+    head = f"{report.linter} found {count_noun(report.count, 'issue')} in {file}:"
+    return f"{head}\n{clip_lines(report.findings, max_bytes)}"
 
 
 def _for_user(report: Report, file: str) -> str:
     if report.trouble:
         return f"{report.linter} could not check {file}: {report.trouble}"
-    return f"{report.linter}: {counted(report.count, 'issue')} in {file}"
+    return f"{report.linter}: {count_noun(report.count, 'issue')} in {file}"
 
 
 class LinterFeedback:
@@ -208,10 +208,10 @@ class LinterFeedback:
 
     async def _lint(self, linter: Linter, path: Path, base: str) -> Report:
         outcome = await run_command(
-            filled(linter.command, file=str(path)),
+            fill_command(linter.command, file=str(path)),
             cwd=base,
             timeout=linter.timeout,
-            env=environment(base),
+            env=build_environment(base),
         )
         return read_outcome(linter, outcome)
 

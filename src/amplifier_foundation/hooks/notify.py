@@ -23,9 +23,9 @@ from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult, Level
 from amplifier_core.utils import timestamp
 from amplifier_foundation.machine.background import BackgroundTasks
-from amplifier_foundation.machine.json_text import encoded
+from amplifier_foundation.machine.json_text import encode_json
 from amplifier_foundation.machine.process import run_command
-from amplifier_foundation.machine.text import one_line
+from amplifier_foundation.machine.text import to_one_line
 from amplifier_foundation.machine.webhook import Webhook, WebhookError, check_url
 from amplifier_foundation.modules.event_patterns import covers
 from amplifier_foundation.modules.options import parse_config
@@ -95,26 +95,30 @@ class Notification:
 def compose(event: str, data: dict[str, Any]) -> Notification:
     """The words for an event; events nobody thought of are named."""
     if event == USER_NOTIFICATION:
-        kind = one_line(data.get("notification_type") or "alert", 40)
+        kind = to_one_line(data.get("notification_type") or "alert", 40)
         return Notification(
             f"Amplifier: {kind.replace('_', ' ')}",
-            one_line(data.get("message") or kind, _LONGEST),
+            to_one_line(data.get("message") or kind, _LONGEST),
             "error" if kind == "error" else "warning" if kind == "approval_required" else "info",
         )
     if event == ORCHESTRATOR_COMPLETE:
         return _completed(data)
     message = data.get("message") or data.get("reason") or data.get("prompt") or event
     level: Level = "error" if "error" in event else "info"
-    return Notification(f"Amplifier: {one_line(event, 60)}", one_line(message, _LONGEST), level)
+    return Notification(
+        f"Amplifier: {to_one_line(event, 60)}", to_one_line(message, _LONGEST), level
+    )
 
 
 def _completed(data: dict[str, Any]) -> Notification:
-    status = one_line(data.get("status") or "success", 40)
+    status = to_one_line(data.get("status") or "success", 40)
     final = data.get("final_message")
     said = final.get("content") if isinstance(final, dict) else None
     text = said if isinstance(said, str) and said.strip() else "The agent has finished."
     title = "Amplifier: done" if status == "success" else f"Amplifier: {status}"
-    return Notification(title, one_line(text, _LONGEST), "info" if status == "success" else "error")
+    return Notification(
+        title, to_one_line(text, _LONGEST), "info" if status == "success" else "error"
+    )
 
 
 def document(note: Notification, event: str, session: str, data: dict[str, Any] | None) -> bytes:
@@ -130,7 +134,7 @@ def document(note: Notification, event: str, session: str, data: dict[str, Any] 
     }
     if data is not None:
         body["data"] = data
-    return encoded(body)
+    return encode_json(body)
 
 
 class Notifier:
@@ -159,7 +163,7 @@ class Notifier:
 
     def _is_due(self, event: str, data: dict[str, Any]) -> bool:
         if event == USER_NOTIFICATION:
-            return one_line(data.get("notification_type"), 40) in self._config.types
+            return to_one_line(data.get("notification_type"), 40) in self._config.types
         if not self._config.sub_agents and not is_own(self._coordinator, data):
             return False
         if event != ORCHESTRATOR_COMPLETE:

@@ -18,8 +18,7 @@ from pydantic import Field, field_validator
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
-from amplifier_foundation.bash import Word, ensure_available, unwrapped
-from amplifier_foundation.bash.harmless import is_harmless
+from amplifier_foundation.bash import Word, ensure_available, is_harmless, unwrap_command
 from amplifier_foundation.modules.guarding import GuardConfig, Reply, base_dir, guard, shown
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.policy.paths import matches
@@ -85,7 +84,7 @@ class ProductionGuard:
         return self._hit_of_command(command) if isinstance(command, str) else None
 
     def _hit_of_command(self, command: str) -> Hit | None:
-        script = unwrapped(command, NAME)
+        script = unwrap_command(command, NAME)
         bases = [self._base, *_directories(script.commands, self._base)]
         written = (path for word in _written_words(script.commands) for path in _paths(word))
         for path in written:

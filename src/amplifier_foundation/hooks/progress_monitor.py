@@ -28,7 +28,7 @@ from amplifier_core.events import (
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
 from amplifier_core.utils import digest
-from amplifier_foundation.machine.text import counted, one_line
+from amplifier_foundation.machine.text import count_noun, to_one_line
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.modules.subscription import is_own, session_of, subscribe
 
@@ -326,7 +326,7 @@ def identity(data: dict[str, Any]) -> tuple[str, Any]:
 
 
 def _tool(data: dict[str, Any]) -> str:
-    return one_line(data.get("tool_name") or "unknown", 60)
+    return to_one_line(data.get("tool_name") or "unknown", 60)
 
 
 def _shown(data: dict[str, Any]) -> str:
@@ -339,14 +339,14 @@ def _main_argument(given: Any) -> str:
         return ""
     for key in ("file_path", "path", "command", "pattern", "url", "query", "task"):
         if isinstance(given.get(key), str):
-            return one_line(given[key], 60)
+            return to_one_line(given[key], 60)
     return ""
 
 
 def summary(run: Run, now: float) -> str:
     """`12 tool calls in 42 s (7 Read, 5 Edit), 1 failed`."""
     kinds = ", ".join(f"{count} {tool}" for tool, count in run.tools.most_common(5))
-    text = f"{counted(run.tools.total(), 'tool call')} in {now - run.started:.0f} s ({kinds})"
+    text = f"{count_noun(run.tools.total(), 'tool call')} in {now - run.started:.0f} s ({kinds})"
     return f"{text}, {run.failed} failed" if run.failed else text
 
 

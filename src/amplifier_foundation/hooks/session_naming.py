@@ -28,7 +28,7 @@ from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
 from amplifier_core.utils import describe_error
 from amplifier_foundation.machine.background import BackgroundTasks
-from amplifier_foundation.machine.text import as_text, one_line
+from amplifier_foundation.machine.text import to_one_line, to_text
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.modules.subscription import is_own, subscribe
 
@@ -117,12 +117,12 @@ def short_name(prompt: str, limit: int) -> str:
     if polite := _POLITE.match(text):
         text = text[polite.end() :].lstrip(" ,.!?:;-\n")
     end = _SENTENCE_END.search(text)
-    words = one_line(text[: end.start()] if end else text, 10 * limit).split()
+    words = to_one_line(text[: end.start()] if end else text, 10 * limit).split()
     while words and len(" ".join(words)) > limit and len(words) > 1:
         words.pop()
         while len(words) > 1 and words[-1].lower().strip(",") in _DANGLING:
             words.pop()
-    name = one_line(" ".join(words), limit).strip(" ,;:-")
+    name = to_one_line(" ".join(words), limit).strip(" ,;:-")
     return name[:1].upper() + name[1:] if _says_something(name) else ""
 
 
@@ -137,16 +137,16 @@ def title_from_prompts(prompts: Sequence[str], config: Config) -> Title | None:
     if not telling:
         return None
     name, prompt = telling[0]
-    return Title(name, one_line(plain(prompt), config.max_description_length) or name)
+    return Title(name, to_one_line(plain(prompt), config.max_description_length) or name)
 
 
 def title_from_answer(answer: str, config: Config) -> Title | None:
     """What a model answered, as asked for, as JSON, or as a bare line; None if it is no name."""
     found = _as_json(answer) if "{" in answer else _as_lines(answer)
-    name = one_line(found.get("name", ""), config.max_name_length).strip(" \"'`*.")
+    name = to_one_line(found.get("name", ""), config.max_name_length).strip(" \"'`*.")
     if not _says_something(name):
         return None
-    description = one_line(found.get("description", ""), config.max_description_length)
+    description = to_one_line(found.get("description", ""), config.max_description_length)
     return Title(name, description.strip("\"'`* ") or name)
 
 
@@ -193,7 +193,7 @@ class SessionNaming:
         if is_own(self._coordinator, data):
             self._turn += 1
             if len(self._prompts) < _KEPT_PROMPTS:
-                self._prompts.append(as_text(data.get("prompt", ""))[:_LONGEST_PROMPT])
+                self._prompts.append(to_text(data.get("prompt", ""))[:_LONGEST_PROMPT])
         return HookResult(action="continue")
 
     async def on_turn_end(self, event: str, data: dict[str, Any]) -> HookResult:
@@ -236,7 +236,7 @@ class SessionNaming:
         except Exception as failure:  # noqa: BLE001 - whatever a provider raises, there is a second way
             logger.debug("the model did not name the session: %s", describe_error(failure))
             return None
-        return title_from_answer(as_text(answer), self._config)
+        return title_from_answer(to_text(answer), self._config)
 
     async def _store(self, title: Title | None) -> None:
         if title is None:

@@ -19,8 +19,8 @@ from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
 from amplifier_foundation.machine.background import BackgroundTasks
 from amplifier_foundation.machine.process import CommandOutcome, run_command
-from amplifier_foundation.machine.programs import Command, environment, first_word
-from amplifier_foundation.machine.text import clipped, one_line
+from amplifier_foundation.machine.programs import Command, build_environment, get_program_name
+from amplifier_foundation.machine.text import clip_lines, to_one_line
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.modules.subscription import is_own, subscribe, working_dir
 from amplifier_foundation.policy.edited_files import EDITING_TOOLS, FilePatterns, edited_file
@@ -69,7 +69,7 @@ def judge(outcome: CommandOutcome, config: Config) -> Verdict:
     if outcome.timed_out:
         return Verdict("trouble", f"took longer than {config.timeout:g} s", seconds)
     if outcome.returncode in _CANNOT_RUN and not outcome.stdout.strip():
-        return Verdict("trouble", one_line(outcome.stderr, 200), seconds)
+        return Verdict("trouble", to_one_line(outcome.stderr, 200), seconds)
     if outcome.returncode == 0:
         return Verdict("passed", "", seconds)
     return Verdict("failed", summarise(outcome, config.max_bytes), seconds)
@@ -83,7 +83,7 @@ def summarise(outcome: CommandOutcome, max_bytes: int) -> str:
     shown = failures[:_MOST_FAILURES] or lines[-_TAIL:]
     # Times differ from run to run and would make every failure a new one.
     text = re.sub(r"\b(in|after) \d+(\.\d+)? ?m?s\b", "", "\n".join(shown))
-    return clipped(text, max_bytes) or f"exit code {outcome.returncode}, without a word"
+    return clip_lines(text, max_bytes) or f"exit code {outcome.returncode}, without a word"
 
 
 class TestRunner:
@@ -125,7 +125,7 @@ class TestRunner:
             self._config.command,
             cwd=base,
             timeout=self._config.timeout,
-            env=environment(base),
+            env=build_environment(base),
         )
         return judge(outcome, self._config)
 
@@ -146,7 +146,7 @@ class TestRunner:
         before, self._told = self._told, verdict
         if verdict.same_as(before):
             return _unchanged(verdict)
-        program = first_word(self._config.command)
+        program = get_program_name(self._config.command)
         if verdict.kind == "failed":
             return _failed(verdict, program)
         if verdict.kind == "trouble":

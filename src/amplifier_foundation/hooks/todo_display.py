@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from amplifier_core.events import ORCHESTRATOR_COMPLETE, PROVIDER_REQUEST, TOOL_POST
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult, Role
-from amplifier_foundation.machine.text import one_line
+from amplifier_foundation.machine.text import to_one_line
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.modules.subscription import is_own, subscribe
 
@@ -67,7 +67,7 @@ def _todo(entry: Any) -> Todo | None:
     content = entry.get("content")
     if status == "in_progress":
         content = entry.get("activeForm") or content
-    text = one_line(content or "", _LONGEST_ITEM)
+    text = to_one_line(content or "", _LONGEST_ITEM)
     return Todo(text, status) if text else None
 
 

@@ -14,7 +14,7 @@ _MOST_NODES = 50_000
 _LARGEST = 2**63
 
 
-def encoded(value: Any) -> bytes:
+def encode_json(value: Any) -> bytes:
     """The value as JSON in ASCII, on one line."""
     try:
         return to_json(
@@ -25,10 +25,10 @@ def encoded(value: Any) -> bytes:
             bytes_mode="base64",
         )
     except Exception:  # noqa: BLE001 - a value's own code may raise anything while it is written
-        return json.dumps(plain(value), ensure_ascii=True).encode("ascii")
+        return json.dumps(to_plain(value), ensure_ascii=True).encode("ascii")
 
 
-def plain(value: Any) -> Any:
+def to_plain(value: Any) -> Any:
     """The value in terms of JSON: odd objects by their `repr`, what is too deep not at all."""
     return _Walk().visit(value, 0)
 

@@ -22,7 +22,7 @@ def _not_empty(command: str | tuple[str, ...]) -> str | tuple[str, ...]:
 Command = Annotated[str | tuple[str, ...], AfterValidator(_not_empty)]
 
 
-def search_path(directory: str) -> str:
+def build_search_path(directory: str) -> str:
     """The PATH with the project's node modules, and behind it the tools installed beside us."""
     own = str(Path(directory) / "node_modules" / ".bin")
     return os.pathsep.join(
@@ -32,15 +32,15 @@ def search_path(directory: str) -> str:
 
 def find_program(name: str, directory: str) -> str | None:
     """The full path of a program, or None."""
-    return shutil.which(name, path=search_path(directory))
+    return shutil.which(name, path=build_search_path(directory))
 
 
-def environment(directory: str) -> dict[str, str]:
+def build_environment(directory: str) -> dict[str, str]:
     """Ours, with the search path of the project and without colours."""
-    return {**os.environ, "PATH": search_path(directory), "NO_COLOR": "1", "PY_COLORS": "0"}
+    return {**os.environ, "PATH": build_search_path(directory), "NO_COLOR": "1", "PY_COLORS": "0"}
 
 
-def filled(command: Command, **values: str) -> str | list[str]:
+def fill_command(command: Command, **values: str) -> str | list[str]:
     """The command with `{file}` and the like replaced; in shell text they arrive quoted."""
     if isinstance(command, str):
         return _replaced(command, {key: shlex.quote(value) for key, value in values.items()})
@@ -54,7 +54,7 @@ def _replaced(text: str, values: dict[str, str]) -> str:
     return text
 
 
-def first_word(command: Command | Sequence[str]) -> str:
+def get_program_name(command: Command | Sequence[str]) -> str:
     """The program's name, for messages."""
     words = command.split() if isinstance(command, str) else list(command)
     return Path(words[0]).name if words else "?"

@@ -11,12 +11,12 @@ from amplifier_core.utils import safe_repr
 _JOINERS = "\u200c\u200d"
 
 
-def as_text(value: Any) -> str:
+def to_text(value: Any) -> str:
     """A string as it is, anything else in its own words."""
     return value if isinstance(value, str) else safe_repr(value)
 
 
-def printable(text: str, keep: str = "\n\t") -> str:
+def strip_controls(text: str, keep: str = "\n\t") -> str:
     """The text without control, bidirectional and unencodable characters."""
     if text.isascii() and text.isprintable():
         return text
@@ -27,15 +27,15 @@ def printable(text: str, keep: str = "\n\t") -> str:
     )
 
 
-def one_line(value: Any, limit: int) -> str:
+def to_one_line(value: Any, limit: int) -> str:
     """At most `limit` characters without line breaks; what was cut ends in an ellipsis."""
-    text = " ".join(printable(as_text(value)[: limit * 8 + 1000]).split())
+    text = " ".join(strip_controls(to_text(value)[: limit * 8 + 1000]).split())
     return text if len(text) <= limit else text[: max(limit - 1, 0)].rstrip() + "…"
 
 
-def clipped(text: str, limit: int) -> str:
+def clip_lines(text: str, limit: int) -> str:
     """The whole lines that fit into `limit` bytes of UTF-8, and how many were left out."""
-    clean = printable(text).strip("\n")
+    clean = strip_controls(text).strip("\n")
     if len(clean.encode()) <= limit:
         return clean
     lines = clean.split("\n")
@@ -51,6 +51,6 @@ def clipped(text: str, limit: int) -> str:
     return "\n".join([*kept, f"… {len(lines) - len(kept)} more lines"])
 
 
-def counted(count: int, noun: str) -> str:
+def count_noun(count: int, noun: str) -> str:
     """`1 issue`, `3 issues`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

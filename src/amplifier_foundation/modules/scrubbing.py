@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from amplifier_foundation.machine.json_text import plain
+from amplifier_foundation.machine.json_text import to_plain
 
 
 def scrubbed(coordinator: Any, value: Any) -> Any:
@@ -18,4 +18,4 @@ def scrubbed(coordinator: Any, value: Any) -> Any:
     try:
         return scrub(value)
     except RecursionError:
-        return scrub(plain(value))
+        return scrub(to_plain(value))

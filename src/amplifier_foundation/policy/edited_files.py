@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from amplifier_foundation.machine.text import one_line
+from amplifier_foundation.machine.text import to_one_line
 from amplifier_foundation.policy.paths import matches, resolve
 
 EDITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit"})
@@ -47,4 +47,4 @@ def _succeeded(data: dict[str, Any]) -> bool:
 def shown_path(path: Path, base: str) -> str:
     """For messages: relative to the working directory, if it is in there."""
     root = Path(base).resolve()
-    return one_line(str(path.relative_to(root) if path.is_relative_to(root) else path), 300)
+    return to_one_line(str(path.relative_to(root) if path.is_relative_to(root) else path), 300)

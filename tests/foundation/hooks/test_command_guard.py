@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_foundation.bash.danger import RULES
-from amplifier_foundation.bash.place import Place
+from amplifier_foundation.bash import RULES, Place
 from amplifier_foundation.hooks.command_guard import Config, Judge
 from tests.foundation.hooks.guarding import before_tool, coordinator_in, mount
 

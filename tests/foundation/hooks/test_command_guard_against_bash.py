@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from amplifier_foundation.bash.place import Place
+from amplifier_foundation.bash import Place
 from amplifier_foundation.hooks.command_guard import Config, Judge
 
 BASH = shutil.which("bash") or ""

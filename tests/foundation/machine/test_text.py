@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_foundation.machine.background import BackgroundTasks
-from amplifier_foundation.machine.programs import filled
-from amplifier_foundation.machine.text import clipped, one_line, printable
+from amplifier_foundation.machine.programs import fill_command
+from amplifier_foundation.machine.text import clip_lines, strip_controls, to_one_line
 from amplifier_foundation.modules.event_patterns import covers
 
 anything = st.text(st.characters())
@@ -21,20 +21,20 @@ anything = st.text(st.characters())
 @given(anything, st.integers(200, 5000))
 def test_clipped_text_fits_in_bytes(text: str, limit: int) -> None:
     """What is injected never exceeds its limit, counted in UTF-8."""
-    assert len(clipped(text, limit).encode()) <= limit
+    assert len(clip_lines(text, limit).encode()) <= limit
 
 
 def test_clipped_text_keeps_whole_lines_and_says_what_is_missing() -> None:
     """The reader knows that there is more."""
     text = "\n".join(f"line {number}" for number in range(100))
-    cut = clipped(text, 200).splitlines()
+    cut = clip_lines(text, 200).splitlines()
     assert cut[0] == "line 0"
     assert cut[-1] == f"… {100 - len(cut) + 1} more lines"
 
 
 def test_one_endless_line_is_cut_inside() -> None:
     """Also when not even the first line fits."""
-    cut = clipped("é" * 1000, 200)
+    cut = clip_lines("é" * 1000, 200)
     assert len(cut.encode()) <= 200
     assert cut.startswith("é" * 50)
 
@@ -42,7 +42,7 @@ def test_one_endless_line_is_cut_inside() -> None:
 @given(anything, st.integers(1, 500))
 def test_one_line_is_one_short_line(text: str, limit: int) -> None:
     """No control character and no line break reaches a message."""
-    line = one_line(text, limit)
+    line = to_one_line(text, limit)
     assert len(line) <= limit
     assert len(line.splitlines()) <= 1
     assert not any(unicodedata.category(char) in {"Cc", "Cs"} for char in line)
@@ -50,7 +50,7 @@ def test_one_line_is_one_short_line(text: str, limit: int) -> None:
 
 def test_emoji_and_scripts_that_join_letters_survive() -> None:
     """Joiners are not controls."""
-    assert printable("👩\u200d💻 می\u200cخواهم") == "👩\u200d💻 می\u200cخواهم"
+    assert strip_controls("👩\u200d💻 می\u200cخواهم") == "👩\u200d💻 می\u200cخواهم"
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_patterns_know_every_spelling(patterns: list[str], event: str, covered: 
 def test_a_file_name_is_never_shell_text() -> None:
     """In a line for bash it arrives quoted; in a list it is one argument."""
     name = "a b; rm -rf $HOME {file}"
-    assert filled("lint {file} {other}", file=name) == f"lint '{name}' {{other}}"
-    assert filled(("lint", "--in={file}"), file=name) == ["lint", f"--in={name}"]
+    assert fill_command("lint {file} {other}", file=name) == f"lint '{name}' {{other}}"
+    assert fill_command(("lint", "--in={file}"), file=name) == ["lint", f"--in={name}"]
 
 
 async def test_a_background_failure_is_logged_and_nothing_else(

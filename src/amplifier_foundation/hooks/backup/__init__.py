@@ -27,7 +27,7 @@ from amplifier_foundation.hooks.backup.store import (
     save,
     surplus,
 )
-from amplifier_foundation.machine.text import one_line
+from amplifier_foundation.machine.text import to_one_line
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.modules.subscription import session_of, subscribe, working_dir
 from amplifier_foundation.policy.edited_files import EDITING_TOOLS, shown_path
@@ -126,10 +126,10 @@ class BackupHook:
         return directory
 
     def _not_made(self, path: Path, reason: str) -> HookResult:
-        shown = one_line(shown_path(path, str(self._base())), 200)
+        shown = to_one_line(shown_path(path, str(self._base())), 200)
         return HookResult(
             action="continue",
-            user_message=f"No backup of {shown} was made: {one_line(reason, 300)}",
+            user_message=f"No backup of {shown} was made: {to_one_line(reason, 300)}",
             user_message_level="warning",
         )
 

@@ -26,7 +26,7 @@ from amplifier_core.models import HookResult
 from amplifier_core.utils import describe_error, timestamp
 from amplifier_foundation.hooks.logging.rotating_file import RotatingFile
 from amplifier_foundation.machine.background import BackgroundTasks
-from amplifier_foundation.machine.json_text import encoded
+from amplifier_foundation.machine.json_text import encode_json
 from amplifier_foundation.modules.event_patterns import covers
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.modules.scrubbing import scrubbed
@@ -93,11 +93,11 @@ def encode(event: str, level: str, session: str, data: Any, limit: int) -> bytes
         "event": event[:100],
         "session_id": session[:100],
     }
-    line = encoded({**head, "data": data})
+    line = encode_json({**head, "data": data})
     if len(line) > limit:
         # A third, because what is escaped already is escaped once more.
         start = line[: limit // 3].decode("ascii")
-        line = encoded({**head, "truncated_bytes": len(line), "start": start})
+        line = encode_json({**head, "truncated_bytes": len(line), "start": start})
     return line + b"\n"
 
 

@@ -20,8 +20,8 @@ from amplifier_core.models import HookResult
 from amplifier_foundation.hooks.otel import genai_names as names
 from amplifier_foundation.hooks.otel.pipeline import Pipeline, Target, acquire, release
 from amplifier_foundation.hooks.otel.span_tree import SessionSpans, SpanTree
-from amplifier_foundation.machine.json_text import encoded
-from amplifier_foundation.machine.text import one_line
+from amplifier_foundation.machine.json_text import encode_json
+from amplifier_foundation.machine.text import to_one_line
 from amplifier_foundation.machine.webhook import check_url
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.modules.scrubbing import scrubbed
@@ -114,11 +114,11 @@ class Telemetry:
     def _fork(self, data: Data) -> None:
         """session:fork names the child itself, agent:spawn only the parent that will have it."""
         if agent := data.get("agent_name"):
-            self.tree.name_agent(session_of(self._coordinator, data), one_line(agent, 100))
+            self.tree.name_agent(session_of(self._coordinator, data), to_one_line(agent, 100))
 
     def _session_end(self, data: Data) -> None:
         spans = self._spans(data)
-        reason = one_line(data.get("reason") or "complete", 40)
+        reason = to_one_line(data.get("reason") or "complete", 40)
         if spans.session is not None:
             spans.session.set_attribute(names.SESSION_REASON, reason)
         failed = reason if reason in {"error", "timeout"} else None
@@ -129,14 +129,14 @@ class Telemetry:
 
     def _turn_end(self, data: Data) -> None:
         spans = self._spans(data)
-        status = one_line(data.get("status") or "success", 40)
+        status = to_one_line(data.get("status") or "success", 40)
         if spans.turn is not None:
             spans.turn.set_attribute(names.TURN_STATUS, status)
         self.tree.close_turn(spans, None if status == "success" else status)
 
     def _chat_start(self, data: Data) -> None:
-        provider = names.provider_name(one_line(data.get("provider") or "unknown", 100))
-        model = one_line(data.get("model") or "unknown", 100)
+        provider = names.provider_name(to_one_line(data.get("provider") or "unknown", 100))
+        model = to_one_line(data.get("model") or "unknown", 100)
         self.tree.open_chat(self._spans(data), provider, model)
 
     def _chat_messages(self, data: Data) -> None:
@@ -162,7 +162,7 @@ class Telemetry:
         self.tree.close_chat(self._spans(data), _error_type(data))
 
     def _tool_start(self, data: Data) -> None:
-        tool = one_line(data.get("tool_name") or "unknown", 100)
+        tool = to_one_line(data.get("tool_name") or "unknown", 100)
         self.tree.open_tool(self._spans(data), tool, _call_id(data))
 
     def _tool_end(self, data: Data) -> None:
@@ -179,8 +179,11 @@ class Telemetry:
     def _denied(self, data: Data) -> None:
         """What a hook refused has no other end than this event."""
         spans = self._spans(data)
-        event = one_line(data.get("event") or "unknown", 60)
-        what = {names.HOOK: one_line(data.get("hook") or "unknown", 100), names.HOOK_EVENT: event}
+        event = to_one_line(data.get("event") or "unknown", 60)
+        what = {
+            names.HOOK: to_one_line(data.get("hook") or "unknown", 100),
+            names.HOOK_EVENT: event,
+        }
         self._pipeline.denials.add(1, what)
         self._happened(spans, "hook.denied", what, {names.REASON: data.get("reason")})
         if event in (events.TOOL_PRE, events.TOOL_POST):
@@ -207,12 +210,12 @@ class Telemetry:
         self._approval("approval.denied", data)
 
     def _count_approval(self, decision: str, data: Data) -> None:
-        hook = one_line(data.get("hook") or "unknown", 100)
+        hook = to_one_line(data.get("hook") or "unknown", 100)
         self._pipeline.approvals.add(1, {names.HOOK: hook, names.APPROVAL_DECISION: decision})
 
     def _approval(self, event: str, data: Data) -> None:
         keys = {names.HOOK: "hook", names.APPROVAL_HOW: "how", names.DIGEST: "digest"}
-        what = {name: one_line(data[key], 200) for name, key in keys.items() if data.get(key)}
+        what = {name: to_one_line(data[key], 200) for name, key in keys.items() if data.get(key)}
         said = {
             names.APPROVAL_PROMPT: data.get("prompt"),
             names.APPROVAL_DECISION: data.get("decision"),
@@ -242,24 +245,27 @@ class Telemetry:
         if self._config.capture_content:
             limit = self._config.max_content_length
             clean = scrubbed(self._coordinator, said)
-            what = {**what, **{key: one_line(text, limit) for key, text in clean.items() if text}}
+            what = {
+                **what,
+                **{key: to_one_line(text, limit) for key, text in clean.items() if text},
+            }
         span.add_event(names.PREFIX + event, what)
 
     def _capture(self, span: Any, name: str, value: Any) -> None:
         if self._config.capture_content and value is not None:
-            text = encoded(scrubbed(self._coordinator, value)).decode("ascii")
+            text = encode_json(scrubbed(self._coordinator, value)).decode("ascii")
             span.set_attribute(name, text[: self._config.max_content_length])
 
 
 def _call_id(data: Data) -> str:
     """Loops that give their calls no id run them one after the other."""
-    return one_line(data.get("tool_call_id") or data.get("tool_name") or "unknown", 200)
+    return to_one_line(data.get("tool_call_id") or data.get("tool_name") or "unknown", 200)
 
 
 def _error_type(data: Data) -> str:
     error = data.get("error")
     kind = error.get("type") if isinstance(error, dict) else type(error).__name__
-    return one_line(kind or "unknown", 100)
+    return to_one_line(kind or "unknown", 100)
 
 
 def _is_number(value: Any) -> bool:
@@ -288,9 +294,9 @@ def _described(response: Data, usage: Any) -> Data:
     }
     told: Data = {name: count for name, count in counts.items() if count is not None}
     if model := response.get("model"):
-        told[names.RESPONSE_MODEL] = one_line(model, 100)
+        told[names.RESPONSE_MODEL] = to_one_line(model, 100)
     if reason := response.get("finish_reason"):
-        told[names.FINISH_REASONS] = [one_line(reason, 100)]
+        told[names.FINISH_REASONS] = [to_one_line(reason, 100)]
     return told
 
 

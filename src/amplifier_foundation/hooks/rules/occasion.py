@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.utils import safe_repr
-from amplifier_foundation.bash import Script, unwrapped
+from amplifier_foundation.bash import Script, unwrap_command
 from amplifier_foundation.policy.territory import texts_under
 
 OWNER = "hooks-rules"
@@ -74,4 +74,4 @@ class Occasion:
 
 @lru_cache(maxsize=64)
 def _read(text: str) -> Script:
-    return unwrapped(text, OWNER)
+    return unwrap_command(text, OWNER)
