@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from typing import Any, ClassVar
@@ -130,7 +131,8 @@ class MockTool:
 class ScriptedApproval:
     """A person with prepared answers: options, exceptions, or functions of the question.
 
-    When the answers run out the last one is repeated; without any, time runs out.
+    Such a function may be async. When the answers run out the last one is repeated; without any,
+    time runs out.
     """
 
     def __init__(self, *answers: Any) -> None:
@@ -149,6 +151,7 @@ class ScriptedApproval:
             raise ApprovalTimeout("nobody is there")
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         answer = answer(question) if callable(answer) else answer
+        answer = await answer if inspect.isawaitable(answer) else answer
         if isinstance(answer, BaseException):
             raise answer
         given: ApprovalAnswer | str = answer

@@ -19,16 +19,12 @@ from amplifier_core.display import DisplaySystem, LoggingDisplay
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.interfaces import Host
 from amplifier_core.models import HookResult
-from amplifier_core.testing import MemoryAudit
-from tests.support.room import (
+from amplifier_core.testing import EventRecorder, MemoryAudit, RecordingDisplay
+from tests.support.harness import Harness
+from tests.support.hooks import (
     POST,
     PRE,
-    Conversation,
     Data,
-    Person,
-    Room,
-    Screen,
-    Seen,
     asks,
     injects,
     modifies,
@@ -37,6 +33,7 @@ from tests.support.room import (
     returns,
     says,
 )
+from tests.support.people import PlainPerson
 
 
 class TestCarryingOut:
@@ -52,11 +49,11 @@ class TestCarryingOut:
     @pytest.mark.parametrize("hooks", [[], [says()], [modifies(y=1)], [asks()]])
     async def test_the_result_is_a_frozen_copy(self, hooks):
         """`execute_with_hooks` returns a frozen copy, and that copy is what runs."""
-        room = Room(Person("Allow"))
+        harness = Harness(approval=PlainPerson("Allow"))
         for hook in hooks:
-            room.hooks.register(PRE, hook)
+            harness.hooks.register(PRE, hook)
         given: Data = {"x": [1], "tool_input": {"rows": []}}
-        result = await room.session.execute_with_hooks(PRE, given)
+        result = await harness.coordinator.execute_with_hooks(PRE, given)
         given["x"].append(2)
         given["tool_input"]["rows"].append(2)
         assert (result.data["x"], result.data["tool_input"]) == ([1], {"rows": []})
@@ -69,19 +66,19 @@ class TestCarryingOut:
 
     async def test_every_answer_has_its_own_hooks_name(self):
         """Carries out every answer with its own hook's name (F7)."""
-        room = Room()
+        harness = Harness()
         for name in ("a", "b"):
-            room.hooks.register(POST, injects(name, user_message=f"{name}!"), name=name)
-        room.hooks.register(
+            harness.hooks.register(POST, injects(name, user_message=f"{name}!"), name=name)
+        harness.hooks.register(
             POST, says(user_message="c!", user_message_level="error", user_message_source="src")
         )
-        await room.session.execute_with_hooks(POST, {})
-        assert room.screen.shown == [
+        await harness.coordinator.execute_with_hooks(POST, {})
+        assert harness.shown == [
             ("a!", "info", "hook:a"),
             ("b!", "info", "hook:b"),
             ("c!", "error", "src"),
         ]
-        assert room.context.messages[0]["metadata"]["hooks"] == ["a", "b"]
+        assert harness.context.messages[0]["metadata"]["hooks"] == ["a", "b"]
 
     @pytest.mark.parametrize(
         ("fields", "outcome", "reason"),
@@ -94,43 +91,43 @@ class TestCarryingOut:
     )
     async def test_results_built_past_validation_crash_nothing(self, fields, outcome, reason):
         """No gate is skipped, nothing runs after a deny, and no nonsense crashes the session."""
-        room = Room()
-        room.hooks.register(PRE, returns(HookResult().model_copy(update=fields)))
-        result = await room.pre()
+        harness = Harness()
+        harness.hooks.register(PRE, returns(HookResult().model_copy(update=fields)))
+        result = await harness.pre()
         assert result.action == outcome
         assert reason is None or reason in result.reason
-        assert room.context.texts == []
+        assert harness.texts == []
 
     async def test_deny_keeps_what_the_hook_gave(self):
-        room = Room()
-        room.hooks.register(PRE, says("deny", reason="no", data={"hint": 1}))
-        result = await room.pre()
+        harness = Harness()
+        harness.hooks.register(PRE, says("deny", reason="no", data={"hint": 1}))
+        result = await harness.pre()
         assert (result.action, result.reason, result.data) == ("deny", "no", {"hint": 1})
 
     @pytest.mark.parametrize("event", ["session:end", "tool:error", "error:tool", "execution:end"])
     async def test_notifications_only_tell(self, event):
         """Notifications: deny, modify and ask_user are recorded, no effect; injections are seen."""
-        person = Person("Deny")
-        room = Room(person)
-        room.hooks.register(event, modifies(x=9), priority=0)
-        room.hooks.register(event, asks(), priority=1)
-        room.hooks.register(event, injects("noted"), priority=2)
-        room.hooks.register(event, says("deny", reason="no", user_message="hm"), priority=3)
+        person = PlainPerson("Deny")
+        harness = Harness(approval=person)
+        harness.hooks.register(event, modifies(x=9), priority=0)
+        harness.hooks.register(event, asks(), priority=1)
+        harness.hooks.register(event, injects("noted"), priority=2)
+        harness.hooks.register(event, says("deny", reason="no", user_message="hm"), priority=3)
         given = {"x": [1]}
-        result = await room.session.execute_with_hooks(event, given)
-        assert (result.action, result.data) == ("continue", {"x": [1]})
+        result = await harness.coordinator.execute_with_hooks(event, given)
+        assert (result.action, result.data["x"]) == ("continue", [1])
         assert result.data["x"] is not given["x"]
         assert person.asked == []
-        assert room.context.texts == ["noted"]
-        [body] = room.bodies("dispatch")
+        assert harness.texts == ["noted"]
+        [body] = harness.bodies("dispatch")
         assert [one["action"] for one in body["hooks"]] == [
             "modify", "ask_user", "inject_context", "deny",
         ]  # fmt: skip
 
     async def test_an_event_of_a_modules_own_is_an_operation(self):
-        room = Room()
-        room.hooks.register("my:event", says("deny", reason="no"))
-        assert (await room.session.execute_with_hooks("my:event", {})).action == "deny"
+        harness = Harness()
+        harness.hooks.register("my:event", says("deny", reason="no"))
+        assert (await harness.coordinator.execute_with_hooks("my:event", {})).action == "deny"
 
     def test_which_events_only_tell(self):
         operations = {
@@ -145,45 +142,53 @@ class TestProcessing:
     """`emit` and then `process_hook_result`: nothing is lost on that path either."""
 
     async def test_every_answer_behind_a_result(self):
-        person = Person("Allow")
-        room = Room(person)
-        room.hooks.register(PRE, injects("found", user_message="look"), name="scanner")
-        room.hooks.register(PRE, asks("one?"))
-        room.hooks.register(PRE, asks("two?"))
-        room.hooks.register(PRE, modifies(x=2))
-        folded = await room.hooks.emit(PRE, {"x": 1})
-        result = await room.session.process_hook_result(folded, PRE)
+        person = PlainPerson("Allow")
+        harness = Harness(approval=person)
+        harness.hooks.register(PRE, injects("found", user_message="look"), name="scanner")
+        harness.hooks.register(PRE, asks("one?"))
+        harness.hooks.register(PRE, asks("two?"))
+        harness.hooks.register(PRE, modifies(x=2))
+        folded = await harness.hooks.emit(PRE, {"x": 1})
+        result = await harness.coordinator.process_hook_result(folded, PRE)
         assert (result.action, result.data["x"]) == ("continue", 2)
         assert person.prompts == ["one?", "two?"]
-        assert room.context.texts == ["found"]
-        assert room.screen.shown == [("look", "info", "hook:scanner")]
+        assert harness.texts == ["found"]
+        assert harness.shown == [("look", "info", "hook:scanner")]
 
     async def test_a_denial_and_a_notification(self):
-        room = Room()
-        room.hooks.register(PRE, says("deny", reason="no"))
-        denied = await room.session.process_hook_result(await room.hooks.emit(PRE, {}), PRE)
+        harness = Harness()
+        harness.hooks.register(PRE, says("deny", reason="no"))
+        denied = await harness.coordinator.process_hook_result(
+            await harness.hooks.emit(PRE, {}), PRE
+        )
         assert (denied.action, denied.reason) == ("deny", "no")
-        room.hooks.register("session:end", says("deny", reason="no"))
-        ended = await room.hooks.emit("session:end", {})
-        assert (await room.session.process_hook_result(ended, "session:end")).action == "continue"
+        harness.hooks.register("session:end", says("deny", reason="no"))
+        ended = await harness.hooks.emit("session:end", {})
+        assert (
+            await harness.coordinator.process_hook_result(ended, "session:end")
+        ).action == "continue"
 
     async def test_a_result_from_somewhere(self):
         """`await process_hook_result(result, event, hook_name="unknown")`."""
-        room = Room(Person("Deny"))
+        harness = Harness(approval=PlainPerson("Deny"))
         result = HookResult(action="inject_context", context_injection="x", data={"a": 1})
-        done = await room.session.process_hook_result(result, PRE, "remote")
+        done = await harness.coordinator.process_hook_result(result, PRE, "remote")
         assert (done.action, done.data) == ("continue", {"a": 1})
-        assert room.context.messages[0]["metadata"]["hook_name"] == "remote"
+        assert harness.context.messages[0]["metadata"]["hook_name"] == "remote"
         asking = HookResult(action="ask_user", approval_prompt="go?")
-        assert (await room.session.process_hook_result(asking, PRE)).reason == "User denied: go?"
-        assert (await room.session.process_hook_result(HookResult(), PRE)).action == "continue"
+        assert (
+            await harness.coordinator.process_hook_result(asking, PRE)
+        ).reason == "User denied: go?"
+        assert (
+            await harness.coordinator.process_hook_result(HookResult(), PRE)
+        ).action == "continue"
 
     async def test_a_result_whose_action_somebody_changed(self):
-        room = Room()
-        room.hooks.register(PRE, injects("x"))
-        folded = await room.hooks.emit(PRE, {})
+        harness = Harness()
+        harness.hooks.register(PRE, injects("x"))
+        folded = await harness.hooks.emit(PRE, {})
         changed = folded.model_copy(update={"action": "deny", "reason": "after all"})
-        assert (await room.session.process_hook_result(changed, PRE)).reason == "after all"
+        assert (await harness.coordinator.process_hook_result(changed, PRE)).reason == "after all"
 
     async def test_a_bare_dict_is_an_attribute_error(self):
         with pytest.raises(AttributeError):
@@ -191,27 +196,29 @@ class TestProcessing:
 
     async def test_the_single_handlers(self):
         """`handle_context_injection`, `handle_approval_request`, `handle_user_message`."""
-        room = Room(Person("Allow"))
-        await room.session.handle_context_injection(HookResult(context_injection="x"), "h", PRE)
-        assert room.context.texts == ["x"]
-        asked = await room.session.handle_approval_request(HookResult(data={"a": 1}), "h")
+        harness = Harness(approval=PlainPerson("Allow"))
+        await harness.coordinator.handle_context_injection(
+            HookResult(context_injection="x"), "h", PRE
+        )
+        assert harness.texts == ["x"]
+        asked = await harness.coordinator.handle_approval_request(HookResult(data={"a": 1}), "h")
         assert (asked.action, asked.data) == ("continue", {"a": 1})
-        await room.session.handle_user_message(HookResult(user_message="hi"), "h")
-        await room.session.handle_user_message(HookResult(), "h")
-        assert room.screen.shown == [("hi", "info", "hook:h")]
+        await harness.coordinator.handle_user_message(HookResult(user_message="hi"), "h")
+        await harness.coordinator.handle_user_message(HookResult(), "h")
+        assert harness.shown == [("hi", "info", "hook:h")]
 
 
 class TestDisplays:
     async def test_async_displays(self):
-        class Slow(Screen):
+        class Slow(RecordingDisplay):
             async def show_message(self, message: str, level: str, source: str) -> None:
                 await asyncio.sleep(0)
                 super().show_message(message, level, source)
 
-        room = Room(screen=Slow())
-        room.hooks.register(PRE, says("deny", user_message="hi", user_message_level="warning"))
-        await room.pre()
-        assert room.screen.shown == [("hi", "warning", "hook:hook")]
+        harness = Harness(screen=Slow())
+        harness.hooks.register(PRE, says("deny", user_message="hi", user_message_level="warning"))
+        await harness.pre()
+        assert harness.shown == [("hi", "warning", "hook:hook")]
 
     @pytest.mark.parametrize("how", ["raises", "hangs", "stubborn", "cancels", "missing"])
     async def test_a_display_that_fails_costs_the_message_only(  # noqa: C901 - five ways to fail
@@ -237,11 +244,11 @@ class TestDisplays:
                         if how != "stubborn":
                             raise
 
-        room = Room(screen=object() if how == "missing" else Broken())
-        room.hooks.register(PRE, says(user_message="hi"))
-        assert (await room.pre()).action == "continue"
+        harness = Harness(screen=object() if how == "missing" else Broken())
+        harness.hooks.register(PRE, says(user_message="hi"))
+        assert (await harness.pre()).action == "continue"
         assert "The display failed; the message was: hi" in caplog.text
-        assert room.bodies("error")[0]["what"] == "display"
+        assert harness.bodies("error")[0]["what"] == "display"
         over.set()
         for task in asyncio.all_tasks() - {asyncio.current_task()}:
             task.cancel()
@@ -382,7 +389,7 @@ class TestTheModuleFace:
     async def test_cleaning_up_in_reverse_order(self, caplog, monkeypatch):
         """`register_cleanup`/`cleanup` (reverse order); one that fails does not stop the others."""
         monkeypatch.setattr(coordinator, "PATIENCE", 0.01)
-        room, done = Room(), []
+        harness, done = Harness(), []
 
         async def later() -> None:
             done.append("async")
@@ -394,24 +401,24 @@ class TestTheModuleFace:
             raise ValueError("boom")
 
         for undo in (lambda: done.append("first"), later, broken, hanging, None, "text"):
-            room.session.register_cleanup(undo)
-        room.session.register_cleanup(lambda: done.append("last"))
-        await room.session.cleanup()
-        await room.session.cleanup()
+            harness.coordinator.register_cleanup(undo)
+        harness.coordinator.register_cleanup(lambda: done.append("last"))
+        await harness.coordinator.cleanup()
+        await harness.coordinator.cleanup()
         assert done == ["last", "async", "first"]
-        assert len(room.bodies("error")) == 2
-        room.hooks.register(PRE, says())
-        assert room.bodies("hook_registered") == []
+        assert len(harness.bodies("error")) == 2
+        harness.hooks.register(PRE, says())
+        assert harness.bodies("hook_registered") == []
 
     async def test_a_cancelled_clean_up_still_forgets(self):
-        room = Room(Person("Allow always"))
-        room.hooks.register(PRE, asks(approval_options=["Allow always", "Deny"]))
-        await room.pre()
-        room.session.register_cleanup(lambda: asyncio.sleep(60))
+        harness = Harness(approval=PlainPerson("Allow always"))
+        harness.hooks.register(PRE, asks(approval_options=["Allow always", "Deny"]))
+        await harness.pre()
+        harness.coordinator.register_cleanup(lambda: asyncio.sleep(60))
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01):
-                await room.session.cleanup()
-        assert room.bodies("approval_cache_cleared") == [{"answers": 1}]
+                await harness.coordinator.cleanup()
+        assert harness.bodies("approval_cache_cleared") == [{"answers": 1}]
 
     def test_a_summary(self):
         session = SessionCoordinator(session_id="s")
@@ -426,9 +433,9 @@ class TestTheModuleFace:
 class TestStopping:
     async def test_a_token_has_two_steps(self, monkeypatch, caplog):
         monkeypatch.setattr(cancellation, "PATIENCE", 0.01)
-        room, seen, told = Room(), Seen(), []
-        room.hooks.register("cancel:requested", seen)
-        token = room.session.cancellation
+        harness, seen, told = Harness(), EventRecorder(), []
+        harness.hooks.register("cancel:requested", seen)
+        token = harness.coordinator.cancellation
 
         async def later() -> None:
             told.append("async")
@@ -440,16 +447,16 @@ class TestStopping:
         token.on_cancel(lambda: asyncio.sleep(60))
         token.on_cancel(later)
         take_back = token.on_cancel(lambda: told.append("sync"))
-        await room.session.request_cancel()
+        await harness.coordinator.request_cancel()
         assert (token.state, token.is_cancelled, token.is_graceful) == ("graceful", True, True)
         take_back()
         take_back()
-        await room.session.request_cancel()
-        await room.session.request_cancel(immediate=True)
-        await room.session.request_cancel(immediate=True)
+        await harness.coordinator.request_cancel()
+        await harness.coordinator.request_cancel(immediate=True)
+        await harness.coordinator.request_cancel(immediate=True)
         assert token.is_immediate
         assert not token.request_graceful()
-        assert [data["immediate"] for _, data in seen.calls] == [False, True]
+        assert [data["immediate"] for _, data in seen.events] == [False, True]
         assert told == ["async", "sync", "async"]
         assert caplog.text.count("A cancellation callback failed") == 4
         token.register_tool_start("1", "Write")
@@ -463,31 +470,31 @@ class TestStopping:
 class TestTheTrail:
     async def test_registrations_are_recorded(self):
         """Every change of the registry is audited."""
-        room = Room()
-        room.hooks.register(PRE, says(), name="x", priority=3, on_error="deny")()
-        assert room.bodies("hook_registered") == [
+        harness = Harness()
+        harness.hooks.register(PRE, says(), name="x", priority=3, on_error="deny")()
+        assert harness.bodies("hook_registered") == [
             {"priority": 3, "on_error": "deny", "timeout": None}
         ]
-        assert len(room.bodies("hook_unregistered")) == 1
+        assert len(harness.bodies("hook_unregistered")) == 1
 
     @pytest.mark.parametrize("level", ["decisions", "normal", "full"])
     async def test_levels(self, level):
         """Decisions only; normal (one record per dispatch); full (a record per hook)."""
-        room = Room(audit=MemoryAudit(level=level))
-        room.hooks.register(PRE, says(), name="quiet")
-        room.hooks.register(PRE, says(user_message="hi"), name="speaking")
-        room.hooks.register(PRE, raises(ValueError("boom")), name="broken")
-        room.hooks.register(PRE, says("deny", reason="no"), name="guard")
-        await room.pre(path="/x")
-        assert len(room.bodies("hook_started")) == (4 if level == "full" else 0)
-        assert len(room.bodies("hook_finished")) == len(room.bodies("hook_started"))
-        resolved = room.bodies("action_resolved")
+        harness = Harness(audit=MemoryAudit(level=level))
+        harness.hooks.register(PRE, says(), name="quiet")
+        harness.hooks.register(PRE, says(user_message="hi"), name="speaking")
+        harness.hooks.register(PRE, raises(ValueError("boom")), name="broken")
+        harness.hooks.register(PRE, says("deny", reason="no"), name="guard")
+        await harness.pre(path="/x")
+        assert len(harness.bodies("hook_started")) == (4 if level == "full" else 0)
+        assert len(harness.bodies("hook_finished")) == len(harness.bodies("hook_started"))
+        resolved = harness.bodies("action_resolved")
         if level == "decisions":
             assert [body["hook"] for body in resolved] == ["broken", "guard"]
             assert resolved[0]["error"] == "ValueError: boom"
             assert resolved[1]["reason"] == "no"
             return
-        dispatch = room.bodies("dispatch")[0]
+        dispatch = harness.bodies("dispatch")[0]
         assert [one["hook"] for one in dispatch["hooks"]] == [
             "quiet", "speaking", "broken", "guard",
         ]  # fmt: skip
@@ -501,58 +508,60 @@ class TestTheTrail:
     )
     async def test_events_nobody_hears_are_recorded(self, level, recorded):
         """What is recorded: every event dispatched."""
-        room = Room(audit=MemoryAudit(level=level))
-        await room.session.execute_with_hooks(PRE, {"x": 1})
-        await room.session.notify("session:end", {})
-        assert [record["event"] for record in room.audit.of_type("dispatch")] == recorded
+        harness = Harness(audit=MemoryAudit(level=level))
+        await harness.coordinator.execute_with_hooks(PRE, {"x": 1})
+        await harness.coordinator.notify("session:end", {})
+        assert [record["event"] for record in harness.trail.of_type("dispatch")] == recorded
 
     async def test_decisions_only_is_silent_about_silence(self):
-        room = Room(audit=MemoryAudit(level="decisions"))
-        room.hooks.register(PRE, says())
-        written = len(room.audit.lines)
-        await room.pre()
-        assert len(room.audit.lines) == written
+        harness = Harness(audit=MemoryAudit(level="decisions"))
+        harness.hooks.register(PRE, says())
+        written = len(harness.trail.lines)
+        await harness.pre()
+        assert len(harness.trail.lines) == written
 
     async def test_scrubbers_run_over_what_is_shown_injected_and_written(self):
         """Runs over text before it is displayed or written to the trail."""
-        room = Room()
-        remove = room.session.register_scrubber(lambda text: text.replace("hunter2", "[gone]"))
-        room.hooks.register(PRE, injects("key hunter2", user_message="saw hunter2"))
+        harness = Harness()
+        remove = harness.coordinator.register_scrubber(
+            lambda text: text.replace("hunter2", "[gone]")
+        )
+        harness.hooks.register(PRE, injects("key hunter2", user_message="saw hunter2"))
         cyclic: Data = {"hunter2": ["hunter2", ("hunter2", 5)]}
         cyclic["self"] = cyclic
-        await room.pre(password="hunter2", more=cyclic)
-        everything = b"".join(room.audit.lines)
+        await harness.pre(password="hunter2", more=cyclic)
+        everything = b"".join(harness.trail.lines)
         assert b"hunter2" not in everything
-        assert room.screen.shown[0][0] == "saw [gone]"
-        assert room.context.texts == ["key [gone]"]
+        assert harness.shown[0][0] == "saw [gone]"
+        assert harness.texts == ["key [gone]"]
         remove()
         remove()
-        await room.session.show("hunter2", "info", "x")
-        assert room.screen.shown[-1][0] == "hunter2"
+        await harness.coordinator.show("hunter2", "info", "x")
+        assert harness.shown[-1][0] == "hunter2"
 
     @pytest.mark.parametrize("broken", [lambda text: 1 / 0, lambda text: None])
     async def test_a_scrubber_that_fails_withholds(self, broken):
-        room = Room()
-        room.session.register_scrubber(broken)
-        await room.session.show("secret", "info", "x")
-        assert room.screen.shown[0][0] == "[withheld: a scrubber failed]"
+        harness = Harness()
+        harness.coordinator.register_scrubber(broken)
+        await harness.coordinator.show("secret", "info", "x")
+        assert harness.shown[0][0] == "[withheld: a scrubber failed]"
 
     async def test_what_is_too_deep_to_scrub_is_withheld(self):
-        room = Room()
-        room.session.register_scrubber(str)
+        harness = Harness()
+        harness.coordinator.register_scrubber(str)
         value: Any = "secret"
         for _ in range(5000):
             value = [value]
-        assert room.session.trail.scrubbed(value) == "[withheld: nested too deep]"
+        assert harness.coordinator.trail.scrubbed(value) == "[withheld: nested too deep]"
 
     async def test_a_sink_that_breaks_breaks_nothing(self, caplog):
         class Broken(MemoryAudit):
             def append(self, *args: Any, **kwargs: Any) -> int:
                 raise TypeError("bug")
 
-        room = Room(audit=Broken())
-        room.hooks.register(PRE, injects("x"))
-        assert (await room.pre()).action == "continue"
+        harness = Harness(audit=Broken())
+        harness.hooks.register(PRE, injects("x"))
+        assert (await harness.pre()).action == "continue"
         assert caplog.text.count("The audit trail has failed: TypeError: bug") == 1
 
     @pytest.mark.parametrize("hooked", [False, True])
@@ -563,24 +572,24 @@ class TestTheTrail:
     async def test_the_person_is_told_once_that_the_trail_failed(self, on_failure, then, hooked):
         """A failing disk: gated operations are denied (or warned of), the session is told."""
         audit = MemoryAudit(on_failure=on_failure)
-        room = Room(audit=audit)
+        harness = Harness(audit=audit)
         if hooked:
-            room.hooks.register(PRE, says())
+            harness.hooks.register(PRE, says())
         audit.fail()
         for _ in range(3):
-            await room.pre()
-        ((text, level, source),) = room.screen.shown
+            await harness.pre()
+        ((text, level, source),) = harness.shown
         assert text.startswith("The audit trail has failed: ")
         assert text.endswith(then)
         assert (level, source) == ("error", "audit")
 
     async def test_odd_payloads_are_written_and_never_raise(self):
-        room = Room()
+        harness = Harness()
         data: Data = {"nan": float("nan"), "o": object(), "s": "\ud800", "b": b"\xff"}
         data["self"] = data
-        room.hooks.register(PRE, says())
-        assert (await room.session.execute_with_hooks(PRE, data)).action == "continue"
-        assert len(room.bodies("dispatch")) == 1
+        harness.hooks.register(PRE, says())
+        assert (await harness.coordinator.execute_with_hooks(PRE, data)).action == "continue"
+        assert len(harness.bodies("dispatch")) == 1
 
     async def test_without_a_trail_nothing_is_written(self):
         session = SessionCoordinator()
@@ -617,7 +626,7 @@ class TestHoldingTheLoop:
         assert re.match(r"Hook 'blocker' on 'tool:pre' held the event loop for \d+ ms", message)
 
     async def test_waiting_is_no_holding(self, caplog):
-        room, cancelled = Room(), []
+        harness, cancelled = Harness(), []
 
         async def patient(event: str, data: Data) -> HookResult:
             try:
@@ -627,40 +636,39 @@ class TestHoldingTheLoop:
                 raise
             return HookResult(action="modify", data={**data, "x": 1})
 
-        room.hooks.register(PRE, patient)
-        await room.pre()
+        harness.hooks.register(PRE, patient)
+        await harness.pre()
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01):
-                await room.pre()
+                await harness.pre()
         for _ in range(2):
-            assert (await room.pre()).data["x"] == 1
+            assert (await harness.pre()).data["x"] == 1
         assert cancelled == [True]
         assert caplog.messages == []
 
     async def test_what_it_raises_goes_through(self, caplog):
-        room = Room()
+        harness = Harness()
 
         async def failing(event: str, data: Data) -> HookResult:
             await asyncio.sleep(0.03)
             raise ValueError("boom")
 
-        room.hooks.register(PRE, failing, on_error="deny")
+        harness.hooks.register(PRE, failing, on_error="deny")
         for _ in range(2):
-            assert "ValueError: boom" in (await room.pre()).reason
+            assert "ValueError: boom" in (await harness.pre()).reason
 
 
 async def test_several_sessions_at_once():
     """Several sessions and hooks at once in one process."""
-    rooms = [Room(Person("Allow")) for _ in range(20)]
-    for number, room in enumerate(rooms):
-        room.hooks.register(PRE, injects(f"text {number}"))
-        room.hooks.register(PRE, prints(f"print {number}"), name=f"p{number}")
-        room.hooks.register(PRE, asks(f"{number}?"))
-    await asyncio.gather(*(room.pre() for room in rooms for _ in range(5)))
-    for number, room in enumerate(rooms):
-        assert room.context.texts == [f"text {number}"] * 5
-        assert room.screen.shown == [(f"print {number}", "info", f"hook:p{number}")] * 5
-        assert isinstance(room.context, Conversation)
+    harnesses = [Harness(approval=PlainPerson("Allow")) for _ in range(20)]
+    for number, harness in enumerate(harnesses):
+        harness.hooks.register(PRE, injects(f"text {number}"))
+        harness.hooks.register(PRE, prints(f"print {number}"), name=f"p{number}")
+        harness.hooks.register(PRE, asks(f"{number}?"))
+    await asyncio.gather(*(harness.pre() for harness in harnesses for _ in range(5)))
+    for number, harness in enumerate(harnesses):
+        assert harness.texts == [f"text {number}"] * 5
+        assert harness.shown == [(f"print {number}", "info", f"hook:p{number}")] * 5
 
 
 def test_a_coordinator_is_a_host():

@@ -15,7 +15,8 @@ from pydantic import BaseModel
 
 from amplifier_core.hooks import Dispatch, HookRegistry, dispatch_of
 from amplifier_core.models import CONTINUE, HookResult
-from tests.support.room import PRE, Data, Seen, asks, injects, modifies, raises, returns, says
+from amplifier_core.testing import EventRecorder
+from tests.support.hooks import PRE, Data, asks, injects, modifies, raises, returns, says
 
 
 @pytest.fixture
@@ -69,14 +70,14 @@ class Payload(BaseModel):
 async def test_data_of_any_form(registry, given, seen_as):
     """`emit` tolerates data that is `None`, a string or a pydantic model."""
     assert (await registry.emit(PRE, given)).data == seen_as
-    seen = Seen()
+    seen = EventRecorder()
     registry.register(PRE, seen)
     await registry.emit(PRE, given)
     await registry.dispatch(PRE, given)
-    for _, data in seen.calls:
+    for _, data in seen.events:
         data.pop("timestamp")
         assert data == seen_as
-    assert len(seen.calls) == 2
+    assert len(seen.events) == 2
 
 
 async def test_emit_returns_a_real_coroutine(registry):
@@ -109,11 +110,11 @@ async def test_deny_carries_what_the_denying_hook_gave(registry):
     """Except on `deny`, where it is what the denying hook gave (usually `None`)."""
     registry.register(PRE, modifies(x=1))
     registry.register(PRE, says("deny", reason="no", data={"why": "x"}))
-    after = Seen()
+    after = EventRecorder()
     registry.register(PRE, after)
     result = await registry.emit(PRE, {})
     assert (result.action, result.reason, result.data) == ("deny", "no", {"why": "x"})
-    assert after.calls == []
+    assert after.events == []
 
 
 async def test_several_questions_keep_the_first_and_all(registry):
@@ -200,11 +201,11 @@ async def test_a_hook_that_fails_to_build_its_answer_is_a_failed_hook(registry, 
 
 async def test_a_failing_hook_is_logged_with_its_traceback(registry, caplog):
     """Log with traceback, go on."""
-    seen = Seen()
+    seen = EventRecorder()
     registry.register(PRE, raises(ValueError("boom")), name="broken")
     registry.register(PRE, seen)
     result = await registry.emit(PRE, {})
-    assert (result.action, len(seen.calls)) == ("continue", 1)
+    assert (result.action, len(seen.events)) == ("continue", 1)
     assert "Hook 'broken' failed on 'tool:pre': ValueError: boom" in caplog.messages[0]
     assert "Traceback" in caplog.text
 
@@ -270,13 +271,13 @@ class TestCollecting:
             data["x"].append(1)
             return HookResult(action="modify", data=data)
 
-        seen = Seen()
+        seen = EventRecorder()
         registry.register(PRE, meddler)
         registry.register(PRE, seen)
         given = {"x": []}
         assert (await registry.emit_and_collect(PRE, given))[0]["x"] == [1]
         assert given == {"x": []}
-        assert seen.calls[0][1]["x"] == []
+        assert seen.events[0][1]["x"] == []
 
     @pytest.mark.parametrize("timeout", [0, -1, float("nan")])
     async def test_a_limit_is_checked(self, registry, timeout):

@@ -12,7 +12,7 @@ from amplifier_core import events
 from amplifier_core.llm_errors import AuthenticationError
 from amplifier_core.models import HookResult
 from amplifier_core.testing import EventRecorder, MockTool, ScriptedApproval
-from tests.support.sessions import Stage, calls, stage
+from tests.support.sessions import SessionHarness, calls
 
 
 def fits(kind: Any, value: Any) -> None:
@@ -33,18 +33,18 @@ def conforms(event: str, data: Mapping[str, Any]) -> None:
     fits(events.payload_type(event), dict(data))
 
 
-async def eventful(staged: Stage) -> EventRecorder:
+async def eventful(harness: SessionHarness) -> EventRecorder:
     """A session in which as much as possible happens."""
-    heard = staged.listen()
-    staged.hooks.register(
+    heard = harness.listen()
+    harness.hooks.register(
         "tool:pre",
         EventRecorder(HookResult(action="ask_user", approval_prompt="run it?")),
         name="asker",
     )
-    async with staged:
-        await staged.session.execute("go", metadata={"source": "test"})
-        await staged.session.context.compact("manual")
-        await staged.coordinator.request_cancel()
+    async with harness:
+        await harness.session.execute("go", metadata={"source": "test"})
+        await harness.session.context.compact("manual")
+        await harness.coordinator.request_cancel()
     return heard
 
 
@@ -59,14 +59,14 @@ async def test_each_payload_of_a_whole_session_matches_its_schema_key_by_key() -
     ]
     broken = MockTool("Broken", ValueError("no"))
     person = ScriptedApproval("Allow", "Deny")
-    staged = stage(
+    harness = SessionHarness(
         script,
         tools=[MockTool("Echo", "ok"), broken],
         approval=person,
         loop="loop-streaming",
         context_config={"max_tokens": 40, "keep_last": 1},
     )
-    heard = await eventful(staged)
+    heard = await eventful(harness)
     for event, data in heard.events:
         conforms(event, data)
     missing = {
@@ -80,11 +80,11 @@ async def test_each_payload_of_a_whole_session_matches_its_schema_key_by_key() -
 
 async def test_a_failing_provider_tells_exactly_what_the_reference_says() -> None:
     """provider:error, error:orchestration and the error notification carry their fields."""
-    staged = stage([{"error": {"type": "authentication"}}])
-    heard = staged.listen()
-    async with staged:
+    harness = SessionHarness([{"error": {"type": "authentication"}}])
+    heard = harness.listen()
+    async with harness:
         with pytest.raises(AuthenticationError):
-            await staged.session.execute("go")
+            await harness.session.execute("go")
     for event, data in heard.events:
         conforms(event, data)
     assert {"provider:error", "error:orchestration"} <= set(heard.names)
@@ -94,10 +94,10 @@ async def test_a_failing_provider_tells_exactly_what_the_reference_says() -> Non
 
 async def test_the_metadata_of_a_prompt_is_passed_through() -> None:
     """prompt:submit carries the optional prompt metadata."""
-    staged = stage([{"text": "hi"}])
-    heard = staged.listen()
-    async with staged:
-        await staged.session.execute("hello", metadata={"channel": "mail"})
+    harness = SessionHarness([{"text": "hi"}])
+    heard = harness.listen()
+    async with harness:
+        await harness.session.execute("hello", metadata={"channel": "mail"})
     ((_, data),) = heard.get_events("prompt:submit")
     assert data["metadata"] == {"channel": "mail"}
 
@@ -107,12 +107,12 @@ async def test_the_start_says_where_the_session_comes_from(source: str) -> None:
     """session:start has source startup or resume; a resumed one emits session:resume as well."""
     state = None
     if source == "resume":
-        async with stage([{"text": "hi"}]) as first:
+        async with SessionHarness([{"text": "hi"}]) as first:
             await first.session.execute("hello")
             state = await first.session.state()
-    staged = stage([{"text": "again"}], state=state)
-    heard = staged.listen()
-    async with staged:
+    harness = SessionHarness([{"text": "again"}], state=state)
+    heard = harness.listen()
+    async with harness:
         pass
     ((_, started),) = heard.get_events("session:start")
     assert started["source"] == source

@@ -13,7 +13,8 @@ import pytest
 from amplifier_core.errors import HookDepthExceeded, HookTimeout
 from amplifier_core.hooks import MAX_DEPTH, HookHandler, HookRegistry
 from amplifier_core.models import HookResult
-from tests.support.room import PRE, Data, Seen, modifies, raises, returns, says
+from amplifier_core.testing import EventRecorder
+from tests.support.hooks import PRE, Data, modifies, raises, returns, says
 
 
 @pytest.fixture
@@ -84,8 +85,8 @@ FAILURES = {
 POSITIONS = {"first": -5, "middle": 0, "last": 5}
 
 
-def surrounded(registry: HookRegistry, failing, position: int, on_error: str) -> Seen:
-    seen = Seen()
+def surrounded(registry: HookRegistry, failing, position: int, on_error: str) -> EventRecorder:
+    seen = EventRecorder()
     registry.register(PRE, says(), priority=-1)
     registry.register(PRE, modifies(x=1), priority=1)
     registry.register(PRE, seen, priority=9)
@@ -110,7 +111,7 @@ class TestTheMatrix:
         seen = surrounded(registry, FAILURES[kind], position, "continue")
         result = await registry.emit(PRE, {"x": 0})
         assert (result.action, result.data["x"]) == ("continue", 1)
-        assert len(seen.calls) == 1
+        assert len(seen.events) == 1
 
 
 @pytest.mark.parametrize("on_error", ["deny", "continue"])
@@ -209,7 +210,7 @@ async def test_cancellation_goes_through(registry, timeout, on_error):
             ended.set()
         return HookResult()
 
-    after = Seen()
+    after = EventRecorder()
     registry.register(PRE, waiting, timeout=timeout, on_error=on_error)
     registry.register(PRE, after)
     task = asyncio.ensure_future(registry.emit(PRE, {}))
@@ -218,7 +219,7 @@ async def test_cancellation_goes_through(registry, timeout, on_error):
     with pytest.raises(asyncio.CancelledError):
         await task
     assert ended.is_set()
-    assert after.calls == []
+    assert after.events == []
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 

@@ -15,7 +15,8 @@ import pytest
 from amplifier_core import events
 from amplifier_core.hooks import MOST_PLANS, HookHandler, HookRegistry
 from amplifier_core.models import HookResult
-from tests.support.room import PRE, Data, Seen, modifies, says
+from amplifier_core.testing import EventRecorder
+from tests.support.hooks import PRE, Data, modifies, says
 
 
 async def hook(event: str, data: Data) -> HookResult:
@@ -170,17 +171,17 @@ def test_threads_may_register_at_once():
 async def test_patterns():
     """Patterns are allowed when registering: "tool:*", "*"."""
     registry = HookRegistry()
-    tool, every, exact = Seen(), Seen(), Seen()
+    tool, every, exact = EventRecorder(), EventRecorder(), EventRecorder()
     registry.register("tool:*", tool)
     registry.register("*", every)
     registry.register(PRE, exact)
     for event in (PRE, "tool:post", "session:end"):
         await registry.emit(event, {})
-    assert tool.events == [PRE, "tool:post"]
-    assert every.events == [PRE, "tool:post", "session:end"]
-    assert exact.events == [PRE]
+    assert tool.names == [PRE, "tool:post"]
+    assert every.names == [PRE, "tool:post", "session:end"]
+    assert exact.names == [PRE]
     assert registry.hears("anything:else")
-    assert registry.list_handlers(PRE) == {PRE: ["Seen", "Seen", "Seen"]}
+    assert registry.list_handlers(PRE) == {PRE: ["EventRecorder", "EventRecorder", "EventRecorder"]}
 
 
 @pytest.mark.parametrize(
@@ -195,12 +196,12 @@ async def test_patterns():
 async def test_two_spellings_are_one_event(one, other):
     """Register or emit either; a handler sees the spelling it registered for."""
     for registered, emitted in ((one, other), (other, one), (one, one)):
-        registry, seen, pattern = HookRegistry(), Seen(), Seen()
+        registry, seen, pattern = HookRegistry(), EventRecorder(), EventRecorder()
         registry.register(registered, seen)
         registry.register("*", pattern)
         await registry.emit(emitted, {})
-        assert seen.events == [registered]
-        assert pattern.events == [emitted]
+        assert seen.names == [registered]
+        assert pattern.names == [emitted]
 
 
 async def test_a_handler_under_both_spellings_runs_once():
@@ -208,27 +209,27 @@ async def test_a_handler_under_both_spellings_runs_once():
 
     class Module:
         def __init__(self) -> None:
-            self.seen = Seen()
+            self.seen = EventRecorder()
 
         async def failed(self, event: str, data: Data) -> HookResult:
             return await self.seen(event, data)
 
-    registry, module, pattern = HookRegistry(), Module(), Seen()
+    registry, module, pattern = HookRegistry(), Module(), EventRecorder()
     registry.register("tool:error", module.failed)
     registry.register("error:tool", module.failed)
     registry.register("error:*", pattern)
     registry.register("*", pattern)
     await registry.emit("tool:error", {})
-    assert module.seen.events == ["tool:error"]
-    assert len(pattern.events) == 2  # patterns are not deduplicated
+    assert module.seen.names == ["tool:error"]
+    assert len(pattern.names) == 2  # patterns are not deduplicated
 
 
 async def test_two_registrations_under_one_spelling_are_two():
-    registry, seen = HookRegistry(), Seen()
+    registry, seen = HookRegistry(), EventRecorder()
     registry.register("tool:error", seen)
     registry.register("tool:error", seen)
     await registry.emit("error:tool", {})
-    assert len(seen.calls) == 2
+    assert len(seen.events) == 2
 
 
 async def test_a_child_runs_its_parents_hooks_live():
@@ -236,14 +237,14 @@ async def test_a_child_runs_its_parents_hooks_live():
     parent = HookRegistry()
     child = HookRegistry(parent=parent)
     grandchild = HookRegistry(parent=child)
-    seen = Seen()
+    seen = EventRecorder()
     parent.set_default_fields(session_id="parent")
     grandchild.set_default_fields(session_id="grandchild")
     assert not grandchild.hears(PRE)
     undo = parent.register(PRE, seen, priority=5, name="late")
     child.register(PRE, hook, priority=1, name="early")
     await grandchild.emit(PRE, {})
-    assert seen.calls[0][1]["session_id"] == "grandchild"
+    assert seen.events[0][1]["session_id"] == "grandchild"
     assert grandchild.list_handlers() == {PRE: ["early", "late"]}
     undo()
     assert grandchild.list_handlers(PRE) == {PRE: ["early"]}
@@ -313,12 +314,12 @@ async def test_the_constants_are_the_seeds():
 
 async def test_default_fields_are_replaced_and_the_event_wins():
     """`{**defaults, **data}`; a second call to `set_default_fields` replaces the first."""
-    registry, seen = HookRegistry(), Seen()
+    registry, seen = HookRegistry(), EventRecorder()
     registry.register(PRE, seen)
     registry.set_default_fields(a=1, b=1)
     registry.set_default_fields(b=2, c=2)
     await registry.emit(PRE, {"c": 3})
-    data = seen.calls[0][1]
+    data = seen.events[0][1]
     assert {key: data.get(key) for key in "abc"} == {"a": None, "b": 2, "c": 3}
     assert registry.default_fields == {"b": 2, "c": 2}
 
@@ -327,7 +328,7 @@ class TestChangesDuringAnEmit:
     """An emit under way finishes on the handlers it started with."""
 
     async def test_removing_oneself_the_next_and_adding(self):
-        registry, seen = HookRegistry(), Seen()
+        registry, seen = HookRegistry(), EventRecorder()
         undo: list = []
 
         async def meddler(event: str, data: Data) -> HookResult:
@@ -339,7 +340,7 @@ class TestChangesDuringAnEmit:
         undo.append(registry.register(PRE, meddler))
         undo.append(registry.register(PRE, seen, name="next"))
         await registry.emit(PRE, {})
-        assert len(seen.calls) == 1
+        assert len(seen.events) == 1
         assert registry.list_handlers() == {PRE: ["new"]}
 
     async def test_a_guard_that_is_removed_still_runs(self):
@@ -356,8 +357,8 @@ class TestChangesDuringAnEmit:
         assert (await registry.emit(PRE, {})).action == "continue"
 
     async def test_a_modification_reaches_the_handlers_of_the_start(self):
-        registry, seen = HookRegistry(), Seen()
+        registry, seen = HookRegistry(), EventRecorder()
         registry.register(PRE, modifies(x=1))
         registry.register(PRE, seen)
         await registry.emit(PRE, {"x": 0})
-        assert seen.calls[0][1]["x"] == 1
+        assert seen.events[0][1]["x"] == 1

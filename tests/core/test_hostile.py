@@ -13,7 +13,7 @@ from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.session import STOPPED_AT_ONCE, AmplifierSession
 from amplifier_core.testing import EventRecorder, MockTool, ScriptedApproval, wait_for
 from amplifier_foundation.orchestrators.streaming import StreamingLoop
-from tests.support.sessions import calls, plan_for, stage
+from tests.support.sessions import SessionHarness, calls, plan_for
 
 INJECT = HookResult(action="inject_context", context_injection="mind the gap")
 
@@ -23,10 +23,10 @@ INJECT = HookResult(action="inject_context", context_injection="mind the gap")
 
 async def test_two_prompts_on_a_session_that_has_not_started_start_it_once() -> None:
     """initialize is called when needed, and once."""
-    staged = stage([{"text": "one"}, {"text": "two"}])
-    heard = staged.listen()
-    replies = await asyncio.gather(*(staged.session.execute(p) for p in "ab"))
-    await staged.session.cleanup()
+    harness = SessionHarness([{"text": "one"}, {"text": "two"}])
+    heard = harness.listen()
+    replies = await asyncio.gather(*(harness.session.execute(p) for p in "ab"))
+    await harness.session.cleanup()
     assert sorted(replies) == ["one", "two"]
     assert heard.names.count("session:start") == 1
 
@@ -34,52 +34,52 @@ async def test_two_prompts_on_a_session_that_has_not_started_start_it_once() -> 
 @pytest.mark.parametrize("what", ["execute", "execute_tool", "initialize"])
 async def test_an_ended_session_starts_nothing_again(what: str) -> None:
     """An ended session says so, whatever it is asked for."""
-    async with stage([{"text": "x"}], tools=[MockTool("Echo")]) as staged:
+    async with SessionHarness([{"text": "x"}], tools=[MockTool("Echo")]) as harness:
         pass
     given: Any = {"execute": ("x",), "execute_tool": ("Echo", {}), "initialize": ()}[what]
     with pytest.raises(SessionStateError, match="has ended"):
-        await getattr(staged.session, what)(*given)
-    assert staged.session.mounting.mounted == []
+        await getattr(harness.session, what)(*given)
+    assert harness.session.mounting.mounted == []
 
 
 async def test_a_hook_of_the_start_cannot_work_with_a_session_that_is_not_there_yet() -> None:
     """A session:start hook that calls a tool is a failed hook, not a session that hangs."""
-    staged = stage([{"text": "fine"}])
+    harness = SessionHarness([{"text": "fine"}])
 
     async def early(event: str, data: dict[str, Any]) -> None:
-        await staged.session.execute_tool("Echo", {})
+        await harness.session.execute_tool("Echo", {})
 
-    staged.hooks.register("session:start", early)
+    harness.hooks.register("session:start", early)
     async with asyncio.timeout(5):
-        assert await staged.session.execute("x") == "fine"
-    await staged.session.cleanup()
+        assert await harness.session.execute("x") == "fine"
+    await harness.session.cleanup()
 
 
 async def test_a_hook_of_a_turn_cannot_start_another_turn() -> None:
     """One turn at a time: its own hook gets an error instead of waiting for itself."""
     caught: list[str] = []
-    async with stage([{"text": "fine"}]) as staged:
+    async with SessionHarness([{"text": "fine"}]) as harness:
 
         async def nested(event: str, data: dict[str, Any]) -> None:
             try:
-                await staged.session.execute("again")
+                await harness.session.execute("again")
             except SessionStateError as error:
                 caught.append(str(error))
 
-        staged.hooks.register("prompt:submit", nested)
+        harness.hooks.register("prompt:submit", nested)
         async with asyncio.timeout(5):
-            assert await staged.session.execute("x") == "fine"
+            assert await harness.session.execute("x") == "fine"
     assert caught == ["A turn is under way; its own hooks cannot start another"]
 
 
 async def test_a_refused_start_is_on_record_with_its_end() -> None:
     """The trail of a session that a hook refused has a beginning and an end."""
-    staged = stage([])
+    harness = SessionHarness([])
     no = HookResult(action="deny", reason="not today")
-    staged.hooks.register("session:start", EventRecorder(no), name="doorman")
+    harness.hooks.register("session:start", EventRecorder(no), name="doorman")
     with pytest.raises(SessionDenied, match="Operation denied by doorman: not today"):
-        await staged.session.initialize()
-    (ended,) = staged.trail.of_type("session_ended")
+        await harness.session.initialize()
+    (ended,) = harness.trail.of_type("session_ended")
     assert ended["body"]["reason"] == "denied"
 
 
@@ -88,11 +88,11 @@ async def test_a_context_that_fails_at_the_end_does_not_keep_the_session_alive(
 ) -> None:
     """Everything is undone, whatever a module does."""
     undone: list[str] = []
-    staged = stage([{"text": "x"}])
-    heard = staged.listen()
-    async with staged:
-        staged.coordinator.register_cleanup(lambda: undone.append("yes"))
-        staged.session.context.get_messages = lambda: 1 / 0
+    harness = SessionHarness([{"text": "x"}])
+    heard = harness.listen()
+    async with harness:
+        harness.coordinator.register_cleanup(lambda: undone.append("yes"))
+        harness.session.context.get_messages = lambda: 1 / 0
     assert undone == ["yes"]
     assert heard.names.count("session:end") == 1
     assert "cannot say what it holds" in caplog.text
@@ -100,7 +100,7 @@ async def test_a_context_that_fails_at_the_end_does_not_keep_the_session_alive(
 
 async def test_before_the_start_there_are_no_messages_and_no_injections() -> None:
     """State and review of a session that has not started are empty, not an error."""
-    session = stage([]).session
+    session = SessionHarness([]).session
     assert (await session.state())["messages"] == []
     assert await session.injections() == []
 
@@ -118,7 +118,7 @@ async def test_the_changed_plan_is_used_hooks_and_limits_included(tmp_path: Any)
     )
     removed = tmp_path / "removed.py"
     removed.write_text(added.read_text().replace("added", "removed"))
-    staged = stage([{"text": "ok"}], hooks=[{"module": str(removed)}])
+    harness = SessionHarness([{"text": "ok"}], hooks=[{"module": str(removed)}])
 
     async def change(event: str, data: dict[str, Any]) -> HookResult:
         plan = data["mount_plan"]
@@ -126,31 +126,31 @@ async def test_the_changed_plan_is_used_hooks_and_limits_included(tmp_path: Any)
         plan = {**plan, "session": session, "hooks": [{"module": str(added)}]}
         return HookResult(action="modify", data={**data, "mount_plan": plan})
 
-    staged.hooks.register("session:start", change)
-    async with staged:
-        await staged.session.execute("x")
-        assert staged.coordinator.injection_budget_per_turn == 7
-    assert [text for text, _, _ in staged.screen.messages] == ["added"]
+    harness.hooks.register("session:start", change)
+    async with harness:
+        await harness.session.execute("x")
+        assert harness.coordinator.injection_budget_per_turn == 7
+    assert [text for text, _, _ in harness.screen.messages] == ["added"]
 
 
 async def test_a_hook_that_leaves_no_prompt_ends_the_turn_with_a_sentence() -> None:
     """A changed prompt that is none is not sent to the model."""
-    async with stage([{"text": "never"}]) as staged:
-        heard = staged.listen()
+    async with SessionHarness([{"text": "never"}]) as harness:
+        heard = harness.listen()
         data = {"prompt": ["not", "a", "text"]}
         wrong = HookResult(action="modify", data=data)
-        staged.hooks.register("prompt:submit", EventRecorder(wrong))
-        assert await staged.session.execute("x") == "A hook left no usable prompt: list"
-        assert staged.session.status == "denied"
+        harness.hooks.register("prompt:submit", EventRecorder(wrong))
+        assert await harness.session.execute("x") == "A hook left no usable prompt: list"
+        assert harness.session.status == "denied"
     assert "provider:request" not in heard.names
 
 
 @pytest.mark.parametrize("prompt", [None, 3, b"x", {"prompt": "x"}])
 async def test_a_prompt_of_another_type_is_refused(prompt: Any) -> None:
     """Bad input gets a clear sentence."""
-    async with stage([]) as staged:
+    async with SessionHarness([]) as harness:
         with pytest.raises(TypeError, match="A prompt is a text, got"):
-            await staged.session.execute(prompt)
+            await harness.session.execute(prompt)
 
 
 # Stopping
@@ -166,15 +166,15 @@ async def test_an_immediate_stop_reaches_a_question_before_the_prompt_is_accepte
             await asyncio.sleep(60)
             return "Allow"
 
-    async with stage([{"text": "never"}], approval=Silent()) as staged:
+    async with SessionHarness([{"text": "never"}], approval=Silent()) as harness:
         ask = HookResult(action="ask_user", approval_prompt="really?")
-        staged.hooks.register("prompt:submit", EventRecorder(ask))
-        heard = staged.listen()
-        turn = asyncio.create_task(staged.session.execute("x"))
+        harness.hooks.register("prompt:submit", EventRecorder(ask))
+        heard = harness.listen()
+        turn = asyncio.create_task(harness.session.execute("x"))
         await asked.wait()
-        await staged.coordinator.request_cancel(immediate=True)
+        await harness.coordinator.request_cancel(immediate=True)
         assert await asyncio.wait_for(turn, 5) == STOPPED_AT_ONCE
-        assert staged.session.status == "interrupted"
+        assert harness.session.status == "interrupted"
     assert "cancel:completed" in heard.names
     assert "prompt:complete" not in heard.names
 
@@ -189,10 +189,10 @@ async def test_a_cancelled_task_is_cancelled_even_if_a_stop_was_wanted_too() -> 
             await asyncio.sleep(60)
             return ToolResult()
 
-    async with stage([calls("Slow"), {"text": "x"}], tools=[Slow("Slow")]) as staged:
-        turn = asyncio.create_task(staged.session.execute("x"))
+    async with SessionHarness([calls("Slow"), {"text": "x"}], tools=[Slow("Slow")]) as harness:
+        turn = asyncio.create_task(harness.session.execute("x"))
         await running.wait()
-        await staged.coordinator.request_cancel(immediate=True)
+        await harness.coordinator.request_cancel(immediate=True)
         turn.cancel()
         with pytest.raises(asyncio.CancelledError):
             await turn
@@ -208,10 +208,10 @@ async def test_a_stop_without_callbacks_swallows_no_cancellation() -> None:
             await asyncio.sleep(60)
             return ToolResult()
 
-    async with stage([calls("Slow"), {"text": "x"}], tools=[Slow("Slow")]) as staged:
-        turn = asyncio.create_task(staged.session.execute("x"))
+    async with SessionHarness([calls("Slow"), {"text": "x"}], tools=[Slow("Slow")]) as harness:
+        turn = asyncio.create_task(harness.session.execute("x"))
         await running.wait()
-        staged.coordinator.cancellation.request_immediate()
+        harness.coordinator.cancellation.request_immediate()
         turn.cancel()
         with pytest.raises(asyncio.CancelledError):
             await turn
@@ -229,9 +229,9 @@ async def test_a_loop_that_swallows_the_stop_leaves_the_task_uncancelled() -> No
                 pass
             return "went on"
 
-    async with stage([]) as staged:
-        await staged.coordinator.mount("orchestrator", Stubborn())
-        assert await staged.session.execute("x") == "went on"
+    async with SessionHarness([]) as harness:
+        await harness.coordinator.mount("orchestrator", Stubborn())
+        assert await harness.session.execute("x") == "went on"
         task = asyncio.current_task()
         assert task is not None
         assert task.cancelling() == 0
@@ -240,14 +240,14 @@ async def test_a_loop_that_swallows_the_stop_leaves_the_task_uncancelled() -> No
 async def test_after_a_graceful_stop_no_further_tool_runs() -> None:
     """Graceful: the reply is finished, its calls are answered, and nothing new begins."""
     tool = MockTool("Echo")
-    async with stage([calls("Echo"), {"text": "never"}], tools=[tool]) as staged:
+    async with SessionHarness([calls("Echo"), {"text": "never"}], tools=[tool]) as harness:
 
         async def stop(event: str, data: dict[str, Any]) -> None:
-            await staged.coordinator.request_cancel()
+            await harness.coordinator.request_cancel()
 
-        staged.hooks.register("provider:response", stop)
-        await staged.session.execute("x")
-        assert staged.texts("tool") == ["The call was not run: the user asked to stop."]
+        harness.hooks.register("provider:response", stop)
+        await harness.session.execute("x")
+        assert harness.texts("tool") == ["The call was not run: the user asked to stop."]
     assert tool.calls == []
 
 
@@ -274,13 +274,13 @@ async def test_loops_are_given_what_they_take() -> None:
             seen["counting"] = (given[4], coordinator)
             return 42
 
-    async with stage([]) as staged:
+    async with SessionHarness([]) as harness:
         for loop, reply in ((Oldest(), "oldest"), (Middle(), ""), (Counting(), "42")):
-            await staged.coordinator.mount("orchestrator", loop)
-            assert await staged.session.execute("x") == reply
-        assert seen["oldest"][0] is staged.session.context
-        assert seen["middle"] == (staged.hooks,)
-        assert seen["counting"] == (staged.hooks, staged.coordinator)
+            await harness.coordinator.mount("orchestrator", loop)
+            assert await harness.session.execute("x") == reply
+        assert seen["oldest"][0] is harness.session.context
+        assert seen["middle"] == (harness.hooks,)
+        assert seen["counting"] == (harness.hooks, harness.coordinator)
 
 
 async def test_a_loop_whose_signature_is_a_secret_gets_everything() -> None:
@@ -298,9 +298,9 @@ async def test_a_loop_whose_signature_is_a_secret_gets_everything() -> None:
     class Loop:
         execute = Secret()
 
-    async with stage([]) as staged:
-        await staged.coordinator.mount("orchestrator", Loop())
-        assert await staged.session.execute("x") == "5 ['coordinator']"
+    async with SessionHarness([]) as harness:
+        await harness.coordinator.mount("orchestrator", Loop())
+        assert await harness.session.execute("x") == "5 ['coordinator']"
 
 
 @pytest.mark.parametrize(
@@ -321,8 +321,8 @@ async def test_a_plain_function_may_be_a_tool_and_its_own_fields_are_not_lost(
         def execute(self, input: dict[str, Any]) -> Any:  # type: ignore[override]
             return answer
 
-    async with stage(tools=[Plain("Plain")]) as staged:
-        result = await staged.session.execute_tool("Plain", {})
+    async with SessionHarness(tools=[Plain("Plain")]) as harness:
+        result = await harness.session.execute_tool("Plain", {})
     assert (result.success, result.output) == (success, output)
 
 
@@ -333,9 +333,11 @@ async def test_a_tool_that_cancels_itself_has_failed() -> None:
         async def execute(self, input: dict[str, Any]) -> ToolResult:
             raise asyncio.CancelledError
 
-    async with stage([calls("Sulking"), {"text": "went on"}], tools=[Sulking("Sulking")]) as staged:
-        assert await staged.session.execute("x") == "went on"
-        assert staged.texts("tool") == ["the tool cancelled itself"]
+    async with SessionHarness(
+        [calls("Sulking"), {"text": "went on"}], tools=[Sulking("Sulking")]
+    ) as harness:
+        assert await harness.session.execute("x") == "went on"
+        assert harness.texts("tool") == ["the tool cancelled itself"]
 
 
 async def test_a_hook_that_leaves_no_result_is_told_to_the_agent() -> None:
@@ -344,9 +346,9 @@ async def test_a_hook_that_leaves_no_result_is_told_to_the_agent() -> None:
     async def spoil(event: str, data: dict[str, Any]) -> HookResult:
         return HookResult(action="modify", data={**data, "tool_result": {"success": "perhaps"}})
 
-    async with stage(tools=[MockTool("Echo")]) as staged:
-        staged.hooks.register("tool:post", spoil)
-        result = await staged.session.execute_tool("Echo", {})
+    async with SessionHarness(tools=[MockTool("Echo")]) as harness:
+        harness.hooks.register("tool:post", spoil)
+        result = await harness.session.execute_tool("Echo", {})
     assert (result.error or "").startswith("A hook left no usable result: ValidationError")
 
 
@@ -357,9 +359,9 @@ async def test_a_hook_that_drops_the_tools_name_stops_the_call() -> None:
     async def drop(event: str, data: dict[str, Any]) -> HookResult:
         return HookResult(action="modify", data={"tool_input": data["tool_input"]})
 
-    async with stage(tools=[tool]) as staged:
-        staged.hooks.register("tool:pre", drop)
-        result = await staged.session.execute_tool("Echo", {})
+    async with SessionHarness(tools=[tool]) as harness:
+        harness.hooks.register("tool:pre", drop)
+        result = await harness.session.execute_tool("Echo", {})
     assert result.error == "Unknown tool 'None'; have ['Echo']"
     assert tool.calls == []
 
@@ -379,12 +381,12 @@ async def test_calls_with_the_same_id_keep_their_own_results() -> None:
             return ChatResponse(tool_calls=list(made))
 
     tool = MockTool("Echo", lambda given: str(given["n"]))
-    async with stage([], tools=[tool]) as staged:
-        await staged.coordinator.unmount("providers", "scripted")
-        await staged.coordinator.mount("providers", Repeating())
-        assert await staged.session.execute("x") == "done"
-        ids = [one["tool_call_id"] for one in staged.messages if one["role"] == "tool"]
-        assert staged.texts("tool") == ["0", "1", "2"]
+    async with SessionHarness([], tools=[tool]) as harness:
+        await harness.coordinator.unmount("providers", "scripted")
+        await harness.coordinator.mount("providers", Repeating())
+        assert await harness.session.execute("x") == "done"
+        ids = [one["tool_call_id"] for one in harness.messages if one["role"] == "tool"]
+        assert harness.texts("tool") == ["0", "1", "2"]
     assert len(set(ids)) == 3
 
 
@@ -404,11 +406,11 @@ async def test_a_stream_is_closed_where_the_reply_ends() -> None:
             finally:
                 closed.append(True)
 
-    async with stage([]) as staged:
-        await staged.coordinator.mount("orchestrator", StreamingLoop())
-        staged.coordinator.mount_points["providers"].clear()
-        await staged.coordinator.mount("providers", Streaming())
-        assert await staged.session.execute("x") == "x"
+    async with SessionHarness([]) as harness:
+        await harness.coordinator.mount("orchestrator", StreamingLoop())
+        harness.coordinator.mount_points["providers"].clear()
+        await harness.coordinator.mount("providers", Streaming())
+        assert await harness.session.execute("x") == "x"
         assert closed == [True]
 
 
@@ -421,12 +423,12 @@ async def test_debug_shows_each_accepted_injection(ephemeral: bool) -> None:
     inject = HookResult(
         action="inject_context", context_injection="mind the gap", ephemeral=ephemeral
     )
-    async with stage([{"text": "ok"}], session={"debug": True}) as staged:
-        staged.hooks.register("prompt:submit", EventRecorder(inject), name="driver")
-        await staged.session.execute("x")
-        (listed,) = await staged.session.injections()
-        stored = [one for one in staged.messages if one["content"] == "mind the gap"]
-    assert staged.screen.messages == [("Injected: mind the gap", "info", "hook:driver")]
+    async with SessionHarness([{"text": "ok"}], session={"debug": True}) as harness:
+        harness.hooks.register("prompt:submit", EventRecorder(inject), name="driver")
+        await harness.session.execute("x")
+        (listed,) = await harness.session.injections()
+        stored = [one for one in harness.messages if one["content"] == "mind the gap"]
+    assert harness.screen.messages == [("Injected: mind the gap", "info", "hook:driver")]
     assert (listed["content"], listed["metadata"]["hook_name"]) == ("mind the gap", "driver")
     assert bool(stored) is not ephemeral
 
@@ -434,10 +436,10 @@ async def test_debug_shows_each_accepted_injection(ephemeral: bool) -> None:
 async def test_without_debug_nothing_is_shown_and_what_is_dropped_never_is() -> None:
     """Only what the agent reads is shown as injected."""
     for session in ({}, {"debug": True, "injection_size_limit": 3}):
-        async with stage([{"text": "ok"}], session=session) as staged:
-            staged.hooks.register("prompt:submit", EventRecorder(INJECT), name="driver")
-            await staged.session.execute("x")
-        assert not [one for one, _, _ in staged.screen.messages if one.startswith("Injected")]
+        async with SessionHarness([{"text": "ok"}], session=session) as harness:
+            harness.hooks.register("prompt:submit", EventRecorder(INJECT), name="driver")
+            await harness.session.execute("x")
+        assert not [one for one, _, _ in harness.screen.messages if one.startswith("Injected")]
 
 
 class Counting:
@@ -454,14 +456,14 @@ class Counting:
 
 async def test_the_providers_count_is_used_for_budget_and_context() -> None:
     """A token is 4 characters unless the provider can count."""
-    async with stage([]) as staged:
-        staged.coordinator.mount_points["providers"].clear()
-        await staged.coordinator.mount("providers", Counting())
-        staged.hooks.register("prompt:submit", EventRecorder(INJECT))
-        await staged.session.execute("x")
-        assert staged.coordinator.injection_budget == len("mind the gap")
-        assert staged.session.context.token_count() == sum(
-            len(one["content"]) + 4 for one in staged.messages
+    async with SessionHarness([]) as harness:
+        harness.coordinator.mount_points["providers"].clear()
+        await harness.coordinator.mount("providers", Counting())
+        harness.hooks.register("prompt:submit", EventRecorder(INJECT))
+        await harness.session.execute("x")
+        assert harness.coordinator.injection_budget == len("mind the gap")
+        assert harness.session.context.token_count() == sum(
+            len(one["content"]) + 4 for one in harness.messages
         )
 
 
@@ -472,23 +474,23 @@ async def test_a_count_that_has_to_be_waited_for_is_not_used() -> None:
         async def count_tokens(self, text: str) -> int:  # type: ignore[override]
             return 1_000_000
 
-    async with stage([]) as staged:
-        staged.coordinator.mount_points["providers"].clear()
-        await staged.coordinator.mount("providers", Asking())
-        staged.hooks.register("prompt:submit", EventRecorder(INJECT))
-        assert await staged.session.execute("x") == "ok"
-        assert staged.coordinator.injection_budget == 3
+    async with SessionHarness([]) as harness:
+        harness.coordinator.mount_points["providers"].clear()
+        await harness.coordinator.mount("providers", Asking())
+        harness.hooks.register("prompt:submit", EventRecorder(INJECT))
+        assert await harness.session.execute("x") == "ok"
+        assert harness.coordinator.injection_budget == 3
 
 
 async def test_a_context_that_cannot_count_is_left_alone() -> None:
     """Contexts of others have no count_tokens_with."""
     from amplifier_core.testing import MockContextManager
 
-    async with stage([]) as staged:
-        staged.coordinator.mount_points["providers"].clear()
-        await staged.coordinator.mount("providers", Counting())
-        await staged.coordinator.mount("context", MockContextManager())
-        assert await staged.session.execute("x") == "ok"
+    async with SessionHarness([]) as harness:
+        harness.coordinator.mount_points["providers"].clear()
+        await harness.coordinator.mount("providers", Counting())
+        await harness.coordinator.mount("context", MockContextManager())
+        assert await harness.session.execute("x") == "ok"
 
 
 # Modules
@@ -512,9 +514,9 @@ async def test_what_a_failing_module_had_mounted_is_taken_back(tmp_path: Any) ->
         "    await coordinator.mount('tools', MockTool('Half'))\n"
         "    raise OSError('no network')\n"
     )
-    async with stage([{"text": "ok"}], tool_modules=[{"module": str(half)}]) as staged:
-        assert staged.coordinator.get("tools") == {}
-        assert "half" not in str(staged.hooks.list_handlers())
+    async with SessionHarness([{"text": "ok"}], tool_modules=[{"module": str(half)}]) as harness:
+        assert harness.coordinator.get("tools") == {}
+        assert "half" not in str(harness.hooks.list_handlers())
 
 
 async def test_a_clean_up_that_hangs_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -522,20 +524,20 @@ async def test_a_clean_up_that_hangs_is_left_behind(monkeypatch: pytest.MonkeyPa
     from amplifier_core.mounting import mounted as mounting
 
     monkeypatch.setattr(mounting, "PATIENCE", 0.05)
-    staged = stage([])
-    await staged.session.initialize()
-    mounted = staged.session.mounting.mounted[0]
+    harness = SessionHarness([])
+    await harness.session.initialize()
+    mounted = harness.session.mounting.mounted[0]
     mounted.undo = lambda: asyncio.sleep(60)
     async with asyncio.timeout(5):
-        await staged.session.cleanup()
+        await harness.session.cleanup()
     assert mounted.undo is None
 
 
 async def test_an_id_that_is_no_name_is_an_unknown_module() -> None:
     """Unknown module, with the known ones, whatever the id looks like."""
-    staged = stage([], hooks=[{"module": "a.b.c", "required": True}])
+    harness = SessionHarness([], hooks=[{"module": "a.b.c", "required": True}])
     with pytest.raises(ModuleLoadError, match=r"Unknown module 'a\.b\.c'; have"):
-        await staged.session.initialize()
+        await harness.session.initialize()
 
 
 async def test_a_plain_mount_function_is_accepted(tmp_path: Any) -> None:
@@ -546,8 +548,8 @@ async def test_a_plain_mount_function_is_accepted(tmp_path: Any) -> None:
         "def mount(coordinator, config):\n"
         "    return coordinator.hooks.register('tool:pre', EventRecorder(), name='plain')\n"
     )
-    async with stage([], hooks=[{"module": str(plain)}]) as staged:
-        assert "plain" in str(staged.hooks.list_handlers())
+    async with SessionHarness([], hooks=[{"module": str(plain)}]) as harness:
+        assert "plain" in str(harness.hooks.list_handlers())
 
 
 async def test_an_approval_that_nobody_waits_for_any_more_is_forgotten() -> None:
@@ -562,14 +564,14 @@ async def test_an_approval_that_nobody_waits_for_any_more_is_forgotten() -> None
 
     approval = Endless()
     ask = HookResult(action="ask_user", approval_prompt="run?")
-    async with stage(tools=[MockTool("Echo")], approval=approval) as staged:
-        staged.hooks.register("tool:pre", EventRecorder(ask))
+    async with SessionHarness(tools=[MockTool("Echo")], approval=approval) as harness:
+        harness.hooks.register("tool:pre", EventRecorder(ask))
         waiting = [
-            asyncio.create_task(staged.session.execute_tool("Echo", {"n": n})) for n in range(100)
+            asyncio.create_task(harness.session.execute_tool("Echo", {"n": n})) for n in range(100)
         ]
         await wait_for(lambda: len(approval.questions) == 100)
         for one in waiting:
             one.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
-        assert len(staged.trail.of_type("approval_cancelled")) == 100
+        assert len(harness.trail.of_type("approval_cancelled")) == 100
     assert len(asyncio.all_tasks()) == before

@@ -21,7 +21,8 @@ from pydantic import BaseModel
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.isolation import adopt, copy_any, copy_plain, detach, is_same
 from amplifier_core.models import HookResult
-from tests.support.room import PRE, Data, Seen, injects, modifies
+from amplifier_core.testing import EventRecorder
+from tests.support.hooks import PRE, Data, injects, modifies
 
 
 class Model(BaseModel):
@@ -299,13 +300,13 @@ async def test_a_hook_that_puts_in_what_cannot_be_compared(caplog):
         data["x"] = Rude()
         return HookResult()
 
-    seen = Seen()
+    seen = EventRecorder()
     registry = HookRegistry()
     registry.register(PRE, rude)
     registry.register(PRE, lambda event, data: rude(event, data))
     registry.register(PRE, seen)
     result = await registry.emit(PRE, {"x": 1})
-    assert (result.action, result.data["x"], seen.calls[0][1]["x"]) == ("continue", 1, 1)
+    assert (result.action, result.data["x"], seen.events[0][1]["x"]) == ("continue", 1, 1)
 
 
 ODD = [math.nan, "\ud800", b"\xff", object(), Rude(), len, Ellipsis, frozenset({1}), 10**5000]
@@ -315,7 +316,7 @@ ODD = [math.nan, "\ud800", b"\xff", object(), Rude(), len, Ellipsis, frozenset({
 async def test_odd_values_pass_unharmed(odd):
     """NaN, lone surrogates, bytes, arbitrary objects pass through and keep their identity."""
     registry = HookRegistry()
-    seen = Seen()
+    seen = EventRecorder()
     registry.register(PRE, seen)
     registry.register(PRE, seen, on_error="deny")
     registry.register(PRE, modifies(other=1))
@@ -323,14 +324,14 @@ async def test_odd_values_pass_unharmed(odd):
     result = await registry.emit(PRE, given)
     assert result.data["odd"] is odd
     assert result.data["in"] is given["in"]
-    assert seen.calls[0][1]["odd"] is odd
+    assert seen.events[0][1]["odd"] is odd
 
 
 async def test_a_million_keys_stay_reasonable():
     """1,000,000 keys."""
     given = {"keys": {str(number): number for number in range(1_000_000)}}
     registry = HookRegistry()
-    registry.register(PRE, Seen())
+    registry.register(PRE, EventRecorder())
     registry.register(PRE, modifies(x=1))
     started = time.process_time()
     result = await registry.emit(PRE, given)
@@ -342,7 +343,7 @@ async def test_a_large_string_is_not_copied():
     """Nothing is copied or encoded."""
     text = "x" * 10_000_000
     registry = HookRegistry()
-    registry.register(PRE, Seen())
+    registry.register(PRE, EventRecorder())
     started = time.process_time()
     for _ in range(100):
         await registry.emit(PRE, {"text": text})

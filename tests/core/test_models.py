@@ -20,6 +20,7 @@ from amplifier_core.approval import ApprovalSystem, DecidingApprovalSystem
 from amplifier_core.approval.passage import digest_operation
 from amplifier_core.models import DEFAULT_APPROVAL_OPTIONS, HookResult, ToolResult, continue_with
 from amplifier_core.precedence import fold, strongest
+from amplifier_core.testing import ScriptedApproval
 from amplifier_core.utils import (
     DONE,
     canonical_bytes,
@@ -31,7 +32,7 @@ from amplifier_core.utils import (
     run_with_timeout,
     safe_repr,
 )
-from tests.support.room import Person, Reader
+from tests.support.people import PlainPerson
 
 
 class TestEvents:
@@ -128,8 +129,8 @@ class TestResults:
 
 
 def test_protocols_of_approval():
-    assert isinstance(Person(), ApprovalSystem)
-    assert isinstance(Reader(), DecidingApprovalSystem)
+    assert isinstance(PlainPerson(), ApprovalSystem)
+    assert isinstance(ScriptedApproval(), DecidingApprovalSystem)
     assert errors.ApprovalTimeoutError is errors.ApprovalTimeout
     assert issubclass(errors.InjectionTooLarge, ValueError)
     assert str(errors.UnknownTool("Wirte", {"Write", "Bash"})) == (

@@ -12,32 +12,34 @@ from typing import Any
 from amplifier_core import output
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.models import HookResult
-from tests.support.room import PRE, Data, Person, Room, asks, prints, raises, returns
+from tests.support.harness import Harness
+from tests.support.hooks import PRE, Data, asks, prints, raises, returns
+from tests.support.people import PlainPerson
 
 
 async def test_it_is_shown_as_that_hooks_output(capsys):
     """Without suppress_output, what a hook printed is shown as that hook's output."""
-    room = Room()
-    room.hooks.register(PRE, prints("one\ntwo"), name="noisy")
-    room.hooks.register(PRE, returns(None))
-    await room.pre()
-    assert room.screen.shown == [("one\ntwo", "info", "hook:noisy")]
-    assert room.bodies("output_shown") == [{"text": "one\ntwo\n"}]
+    harness = Harness()
+    harness.hooks.register(PRE, prints("one\ntwo"), name="noisy")
+    harness.hooks.register(PRE, returns(None))
+    await harness.pre()
+    assert harness.shown == [("one\ntwo", "info", "hook:noisy")]
+    assert harness.bodies("output_shown") == [{"text": "one\ntwo\n"}]
     assert capsys.readouterr().out == ""
 
 
 async def test_suppressed_output_is_hidden_and_kept(capsys):
-    """Never hides `user_message`, and the audit trail keeps the text."""
-    room = Room()
-    room.hooks.register(PRE, prints("noise", suppress_output=True, user_message="hi"), name="n")
-    await room.pre()
-    assert room.screen.shown == [("hi", "info", "hook:n")]
-    assert room.bodies("output_suppressed") == [{"text": "noise\n"}]
+    """AbsentPerson hides `user_message`, and the audit trail keeps the text."""
+    harness = Harness()
+    harness.hooks.register(PRE, prints("noise", suppress_output=True, user_message="hi"), name="n")
+    await harness.pre()
+    assert harness.shown == [("hi", "info", "hook:n")]
+    assert harness.bodies("output_suppressed") == [{"text": "noise\n"}]
     assert capsys.readouterr().out == ""
 
 
 async def test_both_streams_and_a_failing_hook(capsys):
-    room = Room()
+    harness = Harness()
 
     async def failing(event: str, data: Data) -> HookResult:
         sys.stdout.write("out ")
@@ -45,10 +47,10 @@ async def test_both_streams_and_a_failing_hook(capsys):
         sys.stdout.flush()
         raise ValueError("x")
 
-    room.hooks.register(PRE, failing, name="f")
-    room.hooks.register(PRE, raises(ValueError("quiet")))
-    await room.pre()
-    assert ("out err", "info", "hook:f") in room.screen.shown
+    harness.hooks.register(PRE, failing, name="f")
+    harness.hooks.register(PRE, raises(ValueError("quiet")))
+    await harness.pre()
+    assert ("out err", "info", "hook:f") in harness.shown
     assert capsys.readouterr().out == ""
 
 
@@ -65,12 +67,12 @@ async def test_hooks_printing_at_the_same_time():
 
         return hook
 
-    rooms = [Room() for _ in range(8)]
-    for number, room in enumerate(rooms):
-        room.hooks.register(PRE, slowly(f"s{number}"), timeout=30 if number % 2 else None)
-    await asyncio.gather(*(room.pre() for room in rooms))
-    for number, room in enumerate(rooms):
-        [(text, _, _)] = room.screen.shown
+    harnesses = [Harness() for _ in range(8)]
+    for number, harness in enumerate(harnesses):
+        harness.hooks.register(PRE, slowly(f"s{number}"), timeout=30 if number % 2 else None)
+    await asyncio.gather(*(harness.pre() for harness in harnesses))
+    for number, harness in enumerate(harnesses):
+        [(text, _, _)] = harness.shown
         assert text == "\n".join(f"s{number} {part}" for part in "aAbBcC")
 
 
@@ -91,11 +93,11 @@ async def test_a_background_task_of_a_finished_hook_prints_for_itself(capsys):
         await tasks[0]
         return HookResult()
 
-    room = Room()
-    room.hooks.register(PRE, starter, name="starter")
-    room.hooks.register(PRE, waiter, name="waiter")
-    await room.pre()
-    assert room.screen.shown == [("mine", "info", "hook:starter")]
+    harness = Harness()
+    harness.hooks.register(PRE, starter, name="starter")
+    harness.hooks.register(PRE, waiter, name="waiter")
+    await harness.pre()
+    assert harness.shown == [("mine", "info", "hook:starter")]
     assert capsys.readouterr().out == "background\n"
 
 
@@ -112,18 +114,18 @@ async def test_other_threads_and_tools_are_not_touched(capsys):
         print("hook")  # noqa: T201
         return HookResult()
 
-    room = Room()
-    room.hooks.register(PRE, hook, name="h")
-    await room.pre()
+    harness = Harness()
+    harness.hooks.register(PRE, hook, name="h")
+    await harness.pre()
     assert capsys.readouterr().out == "thread\ntool\n"
-    assert room.screen.shown == [("hook", "info", "hook:h")]
+    assert harness.shown == [("hook", "info", "hook:h")]
     output.restore(output.release())
 
 
 async def test_what_a_person_is_asked_inside_a_hook_reaches_them(capsys):
     """An approval front end prints for the person, even when a hook led to the question."""
 
-    class Terminal(Person):
+    class Terminal(PlainPerson):
         async def request_approval(self, prompt: str, *more: Any) -> Any:
             print(prompt)  # noqa: T201
             return "Allow"
@@ -132,35 +134,35 @@ async def test_what_a_person_is_asked_inside_a_hook_reaches_them(capsys):
         def show_message(self, message: str, level: str, source: str) -> None:
             print(f"{source}: {message}")  # noqa: T201
 
-    room = Room(Terminal(), screen=Printing())
-    room.hooks.register("inner", asks("Really?", user_message="note"), name="i")
+    harness = Harness(approval=Terminal(), screen=Printing())
+    harness.hooks.register("inner", asks("Really?", user_message="note"), name="i")
 
     async def outer(event: str, data: Data) -> HookResult:
-        await room.session.execute_with_hooks("inner", {})
+        await harness.coordinator.execute_with_hooks("inner", {})
         print("mine")  # noqa: T201
         return HookResult()
 
-    room.hooks.register(PRE, outer, name="o")
-    await room.pre()
+    harness.hooks.register(PRE, outer, name="o")
+    await harness.pre()
     assert capsys.readouterr().out == "hook:i: note\nReally?\nhook:o: mine\n"
 
 
 async def test_streams_replaced_meanwhile_are_wrapped_again():
-    room = Room()
-    room.hooks.register(PRE, prints("hello"), name="h")
+    harness = Harness()
+    harness.hooks.register(PRE, prints("hello"), name="h")
     stream = io.StringIO()
     with contextlib.redirect_stdout(stream):
-        await room.pre()
+        await harness.pre()
         print("outside")  # noqa: T201
-    assert room.screen.shown == [("hello", "info", "hook:h")]
+    assert harness.shown == [("hello", "info", "hook:h")]
     assert stream.getvalue() == "outside\n"
 
 
 async def test_a_process_without_streams(monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
-    room = Room()
-    room.hooks.register(PRE, prints("x"))
-    assert (await room.pre()).action == "continue"
+    harness = Harness()
+    harness.hooks.register(PRE, prints("x"))
+    assert (await harness.pre()).action == "continue"
 
 
 def test_the_wrapper_is_the_stream_in_everything_else(capsys):
@@ -172,16 +174,16 @@ def test_the_wrapper_is_the_stream_in_everything_else(capsys):
 
 
 async def test_a_flood_is_cut():
-    room = Room()
+    harness = Harness()
 
     async def flood(event: str, data: Data) -> HookResult:
         for _ in range(3):
             sys.stdout.write("x" * 60_000)
         return HookResult()
 
-    room.hooks.register(PRE, flood, name="f")
-    await room.pre()
-    [(text, _, _)] = room.screen.shown
+    harness.hooks.register(PRE, flood, name="f")
+    await harness.pre()
+    [(text, _, _)] = harness.shown
     assert text.endswith("… 80000 more characters")
     assert len(text) < 100_100
 

@@ -17,14 +17,14 @@ from amplifier_core.testing import EventRecorder, MockContextManager, MockTool
 from amplifier_foundation.orchestrators.basic import BasicLoop
 from amplifier_foundation.orchestrators.loop import Loop, LoopConfig
 from amplifier_foundation.orchestrators.streaming import StreamingLoop
-from tests.support.sessions import calls, plan_for, stage
+from tests.support.sessions import SessionHarness, calls, plan_for
 
 
 async def test_a_hook_may_choose_another_context_and_the_first_messages_move_over() -> None:
     """session:start, modify: the changed plan is used; what was injected is not lost."""
-    staged = stage([{"text": "ok"}])
+    harness = SessionHarness([{"text": "ok"}])
     first = HookResult(action="inject_context", context_injection="know this")
-    staged.hooks.register("session:start", EventRecorder(first), name="early", priority=1)
+    harness.hooks.register("session:start", EventRecorder(first), name="early", priority=1)
 
     async def change(event: str, data: dict[str, Any]) -> HookResult:
         plan = data["mount_plan"]
@@ -32,10 +32,10 @@ async def test_a_hook_may_choose_another_context_and_the_first_messages_move_ove
         plan = {**plan, "session": {**plan["session"], "context": context}}
         return HookResult(action="modify", data={**data, "mount_plan": plan})
 
-    staged.hooks.register("session:start", change, priority=2)
-    async with staged:
-        assert staged.session.context.config.keep_last == 3
-        assert staged.texts("system") == ["know this"]
+    harness.hooks.register("session:start", change, priority=2)
+    async with harness:
+        assert harness.session.context.config.keep_last == 3
+        assert harness.texts("system") == ["know this"]
 
 
 async def test_options_of_loop_and_context_may_stand_beside_the_session() -> None:
@@ -65,9 +65,9 @@ async def test_a_hook_that_leaves_no_input_stops_the_call() -> None:
     async def spoil(event: str, data: dict[str, Any]) -> HookResult:
         return HookResult(action="modify", data={**data, "tool_input": "text"})
 
-    async with stage(tools=[tool]) as staged:
-        staged.hooks.register("tool:pre", spoil)
-        result = await staged.session.execute_tool("Echo", {})
+    async with SessionHarness(tools=[tool]) as harness:
+        harness.hooks.register("tool:pre", spoil)
+        result = await harness.session.execute_tool("Echo", {})
     assert result.error == "A hook left no usable input for Echo: str"
     assert tool.calls == []
 
@@ -203,21 +203,21 @@ async def test_a_module_may_be_told_plainly_that_all_is_ready(tmp_path: Any) -> 
         "async def mount(coordinator, config):\n    return None\n"
         "def on_session_ready(coordinator):\n    coordinator.session_state['ready'] = True\n"
     )
-    async with stage([], tool_modules=[{"module": str(told)}]) as staged:
-        assert staged.coordinator.session_state["ready"] is True
+    async with SessionHarness([], tool_modules=[{"module": str(told)}]) as harness:
+        assert harness.coordinator.session_state["ready"] is True
 
 
 async def test_a_start_that_somebody_else_finished_is_not_started_again() -> None:
     """Whoever waited for the start finds it done."""
-    staged = stage([])
+    harness = SessionHarness([])
 
     async def slow(event: str, data: dict[str, Any]) -> None:
         await asyncio.sleep(0.01)
 
-    staged.hooks.register("session:start", slow)
-    await asyncio.gather(*(staged.session.initialize() for _ in range(3)))
-    assert len([one for one in staged.session.mounting.mounted if one.kind == "context"]) == 1
-    await staged.session.cleanup()
+    harness.hooks.register("session:start", slow)
+    await asyncio.gather(*(harness.session.initialize() for _ in range(3)))
+    assert len([one for one in harness.session.mounting.mounted if one.kind == "context"]) == 1
+    await harness.session.cleanup()
 
 
 async def test_calls_of_a_dead_process_are_told_to_person_and_agent() -> None:
@@ -227,22 +227,24 @@ async def test_calls_of_a_dead_process_are_told_to_person_and_agent() -> None:
         unknown_outcomes,
     )
 
-    async with stage([], tools=[MockTool("Echo")]) as staged:
-        staged.coordinator.trail.write("tool_started", {"tool": "Echo", "id": "9", "gated": True})
-        left = unknown_outcomes(staged.trail.records)
-        await report_unknown_outcomes(staged.session, left)
-        assert staged.texts("system") == [left[0].sentence]
-        assert staged.screen.messages == [(left[0].sentence, "warning", "session")]
-        assert unknown_outcomes(staged.trail.records) == []
+    async with SessionHarness([], tools=[MockTool("Echo")]) as harness:
+        harness.coordinator.trail.write("tool_started", {"tool": "Echo", "id": "9", "gated": True})
+        left = unknown_outcomes(harness.trail.records)
+        await report_unknown_outcomes(harness.session, left)
+        assert harness.texts("system") == [left[0].sentence]
+        assert harness.screen.messages == [(left[0].sentence, "warning", "session")]
+        assert unknown_outcomes(harness.trail.records) == []
 
 
 async def test_a_turn_with_calls_stops_when_every_call_is_denied_again_and_again() -> None:
     """Runaway protection: a hook that keeps denying cannot spin the loop for ever."""
     no = EventRecorder(HookResult(action="deny", reason="never"))
     script = [calls("Echo")] * 9
-    async with stage(script, tools=[MockTool("Echo")], loop_config={"max_denied": 3}) as staged:
-        staged.hooks.register("tool:pre", no)
-        reply = await staged.session.execute("x")
+    async with SessionHarness(
+        script, tools=[MockTool("Echo")], loop_config={"max_denied": 3}
+    ) as harness:
+        harness.hooks.register("tool:pre", no)
+        reply = await harness.session.execute("x")
     assert reply == "Stopped: every tool call of 3 rounds was denied."
     assert len(no.events) == 3
 

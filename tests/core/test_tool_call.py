@@ -11,7 +11,7 @@ import pytest
 from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion
 from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.testing import EventRecorder, MockTool, ScriptedApproval
-from tests.support.sessions import stage
+from tests.support.sessions import SessionHarness
 
 ASK = HookResult(action="ask_user", approval_prompt="run it?", approval_options=["Allow", "Deny"])
 
@@ -22,9 +22,9 @@ async def asking(event: str, data: dict[str, Any]) -> HookResult:
 
 async def test_an_unknown_tool_is_a_result_that_names_the_right_ones() -> None:
     """Unknown tool 'Wirte'; have ['Echo']."""
-    async with stage(tools=[MockTool("Echo")]) as staged:
-        heard = staged.listen()
-        result = await staged.session.execute_tool("Wirte", {})
+    async with SessionHarness(tools=[MockTool("Echo")]) as harness:
+        heard = harness.listen()
+        result = await harness.session.execute_tool("Wirte", {})
     assert result.error == "Unknown tool 'Wirte'; have ['Echo']"
     assert "tool:error" in heard.names
 
@@ -32,9 +32,9 @@ async def test_an_unknown_tool_is_a_result_that_names_the_right_ones() -> None:
 @pytest.mark.parametrize("failure", [ValueError("bad"), RecursionError("deep"), MemoryError()])
 async def test_a_tool_that_raises_tells_tool_error_and_not_tool_post(failure: Exception) -> None:
     """tool:pre → gates → tool → tool:post or tool:error."""
-    async with stage(tools=[MockTool("Broken", failure)]) as staged:
-        heard = staged.listen()
-        result = await staged.session.execute_tool("Broken", {"a": 1})
+    async with SessionHarness(tools=[MockTool("Broken", failure)]) as harness:
+        heard = harness.listen()
+        result = await harness.session.execute_tool("Broken", {"a": 1})
     assert not result.success
     assert type(failure).__name__ in (result.error or "")
     assert "tool:error" in heard.names
@@ -52,8 +52,8 @@ async def test_what_a_tool_returns_becomes_a_result(answer: Any, output: Any) ->
         async def execute(self, input: dict[str, Any]) -> Any:
             return answer
 
-    async with stage(tools=[Plain("Plain")]) as staged:
-        result = await staged.session.execute_tool("Plain", {})
+    async with SessionHarness(tools=[Plain("Plain")]) as harness:
+        result = await harness.session.execute_tool("Plain", {})
     assert (result.success, result.output) == (True, output)
 
 
@@ -76,10 +76,12 @@ async def test_changing_the_callers_dict_while_the_person_thinks_changes_nothing
         given["file"] = "/etc/passwd"
         return "Allow"
 
-    async with stage(tools=[MockTool("Write")], approval=ScriptedApproval(tamper)) as staged:
-        staged.hooks.register("tool:pre", asking)
-        await staged.session.execute_tool("Write", given)
-        assert staged.tools["Write"].calls == [{"file": "harmless"}]
+    async with SessionHarness(
+        tools=[MockTool("Write")], approval=ScriptedApproval(tamper)
+    ) as harness:
+        harness.hooks.register("tool:pre", asking)
+        await harness.session.execute_tool("Write", given)
+        assert harness.tools["Write"].calls == [{"file": "harmless"}]
 
 
 async def test_a_hook_that_kept_its_data_cannot_change_it_later() -> None:
@@ -96,11 +98,13 @@ async def test_a_hook_that_kept_its_data_cannot_change_it_later() -> None:
         kept[0]["tool_input"]["deep"]["list"].append(2)
         return "Allow"
 
-    async with stage(tools=[MockTool("Write")], approval=ScriptedApproval(tamper)) as staged:
-        staged.hooks.register("tool:pre", keeper, priority=1)
-        staged.hooks.register("tool:pre", asking, priority=2)
-        await staged.session.execute_tool("Write", {})
-        assert staged.tools["Write"].calls == [{"file": "harmless", "deep": {"list": [1]}}]
+    async with SessionHarness(
+        tools=[MockTool("Write")], approval=ScriptedApproval(tamper)
+    ) as harness:
+        harness.hooks.register("tool:pre", keeper, priority=1)
+        harness.hooks.register("tool:pre", asking, priority=2)
+        await harness.session.execute_tool("Write", {})
+        assert harness.tools["Write"].calls == [{"file": "harmless", "deep": {"list": [1]}}]
 
 
 async def test_the_person_sees_the_final_input_even_if_a_later_hook_changed_it() -> None:
@@ -110,12 +114,12 @@ async def test_the_person_sees_the_final_input_even_if_a_later_hook_changed_it()
     async def later(event: str, data: dict[str, Any]) -> HookResult:
         return HookResult(action="modify", data={**data, "tool_input": {"file": "final"}})
 
-    async with stage(tools=[MockTool("Write")], approval=person) as staged:
-        staged.hooks.register("tool:pre", asking, priority=1)
-        staged.hooks.register("tool:pre", later, priority=2)
-        await staged.session.execute_tool("Write", {"file": "first"})
+    async with SessionHarness(tools=[MockTool("Write")], approval=person) as harness:
+        harness.hooks.register("tool:pre", asking, priority=1)
+        harness.hooks.register("tool:pre", later, priority=2)
+        await harness.session.execute_tool("Write", {"file": "first"})
         assert person.questions[0].tool_input == {"file": "final"}
-        assert staged.tools["Write"].calls == [{"file": "final"}]
+        assert harness.tools["Write"].calls == [{"file": "final"}]
 
 
 async def test_the_approval_system_cannot_change_what_runs_by_touching_the_question() -> None:
@@ -125,10 +129,12 @@ async def test_the_approval_system_cannot_change_what_runs_by_touching_the_quest
         question.tool_input["file"] = "/etc/passwd"
         return "Allow"
 
-    async with stage(tools=[MockTool("Write")], approval=ScriptedApproval(tamper)) as staged:
-        staged.hooks.register("tool:pre", asking)
-        result = await staged.session.execute_tool("Write", {"file": "harmless"})
-        ran = staged.tools["Write"].calls
+    async with SessionHarness(
+        tools=[MockTool("Write")], approval=ScriptedApproval(tamper)
+    ) as harness:
+        harness.hooks.register("tool:pre", asking)
+        result = await harness.session.execute_tool("Write", {"file": "harmless"})
+        ran = harness.tools["Write"].calls
     assert ran in ([], [{"file": "harmless"}])
     assert result.success is bool(ran)
 
@@ -137,34 +143,34 @@ async def test_the_approval_system_cannot_change_what_runs_by_touching_the_quest
 async def test_a_tool_that_changed_during_the_wait_does_not_run(change: str) -> None:
     """T5: unregister the tool; replace it under the same name."""
     other = MockTool("Write")
-    async with stage(tools=[MockTool("Write")]) as staged:
+    async with SessionHarness(tools=[MockTool("Write")]) as harness:
 
         def swap(question: ApprovalQuestion) -> str:
-            tools = staged.coordinator.mount_points["tools"]
+            tools = harness.coordinator.mount_points["tools"]
             tools.pop("Write") if change == "unmount" else tools.update(Write=other)
             return "Allow"
 
-        staged.coordinator._gates.gate.system = ScriptedApproval(swap)
-        staged.hooks.register("tool:pre", asking)
-        result = await staged.session.execute_tool("Write", {})
+        harness.coordinator._gates.gate.system = ScriptedApproval(swap)
+        harness.hooks.register("tool:pre", asking)
+        result = await harness.session.execute_tool("Write", {})
         assert not result.success
-        assert other.calls == staged.tools["Write"].calls == []
+        assert other.calls == harness.tools["Write"].calls == []
 
 
 async def test_a_deny_hook_added_during_the_wait_is_heard() -> None:
     """T5: add a deny hook while pending."""
-    async with stage(tools=[MockTool("Write")]) as staged:
+    async with SessionHarness(tools=[MockTool("Write")]) as harness:
 
         def forbid(question: ApprovalQuestion) -> str:
             denial = HookResult(action="deny", reason="new rule")
-            staged.hooks.register("tool:pre", EventRecorder(denial), name="late")
+            harness.hooks.register("tool:pre", EventRecorder(denial), name="late")
             return "Allow"
 
-        staged.coordinator._gates.gate.system = ScriptedApproval(forbid)
-        staged.hooks.register("tool:pre", asking)
-        result = await staged.session.execute_tool("Write", {})
+        harness.coordinator._gates.gate.system = ScriptedApproval(forbid)
+        harness.hooks.register("tool:pre", asking)
+        result = await harness.session.execute_tool("Write", {})
         assert result.error == "Operation denied by late: new rule"
-        assert staged.tools["Write"].calls == []
+        assert harness.tools["Write"].calls == []
 
 
 async def test_edited_input_passes_the_hooks_again_and_is_what_runs() -> None:
@@ -176,12 +182,12 @@ async def test_edited_input_passes_the_hooks_again_and_is_what_runs() -> None:
     async def watch(event: str, data: dict[str, Any]) -> None:
         seen.append(data["tool_input"])
 
-    async with stage(tools=[MockTool("Write")], approval=person) as staged:
-        staged.hooks.register("tool:pre", watch, priority=-1)
-        staged.hooks.register("tool:pre", asking)
-        await staged.session.execute_tool("Write", {"file": "a"})
+    async with SessionHarness(tools=[MockTool("Write")], approval=person) as harness:
+        harness.hooks.register("tool:pre", watch, priority=-1)
+        harness.hooks.register("tool:pre", asking)
+        await harness.session.execute_tool("Write", {"file": "a"})
         assert seen == [{"file": "a"}, {"file": "b"}]
-        assert staged.tools["Write"].calls == [{"file": "b"}]
+        assert harness.tools["Write"].calls == [{"file": "b"}]
     assert len(person.questions) == 1
 
 
@@ -194,38 +200,42 @@ async def test_edited_input_that_a_guard_denies_does_not_run() -> None:
             return HookResult(action="deny", reason="system file")
         return HookResult(action="continue")
 
-    async with stage(tools=[MockTool("Write")], approval=person) as staged:
-        staged.hooks.register("tool:pre", guard, priority=-1, on_error="deny")
-        staged.hooks.register("tool:pre", asking)
-        result = await staged.session.execute_tool("Write", {"file": "a"})
+    async with SessionHarness(tools=[MockTool("Write")], approval=person) as harness:
+        harness.hooks.register("tool:pre", guard, priority=-1, on_error="deny")
+        harness.hooks.register("tool:pre", asking)
+        result = await harness.session.execute_tool("Write", {"file": "a"})
         assert result.error == "Operation denied by guard: system file"
-        assert staged.tools["Write"].calls == []
+        assert harness.tools["Write"].calls == []
 
 
 async def test_nothing_gated_runs_when_the_trail_cannot_be_written() -> None:
     """T27: no durable record, no execution."""
-    async with stage(tools=[MockTool("Write")], approval=ScriptedApproval("Allow")) as staged:
-        staged.hooks.register("tool:pre", asking)
-        staged.trail.fail("the disk is full")
-        result = await staged.session.execute_tool("Write", {})
+    async with SessionHarness(
+        tools=[MockTool("Write")], approval=ScriptedApproval("Allow")
+    ) as harness:
+        harness.hooks.register("tool:pre", asking)
+        harness.trail.fail("the disk is full")
+        result = await harness.session.execute_tool("Write", {})
         assert not result.success
         assert "the disk is full" in (result.error or "") or "audit" in (result.error or "")
-        assert staged.tools["Write"].calls == []
+        assert harness.tools["Write"].calls == []
 
 
 async def test_the_start_of_a_gated_call_is_durable_before_it_runs() -> None:
     """Gate and decision records are write-ahead."""
-    async with stage(approval=ScriptedApproval("Allow")) as staged:
+    async with SessionHarness(approval=ScriptedApproval("Allow")) as harness:
         durable: list[str] = []
 
         class Looks(MockTool):
             async def execute(self, input: dict[str, Any]) -> ToolResult:
-                durable.extend(one["type"] for one in staged.trail.records[: staged.trail.durable])
+                durable.extend(
+                    one["type"] for one in harness.trail.records[: harness.trail.durable]
+                )
                 return ToolResult(output="ok")
 
-        await staged.coordinator.mount("tools", Looks("Looks"))
-        staged.hooks.register("tool:pre", asking)
-        await staged.session.execute_tool("Looks", {})
+        await harness.coordinator.mount("tools", Looks("Looks"))
+        harness.hooks.register("tool:pre", asking)
+        await harness.session.execute_tool("Looks", {})
     assert {"approval_requested", "approval_decided", "tool_started"} <= set(durable)
 
 
@@ -239,16 +249,16 @@ async def test_what_a_tool_prints_is_never_taken_for_a_hooks_output(
             sys.stdout.write("from the tool\n")
             return ToolResult(output="ok")
 
-    async with stage(tools=[Prints("Prints")]) as staged:
+    async with SessionHarness(tools=[Prints("Prints")]) as harness:
 
         async def caller(event: str, data: dict[str, Any]) -> HookResult:
             sys.stdout.write("from the hook\n")
             if event == "prompt:submit":
-                await staged.session.execute_tool("Prints", {})
+                await harness.session.execute_tool("Prints", {})
             return HookResult(action="continue", suppress_output=True)
 
-        staged.hooks.register("prompt:submit", caller)
-        await staged.session.execute("x")
+        harness.hooks.register("prompt:submit", caller)
+        await harness.session.execute("x")
     printed = capsys.readouterr().out
     assert "from the tool" in printed
     assert "from the hook" not in printed
@@ -262,15 +272,15 @@ async def test_a_cancelled_call_is_recorded_and_leaves_nothing_behind() -> None:
             await asyncio.sleep(30)
             return ToolResult()
 
-    async with stage(tools=[Sleeps("Sleeps")]) as staged:
+    async with SessionHarness(tools=[Sleeps("Sleeps")]) as harness:
         before = asyncio.all_tasks()
-        work = asyncio.create_task(staged.session.execute_tool("Sleeps", {}))
-        while not staged.coordinator.cancellation.running_tools:
+        work = asyncio.create_task(harness.session.execute_tool("Sleeps", {}))
+        while not harness.coordinator.cancellation.running_tools:
             await asyncio.sleep(0)
         work.cancel()
         with pytest.raises(asyncio.CancelledError):
             await work
-        finished = staged.trail.of_type("tool_finished")
+        finished = harness.trail.of_type("tool_finished")
         assert [one["body"]["outcome"] for one in finished] == ["cancelled"]
-        assert staged.coordinator.cancellation.running_tools == {}
+        assert harness.coordinator.cancellation.running_tools == {}
         assert asyncio.all_tasks() == before

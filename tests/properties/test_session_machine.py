@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from amplifier_core.models import HookResult
-from tests.support.room import PRE, Conversation, Data, Room
+from tests.support.harness import Harness
+from tests.support.hooks import PRE, Data
 
 BUDGET = 60
 OPTIONS = ["Allow once", "Allow always", "Deny", "Deny always"]
@@ -38,7 +39,7 @@ class Machine(RuleBasedStateMachine):
         super().__init__()
         self.loop = asyncio.new_event_loop()
         self.person = Chooser()
-        self.room = Room(self.person, injection_budget_per_turn=BUDGET)
+        self.harness = Harness(approval=self.person, injection_budget_per_turn=BUDGET)
         self.kinds: dict[str, tuple[str, int]] = {}
         self.cache: dict[str, bool] = {}
         self.used = 0
@@ -46,7 +47,7 @@ class Machine(RuleBasedStateMachine):
         self.dispatches = 0
 
     def teardown(self) -> None:
-        self.loop.run_until_complete(self.room.session.cleanup())
+        self.loop.run_until_complete(self.harness.coordinator.cleanup())
         self.loop.close()
 
     def hook(self, name: str, kind: str, size: int) -> Any:
@@ -81,7 +82,7 @@ class Machine(RuleBasedStateMachine):
     def register(self, kind: str, priority: int, size: int, guard: bool) -> None:
         name = f"h{len(self.kinds)}"
         self.kinds[name] = (kind, size)
-        self.room.hooks.register(
+        self.harness.hooks.register(
             PRE,
             self.hook(name, kind, size),
             priority=priority,
@@ -91,13 +92,13 @@ class Machine(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def unregister(self, data: Any) -> None:
-        names = self.room.hooks.list_handlers(PRE)[PRE]
+        names = self.harness.hooks.list_handlers(PRE)[PRE]
         if names:
-            self.room.hooks.unregister(data.draw(st.sampled_from(names)))
+            self.harness.hooks.unregister(data.draw(st.sampled_from(names)))
 
     @rule()
     def new_turn(self) -> None:
-        self.room.session.reset_turn()
+        self.harness.coordinator.reset_turn()
         self.used = 0
 
     @rule(choice=st.sampled_from(OPTIONS))
@@ -105,9 +106,9 @@ class Machine(RuleBasedStateMachine):
         self.person.choice = choice
         self.person.asked.clear()
         self.ran.clear()
-        order = self.room.hooks.handlers_for(PRE)
+        order = self.harness.hooks.handlers_for(PRE)
         result = self.loop.run_until_complete(
-            self.room.session.execute_with_hooks(PRE, {"tool_name": "Write", "value": 0})
+            self.harness.coordinator.execute_with_hooks(PRE, {"tool_name": "Write", "value": 0})
         )
         self.dispatches += 1
         self.check(order, result, choice)
@@ -162,38 +163,38 @@ class Machine(RuleBasedStateMachine):
 
         async def waiting() -> None:
             task = asyncio.ensure_future(
-                self.room.session.execute_with_hooks(PRE, {"tool_name": "Write", "value": 0})
+                self.harness.coordinator.execute_with_hooks(PRE, {"tool_name": "Write", "value": 0})
             )
             for _ in range(100):
                 await asyncio.sleep(0)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-        asked = len(self.room.bodies("approval_requested"))
+        asked = len(self.harness.bodies("approval_requested"))
         self.loop.run_until_complete(waiting())
         self.dispatches += 1
-        if len(self.room.bodies("approval_requested")) > asked:
-            assert self.room.audit.records[-1]["type"] == "approval_cancelled"
+        if len(self.harness.bodies("approval_requested")) > asked:
+            assert self.harness.trail.records[-1]["type"] == "approval_cancelled"
         else:
             for name in self.ran:
                 self.spend(name)
 
     @rule()
     def request(self) -> None:
-        data = self.loop.run_until_complete(self.room.session.open_request({})).data
-        assert all(not m["content"].startswith("y") for m in self.room.context.messages)
-        again = self.loop.run_until_complete(self.room.session.open_request({})).data
+        data = self.loop.run_until_complete(self.harness.coordinator.open_request({})).data
+        assert all(not m["content"].startswith("y") for m in self.harness.context.messages)
+        again = self.loop.run_until_complete(self.harness.coordinator.open_request({})).data
         assert all("ephemeral" not in m.get("metadata", {}) for m in again["messages"])
         assert len(data["messages"]) >= len(again["messages"])
 
     @rule()
     def end(self) -> None:
-        self.loop.run_until_complete(self.room.session.cleanup())
+        self.loop.run_until_complete(self.harness.coordinator.cleanup())
         self.cache.clear()
 
     @invariant()
     def the_budget_is_never_exceeded(self) -> None:
-        assert self.room.session.injection_budget == self.used <= BUDGET
+        assert self.harness.coordinator.injection_budget == self.used <= BUDGET
 
     @invariant()
     def no_task_is_left(self) -> None:
@@ -202,7 +203,7 @@ class Machine(RuleBasedStateMachine):
     @invariant()
     def every_answer_has_left_a_trace(self) -> None:
         bodies = [
-            record["body"] for record in self.room.audit.of_type("dispatch")
+            record["body"] for record in self.harness.trail.of_type("dispatch")
             if record["event"] == PRE
         ]  # fmt: skip
         assert len(bodies) >= self.dispatches
@@ -211,10 +212,9 @@ class Machine(RuleBasedStateMachine):
 
     @invariant()
     def every_injection_went_in_or_was_dropped(self) -> None:
-        accepted = self.room.bodies("injection_accepted")
-        assert isinstance(self.room.context, Conversation)
+        accepted = self.harness.bodies("injection_accepted")
         lasting = sum(not body["ephemeral"] for body in accepted)
-        stored = sum(len(m["metadata"]["hooks"]) for m in self.room.context.messages)
+        stored = sum(len(m["metadata"]["hooks"]) for m in self.harness.context.messages)
         assert lasting == stored
 
 

@@ -11,7 +11,7 @@ from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.session import AmplifierSession
 from amplifier_core.testing import EventRecorder, MockTool
 from amplifier_core.tool_call import RESULT_LIMIT, render_result
-from tests.support.sessions import calls, plan_for, stage
+from tests.support.sessions import SessionHarness, calls, plan_for
 
 
 def deep(levels: int) -> dict[str, Any]:
@@ -70,13 +70,13 @@ async def test_any_result_of_a_tool_is_survived_and_cut(name: str, observed: boo
     """100 MB tool result, depth 10,000, 1,000,000 keys, self-referencing dict, no repr, no copy."""
     output = PAYLOADS[name]()
     tool = MockTool("Big", lambda given: ToolResult(output=output))
-    async with stage([calls("Big"), {"text": "survived"}], tools=[tool]) as staged:
+    async with SessionHarness([calls("Big"), {"text": "survived"}], tools=[tool]) as harness:
         if observed:
-            staged.hooks.register("tool:*", EventRecorder(), name="watching")
+            harness.hooks.register("tool:*", EventRecorder(), name="watching")
         started = time.monotonic()
-        assert await staged.session.execute("go") == "survived"
+        assert await harness.session.execute("go") == "survived"
         assert time.monotonic() - started < 30
-        (text,) = staged.texts("tool")
+        (text,) = harness.texts("tool")
     assert len(text) <= RESULT_LIMIT + 200
     text.encode("utf-8")
 
@@ -92,9 +92,9 @@ async def test_any_data_of_a_hook_is_survived(name: str) -> None:
         return HookResult(action="modify", data={**data, key: changed})
 
     tool = MockTool("Echo", "fine")
-    async with stage([calls("Echo"), {"text": "survived"}], tools=[tool]) as staged:
-        staged.hooks.register("tool:*", change)
-        assert await staged.session.execute("go") == "survived"
+    async with SessionHarness([calls("Echo"), {"text": "survived"}], tools=[tool]) as harness:
+        harness.hooks.register("tool:*", change)
+        assert await harness.session.execute("go") == "survived"
     assert tool.calls[0].keys() == {"odd"}
 
 
@@ -108,12 +108,12 @@ def test_a_long_result_is_cut_with_a_sentence() -> None:
 async def test_the_limit_is_the_sessions_to_set() -> None:
     """session.tool_result_limit; hooks and callers still see the whole result."""
     tool = MockTool("Echo", "x" * 50)
-    async with stage(
+    async with SessionHarness(
         [calls("Echo"), {"text": "ok"}], tools=[tool], session={"tool_result_limit": 10}
-    ) as staged:
-        heard = staged.listen()
-        await staged.session.execute("go")
-        (text,) = staged.texts("tool")
+    ) as harness:
+        heard = harness.listen()
+        await harness.session.execute("go")
+        (text,) = harness.texts("tool")
     assert text.startswith("x" * 10 + "\n[40 of 50 characters")
     ((_, post),) = heard.get_events("tool:post")
     assert post["tool_result"]["output"] == "x" * 50

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from amplifier_core.session import AmplifierSession
 from amplifier_core.testing import EventRecorder, MemoryAudit, MockTool, RecordingDisplay
 
 Script = Sequence[Mapping[str, Any]]
+SESSION_ARGUMENTS = {"session_id", "state", "is_resumed", "parent_id", "parent_hooks"}
 
 
 def calls(name: str, text: str = "", **tool_input: Any) -> dict[str, Any]:
@@ -29,19 +30,39 @@ def plan_for(script: Script, *, loop: str = "loop-basic", **more: Any) -> dict[s
     return {"session": session, "providers": [provider], "tools": tools, "hooks": [], **more}
 
 
-class Stage:
-    """A started session with everything around it that a test wants to look at."""
+class SessionHarness:
+    """A session with everything around it that a test wants to look at; `async with` starts it.
 
-    def __init__(self, session: AmplifierSession, tools: Sequence[MockTool]) -> None:
-        self.session = session
-        self.coordinator = session.coordinator
-        self.hooks = session.coordinator.hooks
-        self.tools = {tool.name: tool for tool in tools}
-        self.screen: RecordingDisplay = session.coordinator.display_system
-        self.trail: MemoryAudit = session.coordinator.trail.sink  # type: ignore[assignment]
+    `more` goes into the plan, except what AmplifierSession takes itself.
+    """
+
+    def __init__(
+        self,
+        script: Script = (),
+        *,
+        tools: Sequence[MockTool] = (),
+        approval: Any = None,
+        working_dir: Path | None = None,
+        **more: Any,
+    ) -> None:
+        own = {key: more.pop(key) for key in SESSION_ARGUMENTS & more.keys()}
+        self.screen = RecordingDisplay()
+        self.trail = MemoryAudit()
         self.heard = EventRecorder()
+        self.tools = {tool.name: tool for tool in tools}
+        self.session = AmplifierSession(
+            plan_for(script, **more),
+            approval_system=approval,
+            display_system=self.screen,
+            audit=self.trail,
+            **own,
+        )
+        self.coordinator = self.session.coordinator
+        self.hooks = self.coordinator.hooks
+        if working_dir is not None:
+            self.coordinator.register_capability("session.working_dir", str(working_dir))
 
-    async def __aenter__(self) -> Stage:
+    async def __aenter__(self) -> Self:
         await self.session.initialize()
         for tool in self.tools.values():
             await self.coordinator.mount("tools", tool)
@@ -52,9 +73,11 @@ class Stage:
 
     @property
     def messages(self) -> list[dict[str, Any]]:
+        """The conversation."""
         return list(self.session.context.get_messages())
 
     def texts(self, role: str) -> list[str]:
+        """What one role said."""
         return [str(one["content"]) for one in self.messages if one["role"] == role]
 
     def listen(self) -> EventRecorder:
@@ -63,27 +86,4 @@ class Stage:
         return self.heard
 
 
-def stage(
-    script: Script = (),
-    *,
-    tools: Sequence[MockTool] = (),
-    approval: Any = None,
-    working_dir: Path | None = None,
-    **more: Any,
-) -> Stage:
-    """A session that is about to start."""
-    known = {
-        key: more.pop(key)
-        for key in ("session_id", "state", "is_resumed", "parent_id", "parent_hooks")
-        if key in more
-    }
-    session = AmplifierSession(
-        plan_for(script, **more),
-        approval_system=approval,
-        display_system=RecordingDisplay(),
-        audit=MemoryAudit(),
-        **known,
-    )
-    if working_dir is not None:
-        session.coordinator.register_capability("session.working_dir", str(working_dir))
-    return Stage(session, tools)
+stage = SessionHarness
