@@ -61,10 +61,10 @@ async def test_what_a_tool_returns_becomes_a_result(answer: Any, output: Any) ->
 async def test_a_result_says_by_a_field_that_the_call_was_denied(event: str) -> None:
     """A denial before or after the tool sets `denied`; what a tool writes into `error` does not."""
     failed = ToolResult.failed("Operation denied by a sign on the door")
-    async with stage(tools=[MockTool("Door", failed)]) as staged:
-        assert not (await staged.session.execute_tool("Door", {})).denied
-        staged.hooks.register(event, EventRecorder(HookResult(action="deny", reason="no")))
-        result = await staged.session.execute_tool("Door", {})
+    async with SessionHarness(tools=[MockTool("Door", failed)]) as harness:
+        assert not (await harness.session.execute_tool("Door", {})).denied
+        harness.hooks.register(event, EventRecorder(HookResult(action="deny", reason="no")))
+        result = await harness.session.execute_tool("Door", {})
     assert (result.success, result.denied) == (False, True)
 
 
