@@ -68,12 +68,11 @@ class LazyGroup(click.Group):
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:
-    from difflib import get_close_matches
-
     from amplifier_apps.cli.text.escape import escape
+    from amplifier_core.utils.suggest import find_closest
 
-    close = get_close_matches(name, known, n=1)
-    meant = f" Did you mean {close[0]!r}?" if close else f" There are {', '.join(known)}."
+    close = find_closest(name, known)
+    meant = f" Did you mean {close!r}?" if close else f" There are {', '.join(known)}."
     return f"No command '{escape(name)}'.{meant}"
 
 

@@ -4,27 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from difflib import get_close_matches
 
+from amplifier_core.utils.suggest import find_closest, suggest
 from amplifier_foundation.bundles.node import Node, Problem
 
 Rule = Callable[[Node, str], Iterator[Problem]]
-
-
-def closest(word: str, known: Iterable[str]) -> str | None:
-    """The right word that was probably meant."""
-    lowered = {choice.lower(): choice for choice in sorted(known)}
-    wanted = word.lower()
-    longer = [choice for choice in lowered if len(wanted) > 2 and choice.startswith(wanted)]
-    close = longer or get_close_matches(wanted, lowered, n=1, cutoff=0.6)
-    return lowered[close[0]] if close else None
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """The sentence that leads from a wrong word to a right one."""
-    choices = sorted(known)
-    found = closest(word, choices)
-    return f"have {choices}" if found is None else f"did you mean {found!r}?"
 
 
 def anything(node: Node, key: str) -> Iterator[Problem]:
@@ -80,7 +64,7 @@ def choice(*options: str) -> Rule:
         if not isinstance(node.value, str):
             yield _wrong(node, key, f"one of {list(options)}")
         elif node.value not in options:
-            hint = nearest(node.value, options)
+            hint = suggest(node.value, options)
             yield Problem(node.place, key, f"unknown value {node.value!r}; {hint}")
 
     return check
@@ -131,10 +115,10 @@ def mapping(keys: Mapping[str, Rule], required: Iterable[str] = (), prefix: str 
             if name in keys:
                 yield from sound(keys[name])(child, _path(key, name))
             elif name in unknown:
-                message = f"unknown key {name!r}; {nearest(name, keys)}"
+                message = f"unknown key {name!r}; {suggest(name, keys)}"
                 yield Problem(child.place, _path(key, name), message)
         # A misspelt key was told already; that the right one is missing follows from it.
-        present = {*node.value, *(closest(name, keys) for name in unknown)}
+        present = {*node.value, *(find_closest(name, keys) for name in unknown)}
         for name in needed:
             if name not in present:
                 yield Problem(node.place, _path(key, name), f"is missing; {key} needs it")

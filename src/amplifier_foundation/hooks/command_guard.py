@@ -8,7 +8,6 @@ Configure   tools, deny, ask, allow, off, unlisted, unclear, priority, timeout, 
 from __future__ import annotations
 
 import asyncio
-import difflib
 import shlex
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -20,6 +19,7 @@ from pydantic import Field, field_validator
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
+from amplifier_core.utils.suggest import suggest
 from amplifier_foundation.bash import (
     LISTED,
     RULES,
@@ -65,9 +65,7 @@ class Config(GuardConfig):
     def _known(cls, value: list[str]) -> list[str]:
         for rule in value:
             if rule not in RULES:
-                near = difflib.get_close_matches(rule, RULES, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"have {sorted(RULES)}"
-                raise ValueError(f"there is no rule {rule!r}; {hint}")
+                raise ValueError(f"there is no rule {rule!r}; {suggest(rule, RULES)}")
         return value
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import datetime
 import json
-import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -22,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from amplifier_core.events import PROMPT_SUBMIT, PROVIDER_REQUEST, PROVIDER_RESPONSE
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
+from amplifier_foundation.machine.files import replace_file
 from amplifier_foundation.modules.guarding import GuardConfig, base_dir, guard
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.modules.subscription import is_own
@@ -180,9 +180,7 @@ class DayBook:
             spent = self.read()
             spent.add(tokens, money)
             entry = {"date": self._today(), "tokens": spent.tokens, "money": round(spent.money, 6)}
-            temporary = self._path.with_suffix(f".{os.getpid()}.tmp")
-            temporary.write_text(json.dumps(entry) + "\n", encoding="utf-8")
-            temporary.replace(self._path)
+            replace_file(self._path, f"{json.dumps(entry)}\n".encode(), sync=False)
 
 
 class _locked:  # noqa: N801  reads as a word of the `with` statement

@@ -9,7 +9,6 @@ Configure   off, patterns, environment, allow_in_tools, events, replacement, not
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from fnmatch import fnmatchcase
@@ -21,6 +20,7 @@ from amplifier_core import events
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.models import HookResult
+from amplifier_core.utils.suggest import suggest
 from amplifier_foundation.modules.guarding import removing
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.policy.patterns import PatternError
@@ -90,9 +90,7 @@ class Config(BaseModel):
 def _known(value: list[str], table: dict[str, Any], noun: str) -> list[str]:
     for name in value:
         if name not in table:
-            near = difflib.get_close_matches(name, table, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"have {sorted(table)}"
-            raise ValueError(f"there is no {noun} {name!r}; {hint}")
+            raise ValueError(f"there is no {noun} {name!r}; {suggest(name, table)}")
     return value
 
 

@@ -8,9 +8,11 @@ from typing import Any
 from pydantic_core import to_json
 
 from amplifier_core.utils import safe_repr
+from amplifier_core.utils.nested import convert
+from amplifier_foundation.machine.text import as_text
 
 _DEEPEST = 40
-_MOST_NODES = 50_000
+_MOST_PARTS = 50_000
 _LARGEST = 2**63
 
 
@@ -30,33 +32,22 @@ def encode_json(value: Any) -> bytes:
 
 def to_plain(value: Any) -> Any:
     """The value in terms of JSON: odd objects by their `repr`, what is too deep not at all."""
-    return _Walk().visit(value, 0)
+    return convert(
+        value,
+        _leaf,
+        key=as_text,
+        max_depth=_DEEPEST,
+        max_parts=_MOST_PARTS,
+        at_limit=lambda: "…",
+    )
 
 
-class _Walk:
-    """Goes through a value once, and not for ever."""
-
-    def __init__(self) -> None:
-        self._left = _MOST_NODES
-
-    def visit(self, value: Any, depth: int) -> Any:
-        self._left -= 1
-        if value is None or isinstance(value, bool | str):
-            return value
-        if depth >= _DEEPEST or self._left < 0:
-            return "…"
-        if isinstance(value, dict):
-            entries = list(value.items())
-            return {_key(key): self.visit(entry, depth + 1) for key, entry in entries}
-        if isinstance(value, list | tuple | set | frozenset):
-            return [self.visit(entry, depth + 1) for entry in list(value)]
-        return _number(value) if isinstance(value, int | float) else safe_repr(value)
+def _leaf(value: Any) -> Any:
+    if value is None or isinstance(value, bool | str):
+        return value
+    return _number(value) if isinstance(value, int | float) else safe_repr(value)
 
 
 def _number(value: float) -> float | str:
     """Numbers that every reader of JSON understands, others as text."""
     return value if abs(value) < _LARGEST else safe_repr(value)
-
-
-def _key(key: Any) -> str:
-    return key if isinstance(key, str) else safe_repr(key)

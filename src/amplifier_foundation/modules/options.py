@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import typing
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from amplifier_core.errors import ModuleLoadError
+from amplifier_core.utils.suggest import suggest
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -50,9 +50,8 @@ def _shown(key: str, value: object) -> str:
 
 
 def _hint(model: type[BaseModel], location: Sequence[int | str]) -> str:
-    known = sorted({name for owner in _owners(model, location[:-1]) for name in _names(owner)})
-    near = difflib.get_close_matches(str(location[-1]), known, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"have {known}"
+    known = {name for owner in _owners(model, location[:-1]) for name in _names(owner)}
+    return suggest(str(location[-1]), known)
 
 
 def _names(model: type[BaseModel]) -> list[str]:

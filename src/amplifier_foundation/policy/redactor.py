@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from amplifier_foundation.policy.nested import rewrite
+from amplifier_core.utils.nested import rewrite
 from amplifier_foundation.policy.patterns import PatternSet, compile_pattern
 from amplifier_foundation.policy.secret_shapes import SECRET_KEY, is_code
 

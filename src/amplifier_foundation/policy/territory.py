@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from amplifier_core.utils.nested import iterate_parts
 from amplifier_foundation.policy.paths import matches, resolve
 
-_MAX_NODES = 10_000
+_MAX_PARTS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +77,6 @@ def _literal_head(pattern: str) -> tuple[str, str]:
 def texts_under(value: Any, keys: str | Iterable[str]) -> Iterator[str]:
     """Every text under one of the keys, at any depth: MultiEdit names a file per edit."""
     wanted = {keys} if isinstance(keys, str) else set(keys)
-    stack, seen = [value], 0
-    while stack:
-        if (seen := seen + 1) > _MAX_NODES:
-            raise ValueError("its input has too many parts to be looked through")
-        current = stack.pop()
-        if isinstance(current, dict):
-            yield from (str(v) for k, v in current.items() if k in wanted and v is not None)
-            stack += [v for v in current.values() if isinstance(v, dict | list)]
-        elif isinstance(current, list):
-            stack += [v for v in current if isinstance(v, dict | list)]
+    for key, part in iterate_parts(value, _MAX_PARTS):
+        if key in wanted and part is not None and not isinstance(part, list | tuple):
+            yield str(part)

@@ -17,8 +17,8 @@ from amplifier_core.errors import ModuleLoadError, SessionError
 from amplifier_core.message_models import ChatRequest, Message
 from amplifier_core.mounting import ModuleLoader
 from amplifier_core.session import AmplifierSession, EndReason
+from amplifier_core.utils.suggest import suggest
 from amplifier_foundation.bundles import Bundle
-from amplifier_foundation.bundles.rules import nearest
 from amplifier_foundation.session.approval_limit import limited
 from amplifier_foundation.session.child_plan import with_session_options
 from amplifier_foundation.session.mounted_set import MountedSet
@@ -237,7 +237,7 @@ async def _tell_failures(session: AssembledSession, bundle: Bundle) -> None:
             continue
         why = outcome.error
         if why.startswith("Unknown module"):
-            why = f"Unknown module {outcome.id!r}; {nearest(outcome.id, known)}"
+            why = f"Unknown module {outcome.id!r}; {suggest(outcome.id, known)}"
         text = f"Left out: {_located(why, bundle, outcome.id)}"
         await session.coordinator.show(text, "warning", "modules")
 

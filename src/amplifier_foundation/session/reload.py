@@ -27,6 +27,7 @@ from amplifier_core.injection.placing import add_message
 from amplifier_core.models import HookResult
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils import describe_error
+from amplifier_core.utils.nested import iterate_texts
 from amplifier_foundation.bundles import Bundle, BundleError
 from amplifier_foundation.session.child_plan import with_session_options
 from amplifier_foundation.session.mounted_set import NAMED, MountedSet, Placed
@@ -246,13 +247,13 @@ class Reloader:
         if isinstance(source, str) and "://" not in source:
             yield self._folder / source
         config = entry.get("config") or {}
-        for text in _texts(config):
+        for text in iterate_texts(config):
             if 0 < len(text) <= _LONGEST_PATH and ("." in text or "/" in text):
                 path = self._folder / _at_home(text)
                 if _is_file(path):
                     yield path
         # Only here: in other options a pattern stands for files that the agent works on.
-        for text in _texts(config.get("settings")):
+        for text in iterate_texts(config.get("settings")):
             yield from _matching(self._folder / _at_home(text))
 
 
@@ -276,17 +277,6 @@ def _identity(kind: str, entry: Mapping[str, Any]) -> str:
     """What must be the same for a mounted module to stay."""
     told = [entry.get(key) for key in ("module", "name", "source", "priority")]
     return json.dumps([kind, *told, entry.get("config") or {}], sort_keys=True, default=str)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _texts(inner)
 
 
 def _at_home(text: str) -> Path:

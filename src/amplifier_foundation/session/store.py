@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.errors import SessionStateError
+from amplifier_foundation.machine.files import replace_file
 
 FORMAT = 1
 SUFFIX = ".session"
@@ -146,28 +146,9 @@ class SessionStore:
     def _write(self, path: Path, text: str) -> None:
         try:
             self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-            _replace(path, text.encode("utf-8"))
+            replace_file(path, text.encode("utf-8"), mode=0o600)
         except OSError as error:
             raise SessionStateError(f"The session cannot be saved: {error}") from error
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """All of it or nothing, also when the power fails in between."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".saving-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def _line(value: Mapping[str, Any]) -> str:

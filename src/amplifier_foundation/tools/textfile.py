@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import difflib
 import os
-import secrets
 import threading
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
 
+from amplifier_core.utils.suggest import find_closest
+from amplifier_foundation.machine.files import replace_file
 from amplifier_foundation.tools.base import Refused
 from amplifier_foundation.tools.roots import Place, open_file, opened_parent, require_regular
 
@@ -89,14 +88,9 @@ def replace(place: Place, data: bytes, seen: Content | None = None) -> bool:
         old = _present(place, name, parent)
         if seen is not None and (old is None or Content(b"", old).version != seen.version):
             raise Refused(f"{place.asked!r} changed while it was being edited; read it again")
-        temporary = f".amplifier-{secrets.token_hex(8)}.tmp"
-        try:
-            _write_new(temporary, parent, data, old)
-            os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
-        except BaseException:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary, dir_fd=parent)
-            raise
+        mode = None if old is None else old.st_mode & 0o7777
+        owner = None if old is None else (old.st_uid, old.st_gid)
+        replace_file(name, data, mode=mode, owner=owner, dir_fd=parent)
     return old is None
 
 
@@ -109,23 +103,6 @@ def _present(place: Place, name: str, parent: int) -> os.stat_result | None:
     if not info.st_mode & 0o222:
         raise Refused(f"{place.asked!r} is read-only; change its mode first if that is meant")
     return info
-
-
-def _write_new(name: str, parent: int, data: bytes, old: os.stat_result | None) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(name, flags, 0o666 if old is None else 0o600, dir_fd=parent)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-        if old is not None:
-            _keep_attributes(descriptor, old)
-        file.flush()
-        os.fsync(descriptor)
-
-
-def _keep_attributes(descriptor: int, old: os.stat_result) -> None:
-    with contextlib.suppress(PermissionError):  # only the superuser gives files away
-        os.fchown(descriptor, old.st_uid, old.st_gid)
-    os.fchmod(descriptor, old.st_mode & 0o7777)
 
 
 def _refuse_binary(place: Place, content: Content) -> None:
@@ -143,5 +120,5 @@ def _nearest(place: Place) -> str:
         names = [entry.name for entry in directory.iterdir()]
     except OSError:
         return f"; the directory {str(directory)!r} cannot be listed or does not exist"
-    near = difflib.get_close_matches(place.path.name, names, n=1)
-    return f"; did you mean {str(directory / near[0])!r}?" if near else ""
+    near = find_closest(place.path.name, names)
+    return f"; did you mean {str(directory / near)!r}?" if near else ""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.models import HookResult
-from amplifier_foundation.hooks.rules.answer import merged
+from amplifier_foundation.hooks.rules.answer import merge
 from amplifier_foundation.hooks.rules.rule import Rule
 from amplifier_foundation.hooks.rules.ruleset import RuleSet, load
 from tests.foundation.hooks.guarding import before_tool, coordinator_in, mount
@@ -462,9 +462,9 @@ DICTS = st.dictionaries(st.sampled_from("abc"), VALUES, max_size=3)
 def test_changes_are_laid_over_the_data(data: dict[str, Any], changes: dict[str, Any]) -> None:
     """Mappings are joined, everything else is replaced, and the original stays as it was."""
     before = repr(data)
-    result = merged(data, changes)
+    result = merge(data, changes)
     assert repr(data) == before
-    assert merged(result, changes) == result
+    assert merge(result, changes) == result
     assert set(result) == set(data) | set(changes)
 
 

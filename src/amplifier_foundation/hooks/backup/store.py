@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.errors import AmplifierError
+from amplifier_foundation.machine.files import replace_file, write_new_file
 from amplifier_foundation.policy.paths import is_within, resolve
 
 CONTENT = "content"
@@ -139,7 +140,7 @@ def restore(
         raise BackupError(f"{str(target)!r} is a directory; name a file")
     save(backup_dir, target, tool="restore", session_id="", max_file_bytes=_size_of(target))
     target.parent.mkdir(parents=True, exist_ok=True)
-    _replace(target, data, backup.mode & 0o777)
+    replace_file(target, data, mode=backup.mode & 0o777)
     return target
 
 
@@ -197,21 +198,12 @@ def _store(backup_dir: Path, backup: Backup, data: bytes) -> None:
     unfinished = backup_dir / f"{_UNFINISHED}{backup.id}"
     unfinished.mkdir(mode=0o700)
     try:
-        _write_new(unfinished / CONTENT, data, 0o600)
-        _write_new(unfinished / FACTS, json.dumps(asdict(backup)).encode(), 0o600)
+        write_new_file(unfinished / CONTENT, data, mode=0o600)
+        write_new_file(unfinished / FACTS, json.dumps(asdict(backup)).encode(), mode=0o600)
         unfinished.rename(backup_dir / backup.id)
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise
-
-
-def _write_new(path: Path, data: bytes, mode: int) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-        os.fchmod(descriptor, mode)
-        file.flush()
-        os.fsync(descriptor)
 
 
 def _content(backup_dir: Path, backup: Backup) -> bytes:
@@ -231,16 +223,6 @@ def _size_of(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
-
-
-def _replace(target: Path, data: bytes, mode: int) -> None:
-    temporary = target.with_name(f".amplifier-{secrets.token_hex(8)}.tmp")
-    try:
-        _write_new(temporary, data, mode)
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _remove_unfinished(backup_dir: Path) -> None:

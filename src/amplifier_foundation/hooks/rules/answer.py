@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from amplifier_core.models import HookResult
+from amplifier_core.utils.nested import rewrite
 from amplifier_foundation.hooks.rules.occasion import Occasion
 from amplifier_foundation.hooks.rules.rule import ANSWER_FIELDS, Rule
 
@@ -17,27 +18,27 @@ def answer(rule: Rule, occasion: Occasion) -> HookResult:
     """The rule's own result for this occasion."""
     given = {name: getattr(rule, name) for name in ANSWER_FIELDS if name in rule.model_fields_set}
     data = given.pop("data", None)
-    fields = {name: filled(value, rule, occasion) for name, value in given.items()}
+    fields = {name: fill(value, rule, occasion) for name, value in given.items()}
     if data is not None:
-        fields["data"] = merged(occasion.data, filled(data, rule, occasion))
+        fields["data"] = merge(occasion.data, fill(data, rule, occasion))
     return HookResult(action=rule.action, **fields)
 
 
-def filled(value: Any, rule: Rule, occasion: Occasion) -> Any:
+def fill(value: Any, rule: Rule, occasion: Occasion) -> Any:
     """The value with `{tool_name}`, `{tool_input.file_path}` … replaced in its texts.
 
     Only keys of the event's data are looked up, never attributes; an unknown name stays as it is.
     """
-    if isinstance(value, str):
-        return _PLACE.sub(lambda place: _at(place[1], place[0], rule, occasion), value)
-    if isinstance(value, dict):
-        return {key: filled(part, rule, occasion) for key, part in value.items()}
-    if isinstance(value, list):
-        return [filled(part, rule, occasion) for part in value]
-    return value
+    return rewrite(
+        value,
+        lambda text, _: _PLACE.sub(
+            lambda place: _look_up(place[1], place[0], rule, occasion), text
+        ),
+        keys=False,
+    )
 
 
-def _at(name: str, written: str, rule: Rule, occasion: Occasion) -> str:
+def _look_up(name: str, written: str, rule: Rule, occasion: Occasion) -> str:
     known = {"event": occasion.event, "rule": rule.name, **occasion.notes}
     value = known.get(name, occasion.at(name))
     if value is None:
@@ -46,17 +47,17 @@ def _at(name: str, written: str, rule: Rule, occasion: Occasion) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def merged(data: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+def merge(data: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     """The data with the changes laid over it: mappings are joined, everything else replaced."""
     result = dict(data)
     for key, value in changes.items():
         below = result.get(key)
         both = isinstance(below, dict) and isinstance(value, dict)
-        result[key] = merged(below, value) if both else value  # type: ignore[arg-type]
+        result[key] = merge(below, value) if both else value  # type: ignore[arg-type]
     return result
 
 
-def would_have(rule: Rule, result: HookResult) -> HookResult:
+def describe_dry_run(rule: Rule, result: HookResult) -> HookResult:
     """Dry run: say what the rule would have done, and do nothing."""
     what = result.reason or result.approval_prompt or result.context_injection or ""
     said = f"Dry run: the rule {rule.name!r} would have answered {rule.action}"

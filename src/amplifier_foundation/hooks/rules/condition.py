@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
+from amplifier_core.utils.nested import convert
 from amplifier_foundation.modules.extras import require
 from amplifier_foundation.policy.patterns import plain
 
@@ -41,7 +42,7 @@ class Condition:
             "data": data,
         }
         try:
-            result = self._expression.eval(data=_value(values, 0))
+            result = self._expression.eval(data=_convert(values))
         except RuntimeError as wrong:
             raise ConditionError(_first_line(wrong)) from None
         # An error is a value here, and a truthy one.
@@ -62,15 +63,13 @@ def _environment(cel: Any) -> Any:
     return cel.NewEnv(variables=variables)
 
 
-def _value(value: Any, depth: int) -> Any:
+def _convert(values: dict[str, Any]) -> Any:
     """The same in kinds that CEL has; what it has none for, as text."""
-    if depth > _DEEPEST:
-        raise ConditionError("the event's data is nested too deep for an expression")
-    if isinstance(value, dict):
-        return {_key(key): _value(part, depth + 1) for key, part in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_value(part, depth + 1) for part in value]
-    return _scalar(value)
+    return convert(values, _scalar, key=_key, max_depth=_DEEPEST, at_limit=_refuse_depth)
+
+
+def _refuse_depth() -> NoReturn:
+    raise ConditionError("the event's data is nested too deep for an expression")
 
 
 def _key(key: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from amplifier_core.models import ContextInjection, HookResult
 from amplifier_core.utils import describe_error
-from amplifier_foundation.hooks.rules.answer import answer, would_have
+from amplifier_foundation.hooks.rules.answer import answer, describe_dry_run
 from amplifier_foundation.hooks.rules.matcher import Unclear
 from amplifier_foundation.hooks.rules.occasion import Occasion
 from amplifier_foundation.hooks.rules.rule import OnError
@@ -69,7 +69,7 @@ class Engine:
         except Exception as failure:  # noqa: BLE001  a rule that fails must not let the call through
             result = self._when_failed(loaded, describe_error(failure))
         if result is not None and (self._dry_run or loaded.rule.dry_run):
-            return would_have(loaded.rule, result)
+            return describe_dry_run(loaded.rule, result)
         return result
 
     def _when_unclear(self, loaded: LoadedRule, doubt: str) -> HookResult | None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from amplifier_core.utils import safe_repr
+from amplifier_core.utils.nested import is_container, iterate_parts
 from amplifier_foundation.bash import Script, unwrap_command
+from amplifier_foundation.machine.text import as_text
 from amplifier_foundation.policy.territory import texts_under
 
 OWNER = "hooks-rules"
-_MAX_TEXTS = 10_000
+_MAX_PARTS = 10_000
 
 
 @dataclass
@@ -59,17 +60,11 @@ class Occasion:
 
     def texts(self, value: Any) -> Iterator[str]:
         """Every text in a value, keys included; more than can be looked through is an error."""
-        stack, seen = [value], 0
-        while stack:
-            if (seen := seen + 1) > _MAX_TEXTS:
-                raise ValueError("the event's data has too many parts to be looked through")
-            current = stack.pop()
-            if isinstance(current, dict):
-                stack += [*current.keys(), *current.values()]
-            elif isinstance(current, list | tuple | set | frozenset):
-                stack += current
-            elif current is not None:
-                yield current if isinstance(current, str) else safe_repr(current)
+        for _, part in iterate_parts(value, _MAX_PARTS):
+            if isinstance(part, Mapping):
+                yield from map(as_text, part)
+            elif part is not None and not is_container(part):
+                yield as_text(part)
 
 
 @lru_cache(maxsize=64)

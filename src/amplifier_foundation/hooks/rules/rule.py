@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from amplifier_core.events import ALL_EVENTS, TOOL_PRE, spellings
 from amplifier_core.models import Action, Decision, Level, Role
+from amplifier_core.utils.suggest import find_closest
 from amplifier_foundation.bash import CommandPattern
 
 OnError = Literal["deny", "ask_user", "continue"]
@@ -106,9 +106,11 @@ class Rule(Match):
     def _known_event(cls, value: str | list[str]) -> str | list[str]:
         known = sorted({name for event in ALL_EVENTS for name in spellings(event)})
         for event in listed(value):
-            near = difflib.get_close_matches(event, known, n=1, cutoff=0.8)
-            if "*" not in event and event not in known and (near or ":" not in event):
-                hint = f"did you mean {near[0]!r}?" if near else f"have {known}"
+            if "*" in event or event in known:
+                continue
+            near = find_closest(event, known, cutoff=0.8)
+            if near or ":" not in event:  # others may have events of their own, with a colon
+                hint = f"did you mean {near!r}?" if near else f"have {known}"
                 raise ValueError(f"there is no event {event!r}; {hint}")
         if not listed(value):
             raise ValueError("is empty")

@@ -1,0 +1,46 @@
+"""From a wrong name to the right one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_core.utils.suggest import find_closest, suggest
+
+KNOWN = ["approval_timeout", "priority", "timeout", "Write"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [
+        ("prioritty", "priority"),
+        ("PRIORITY", "priority"),
+        ("write", "Write"),
+        ("approv", "approval_timeout"),
+        ("time", "timeout"),
+        ("xyz", None),
+        ("", None),
+        ("ti", None),
+    ],
+)
+def test_the_closest_name(wrong: str, meant: str | None) -> None:
+    assert find_closest(wrong, KNOWN) == meant
+
+
+def test_a_higher_cutoff_asks_for_more_likeness() -> None:
+    assert find_closest("tool:prey", ["tool:pre"], cutoff=0.8) == "tool:pre"
+    assert find_closest("toll:past", ["tool:post"], cutoff=0.6) == "tool:post"
+    assert find_closest("toll:past", ["tool:post"], cutoff=0.95) is None
+
+
+def test_the_sentence_names_one_or_lists_all() -> None:
+    assert suggest("timeuot", KNOWN) == "did you mean 'timeout'?"
+    assert suggest("xyz", KNOWN) == "have ['Write', 'approval_timeout', 'priority', 'timeout']"
+    assert suggest("xyz", []) == "have []"
+
+
+@given(st.text(max_size=20), st.lists(st.text(max_size=20), max_size=6))
+def test_only_known_names_are_suggested(wrong: str, known: list[str]) -> None:
+    found = find_closest(wrong, iter(known))
+    assert found is None or found in known
