@@ -9,7 +9,7 @@ from pydantic_core import to_json
 
 from amplifier_core.utils import safe_repr
 from amplifier_core.utils.nested import convert
-from amplifier_foundation.machine.text import as_text
+from amplifier_foundation.machine.text import to_text
 
 _DEEPEST = 40
 _MOST_PARTS = 50_000
@@ -35,7 +35,7 @@ def to_plain(value: Any) -> Any:
     return convert(
         value,
         _leaf,
-        key=as_text,
+        key=to_text,
         max_depth=_DEEPEST,
         max_parts=_MOST_PARTS,
         at_limit=lambda: "…",

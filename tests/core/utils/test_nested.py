@@ -217,7 +217,12 @@ def test_keys_can_be_kept() -> None:
 
 def test_the_key_of_a_text_is_told() -> None:
     heard: list[tuple[str, Any]] = []
-    rewrite({"password": "x", "list": ["y"]}, lambda text, key: heard.append((text, key)) or text)
+
+    def listen(text: str, key: Any) -> str:
+        heard.append((text, key))
+        return text
+
+    rewrite({"password": "x", "list": ["y"]}, listen)
     assert ("x", "password") in heard
     assert ("y", None) in heard
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from amplifier_core.utils.nested import is_container, iterate_parts
 from amplifier_foundation.bash import Script, unwrap_command
-from amplifier_foundation.machine.text import as_text
+from amplifier_foundation.machine.text import to_text
 from amplifier_foundation.policy.territory import texts_under
 
 OWNER = "hooks-rules"
@@ -62,9 +62,9 @@ class Occasion:
         """Every text in a value, keys included; more than can be looked through is an error."""
         for _, part in iterate_parts(value, _MAX_PARTS):
             if isinstance(part, Mapping):
-                yield from map(as_text, part)
+                yield from map(to_text, part)
             elif part is not None and not is_container(part):
-                yield as_text(part)
+                yield to_text(part)
 
 
 @lru_cache(maxsize=64)
