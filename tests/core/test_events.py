@@ -1,5 +1,8 @@
 """Every payload that a session emits has exactly the fields of its typed schema."""
 
+# Wrong values are handed in on purpose.
+# mypy: disable-error-code="attr-defined"
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -121,3 +124,23 @@ async def test_the_start_says_where_the_session_comes_from(source: str) -> None:
     assert [data["messages_count"] for _, data in resumed] == ([2] if source == "resume" else [])
     for event, data in heard.events:
         conforms(event, data)
+
+
+class TestEvents:
+    def test_every_upper_case_name_is_listed(self):
+        """`events.ALL_EVENTS` lists every event constant of `events`."""
+        names = {name for name in vars(events) if name.isupper() and name != "ALL_EVENTS"}
+        assert {getattr(events, name) for name in names} == set(events.ALL_EVENTS)
+        assert len(events.ALL_EVENTS) == len(set(events.ALL_EVENTS)) == len(names)
+
+    def test_every_event_has_a_payload(self):
+        """A typed payload (TypedDict) per event."""
+        for event in events.ALL_EVENTS:
+            assert {"session_id", "timestamp"} < events.payload_type(event).__required_keys__, event
+        assert events.payload_type("my:own") is None
+        assert events.payload_type("error:tool") is events.payload_type("tool:error")
+
+    def test_spellings(self):
+        assert events.spellings("execution:end") == ("execution:complete", "execution:end")
+        assert events.spellings("tool:pre") == ("tool:pre",)
+        assert events.canonical("error:provider") == "provider:error"

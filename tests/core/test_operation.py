@@ -1,299 +1,122 @@
-"""Every event of the reference and every action: what an action means depends on the event."""
+"""One event through its hooks: every answer is carried out, in its own hook's name."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pytest
 
 from amplifier_core import events
-from amplifier_core.errors import SessionDenied
+from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
-from amplifier_core.testing import EventRecorder, MockTool, ScriptedApproval
-from tests.support.sessions import SessionHarness, calls
-
-SCRIPT = [calls("Echo", text="calling", word="hello"), {"text": "finished"}]
-NOTIFICATIONS = [event for event in events.ALL_EVENTS if events.is_notification(event)]
+from tests.support.harness import Harness
+from tests.support.hooks import POST, PRE, Data, asks, injects, modifies, returns, says
+from tests.support.people import PlainPerson
 
 
-def echo() -> MockTool:
-    return MockTool("Echo", lambda given: f"said {given['word']}")
+async def test_nobody_listens():
+    hooks = HookRegistry()
+    hooks.set_default_fields(session_id="s")
+    session = SessionCoordinator(hooks)
+    given: Data = {"x": [1]}
+    result = await session.execute_with_hooks(PRE, given)
+    assert (result.action, result.data) == ("continue", {"session_id": "s", "x": [1]})
+    assert result.data["x"] is not given["x"]
 
 
-async def played(hooked: SessionHarness) -> str:
-    async with hooked:
-        return await hooked.session.execute("please echo", metadata={"from": "test"})
+@pytest.mark.parametrize("hooks", [[], [says()], [modifies(y=1)], [asks()]])
+async def test_the_result_is_a_frozen_copy(hooks):
+    """`execute_with_hooks` returns a frozen copy, and that copy is what runs."""
+    harness = Harness(approval=PlainPerson("Allow"))
+    for hook in hooks:
+        harness.hooks.register(PRE, hook)
+    given: Data = {"x": [1], "tool_input": {"rows": []}}
+    result = await harness.coordinator.execute_with_hooks(PRE, given)
+    given["x"].append(2)
+    given["tool_input"]["rows"].append(2)
+    assert (result.data["x"], result.data["tool_input"]) == ([1], {"rows": []})
 
 
-def answering(event: str, result: HookResult, **more: Any) -> SessionHarness:
-    """A session in which one hook gives one answer to one event."""
-    harness = SessionHarness(SCRIPT, tools=[echo()], **more)
-    harness.hooks.register(event, EventRecorder(result), name="speaker")
-    return harness
+@pytest.mark.parametrize("data", [None, "text", 5])
+async def test_data_of_any_form(data):
+    session = SessionCoordinator()
+    expected = {} if data is None else {"data": data}
+    assert (await session.execute_with_hooks(PRE, data)).data == expected
 
 
-DENY = HookResult(action="deny", reason="because")
-INJECT = HookResult(action="inject_context", context_injection="a word from the hook")
-ASK = HookResult(action="ask_user", approval_prompt="really?")
-
-
-# The start of a session
-
-
-async def test_a_session_whose_start_is_denied_does_not_start() -> None:
-    """session:start, deny: the session does not start; the caller gets the reason."""
-    harness = answering("session:start", DENY)
-    with pytest.raises(SessionDenied, match="Operation denied by speaker: because"):
-        await harness.session.initialize()
-    assert not harness.session.initialized
-
-
-async def test_the_plan_that_a_hook_changed_is_used() -> None:
-    """session:start, modify: the changed plan is used."""
-    harness = SessionHarness(SCRIPT, tools=[echo()])
-
-    async def stream(event: str, data: dict[str, Any]) -> HookResult:
-        plan = {**data["mount_plan"]}
-        plan["session"] = {**plan["session"], "orchestrator": "loop-streaming"}
-        return HookResult(action="modify", data={**data, "mount_plan": plan})
-
-    harness.hooks.register("session:start", stream)
-    async with harness:
-        assert harness.coordinator.get("orchestrator").name == "loop-streaming"
-
-
-async def test_what_is_injected_at_the_start_is_the_first_message() -> None:
-    """session:start, inject_context: first message of the history."""
-    harness = answering("session:start", INJECT)
-    await played(harness)
-    assert harness.trail.of_type("injection_accepted")
-    harness = answering("session:start", INJECT)
-    async with harness:
-        assert harness.messages[0]["content"] == "a word from the hook"
-
-
-# A prompt
-
-
-async def test_a_denied_prompt_is_not_processed_and_the_user_gets_the_reason() -> None:
-    """prompt:submit, deny: the prompt is not processed; the user gets the reason."""
-    harness = answering("prompt:submit", DENY)
-    heard = harness.listen()
-    assert await played(harness) == "Operation denied by speaker: because"
-    assert "provider:request" not in heard.names
-    assert harness.session.status == "ended"
-
-
-async def test_a_changed_prompt_is_the_one_that_the_model_sees() -> None:
-    """prompt:submit, modify: the changed prompt is used."""
-    harness = SessionHarness(SCRIPT, tools=[echo()])
-
-    async def shout(event: str, data: dict[str, Any]) -> HookResult:
-        return HookResult(action="modify", data={**data, "prompt": data["prompt"].upper()})
-
-    harness.hooks.register("prompt:submit", shout)
-    async with harness:
-        await harness.session.execute("quiet")
-        assert harness.texts("user") == ["QUIET"]
-
-
-# A request to the model
-
-
-async def test_a_denied_request_is_not_made_and_ends_the_turn() -> None:
-    """provider:request, deny: the call is not made; the turn ends with the reason."""
-    harness = answering("provider:request", DENY)
-    heard = harness.listen()
-    assert await played(harness) == "Operation denied by speaker: because"
-    assert "provider:response" not in heard.names
-
-
-async def test_changed_messages_are_sent_and_the_history_stays() -> None:
-    """provider:request, modify: the changed messages are sent."""
-    harness = SessionHarness([{"text": "ok", "expect": "the changed text"}])
-
-    async def change(event: str, data: dict[str, Any]) -> HookResult:
-        sent = [{**one, "content": "the changed text"} for one in data["messages"]]
-        return HookResult(action="modify", data={**data, "messages": sent})
-
-    harness.hooks.register("provider:request", change)
-    async with harness:
-        assert await harness.session.execute("the true text") == "ok"
-        assert harness.texts("user") == ["the true text"]
-
-
-@pytest.mark.parametrize("ephemeral", [False, True])
-async def test_an_injection_at_the_request_is_seen_in_this_very_request(ephemeral: bool) -> None:
-    """provider:request, inject_context: seen in this request; ephemeral ones are not stored."""
-    harness = SessionHarness([{"text": "ok", "expect": "a word from the hook"}])
-    answer = INJECT.model_copy(update={"ephemeral": ephemeral})
-    harness.hooks.register("provider:request", EventRecorder(answer))
-    async with harness:
-        assert await harness.session.execute("hello") == "ok"
-        stored = "a word from the hook" in harness.texts("system")
-        assert stored is not ephemeral
-
-
-# Its reply
-
-
-async def test_a_denied_response_is_withheld() -> None:
-    """provider:response, deny: the response is withheld."""
-    harness = answering("provider:response", DENY)
-    async with harness:
-        assert await harness.session.execute("x") == "Operation denied by speaker: because"
-        assert harness.texts("assistant") == []
-        assert harness.tools["Echo"].calls == []
-
-
-async def test_a_changed_response_is_used() -> None:
-    """provider:response, modify: the changed response is used."""
-    harness = SessionHarness([{"text": "the secret is 42"}])
-
-    async def censor(event: str, data: dict[str, Any]) -> HookResult:
-        content = [{"type": "text", "text": "the secret is safe"}]
-        response = {**data["response"], "content": content}
-        return HookResult(action="modify", data={**data, "response": response})
-
-    harness.hooks.register("provider:response", censor)
-    async with harness:
-        assert await harness.session.execute("x") == "the secret is safe"
-        assert harness.texts("assistant") == ["the secret is safe"]
-
-
-# A tool call
-
-
-async def test_a_denied_tool_does_not_run_and_the_agent_reads_why() -> None:
-    """tool:pre, deny: the tool does not run; the agent gets the reason."""
-    harness = answering("tool:pre", DENY)
-    async with harness:
-        assert await harness.session.execute("x") == "finished"
-        assert harness.tools["Echo"].calls == []
-        assert harness.texts("tool") == ["Operation denied by speaker: because"]
-
-
-async def test_the_changed_input_is_what_runs() -> None:
-    """tool:pre, modify: the changed input runs."""
-    harness = SessionHarness(SCRIPT, tools=[echo()])
-
-    async def other(event: str, data: dict[str, Any]) -> HookResult:
-        return HookResult(action="modify", data={**data, "tool_input": {"word": "other"}})
-
-    harness.hooks.register("tool:pre", other)
-    async with harness:
-        await harness.session.execute("x")
-        assert harness.tools["Echo"].calls == [{"word": "other"}]
-
-
-@pytest.mark.parametrize("event", ["tool:pre", "tool:post"])
-async def test_an_injection_around_a_tool_stands_behind_its_result(event: str) -> None:
-    """tool:pre and tool:post, inject_context: seen in the next request, same turn."""
-    harness = SessionHarness(
-        [calls("Echo", word="a"), {"text": "ok", "expect": "a word"}], tools=[echo()]
+async def test_every_answer_has_its_own_hooks_name():
+    """Carries out every answer with its own hook's name (F7)."""
+    harness = Harness()
+    for name in ("a", "b"):
+        harness.hooks.register(POST, injects(name, user_message=f"{name}!"), name=name)
+    harness.hooks.register(
+        POST, says(user_message="c!", user_message_level="error", user_message_source="src")
     )
-    harness.hooks.register(event, EventRecorder(INJECT))
-    async with harness:
-        assert await harness.session.execute("x") == "ok"
-        roles = [one["role"] for one in harness.messages]
-        assert roles == ["user", "assistant", "tool", "system", "assistant"]
-
-
-async def test_a_denied_result_is_withheld_from_the_agent() -> None:
-    """tool:post, deny: the result is withheld from the agent, which gets the reason."""
-    harness = answering("tool:post", DENY)
-    async with harness:
-        await harness.session.execute("x")
-        assert harness.tools["Echo"].calls == [{"word": "hello"}]
-        assert harness.texts("tool") == ["Operation denied by speaker: because"]
-
-
-async def test_a_changed_result_is_what_the_agent_sees() -> None:
-    """tool:post, modify: the changed result is seen."""
-    harness = SessionHarness(SCRIPT, tools=[echo()])
-
-    async def mask(event: str, data: dict[str, Any]) -> HookResult:
-        result = {**data["tool_result"], "output": "***"}
-        return HookResult(action="modify", data={**data, "tool_result": result})
-
-    harness.hooks.register("tool:post", mask)
-    async with harness:
-        await harness.session.execute("x")
-        assert harness.texts("tool") == ["***"]
-
-
-# ask_user: allowed is continue, refused is deny of the same row
+    await harness.coordinator.execute_with_hooks(POST, {})
+    assert harness.shown == [
+        ("a!", "info", "hook:a"),
+        ("b!", "info", "hook:b"),
+        ("c!", "error", "src"),
+    ]
+    assert harness.context.messages[0]["metadata"]["hooks"] == ["a", "b"]
 
 
 @pytest.mark.parametrize(
-    "event", ["prompt:submit", "provider:request", "provider:response", "tool:pre", "tool:post"]
-)
-async def test_asking_and_being_allowed_is_continue(event: str) -> None:
-    """ask_user: allowed is `continue`."""
-    person = ScriptedApproval("Allow")
-    harness = answering(event, ASK, approval=person)
-    assert await played(harness) == "finished"
-    assert {one.prompt for one in person.questions} == {"really?"}
-
-
-@pytest.mark.parametrize(
-    ("event", "reply"),
+    ("fields", "outcome", "reason"),
     [
-        ("prompt:submit", "Operation denied by speaker: User denied: really?"),
-        ("provider:request", "Operation denied by speaker: User denied: really?"),
-        ("provider:response", "Operation denied by speaker: User denied: really?"),
-        ("tool:pre", "finished"),
-        ("tool:post", "finished"),
+        ({"action": "deny", "reason": 5}, "deny", "5"),
+        ({"action": "ask_user", "approval_options": 7}, "deny", "cannot be put"),
+        ({"action": "ask_user", "approval_prompt": b"x"}, "deny", "approval_prompt: "),
+        ({"action": "inject_context", "context_injection": 5}, "continue", None),
     ],
 )
-async def test_asking_and_being_refused_is_deny(event: str, reply: str) -> None:
-    """ask_user: refused is `deny` of the same row."""
-    harness = answering(event, ASK, approval=ScriptedApproval("Deny"))
-    heard = harness.listen()
-    async with harness:
-        assert await harness.session.execute("x") == reply
-        if event.startswith("tool"):
-            expected = "Operation denied by speaker: User denied: really?"
-            assert harness.texts("tool") == [expected]
-    assert "approval:denied" in heard.names
-    assert "policy:violation" in heard.names
+async def test_results_built_past_validation_crash_nothing(fields, outcome, reason):
+    """No gate is skipped, nothing runs after a deny, and no nonsense crashes the session."""
+    harness = Harness()
+    harness.hooks.register(PRE, returns(HookResult().model_copy(update=fields)))
+    result = await harness.pre()
+    assert result.action == outcome
+    assert reason is None or reason in result.reason
+    assert harness.texts == []
 
 
-# Notifications
+async def test_deny_keeps_what_the_hook_gave():
+    harness = Harness()
+    harness.hooks.register(PRE, says("deny", reason="no", data={"hint": 1}))
+    result = await harness.pre()
+    assert (result.action, result.reason, result.data) == ("deny", "no", {"hint": 1})
 
 
-@pytest.mark.parametrize("event", sorted(set(NOTIFICATIONS) - {"approval:required"}))
-@pytest.mark.parametrize("answer", [DENY, ASK, HookResult(action="modify", data={"x": 1})])
-async def test_on_a_notification_nothing_can_be_undone(event: str, answer: HookResult) -> None:
-    """Notifications: deny, modify and ask_user are recorded, no effect, nobody is asked."""
-    person = ScriptedApproval("Deny")
-    harness = answering(event, answer, approval=person)
-    assert await played(harness) == "finished"
-    assert person.questions == []
+@pytest.mark.parametrize("event", ["session:end", "tool:error", "error:tool", "execution:end"])
+async def test_notifications_only_tell(event):
+    """Notifications: deny, modify and ask_user are recorded, no effect; injections are seen."""
+    person = PlainPerson("Deny")
+    harness = Harness(approval=person)
+    harness.hooks.register(event, modifies(x=9), priority=0)
+    harness.hooks.register(event, asks(), priority=1)
+    harness.hooks.register(event, injects("noted"), priority=2)
+    harness.hooks.register(event, says("deny", reason="no", user_message="hm"), priority=3)
+    given = {"x": [1]}
+    result = await harness.coordinator.execute_with_hooks(event, given)
+    assert (result.action, result.data["x"]) == ("continue", [1])
+    assert result.data["x"] is not given["x"]
+    assert person.asked == []
+    assert harness.texts == ["noted"]
+    [body] = harness.bodies("dispatch")
+    assert [one["action"] for one in body["hooks"]] == [
+        "modify", "ask_user", "inject_context", "deny",
+    ]  # fmt: skip
 
 
-async def test_an_injection_on_a_notification_is_seen_in_the_next_request() -> None:
-    """Notifications, inject_context: seen in the next request, if there is one."""
-    script = [{"text": "one"}, {"text": "two", "expect": "a word from the hook"}]
-    harness = SessionHarness(script)
-    harness.hooks.register("prompt:complete", EventRecorder(INJECT))
-    async with harness:
-        await harness.session.execute("first")
-        assert await harness.session.execute("second") == "two"
+async def test_an_event_of_a_modules_own_is_an_operation():
+    harness = Harness()
+    harness.hooks.register("my:event", says("deny", reason="no"))
+    assert (await harness.coordinator.execute_with_hooks("my:event", {})).action == "deny"
 
 
-async def test_a_denied_operation_is_told_to_observers() -> None:
-    """A denied operation also emits policy:violation (event, hook, reason)."""
-    harness = answering("tool:pre", DENY)
-    heard = harness.listen()
-    await played(harness)
-    ((_, told),) = heard.get_events("policy:violation")
-    assert (told["event"], told["hook"], told["reason"]) == ("tool:pre", "speaker", "because")
-
-
-@pytest.mark.parametrize("event", ["tool:pre", "tool:post", "prompt:submit"])
-async def test_continue_changes_nothing(event: str) -> None:
-    """continue: proceed normally."""
-    harness = answering(event, HookResult(action="continue", user_message="seen"))
-    assert await played(harness) == "finished"
-    assert ("seen", "info", "hook:speaker") in harness.screen.messages
+def test_which_events_only_tell():
+    operations = {
+        "session:start", "prompt:submit", "provider:request", "provider:response", "tool:pre",
+        "tool:post", "context:pre_compact", "context:pre-compact", "agent:spawn", "x:y",
+    }  # fmt: skip
+    spelled = {*events.ALL_EVENTS, "execution:end", "context:pre-compact", "x:y"}
+    assert {event for event in spelled if not events.is_notification(event)} == operations

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.errors import ApprovalError, ModuleLoadError, SessionStateError
+from amplifier_core.errors import ApprovalError, ModuleLoadError, SessionDenied, SessionStateError
+from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock
 from amplifier_core.models import HookResult
 from amplifier_core.session import AmplifierSession
 from amplifier_core.testing import EventRecorder, MockTool, ScriptedApproval
@@ -218,3 +219,244 @@ async def test_a_thousand_sessions_at_once_do_not_mix() -> None:
     assert len(asyncio.all_tasks()) == before
     gc.collect()
     assert not [o for o in gc.get_objects() if type(o) is AmplifierSession and o.status != "ended"]
+
+
+class Counting:
+    """A model that can count: every character is a token."""
+
+    name = "counting"
+
+    async def complete(self, request: ChatRequest, **_: Any) -> ChatResponse:
+        return ChatResponse(content=[TextBlock(text="ok")])
+
+    def count_tokens(self, text: str) -> int:
+        return len(text)
+
+
+async def test_two_prompts_on_a_session_that_has_not_started_start_it_once() -> None:
+    """initialize is called when needed, and once."""
+    harness = SessionHarness([{"text": "one"}, {"text": "two"}])
+    heard = harness.listen()
+    replies = await asyncio.gather(*(harness.session.execute(p) for p in "ab"))
+    await harness.session.cleanup()
+    assert sorted(replies) == ["one", "two"]
+    assert heard.names.count("session:start") == 1
+
+
+@pytest.mark.parametrize("what", ["execute", "execute_tool", "initialize"])
+async def test_an_ended_session_starts_nothing_again(what: str) -> None:
+    """An ended session says so, whatever it is asked for."""
+    async with SessionHarness([{"text": "x"}], tools=[MockTool("Echo")]) as harness:
+        pass
+    given: Any = {"execute": ("x",), "execute_tool": ("Echo", {}), "initialize": ()}[what]
+    with pytest.raises(SessionStateError, match="has ended"):
+        await getattr(harness.session, what)(*given)
+    assert harness.session.mounting.mounted == []
+
+
+async def test_a_hook_of_the_start_cannot_work_with_a_session_that_is_not_there_yet() -> None:
+    """A session:start hook that calls a tool is a failed hook, not a session that hangs."""
+    harness = SessionHarness([{"text": "fine"}])
+
+    async def early(event: str, data: dict[str, Any]) -> None:
+        await harness.session.execute_tool("Echo", {})
+
+    harness.hooks.register("session:start", early)
+    async with asyncio.timeout(5):
+        assert await harness.session.execute("x") == "fine"
+    await harness.session.cleanup()
+
+
+async def test_a_hook_of_a_turn_cannot_start_another_turn() -> None:
+    """One turn at a time: its own hook gets an error instead of waiting for itself."""
+    caught: list[str] = []
+    async with SessionHarness([{"text": "fine"}]) as harness:
+
+        async def nested(event: str, data: dict[str, Any]) -> None:
+            try:
+                await harness.session.execute("again")
+            except SessionStateError as error:
+                caught.append(str(error))
+
+        harness.hooks.register("prompt:submit", nested)
+        async with asyncio.timeout(5):
+            assert await harness.session.execute("x") == "fine"
+    assert caught == ["A turn is under way; its own hooks cannot start another"]
+
+
+async def test_a_refused_start_is_on_record_with_its_end() -> None:
+    """The trail of a session that a hook refused has a beginning and an end."""
+    harness = SessionHarness([])
+    no = HookResult(action="deny", reason="not today")
+    harness.hooks.register("session:start", EventRecorder(no), name="doorman")
+    with pytest.raises(SessionDenied, match="Operation denied by doorman: not today"):
+        await harness.session.initialize()
+    (ended,) = harness.trail.of_type("session_ended")
+    assert ended["body"]["reason"] == "denied"
+
+
+async def test_a_context_that_fails_at_the_end_does_not_keep_the_session_alive(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Everything is undone, whatever a module does."""
+    undone: list[str] = []
+    harness = SessionHarness([{"text": "x"}])
+    heard = harness.listen()
+    async with harness:
+        harness.coordinator.register_cleanup(lambda: undone.append("yes"))
+        harness.session.context.get_messages = lambda: 1 / 0
+    assert undone == ["yes"]
+    assert heard.names.count("session:end") == 1
+    assert "cannot say what it holds" in caplog.text
+
+
+async def test_before_the_start_there_are_no_messages_and_no_injections() -> None:
+    """State and review of a session that has not started are empty, not an error."""
+    session = SessionHarness([]).session
+    assert (await session.state())["messages"] == []
+    assert await session.injections() == []
+
+
+async def test_the_changed_plan_is_used_hooks_and_limits_included(tmp_path: Any) -> None:
+    """`session:start`, modify: the changed plan is used."""
+    added = tmp_path / "added.py"
+    added.write_text(
+        "from amplifier_core.models import HookResult\n"
+        "async def on_prompt_submit(event, data):\n"
+        "    return HookResult(user_message='added')\n"
+    )
+    removed = tmp_path / "removed.py"
+    removed.write_text(added.read_text().replace("added", "removed"))
+    harness = SessionHarness([{"text": "ok"}], hooks=[{"module": str(removed)}])
+
+    async def change(event: str, data: dict[str, Any]) -> HookResult:
+        plan = data["mount_plan"]
+        session = {**plan["session"], "injection_budget_per_turn": 7}
+        plan = {**plan, "session": session, "hooks": [{"module": str(added)}]}
+        return HookResult(action="modify", data={**data, "mount_plan": plan})
+
+    harness.hooks.register("session:start", change)
+    async with harness:
+        await harness.session.execute("x")
+        assert harness.coordinator.injection_budget_per_turn == 7
+    assert [text for text, _, _ in harness.screen.messages] == ["added"]
+
+
+async def test_a_hook_that_leaves_no_prompt_ends_the_turn_with_a_sentence() -> None:
+    """A changed prompt that is none is not sent to the model."""
+    async with SessionHarness([{"text": "never"}]) as harness:
+        heard = harness.listen()
+        data = {"prompt": ["not", "a", "text"]}
+        wrong = HookResult(action="modify", data=data)
+        harness.hooks.register("prompt:submit", EventRecorder(wrong))
+        assert await harness.session.execute("x") == "A hook left no usable prompt: list"
+        assert harness.session.status == "denied"
+    assert "provider:request" not in heard.names
+
+
+@pytest.mark.parametrize("prompt", [None, 3, b"x", {"prompt": "x"}])
+async def test_a_prompt_of_another_type_is_refused(prompt: Any) -> None:
+    """Bad input gets a clear sentence."""
+    async with SessionHarness([]) as harness:
+        with pytest.raises(TypeError, match="A prompt is a text, got"):
+            await harness.session.execute(prompt)
+
+
+async def test_loops_are_given_what_they_take() -> None:
+    """The architecture document's loop takes no hooks; others take hooks, or a coordinator."""
+    seen: dict[str, tuple[Any, ...]] = {}
+
+    class Oldest:
+        async def execute(self, prompt: str, context: Any, providers: Any, tools: Any) -> str:
+            seen["oldest"] = (context, providers, tools)
+            return "oldest"
+
+    class Middle:
+        async def execute(
+            self, prompt: str, context: Any, providers: Any, tools: Any, hooks: Any
+        ) -> None:
+            seen["middle"] = (hooks,)
+
+    class Counting:
+        async def execute(self, *given: Any, coordinator: Any = None) -> int:
+            seen["counting"] = (given[4], coordinator)
+            return 42
+
+    async with SessionHarness([]) as harness:
+        for loop, reply in ((Oldest(), "oldest"), (Middle(), ""), (Counting(), "42")):
+            await harness.coordinator.mount("orchestrator", loop)
+            assert await harness.session.execute("x") == reply
+        assert seen["oldest"][0] is harness.session.context
+        assert seen["middle"] == (harness.hooks,)
+        assert seen["counting"] == (harness.hooks, harness.coordinator)
+
+
+async def test_a_loop_whose_signature_is_a_secret_gets_everything() -> None:
+    """What cannot be looked at is called as the protocol says."""
+
+    async def run(*given: Any, **more: Any) -> str:
+        return f"{len(given)} {sorted(more)}"
+
+    class Secret:
+        __signature__ = "nonsense"
+
+        async def __call__(self, *given: Any, **more: Any) -> str:
+            return await run(*given, **more)
+
+    class Loop:
+        execute = Secret()
+
+    async with SessionHarness([]) as harness:
+        await harness.coordinator.mount("orchestrator", Loop())
+        assert await harness.session.execute("x") == "5 ['coordinator']"
+
+
+async def test_a_hook_may_choose_another_context_and_the_first_messages_move_over() -> None:
+    """session:start, modify: the changed plan is used; what was injected is not lost."""
+    harness = SessionHarness([{"text": "ok"}])
+    first = HookResult(action="inject_context", context_injection="know this")
+    harness.hooks.register("session:start", EventRecorder(first), name="early", priority=1)
+
+    async def change(event: str, data: dict[str, Any]) -> HookResult:
+        plan = data["mount_plan"]
+        context = {"module": "context-simple", "config": {"keep_last": 3}}
+        plan = {**plan, "session": {**plan["session"], "context": context}}
+        return HookResult(action="modify", data={**data, "mount_plan": plan})
+
+    harness.hooks.register("session:start", change, priority=2)
+    async with harness:
+        assert harness.session.context.config.keep_last == 3
+        assert harness.texts("system") == ["know this"]
+
+
+async def test_options_of_loop_and_context_may_stand_beside_the_session() -> None:
+    """Plans of the ecosystem keep the config of the loop under `orchestrator` at the top."""
+    plan = {
+        "session": {"orchestrator": "loop-basic", "context": "context-simple"},
+        "orchestrator": {"config": {"max_turns": 3}},
+        "context": {"keep_last": 2},
+    }
+    async with AmplifierSession(plan) as session:
+        assert session.coordinator.get("orchestrator").config.max_turns == 3
+        assert session.context.config.keep_last == 2
+
+
+async def test_a_module_that_mounts_no_context_is_named() -> None:
+    """A session without a context cannot run."""
+    plan = plan_for([])
+    plan["session"]["context"] = {"module": "hooks-datetime"}
+    with pytest.raises(ModuleLoadError, match="Module 'hooks-datetime' mounted no context"):
+        await AmplifierSession(plan).initialize()
+
+
+async def test_a_start_that_somebody_else_finished_is_not_started_again() -> None:
+    """Whoever waited for the start finds it done."""
+    harness = SessionHarness([])
+
+    async def slow(event: str, data: dict[str, Any]) -> None:
+        await asyncio.sleep(0.01)
+
+    harness.hooks.register("session:start", slow)
+    await asyncio.gather(*(harness.session.initialize() for _ in range(3)))
+    assert len([one for one in harness.session.mounting.mounted if one.kind == "context"]) == 1
+    await harness.session.cleanup()

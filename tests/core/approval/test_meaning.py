@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from amplifier_core.approval import (
     ApprovalGate,
     ApprovalQuestion,
+    allows,
     find_unclear_options,
     read_option,
+    resolve_options,
 )
 from amplifier_core.approval.meaning import ALLOWING, REFUSING, OptionMeaning
 from tests.support.people import PlainPerson
@@ -72,3 +74,30 @@ async def test_the_gate_carries_out_what_the_option_means(option: str) -> None:
     assert verdict.allowed == meaning.allows
     assert gate.remember(1, question, verdict) == meaning.remembered
     assert (gate.cached(1, question) is not None) == meaning.remembered
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["Allow", "allow once", "YES!", "Yes, always", "approve", "Accept.", "ok", "Proceed",
+     "continue", "Run it", "Confirm", "(allow)", "Allow — nur dieses Mal", "allow_all"],
+)  # fmt: skip
+def test_yes(option):
+    assert allows(option)
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["Deny", "No", "", " ", "!", "Disallow", "not ok", "Аllow", "allow2ban", "✓", "1. Allow",
+     "Denyallow", "runs", "okay"],
+)  # fmt: skip
+def test_no(option):
+    assert not allows(option)
+
+
+def test_unclear_options_are_found():
+    """An option of neither kind is warned about when it asks."""
+    assert find_unclear_options(["Allow", "Deny", "Maybe", "Never", "Later"]) == [
+        "Maybe",
+        "Later",
+    ]
+    assert resolve_options([]) == resolve_options(None) == ("Allow", "Deny")

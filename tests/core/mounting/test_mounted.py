@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 from amplifier_core.errors import ModuleLoadError, ModuleNotFound
 from amplifier_core.interfaces import hook
 from amplifier_core.mounting import ModuleLoader, Mounting
+from amplifier_core.session import AmplifierSession
 from amplifier_core.testing import TestCoordinator
+from tests.support.sessions import SessionHarness, plan_for
 
 MODULE = """
 from amplifier_core.models import HookResult
@@ -266,3 +269,70 @@ async def test_every_module_of_the_package_can_be_found() -> None:
     for module_id in loader.known():
         if module_id.startswith(("loop-", "context-", "tool-", "hooks-", "provider-")):
             assert callable(loader.find(module_id).mount), module_id
+
+
+@pytest.mark.parametrize("entry", [42, {}, {"config": {}}, None])
+async def test_an_entry_without_a_module_is_named(entry: Any) -> None:
+    """Bad input gets a clear sentence."""
+    session = AmplifierSession({**plan_for([]), "tools": [entry]})
+    with pytest.raises(ModuleLoadError, match="An entry of tools names its module, got"):
+        await session.initialize()
+
+
+async def test_what_a_failing_module_had_mounted_is_taken_back(tmp_path: Any) -> None:
+    """A module that fails half way leaves nothing behind."""
+    half = tmp_path / "half.py"
+    half.write_text(
+        "from amplifier_core.testing import EventRecorder, MockTool\n"
+        "async def mount(coordinator, config):\n"
+        "    coordinator.hooks.register('tool:pre', EventRecorder(), name='half')\n"
+        "    await coordinator.mount('tools', MockTool('Half'))\n"
+        "    raise OSError('no network')\n"
+    )
+    async with SessionHarness([{"text": "ok"}], tool_modules=[{"module": str(half)}]) as harness:
+        assert harness.coordinator.get("tools") == {}
+        assert "half" not in str(harness.hooks.list_handlers())
+
+
+async def test_a_clean_up_that_hangs_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing hangs, and an undone module is undone once."""
+    from amplifier_core.mounting import mounted as mounting
+
+    monkeypatch.setattr(mounting, "PATIENCE", 0.05)
+    harness = SessionHarness([])
+    await harness.session.initialize()
+    mounted = harness.session.mounting.mounted[0]
+    mounted.undo = lambda: asyncio.sleep(60)
+    async with asyncio.timeout(5):
+        await harness.session.cleanup()
+    assert mounted.undo is None
+
+
+async def test_an_id_that_is_no_name_is_an_unknown_module() -> None:
+    """Unknown module, with the known ones, whatever the id looks like."""
+    harness = SessionHarness([], hooks=[{"module": "a.b.c", "required": True}])
+    with pytest.raises(ModuleLoadError, match=r"Unknown module 'a\.b\.c'; have"):
+        await harness.session.initialize()
+
+
+async def test_a_plain_mount_function_is_accepted(tmp_path: Any) -> None:
+    """mount is async by contract; a plain one works too."""
+    plain = tmp_path / "plain.py"
+    plain.write_text(
+        "from amplifier_core.testing import EventRecorder\n"
+        "def mount(coordinator, config):\n"
+        "    return coordinator.hooks.register('tool:pre', EventRecorder(), name='plain')\n"
+    )
+    async with SessionHarness([], hooks=[{"module": str(plain)}]) as harness:
+        assert "plain" in str(harness.hooks.list_handlers())
+
+
+async def test_a_module_may_be_told_plainly_that_all_is_ready(tmp_path: Any) -> None:
+    """on_session_ready may be a plain function."""
+    told = tmp_path / "told.py"
+    told.write_text(
+        "async def mount(coordinator, config):\n    return None\n"
+        "def on_session_ready(coordinator):\n    coordinator.session_state['ready'] = True\n"
+    )
+    async with SessionHarness([], tool_modules=[{"module": str(told)}]) as harness:
+        assert harness.coordinator.session_state["ready"] is True

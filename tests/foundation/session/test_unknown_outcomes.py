@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from amplifier_audit.reader.reading import open_log, read_records
+from amplifier_core.testing import MockTool
 from amplifier_foundation.session.assembly import audit_folder
 from amplifier_foundation.session.unknown_outcomes import (
     UnknownOutcome,
@@ -21,6 +22,7 @@ from amplifier_foundation.session.unknown_outcomes import (
     with_unknown_results,
 )
 from tests.support.project import Workshop, calls, script
+from tests.support.sessions import SessionHarness
 
 GUARD = """
 from amplifier_core.interfaces import hook
@@ -155,3 +157,19 @@ async def test_a_saved_conversation_with_an_open_call_can_go_on(shop: Workshop) 
     state = {"version": 1, "session_id": os.urandom(4).hex(), "messages": saved}
     async with shop.session(resume=state) as session:
         assert len(session.context.get_messages()) == 7
+
+
+async def test_calls_of_a_dead_process_are_told_to_person_and_agent() -> None:
+    """What nobody knows is said, in the conversation and on the screen, and recorded."""
+    from amplifier_foundation.session.unknown_outcomes import (
+        report_unknown_outcomes,
+        unknown_outcomes,
+    )
+
+    async with SessionHarness([], tools=[MockTool("Echo")]) as harness:
+        harness.coordinator.trail.write("tool_started", {"tool": "Echo", "id": "9", "gated": True})
+        left = unknown_outcomes(harness.trail.records)
+        await report_unknown_outcomes(harness.session, left)
+        assert harness.texts("system") == [left[0].sentence]
+        assert harness.screen.messages == [(left[0].sentence, "warning", "session")]
+        assert unknown_outcomes(harness.trail.records) == []

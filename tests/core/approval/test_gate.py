@@ -1,0 +1,259 @@
+"""One gate: what counts as an answer, for how long, and what is remembered."""
+
+# Wrong values are handed in on purpose.
+# mypy: disable-error-code="arg-type"
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from typing import Any
+
+import pytest
+
+from amplifier_core.approval import ApprovalAnswer
+from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.errors import ApprovalTimeout, ApprovalTimeoutError
+from amplifier_core.hooks import HookRegistry
+from amplifier_core.models import HookResult
+from tests.support.harness import Harness
+from tests.support.hooks import PRE, asks, says
+from tests.support.people import AbsentPerson, PlainPerson
+
+
+async def test_the_hook_is_warned_about(caplog):
+    harness = Harness(approval=PlainPerson("Maybe"))
+    harness.hooks.register(PRE, asks(approval_options=["Allow", "Maybe"]), name="vague")
+    assert (await harness.pre()).action == "deny"
+    assert "Hook 'vague' offers ['Maybe'], which count as a refusal" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [None, "", "deny", "DENY", "Allow ", " Allow", "allow", "Аllow", True, 1, 7, ["Allow"],
+     {"option": "Allow"}, "Allow always", "x" * 1_000_000, ApprovalAnswer(None),
+     ApprovalAnswer("Yes"), type("Text", (str,), {})("Other"), object()],
+    ids=lambda answer: repr(answer)[:20],
+)  # fmt: skip
+async def test_everything_else_is_a_deny(answer):
+    """None, "", "deny", a space, Cyrillic А, True, 1, a list, 1 MB, one not offered (T9)."""
+    for default in ("deny", "allow"):
+        harness = Harness(approval=PlainPerson(answer))
+        harness.hooks.register(PRE, asks(approval_default=default))
+        result = await harness.pre()
+        assert result.action == "deny"
+        assert len(result.reason) < 500
+
+
+@pytest.mark.parametrize("option", ["No", "deny", "Reject", "Abbrechen"])
+async def test_other_labels_are_no_consent(option):
+    """Every other label, "No", "deny", "Reject", would be treated as consent (F6)."""
+    harness = Harness(approval=PlainPerson(option))
+    harness.hooks.register(PRE, asks(approval_options=["Yes", option]))
+    assert (await harness.pre()).action == "deny"
+
+
+async def test_yes_and_no_can_allow():
+    harness = Harness(approval=PlainPerson("Yes"))
+    harness.hooks.register(PRE, asks(approval_options=["Yes", "No"]))
+    result = await harness.pre(x=1)
+    assert (result.action, result.data["tool_input"]) == ("continue", {"x": 1})
+
+
+class TestNobodyDecides:
+    async def test_without_an_approval_system_it_is_denied(self):
+        """With no approval system at all: deny, whatever the default."""
+        harness = Harness(approval=None)
+        harness.hooks.register(PRE, asks(approval_default="allow"))
+        result = await harness.pre()
+        assert result.reason == "Not approved, there is no approval system: Go on?"
+
+    @pytest.mark.parametrize(("default", "action"), [("deny", "deny"), ("allow", "continue")])
+    @pytest.mark.parametrize(
+        "failure",
+        [
+            ValueError("x"),
+            ApprovalTimeout("late"),
+            ApprovalTimeoutError(),
+            asyncio.CancelledError(),
+        ],
+        ids=lambda failure: type(failure).__name__,
+    )
+    async def test_the_default_holds_on_timeout_and_error(self, failure, default, action):
+        """`approval_default` applies on timeout and on error (F8)."""
+        harness = Harness(approval=PlainPerson(failure))
+        harness.hooks.register(PRE, asks(approval_default=default))
+        assert (await harness.pre(x=1)).action == action
+        how = harness.bodies("approval_expired") or harness.bodies("approval_decided")
+        assert how[0]["how"] in ("timeout", "error")
+
+    async def test_an_approval_system_without_a_method(self):
+        harness = Harness(approval=object())
+        harness.hooks.register(PRE, asks())
+        assert (await harness.pre()).action == "deny"
+
+    @pytest.mark.parametrize("default", ["deny", "allow"])
+    @pytest.mark.parametrize("seconds", [0, 0.02])
+    async def test_the_kernel_keeps_the_time(self, seconds, default):
+        """The kernel itself enforces `approval_timeout`."""
+        harness = Harness(approval=AbsentPerson())
+        harness.hooks.register(PRE, asks(approval_timeout=seconds, approval_default=default))
+        result = await harness.pre()
+        assert result.action == ("continue" if default == "allow" else "deny")
+        if default == "deny":
+            assert result.reason == "Timeout - denied by default: Go on?"
+        assert len(harness.bodies("approval_expired")) == 1
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    @pytest.mark.parametrize("seconds", [-1.0, math.nan, -math.inf])
+    async def test_a_time_that_is_none_is_denied(self, seconds):
+        """approval_timeout 0, negative, NaN, infinity, 10^12 (T10)."""
+        person = PlainPerson("Allow")
+        harness = Harness(approval=person)
+        harness.hooks.register(PRE, asks(approval_timeout=seconds, approval_default="allow"))
+        assert (await harness.pre()).action == "deny"
+        assert person.asked == []
+
+    async def test_a_time_that_is_no_number_is_denied(self):
+        result = HookResult.model_construct(action="ask_user", approval_timeout="soon")
+        harness = Harness(approval=PlainPerson("Allow"))
+        harness.hooks.register(PRE, lambda event, data: result)
+        assert (await harness.pre()).action == "deny"
+
+    @pytest.mark.parametrize("seconds", [math.inf, 1e12])
+    async def test_a_long_time_is_a_time(self, seconds):
+        harness = Harness(approval=PlainPerson("Allow"))
+        harness.hooks.register(PRE, asks(approval_timeout=seconds))
+        assert (await harness.pre()).action == "continue"
+
+    async def test_a_late_yes_is_no_yes(self):
+        """Process suspended over the deadline: the answer came too late."""
+
+        class Blocks:
+            async def request_approval(self, *question: Any) -> str:
+                time.sleep(0.05)
+                return "Allow"
+
+        harness = Harness(approval=Blocks())
+        harness.hooks.register(PRE, asks(approval_timeout=0.01))
+        assert (await harness.pre()).reason.startswith("Timeout - denied")
+
+    async def test_a_front_end_that_ignores_its_withdrawal(self, caplog):
+        class Stubborn:
+            async def request_approval(self, *question: Any) -> str:
+                while True:
+                    try:
+                        await asyncio.sleep(60)
+                    except asyncio.CancelledError:
+                        if self.ends:
+                            raise
+
+            ends = False
+
+        stubborn = Stubborn()
+        harness = Harness(approval=stubborn)
+        harness.hooks.register(PRE, asks(approval_timeout=0.01))
+        assert (await harness.pre()).action == "deny"
+        stubborn.ends = True
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
+
+
+class TestTheCache:
+    """Cached for this session under the hook's registration, the tool and the prompt."""
+
+    options = {"approval_options": ["Allow once", "Allow always", "Deny", "Deny always"]}
+
+    async def test_always_is_asked_once(self):
+        person = PlainPerson("Allow always")
+        harness = Harness(approval=person)
+        harness.hooks.register(PRE, asks("w?", **self.options))
+        for _ in range(3):
+            assert (await harness.pre()).action == "continue"
+        assert len(person.asked) == 1
+        assert len(harness.bodies("approval_cache_stored")) == 1
+        assert len(harness.bodies("approval_cache_hit")) == 2
+
+    async def test_a_refusal_for_always_too(self):
+        """Any option ending in "always" is cached, refusals too."""
+        person = PlainPerson("Deny always")
+        harness = Harness(approval=person)
+        harness.hooks.register(PRE, asks("w?", **self.options))
+        for _ in range(2):
+            assert (await harness.pre()).action == "deny"
+        assert len(person.asked) == 1
+
+    async def test_once_is_once(self):
+        person = PlainPerson("Allow once")
+        harness = Harness(approval=person)
+        harness.hooks.register(PRE, asks("w?", **self.options))
+        for _ in range(2):
+            await harness.pre()
+        assert len(person.asked) == 2
+
+    async def test_the_scope(self):
+        """Same hook name registered twice; another tool; another prompt; separators (T8)."""
+        person = PlainPerson("Allow always")
+        harness = Harness(approval=person)
+        undo = harness.hooks.register(PRE, asks("a:b?", **self.options), name="hook")
+        await harness.pre()
+        undo()
+        harness.hooks.register(PRE, asks("a:b?", **self.options), name="hook")
+        await harness.pre()
+        await harness.coordinator.execute_with_hooks(PRE, {"tool_name": "Bash", "tool_input": {}})
+        await harness.coordinator.execute_with_hooks(
+            PRE, {"tool_name": "Write:a", "tool_input": {}}
+        )
+        harness.hooks.unregister("hook")
+        harness.hooks.register(PRE, asks("b?", **self.options), name="hook:a")
+        await harness.pre()
+        assert len(person.asked) == 5
+
+    async def test_another_tool_under_the_same_name(self):
+        """Tool replaced (T8)."""
+        person = PlainPerson("Allow always")
+        harness = Harness(approval=person)
+        harness.hooks.register(PRE, asks("w?", **self.options))
+        for tool in ("one", "one", "two"):
+            await harness.coordinator.mount("tools", tool, name="Write")
+            await harness.pre()
+        assert len(person.asked) == 2
+
+    async def test_a_new_session_and_a_sub_agent_ask_again(self):
+        """Not inherited by sub-agents."""
+        person = PlainPerson("Allow always")
+        harness = Harness(approval=person)
+        harness.hooks.register(PRE, asks("w?", **self.options))
+        await harness.pre()
+        child = SessionCoordinator(HookRegistry(parent=harness.hooks), approval_system=person)
+        await child.execute_with_hooks(PRE, {"tool_name": "Write", "tool_input": {}})
+        assert len(person.asked) == 2
+
+    async def test_it_is_cleared_at_the_end(self):
+        """Cleared at session end."""
+        person = PlainPerson("Allow always")
+        harness = Harness(approval=person)
+        harness.hooks.register(PRE, asks("w?", **self.options))
+        await harness.pre()
+        await harness.coordinator.cleanup()
+        await harness.pre()
+        assert len(person.asked) == 2
+        assert harness.bodies("approval_cache_cleared") == [{"answers": 1}]
+
+    async def test_deny_hooks_come_first(self):
+        """Never consulted before the deny hooks ran."""
+        harness = Harness(approval=PlainPerson("Allow always"))
+        harness.hooks.register(PRE, asks("w?", **self.options), priority=0)
+        await harness.pre()
+        harness.hooks.register(PRE, says("deny", reason="new"), priority=100)
+        assert (await harness.pre()).reason == "new"
+        assert harness.bodies("approval_cache_hit") == []
+
+    async def test_a_default_is_not_cached(self):
+        harness = Harness(approval=PlainPerson(ValueError("x"), "Deny"))
+        harness.hooks.register(
+            PRE, asks("w?", approval_default="allow", approval_options=["Allow always", "Deny"])
+        )
+        assert (await harness.pre()).action == "continue"
+        assert (await harness.pre()).action == "deny"

@@ -1,0 +1,151 @@
+"""What is recorded at which level, and what happens when recording fails."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.testing import MemoryAudit
+from tests.support.harness import Harness
+from tests.support.hooks import PRE, Data, injects, raises, says
+
+
+async def test_registrations_are_recorded():
+    """Every change of the registry is audited."""
+    harness = Harness()
+    harness.hooks.register(PRE, says(), name="x", priority=3, on_error="deny")()
+    assert harness.bodies("hook_registered") == [
+        {"priority": 3, "on_error": "deny", "timeout": None}
+    ]
+    assert len(harness.bodies("hook_unregistered")) == 1
+
+
+@pytest.mark.parametrize("level", ["decisions", "normal", "full"])
+async def test_levels(level):
+    """Decisions only; normal (one record per dispatch); full (a record per hook)."""
+    harness = Harness(audit=MemoryAudit(level=level))
+    harness.hooks.register(PRE, says(), name="quiet")
+    harness.hooks.register(PRE, says(user_message="hi"), name="speaking")
+    harness.hooks.register(PRE, raises(ValueError("boom")), name="broken")
+    harness.hooks.register(PRE, says("deny", reason="no"), name="guard")
+    await harness.pre(path="/x")
+    assert len(harness.bodies("hook_started")) == (4 if level == "full" else 0)
+    assert len(harness.bodies("hook_finished")) == len(harness.bodies("hook_started"))
+    resolved = harness.bodies("action_resolved")
+    if level == "decisions":
+        assert [body["hook"] for body in resolved] == ["broken", "guard"]
+        assert resolved[0]["error"] == "ValueError: boom"
+        assert resolved[1]["reason"] == "no"
+        return
+    dispatch = harness.bodies("dispatch")[0]
+    assert [one["hook"] for one in dispatch["hooks"]] == [
+        "quiet", "speaking", "broken", "guard",
+    ]  # fmt: skip
+    assert (dispatch["action"], dispatch["reason"]) == ("deny", "no")
+    assert dispatch["data"]["tool_input"] == {"path": "/x"}
+    assert all(one["ms"] >= 0 for one in dispatch["hooks"])
+
+
+@pytest.mark.parametrize(
+    ("level", "recorded"),
+    [("decisions", []), ("normal", [PRE, "session:end"]), ("full", [PRE, "session:end"])],
+)
+async def test_events_nobody_hears_are_recorded(level, recorded):
+    """What is recorded: every event dispatched."""
+    harness = Harness(audit=MemoryAudit(level=level))
+    await harness.coordinator.execute_with_hooks(PRE, {"x": 1})
+    await harness.coordinator.notify("session:end", {})
+    assert [record["event"] for record in harness.trail.of_type("dispatch")] == recorded
+
+
+async def test_decisions_only_is_silent_about_silence():
+    harness = Harness(audit=MemoryAudit(level="decisions"))
+    harness.hooks.register(PRE, says())
+    written = len(harness.trail.lines)
+    await harness.pre()
+    assert len(harness.trail.lines) == written
+
+
+async def test_scrubbers_run_over_what_is_shown_injected_and_written():
+    """Runs over text before it is displayed or written to the trail."""
+    harness = Harness()
+    remove = harness.coordinator.register_scrubber(lambda text: text.replace("hunter2", "[gone]"))
+    harness.hooks.register(PRE, injects("key hunter2", user_message="saw hunter2"))
+    cyclic: Data = {"hunter2": ["hunter2", ("hunter2", 5)]}
+    cyclic["self"] = cyclic
+    await harness.pre(password="hunter2", more=cyclic)
+    everything = b"".join(harness.trail.lines)
+    assert b"hunter2" not in everything
+    assert harness.shown[0][0] == "saw [gone]"
+    assert harness.texts == ["key [gone]"]
+    remove()
+    remove()
+    await harness.coordinator.show("hunter2", "info", "x")
+    assert harness.shown[-1][0] == "hunter2"
+
+
+@pytest.mark.parametrize("broken", [lambda text: 1 / 0, lambda text: None])
+async def test_a_scrubber_that_fails_withholds(broken):
+    harness = Harness()
+    harness.coordinator.register_scrubber(broken)
+    await harness.coordinator.show("secret", "info", "x")
+    assert harness.shown[0][0] == "[withheld: a scrubber failed]"
+
+
+async def test_what_is_too_deep_to_scrub_is_withheld():
+    harness = Harness()
+    harness.coordinator.register_scrubber(str)
+    value: Any = "secret"
+    for _ in range(5000):
+        value = [value]
+    assert harness.coordinator.trail.scrubbed(value) == "[withheld: nested too deep]"
+
+
+async def test_a_sink_that_breaks_breaks_nothing(caplog):
+    class Broken(MemoryAudit):
+        def append(*args: Any, **kwargs: Any) -> int:
+            raise TypeError("bug")
+
+    harness = Harness(audit=Broken())
+    harness.hooks.register(PRE, injects("x"))
+    assert (await harness.pre()).action == "continue"
+    assert caplog.text.count("The audit trail has failed: TypeError: bug") == 1
+
+
+@pytest.mark.parametrize("hooked", [False, True])
+@pytest.mark.parametrize(
+    ("on_failure", "then"),
+    [("deny", "what needs approval is denied"), ("warn", "the session goes on unrecorded")],
+)
+async def test_the_person_is_told_once_that_the_trail_failed(on_failure, then, hooked):
+    """A failing disk: gated operations are denied (or warned of), the session is told."""
+    audit = MemoryAudit(on_failure=on_failure)
+    harness = Harness(audit=audit)
+    if hooked:
+        harness.hooks.register(PRE, says())
+    audit.fail()
+    for _ in range(3):
+        await harness.pre()
+    ((text, level, source),) = harness.shown
+    assert text.startswith("The audit trail has failed: ")
+    assert text.endswith(then)
+    assert (level, source) == ("error", "audit")
+
+
+async def test_odd_payloads_are_written_and_never_raise():
+    harness = Harness()
+    data: Data = {"nan": float("nan"), "o": object(), "s": "\ud800", "b": b"\xff"}
+    data["self"] = data
+    harness.hooks.register(PRE, says())
+    assert (await harness.coordinator.execute_with_hooks(PRE, data)).action == "continue"
+    assert len(harness.bodies("dispatch")) == 1
+
+
+async def test_without_a_trail_nothing_is_written():
+    session = SessionCoordinator()
+    assert session.trail.write("error", {}) is None
+    assert await session.trail.write_ahead("error", {}) is None
+    assert not session.trail.normal
+    assert not session.trail.full
