@@ -1,7 +1,6 @@
 """context-simple: the conversation in memory, compacted when it grows over a token budget.
 
-Listens to  nothing
-Tells       decision:context_resolution, context:pre_compact, context:post_compact
+Emits       decision:context_resolution, context:pre_compact, context:post_compact
 Configure   max_tokens: when to compact (null: never); target: the share to keep;
             keep_last: messages at the end that always stay
 """
@@ -11,15 +10,20 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import (
     CONTEXT_POST_COMPACT,
     CONTEXT_PRE_COMPACT,
     DECISION_CONTEXT_RESOLUTION,
+    ContextPostCompactData,
+    ContextPreCompactData,
+    DecisionContextResolutionData,
 )
+from amplifier_core.injection.limits import estimate_tokens
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.utils import DONE, Done, timestamp
 from amplifier_foundation.modules.options import parse_config
@@ -27,6 +31,7 @@ from amplifier_foundation.modules.options import parse_config
 logger = logging.getLogger(__name__)
 
 Message = dict[str, Any]
+Trigger = Literal["auto", "manual"]
 
 
 class SimpleContextConfig(BaseModel):
@@ -50,10 +55,14 @@ class Messages(list[Message]):
 class SimpleContext:
     """Holds messages and keeps them within the budget."""
 
-    def __init__(self, config: SimpleContextConfig | None = None, coordinator: Any = None) -> None:
+    def __init__(
+        self,
+        config: SimpleContextConfig | None = None,
+        coordinator: SessionCoordinator | None = None,
+    ) -> None:
         self.config = config or SimpleContextConfig()
         self.messages = Messages()
-        self._count: Callable[[str], int] = _four_characters_each
+        self._count: Callable[[str], int] = estimate_tokens
         self._size: int | None = 0
         self._coordinator = coordinator
         self._compacting = asyncio.Lock()
@@ -75,7 +84,7 @@ class SimpleContext:
         kept = {"timestamp": timestamp(), **given, "metadata": {**origin} if origin else {}}
         self.messages.append(kept)
         if self._size is not None:
-            self._size += self._tokens(given)
+            self._size += self._measure(given)
         if origin and origin.get("source") == "hook":
             logger.debug("Message from hook %s", origin.get("hook_name"))
         return DONE
@@ -105,10 +114,11 @@ class SimpleContext:
     def token_count(self) -> int:
         """The estimated size of the conversation; kept up to date, so asking costs nothing."""
         if self._size is None:
-            self._size = sum(self._tokens(message) for message in self.messages)
+            self._size = sum(self._measure(message) for message in self.messages)
         return self._size
 
-    def _tokens(self, message: Message) -> int:
+    def _measure(self, message: Message) -> int:
+        """The tokens of one message, with four for what stands around its text."""
         calls = message.get("tool_calls")
         text = message.get("content") or ""
         return self._count(f"{text}{calls}" if calls or not isinstance(text, str) else text) + 4
@@ -118,54 +128,58 @@ class SimpleContext:
         limit = self.config.max_tokens
         return limit is not None and self.token_count() > limit
 
-    async def compact(self, trigger: str = "auto") -> bool:
+    async def compact(self, trigger: Trigger = "auto") -> bool:
         """Drop the oldest groups until the target fits; False if a hook said no or none can go."""
         async with self._compacting:
             before = self.token_count()
             target = int((self.config.max_tokens or before) * self.config.target)
-            if not self._can_shrink(target) or not await self._allowed(trigger, before, target):
+            if len(self._select_messages(target)) == len(self.messages):
+                return False
+            if not await self._ask_hooks(trigger, before, target):
                 return False
             # Again, because a hook may have added to it while it was asked.
-            count, kept = len(self.messages), self._compacted(target)
+            count, kept = len(self.messages), self._select_messages(target)
             self.messages, self._size = kept, None
-            await self._tell(
-                CONTEXT_POST_COMPACT,
-                trigger=trigger,
-                tokens_before=before,
-                tokens_after=self.token_count(),
-                messages_before=count,
-                messages_after=len(kept),
-            )
+            await self._report(trigger, before, count)
             return True
 
-    def _can_shrink(self, target: int) -> bool:
-        return len(self._compacted(target)) < len(self.messages)
-
-    async def _allowed(self, trigger: str, before: int, target: int) -> bool:
+    async def _ask_hooks(self, trigger: Trigger, before: int, target: int) -> bool:
         if self._coordinator is None:
             return True
-        reason = f"{before} tokens, wanted {target}"
-        await self._tell(DECISION_CONTEXT_RESOLUTION, strategy="drop-oldest", reason=reason)
-        data = {
+        decision: DecisionContextResolutionData = {
+            "strategy": "drop-oldest",
+            "reason": f"{before} tokens, wanted {target}",
+        }
+        await self._coordinator.notify(DECISION_CONTEXT_RESOLUTION, decision)
+        data: ContextPreCompactData = {
             "trigger": trigger,
             "current_tokens": before,
             "target_tokens": target,
             "messages_count": len(self.messages),
         }
-        result = await self._coordinator.execute_with_hooks(CONTEXT_PRE_COMPACT, data)
-        return bool(result.action != "deny")
+        outcome = await self._coordinator.execute_with_hooks(CONTEXT_PRE_COMPACT, data)
+        return outcome.action != "deny"
 
-    async def _tell(self, event: str, **data: Any) -> None:
-        if self._coordinator is not None:
-            await self._coordinator.notify(event, data)
+    async def _report(self, trigger: Trigger, before: int, count: int) -> None:
+        if self._coordinator is None:
+            return
+        data: ContextPostCompactData = {
+            "trigger": trigger,
+            "tokens_before": before,
+            "tokens_after": self.token_count(),
+            "messages_before": count,
+            "messages_after": len(self.messages),
+        }
+        await self._coordinator.notify(CONTEXT_POST_COMPACT, data)
 
-    def _compacted(self, target: int) -> Messages:
-        groups = grouped(self.messages)
-        task = _current_task(groups)
+    def _select_messages(self, target: int) -> Messages:
+        """What stays of the conversation: the newest groups that fit, and what must not go."""
+        groups = group_messages(self.messages)
+        task = _find_current_task(groups)
         kept: list[list[Message]] = []
         total = dropped = 0
         for index, group in reversed(list(enumerate(groups))):
-            size = sum(self._tokens(message) for message in group)
+            size = sum(self._measure(message) for message in group)
             recent = sum(map(len, kept)) < self.config.keep_last
             fits = not dropped and total + size <= target
             if recent or fits or index == task or _is_instruction(group, index):
@@ -173,11 +187,7 @@ class SimpleContext:
                 total += size
             else:
                 dropped += len(group)
-        return Messages(message for group in _with_note(kept, dropped) for message in group)
-
-
-def _four_characters_each(text: str) -> int:
-    return -(-len(text) // 4)
+        return Messages(message for group in _add_note(kept, dropped) for message in group)
 
 
 def _is_instruction(group: list[Message], index: int) -> bool:
@@ -185,17 +195,17 @@ def _is_instruction(group: list[Message], index: int) -> bool:
     return index == 0 and first["role"] == "system" and not first["metadata"].get("source")
 
 
-def _current_task(groups: list[list[Message]]) -> int:
+def _find_current_task(groups: list[list[Message]]) -> int:
     """The last thing a person asked for; without it the agent forgets what it is doing."""
-    asked = (
+    prompts = (
         index
         for index, group in reversed(list(enumerate(groups)))
         if group[0]["role"] == "user" and group[0]["metadata"].get("source") != "hook"
     )
-    return next(asked, -1)
+    return next(prompts, -1)
 
 
-def _with_note(kept: list[list[Message]], dropped: int) -> list[list[Message]]:
+def _add_note(kept: list[list[Message]], dropped: int) -> list[list[Message]]:
     if not dropped:
         return kept
     note = {
@@ -208,7 +218,7 @@ def _with_note(kept: list[list[Message]], dropped: int) -> list[list[Message]]:
     return [*kept[:place], [note], *kept[place:]]
 
 
-def grouped(messages: list[Message]) -> list[list[Message]]:
+def group_messages(messages: list[Message]) -> list[list[Message]]:
     """The messages in pieces that must not be torn: a tool call and all its results are one."""
     groups: list[list[Message]] = []
     open_calls: set[str] = set()
@@ -222,7 +232,9 @@ def grouped(messages: list[Message]) -> list[list[Message]]:
     return groups
 
 
-async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup | None:
+async def mount(
+    coordinator: SessionCoordinator, config: dict[str, Any] | None = None
+) -> Cleanup | None:
     """Mount the context."""
     options = parse_config(SimpleContextConfig, config, "context-simple")
     await coordinator.mount("context", SimpleContext(options, coordinator))

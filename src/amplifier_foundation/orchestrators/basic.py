@@ -1,6 +1,6 @@
 """loop-basic: asks the model for whole replies.
 
-Tells       execution:*, provider:*, decision:tool_resolution, orchestrator:complete
+Emits       execution:*, provider:*, decision:tool_resolution, orchestrator:complete
 Configure   max_turns, max_denied, attempts, retry_delay, provider, system, parallel_tools
 """
 
@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from amplifier_core.interfaces import Cleanup
+from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.message_models import ChatRequest, ChatResponse
 from amplifier_foundation.modules.options import parse_config
-from amplifier_foundation.orchestrators.loop import Loop, LoopConfig, Turn
+from amplifier_foundation.orchestrators.loop import Loop
+from amplifier_foundation.orchestrators.turn import LoopConfig, Turn
 
 
 class BasicLoop(Loop):
@@ -19,13 +20,12 @@ class BasicLoop(Loop):
 
     name = "loop-basic"
 
-    async def reply(self, turn: Turn, request: ChatRequest) -> ChatResponse:
+    async def fetch_reply(self, turn: Turn, request: ChatRequest) -> ChatResponse:
         """Wait for the whole reply."""
-        response: ChatResponse = await turn.provider.complete(request)
-        return response
+        return await turn.provider.complete(request)
 
 
-async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup | None:
+async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup | None:
     """Mount the loop."""
     options = parse_config(LoopConfig, config, "loop-basic")
     await coordinator.mount("orchestrator", BasicLoop(options))

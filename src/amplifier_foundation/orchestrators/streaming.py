@@ -1,6 +1,6 @@
 """loop-streaming: shows the reply while it arrives.
 
-Tells       content_block:*, thinking:*, and everything that loop-basic tells
+Emits       content_block:*, thinking:*, and everything that loop-basic emits
 Configure   as loop-basic
 """
 
@@ -16,12 +16,18 @@ from amplifier_core.events import (
     CONTENT_BLOCK_START,
     THINKING_DELTA,
     THINKING_FINAL,
+    ContentBlockDeltaData,
+    ContentBlockEndData,
+    ContentBlockStartData,
+    ThinkingDeltaData,
+    ThinkingFinalData,
 )
-from amplifier_core.interfaces import Cleanup
+from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.llm_errors import StreamBrokenError
 from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk
 from amplifier_foundation.modules.options import parse_config
-from amplifier_foundation.orchestrators.loop import Loop, LoopConfig, Turn
+from amplifier_foundation.orchestrators.loop import Loop
+from amplifier_foundation.orchestrators.turn import LoopConfig, Turn
 
 
 class StreamingLoop(Loop):
@@ -29,23 +35,24 @@ class StreamingLoop(Loop):
 
     name = "loop-streaming"
 
-    async def reply(self, turn: Turn, request: ChatRequest) -> ChatResponse:
+    async def fetch_reply(self, turn: Turn, request: ChatRequest) -> ChatResponse:
         """Follow the stream to its end."""
-        if not hasattr(turn.provider, "stream"):
-            response: ChatResponse = await turn.provider.complete(request)
-            return response
-        thoughts: dict[int, list[str]] = {}
-        chunk: StreamChunk
-        async with _closing(turn.provider.stream(request)) as stream:
+        stream_reply = getattr(turn.provider, "stream", None)
+        if stream_reply is None:
+            return await turn.provider.complete(request)
+        reporter = _Reporter(turn.coordinator)
+        async with _close_at_the_end(stream_reply(request)) as stream:
             async for chunk in stream:
                 if chunk.kind == "response" and chunk.response is not None:
                     return chunk.response
-                await _tell(turn, chunk, thoughts)
+                await reporter.report(chunk)
         raise StreamBrokenError("The stream ended without a reply", provider=turn.provider.name)
 
 
 @asynccontextmanager
-async def _closing(stream: AsyncIterator[StreamChunk]) -> AsyncIterator[AsyncIterator[StreamChunk]]:
+async def _close_at_the_end(
+    stream: AsyncIterator[StreamChunk],
+) -> AsyncIterator[AsyncIterator[StreamChunk]]:
     """A connection is not left open until somebody collects the garbage."""
     try:
         yield stream
@@ -54,32 +61,50 @@ async def _closing(stream: AsyncIterator[StreamChunk]) -> AsyncIterator[AsyncIte
             await stream.aclose()
 
 
-async def _tell(turn: Turn, chunk: StreamChunk, thoughts: dict[int, list[str]]) -> None:
-    tell = turn.coordinator.notify
-    where = {"block_index": chunk.index}
-    if chunk.kind == "block_start":
-        await tell(CONTENT_BLOCK_START, {**where, "block_type": chunk.block_type})
-    elif chunk.kind == "block_end":
-        if chunk.index in thoughts:
-            whole = "".join(thoughts.pop(chunk.index))
-            await tell(THINKING_FINAL, {**where, "thinking": whole})
-        await tell(CONTENT_BLOCK_END, {**where, "block_type": chunk.block_type})
-    else:
-        await _tell_piece(turn, chunk, thoughts)
+class _Reporter:
+    """Emits the chunks of one reply as events."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._thoughts: dict[int, list[str]] = {}
+
+    async def report(self, chunk: StreamChunk) -> None:
+        if chunk.kind == "block_start":
+            await self._report_start(chunk)
+        elif chunk.kind == "block_end":
+            await self._report_end(chunk)
+        elif chunk.kind == "thinking":
+            await self._report_thought(chunk)
+        else:
+            await self._report_text(chunk)
+
+    async def _report_start(self, chunk: StreamChunk) -> None:
+        data = ContentBlockStartData(block_index=chunk.index, block_type=chunk.block_type)
+        await self._host.notify(CONTENT_BLOCK_START, data)
+
+    async def _report_end(self, chunk: StreamChunk) -> None:
+        if chunk.index in self._thoughts:
+            whole = "".join(self._thoughts.pop(chunk.index))
+            thought = ThinkingFinalData(block_index=chunk.index, thinking=whole)
+            await self._host.notify(THINKING_FINAL, thought)
+        data = ContentBlockEndData(block_index=chunk.index, block_type=chunk.block_type)
+        await self._host.notify(CONTENT_BLOCK_END, data)
+
+    # Deltas are many: without a listener they are neither dispatched nor recorded.
+
+    async def _report_thought(self, chunk: StreamChunk) -> None:
+        self._thoughts.setdefault(chunk.index, []).append(chunk.text)
+        if self._host.hooks.hears(THINKING_DELTA):
+            data = ThinkingDeltaData(block_index=chunk.index, delta=chunk.text)
+            await self._host.notify(THINKING_DELTA, data)
+
+    async def _report_text(self, chunk: StreamChunk) -> None:
+        if self._host.hooks.hears(CONTENT_BLOCK_DELTA):
+            data = ContentBlockDeltaData(block_index=chunk.index, delta=chunk.text)
+            await self._host.notify(CONTENT_BLOCK_DELTA, data)
 
 
-async def _tell_piece(turn: Turn, chunk: StreamChunk, thoughts: dict[int, list[str]]) -> None:
-    """Pieces are many: without a listener they are neither dispatched nor recorded."""
-    thinking = chunk.kind == "thinking"
-    if thinking:
-        thoughts.setdefault(chunk.index, []).append(chunk.text)
-    event = THINKING_DELTA if thinking else CONTENT_BLOCK_DELTA
-    if turn.coordinator.hooks.hears(event):
-        data = {"block_index": chunk.index, "delta": chunk.text}
-        await turn.coordinator.notify(event, data)
-
-
-async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup | None:
+async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup | None:
     """Mount the loop."""
     options = parse_config(LoopConfig, config, "loop-streaming")
     await coordinator.mount("orchestrator", StreamingLoop(options))

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amplifier_core.errors import ModuleLoadError
+from amplifier_core.interfaces import ContextManager
 from amplifier_core.models import HookResult
 from amplifier_core.testing import EventRecorder, TestCoordinator
-from amplifier_foundation.contexts.simple import SimpleContext, SimpleContextConfig, grouped
+from amplifier_foundation.contexts.simple import (
+    SimpleContext,
+    SimpleContextConfig,
+    group_messages,
+    mount,
+)
+from tests.support.hooks import says
 
 
 def context(**options: Any) -> SimpleContext:
@@ -79,7 +88,9 @@ async def test_no_compaction_separates_a_call_from_its_results(
         for m in one.messages
         if m["role"] == "system"
     )
-    assert one.token_count() == sum(map(one._tokens, one.messages))
+    again = context()
+    again.set_messages(one.get_messages())
+    assert one.token_count() == again.token_count()
     asked = [m for m in messages if m["role"] == "user"]
     assert not asked or asked[-1]["content"] in [m["content"] for m in one.messages]
     assert one.token_count() <= before + 20
@@ -94,10 +105,10 @@ def test_everything_between_a_call_and_its_last_result_is_one_piece() -> None:
         {"role": "tool", "tool_call_id": "2"},
         {"role": "user"},
     ]
-    assert [len(group) for group in grouped(messages)] == [4, 1]
+    assert [len(group) for group in group_messages(messages)] == [4, 1]
 
 
-async def filled(coordinator: TestCoordinator) -> SimpleContext:
+async def fill(coordinator: TestCoordinator) -> SimpleContext:
     one = SimpleContext(SimpleContextConfig(max_tokens=100, keep_last=1), coordinator)
     for number in range(20):
         one.add_message("user", f"{number} " + "x" * 60)
@@ -109,7 +120,7 @@ async def test_a_compaction_is_announced_decided_and_reported() -> None:
     coordinator = TestCoordinator()
     heard = EventRecorder()
     coordinator.hooks.register("*", heard)
-    one = await filled(coordinator)
+    one = await fill(coordinator)
     assert one.should_compact()
     assert await one.compact()
     assert heard.names == [
@@ -127,8 +138,8 @@ async def test_a_compaction_is_announced_decided_and_reported() -> None:
 async def test_a_hook_can_refuse_a_compaction(spelling: str) -> None:
     """Both spellings are the same event; a denied compaction does not happen."""
     coordinator = TestCoordinator()
-    coordinator.hooks.register(spelling, EventRecorder(HookResult(action="deny", reason="no")))
-    one = await filled(coordinator)
+    coordinator.hooks.register(spelling, says("deny", reason="no"))
+    one = await fill(coordinator)
     assert not await one.compact()
     assert len(one.messages) == 20
 
@@ -148,3 +159,80 @@ def test_the_providers_way_of_counting_is_used() -> None:
     assert one.token_count() == 14
     one.count_tokens_with(len)
     assert one.token_count() == 44
+
+
+async def test_what_a_hook_adds_while_it_is_asked_is_kept() -> None:
+    """The conversation that is compacted is the one after the hooks have spoken."""
+    coordinator = TestCoordinator()
+    one = await fill(coordinator)
+
+    async def remember(event: str, data: dict[str, Any]) -> HookResult:
+        one.add_message("user", "remember this")
+        return HookResult()
+
+    coordinator.hooks.register("context:pre_compact", remember)
+    assert await one.compact()
+    assert one.messages[-1]["content"] == "remember this"
+
+
+async def test_two_compactions_at_once_are_two_after_one_another() -> None:
+    """The second finds nothing left to drop."""
+    one = await fill(TestCoordinator())
+    assert sorted(await asyncio.gather(one.compact(), one.compact())) == [False, True]
+
+
+async def test_instructions_and_the_current_task_stay() -> None:
+    """The system message at the start and the last prompt survive any compaction."""
+    one = context(max_tokens=60, keep_last=1)
+    one.add_message("system", "Be brief.")
+    one.add_message("user", "old " * 40)
+    one.add_message("user", "the task")
+    one.add_message("user", "a remark of a hook", {"source": "hook", "hook_name": "h"})
+    for _ in range(5):
+        one.add_message("assistant", "word " * 40)
+    assert await one.compact()
+    contents = [str(message["content"]) for message in one.messages]
+    assert contents[0] == "Be brief."
+    assert contents[1].endswith("earlier messages were left out to fit the context.")
+    assert "the task" in contents
+    assert not [text for text in contents if text.startswith("old")]
+
+
+def test_without_a_limit_nothing_is_ever_compacted() -> None:
+    """`max_tokens: null` keeps everything."""
+    one = context(max_tokens=None)
+    one.add_message("user", "x" * 10_000_000)
+    assert not one.should_compact()
+
+
+@given(st.lists(st.text(max_size=40), max_size=20))
+def test_the_running_count_is_the_count_of_the_whole(texts: list[str]) -> None:
+    """Counting as messages arrive gives what counting all of them gives."""
+    one, again = context(), context()
+    for text in texts:
+        one.add_message("user", text)
+    again.set_messages(one.get_messages())
+    again.count_tokens_with(lambda text: -(-len(text) // 4))
+    assert one.token_count() == again.token_count()
+
+
+def test_tool_calls_and_blocks_count_as_text() -> None:
+    """A message without text is not without size."""
+    one = context()
+    one.add_message({"role": "assistant", "content": "", "tool_calls": [{"id": "1", "name": "T"}]})
+    calls_only = one.token_count()
+    one.add_message({"role": "user", "content": [{"type": "text", "text": "x" * 400}]})
+    assert calls_only > 4
+    assert one.token_count() > calls_only + 100
+
+
+async def test_it_mounts_with_its_options_and_refuses_others() -> None:
+    """The options of the plan are those of the mounted context."""
+    coordinator = TestCoordinator()
+    assert await mount(coordinator, {"keep_last": 2}) is None
+    mounted = coordinator.get("context")
+    assert isinstance(mounted, SimpleContext)
+    assert isinstance(mounted, ContextManager)
+    assert (mounted.config.keep_last, mounted.config.max_tokens) == (2, 150_000)
+    with pytest.raises(ModuleLoadError, match="context-simple: unknown option 'max_token'"):
+        await mount(coordinator, {"max_token": 9})

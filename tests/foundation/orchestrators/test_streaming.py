@@ -1,103 +1,156 @@
-"""The streaming loop."""
+"""loop-streaming passes on a reply piece by piece while it arrives."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.llm_errors import StreamBrokenError
 from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk, TextBlock
-from amplifier_core.testing import EventRecorder, MockContextManager
-from amplifier_foundation.orchestrators.loop import LoopConfig
-from amplifier_foundation.orchestrators.streaming import StreamingLoop
+from amplifier_core.testing import EventRecorder, TestCoordinator
+from amplifier_foundation.orchestrators import streaming
 from tests.support.sessions import SessionHarness
+
+WHOLE = ChatResponse(content=[TextBlock(text="whole")])
+
+
+class Model:
+    """A provider that streams what it was given, and notices when it is closed."""
+
+    name = "model"
+
+    def __init__(self, *chunks: StreamChunk) -> None:
+        self.chunks = chunks
+        self.closed = asyncio.Event()
+
+    async def complete(self, request: ChatRequest, **kwargs: Any) -> ChatResponse:
+        return WHOLE
+
+    def parse_tool_calls(self, response: ChatResponse) -> list[Any]:
+        return []
+
+    async def stream(self, request: ChatRequest, **kwargs: Any) -> AsyncIterator[StreamChunk]:
+        try:
+            for chunk in self.chunks:
+                yield chunk
+        finally:
+            self.closed.set()
+
+
+def streams(script: list[dict[str, Any]], **more: Any) -> SessionHarness:
+    return SessionHarness(script, loop="loop-streaming", **more)
+
+
+async def use(harness: SessionHarness, model: Any) -> None:
+    await harness.coordinator.unmount("providers", "scripted")
+    await harness.coordinator.mount("providers", model)
+
+
+async def test_deltas_and_thinking_are_events() -> None:
+    """Blocks open, grow and close in order; a thought is told as a whole when it is complete."""
+    async with streams([{"thinking": "let me see", "text": "hello world"}]) as harness:
+        heard = harness.listen()
+        assert await harness.session.execute("x") == "hello world"
+    blocks = [name for name in heard.names if name.startswith(("content_block", "thinking"))]
+    assert blocks == [
+        "content_block:start",
+        *["thinking:delta"] * 3,
+        "thinking:final",
+        "content_block:end",
+        "content_block:start",
+        *["content_block:delta"] * 2,
+        "content_block:end",
+    ]
+    text = "".join(d["delta"] for _, d in heard.get_events("content_block:delta"))
+    thought = "".join(d["delta"] for _, d in heard.get_events("thinking:delta"))
+    ((_, final),) = heard.get_events("thinking:final")
+    assert (text, thought) == ("hello world", "let me see")
+    assert final["thinking"] == "let me see"
+
+
+async def test_deltas_that_nobody_hears_are_not_recorded() -> None:
+    """A reply has thousands of deltas; the trail has its blocks and the reply, not each word."""
+    async with streams([{"thinking": "let me see", "text": "hello world"}]) as harness:
+        final = EventRecorder()
+        harness.hooks.register("thinking:final", final)
+        await harness.session.execute("x")
+        recorded = {record["event"] for record in harness.trail.records}
+    assert final.events[0][1]["thinking"] == "let me see"
+    assert "content_block:start" in recorded
+    assert not recorded & {"content_block:delta", "thinking:delta"}
+
+
+async def test_a_provider_that_cannot_stream_replies_whole() -> None:
+    """Streaming is optional in a provider."""
+    async with streams([]) as harness:
+        model = Model()
+        model.stream = None  # type: ignore[assignment, method-assign]
+        await use(harness, model)
+        assert await harness.session.execute("x") == "whole"
+
+
+async def test_a_broken_stream_is_tried_again() -> None:
+    """A stream that ends before the reply did is asked for again as a whole."""
+    broken: dict[str, Any] = {"text": "one two three four", "break_after": 2}
+    script = [broken, {"text": "whole"}]
+    async with streams(script) as harness:
+        heard = harness.listen()
+        assert await harness.session.execute("x") == "whole"
+        assert harness.texts("assistant") == ["whole"]
+    assert len(heard.get_events("provider:retry")) == 1
+
+
+async def test_a_stream_without_a_reply_at_its_end_is_broken() -> None:
+    """What a provider streamed is no reply until it says so."""
+    async with streams([], loop_config={"attempts": 1}) as harness:
+        await use(harness, Model(StreamChunk("text", 0, "text", "half a")))
+        with pytest.raises(StreamBrokenError, match="ended without a reply"):
+            await harness.session.execute("x")
+
+
+async def test_the_stream_is_closed_as_soon_as_the_reply_is_there() -> None:
+    """A connection does not stay open because there would be more to read."""
+    model = Model(StreamChunk("response", 0, response=WHOLE), StreamChunk("text", 1, "text", "?"))
+    async with streams([]) as harness:
+        await use(harness, model)
+        assert await harness.session.execute("x") == "whole"
+        assert model.closed.is_set()
 
 
 class Iterating:
     """An asynchronous iterator that is no generator and cannot be closed."""
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: AsyncIterator[StreamChunk]) -> None:
         self.source = source
 
-    def __aiter__(self) -> Any:
+    def __aiter__(self) -> AsyncIterator[StreamChunk]:
         return self
 
-    async def __anext__(self) -> Any:
+    async def __anext__(self) -> StreamChunk:
         return await anext(self.source)
 
 
-async def test_a_stream_is_closed_where_the_reply_ends() -> None:
-    """No connection is left open until the garbage is collected."""
-    closed: list[bool] = []
+async def test_a_stream_need_not_be_a_generator() -> None:
+    """Any asynchronous iterator will do, also one without `aclose`."""
 
-    class Streaming:
-        name = "streaming"
+    class Plain(Model):
+        def stream(self, request: ChatRequest, **kwargs: Any) -> AsyncIterator[StreamChunk]:
+            return Iterating(super().stream(request))
 
-        async def stream(self, request: ChatRequest, **_: Any) -> Any:
-            from amplifier_core.message_models import StreamChunk
-
-            try:
-                yield StreamChunk("response", response=ChatResponse(content=[TextBlock(text="x")]))
-                yield StreamChunk("text", text="nobody reads this")
-            finally:
-                closed.append(True)
-
-    async with SessionHarness([]) as harness:
-        await harness.coordinator.mount("orchestrator", StreamingLoop())
-        harness.coordinator.mount_points["providers"].clear()
-        await harness.coordinator.mount("providers", Streaming())
-        assert await harness.session.execute("x") == "x"
-        assert closed == [True]
+    chunks = [StreamChunk("text", 0, "text", "whole"), StreamChunk("response", 0, response=WHOLE)]
+    async with streams([]) as harness:
+        await use(harness, Plain(*chunks))
+        heard = harness.listen()
+        assert await harness.session.execute("x") == "whole"
+    assert [d["delta"] for _, d in heard.get_events("content_block:delta")] == ["whole"]
 
 
-class Streaming:
-    """A provider whose stream is what it is told to be."""
-
-    name = "streaming"
-
-    def __init__(self, *chunks: StreamChunk, plain: bool = False) -> None:
-        self.chunks = chunks
-        self.plain = plain
-
-    def stream(self, request: ChatRequest) -> Any:
-        made = self._generated()
-        return Iterating(made) if self.plain else made
-
-    async def _generated(self) -> Any:
-        for chunk in self.chunks:
-            yield chunk
-
-
-async def streamed(provider: Streaming) -> tuple[str, EventRecorder]:
-    hooks, heard = SessionCoordinator().hooks, EventRecorder()
-    hooks.register("*", heard)
-    loop = StreamingLoop(LoopConfig(attempts=1))
-    return await loop.execute("x", MockContextManager(), {"s": provider}, {}, hooks), heard
-
-
-async def test_a_stream_without_a_reply_is_a_broken_one() -> None:
-    """The stream ended before the reply did."""
-    with pytest.raises(StreamBrokenError, match="ended without a reply"):
-        await streamed(Streaming(StreamChunk("text", text="half")))
-
-
-async def test_thoughts_and_text_are_told_piece_by_piece() -> None:
-    """Content and thinking deltas as events, and the whole thought at its end."""
-    reply = ChatResponse(content=[TextBlock(text="yes")])
-    chunks = [
-        StreamChunk("block_start", 0, "thinking"),
-        StreamChunk("thinking", 0, text="hm"),
-        StreamChunk("thinking", 0, text="m"),
-        StreamChunk("block_end", 0, "thinking"),
-        StreamChunk("block_start", 1),
-        StreamChunk("text", 1, text="yes"),
-        StreamChunk("block_end", 1),
-        StreamChunk("response", response=reply),
-    ]
-    said, heard = await streamed(Streaming(*chunks, plain=True))
-    assert said == "yes"
-    ((_, thought),) = heard.get_events("thinking:final")
-    assert thought["thinking"] == "hmm"
-    assert [d["delta"] for _, d in heard.get_events("content_block:delta")] == ["yes"]
+async def test_it_mounts_as_the_orchestrator_with_its_options() -> None:
+    """Its options are those of loop-basic."""
+    host = TestCoordinator()
+    assert await streaming.mount(host, {"system": "Be brief."}) is None
+    loop = host.get("orchestrator")
+    assert (loop.name, loop.config.system) == ("loop-streaming", "Be brief.")

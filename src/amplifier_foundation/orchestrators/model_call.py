@@ -1,0 +1,124 @@
+"""The call of the model: past the hooks, with retries, and past the hooks again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from amplifier_core.coordinator import SessionCoordinator, denial_text
+from amplifier_core.events import (
+    PROVIDER_ERROR,
+    PROVIDER_RESPONSE,
+    PROVIDER_RETRY,
+    ErrorDetails,
+    ProviderErrorData,
+    ProviderRequestData,
+    ProviderResponseData,
+    ProviderRetryData,
+)
+from amplifier_core.llm_errors import LLMError
+from amplifier_core.message_models import ChatRequest, ChatResponse
+from amplifier_core.utils import retry
+from amplifier_foundation.orchestrators.request import RequestBuilder
+from amplifier_foundation.orchestrators.turn import Denial, LoopConfig, Turn
+
+FetchReply = Callable[[Turn, ChatRequest], Awaitable[ChatResponse]]
+
+
+class ModelCaller:
+    """Asks the model. `fetch` sends one request, whole or as a stream."""
+
+    def __init__(self, config: LoopConfig, requests: RequestBuilder, fetch: FetchReply) -> None:
+        self._config = config
+        self._requests = requests
+        self._fetch = fetch
+
+    async def ask(self, turn: Turn) -> ChatResponse | Denial:
+        """Send the conversation; the model's reply, unless a hook denies it on either way."""
+        turn.requests += 1
+        asked: ProviderRequestData = {
+            "provider": turn.provider.name,
+            "model": _get_model(turn),
+            "messages": [],  # the coordinator fills in the conversation
+            "tools": [spec.name for spec in turn.specs],
+            "iteration": turn.requests,
+        }
+        opened = await turn.coordinator.open_request(asked)
+        if opened.action == "deny" or opened.data is None:
+            return Denial(denial_text(opened))
+        request = self._requests.build(opened.data["messages"], turn.specs)
+        started = time.perf_counter()
+        response = await self._fetch_with_retries(turn, request)
+        duration = int((time.perf_counter() - started) * 1000)
+        _count_tokens(turn.coordinator, response)
+        return await _review(turn, response, duration)
+
+    async def _fetch_with_retries(self, turn: Turn, request: ChatRequest) -> ChatResponse:
+        config = self._config
+        try:
+            return await retry(
+                partial(self._fetch, turn, request),
+                attempts=config.attempts,
+                delay=config.retry_delay,
+                max_delay=config.max_retry_delay,
+                on_retry=partial(self._announce_retry, turn),
+            )
+        except LLMError as error:
+            failed = ProviderErrorData(provider=turn.provider.name, error=_describe(error))
+            await turn.coordinator.notify(PROVIDER_ERROR, failed)
+            raise
+
+    async def _announce_retry(
+        self, turn: Turn, attempt: int, pause: float, error: Exception
+    ) -> None:
+        data: ProviderRetryData = {
+            "provider": turn.provider.name,
+            "attempt": attempt,
+            "max_attempts": self._config.attempts,
+            "delay_ms": int(pause * 1000),
+            "error": _describe(error),
+        }
+        await turn.coordinator.notify(PROVIDER_RETRY, data)
+
+
+async def _review(turn: Turn, response: ChatResponse, duration: int) -> ChatResponse | Denial:
+    """Let the hooks see the reply: they may change it or withhold it."""
+    coordinator = turn.coordinator
+    data: ProviderResponseData = {
+        "provider": turn.provider.name,
+        "model": response.model or _get_model(turn),
+        "response": {},
+        "usage": {} if response.usage is None else response.usage.model_dump(),
+        "duration_ms": duration,
+    }
+    if not coordinator.hooks.hears(PROVIDER_RESPONSE):
+        # Writing out a whole reply for nobody costs time; the conversation has it anyway.
+        facts = {name: value for name, value in data.items() if name != "response"}
+        await coordinator.notify(PROVIDER_RESPONSE, facts)
+        return response
+    original = data["response"] = response.model_dump()
+    outcome = await coordinator.execute_with_hooks(PROVIDER_RESPONSE, data)
+    if outcome.action == "deny":
+        return Denial(denial_text(outcome))
+    reviewed = (outcome.data or {}).get("response", original)
+    return response if reviewed == original else ChatResponse.model_validate(reviewed)
+
+
+def _get_model(turn: Turn) -> str | None:
+    return getattr(turn.provider, "model", None)
+
+
+def _count_tokens(coordinator: SessionCoordinator, response: ChatResponse) -> None:
+    stats = coordinator.get_capability("session.stats")
+    if stats is not None and response.usage is not None:
+        stats["total_tokens"] += response.usage.total_tokens
+
+
+def _describe(error: Exception) -> ErrorDetails:
+    return {
+        "type": type(error).__name__,
+        "message": str(error),
+        "retryable": bool(getattr(error, "retryable", False)),
+        "status_code": getattr(error, "status_code", None),
+    }

@@ -1,0 +1,92 @@
+"""The tool round: all calls of one reply are run, and their results follow in its order."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+
+from amplifier_core.events import DECISION_TOOL_RESOLUTION, DecisionToolResolutionData
+from amplifier_core.injection.placing import add_message
+from amplifier_core.interfaces import Provider
+from amplifier_core.message_models import ChatResponse, ToolCall
+from amplifier_core.models import ToolResult
+from amplifier_core.tool_call import call_tool, read_result_limit, render_result
+from amplifier_foundation.orchestrators.turn import Turn
+
+_CANCELLED = ToolResult.failed("The call was cancelled.")
+_NOT_RUN = ToolResult.failed("The call was not run: the user asked to stop.")
+
+
+def read_calls(provider: Provider, response: ChatResponse) -> list[ToolCall]:
+    """The calls of a reply, each with an id of its own."""
+    parse = getattr(provider, "parse_tool_calls", None)
+    calls = parse(response) if parse else response.tool_calls
+    return _with_distinct_ids(list(calls or ()))
+
+
+def _with_distinct_ids(calls: list[ToolCall]) -> list[ToolCall]:
+    """Small models repeat ids or leave them out; each result must find its own call."""
+    taken: set[str] = set()
+    for place, call in enumerate(calls):
+        if not call.id or call.id in taken:
+            fresh = f"{call.id or 'call'}_{uuid.uuid4().hex[:8]}"
+            calls[place] = call.model_copy(update={"id": fresh})
+        taken.add(calls[place].id)
+    return calls
+
+
+async def run_calls(turn: Turn, calls: list[ToolCall], *, parallel: bool) -> None:
+    """Run the calls, add a result for each to the conversation, and count rounds of denials.
+
+    A call that was cancelled has a result too: without one no model takes the conversation.
+    """
+    results: list[ToolResult | None] = [None] * len(calls)
+    async with turn.coordinator.tool_calls():
+        try:
+            await _run_all(turn, calls, results, parallel=parallel)
+        finally:
+            limit = read_result_limit(turn.coordinator.config)
+            for call, result in zip(calls, results, strict=True):
+                await _add_result(turn, call, result or _CANCELLED, limit)
+    all_denied = all(result is not None and result.denied for result in results)
+    turn.denied_in_a_row = turn.denied_in_a_row + 1 if all_denied else 0
+
+
+async def _run_all(
+    turn: Turn, calls: list[ToolCall], results: list[ToolResult | None], *, parallel: bool
+) -> None:
+    async def run(place: int) -> None:
+        results[place] = await _run_one(turn, calls[place])
+
+    if len(calls) == 1 or not parallel:
+        for place in range(len(calls)):
+            await run(place)
+        return
+    async with asyncio.TaskGroup() as group:
+        for place in range(len(calls)):
+            group.create_task(run(place))
+
+
+async def _run_one(turn: Turn, call: ToolCall) -> ToolResult:
+    coordinator = turn.coordinator
+    if coordinator.cancellation.is_cancelled:
+        return _NOT_RUN
+    if coordinator.reaches_anybody(DECISION_TOOL_RESOLUTION):
+        data: DecisionToolResolutionData = {
+            "available_tools": list(turn.tools),
+            "selected_tool": call.name,
+            "reason": "the model asked for it",
+        }
+        await coordinator.notify(DECISION_TOOL_RESOLUTION, data)
+    return await call_tool(coordinator, call, turn.tools)
+
+
+async def _add_result(turn: Turn, call: ToolCall, result: ToolResult, limit: int | None) -> None:
+    message = {
+        "role": "tool",
+        "content": render_result(result, limit),
+        "tool_call_id": call.id,
+        "name": call.name,
+        "metadata": {"success": result.success},
+    }
+    await add_message(turn.context, message)

@@ -1,0 +1,51 @@
+"""The turn: what one prompt needs on its way through a loop, and the options it goes by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.events import Status
+from amplifier_core.interfaces import ContextManager, Provider, Tool
+from amplifier_core.message_models import ToolSpec
+
+
+class LoopConfig(BaseModel):
+    """Options of the loops."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    max_turns: int = Field(default=50, ge=1, description="Requests to the model for one prompt")
+    max_denied: int = Field(default=8, ge=1, description="Rounds in a row with every call denied")
+    attempts: int = Field(default=4, ge=1, description="Tries of one request")
+    retry_delay: float = Field(default=1.0, ge=0, description="Seconds before the second try")
+    max_retry_delay: float = Field(default=60.0, ge=0)
+    provider: str | None = Field(default=None, description="Which one; the first if not said")
+    system: str | None = Field(default=None, description="Instructions before the conversation")
+    parallel_tools: bool = True
+
+
+@dataclass
+class Turn:
+    """One prompt on its way: what it works with, and how far it has come."""
+
+    coordinator: SessionCoordinator
+    context: ContextManager
+    provider: Provider
+    tools: Mapping[str, Tool]
+    specs: list[ToolSpec]
+    requests: int = 0
+    denied_in_a_row: int = 0
+    status: Status = "success"
+    last_message: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """A hook stopped the turn; `text` is what the user reads instead of a reply."""
+
+    text: str

@@ -1,0 +1,169 @@
+"""The call of the model: retried when that may help, and under the eyes of the hooks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from amplifier_core.llm_errors import AuthenticationError, LLMError, ProviderUnavailableError
+from amplifier_core.message_models import ChatResponse, TextBlock
+from amplifier_core.models import HookResult
+from amplifier_core.testing import EventRecorder
+from tests.support.hooks import injects, says
+from tests.support.sessions import SessionHarness
+
+LOOPS = pytest.mark.parametrize("loop", ["loop-basic", "loop-streaming"])
+OVERLOADED = {"error": {"type": "overloaded"}}
+
+
+@LOOPS
+async def test_an_error_that_may_pass_is_tried_again_and_announced(loop: str) -> None:
+    """Each retry says which attempt failed, why, and how long the wait is."""
+    script: list[dict[str, Any]] = [
+        OVERLOADED,
+        {"error": {"type": "rate_limit", "retry_after": 0.001}},
+        {"text": "ok"},
+    ]
+    async with SessionHarness(script, loop=loop) as harness:
+        heard = harness.listen()
+        assert await harness.session.execute("x") == "ok"
+    retries = [data for _, data in heard.get_events("provider:retry")]
+    assert [(d["attempt"], d["error"]["status_code"]) for d in retries] == [(1, 529), (2, 429)]
+    assert [d["delay_ms"] for d in retries] == [0, 1]
+    assert [d["error"]["retryable"] for d in retries] == [True, True]
+    assert [d["max_attempts"] for d in retries] == [4, 4]
+    assert "provider:error" not in heard.names
+
+
+async def test_the_wait_doubles_up_to_its_limit() -> None:
+    """`retry_delay` doubles with each attempt and never exceeds `max_retry_delay`."""
+    config = {"retry_delay": 0.002, "max_retry_delay": 0.005, "attempts": 5}
+    async with SessionHarness([*[OVERLOADED] * 4, {"text": "ok"}], loop_config=config) as harness:
+        heard = harness.listen()
+        await harness.session.execute("x")
+    assert [d["delay_ms"] for _, d in heard.get_events("provider:retry")] == [2, 4, 5, 5]
+
+
+async def test_after_the_last_attempt_the_error_is_announced_and_raised() -> None:
+    """A request that failed for good ends the turn with its error, said once."""
+    config = {"attempts": 2, "retry_delay": 0.0}
+    async with SessionHarness([OVERLOADED] * 3, loop_config=config) as harness:
+        heard = harness.listen()
+        with pytest.raises(ProviderUnavailableError):
+            await harness.session.execute("x")
+        assert harness.session.status == "error"
+    assert [d["status"] for _, d in heard.get_events("orchestrator:complete")] == ["error"]
+    ((_, failed),) = heard.get_events("provider:error")
+    assert failed["error"]["type"] == "ProviderUnavailableError"
+
+
+async def test_an_error_that_will_not_go_away_is_not_tried_again() -> None:
+    """A refused key is not retried, and the session can go on."""
+    async with SessionHarness(
+        [{"error": {"type": "authentication"}}, {"text": "later"}]
+    ) as harness:
+        heard = harness.listen()
+        with pytest.raises(AuthenticationError):
+            await harness.session.execute("x")
+        assert await harness.session.execute("again") == "later"
+    assert "provider:retry" not in heard.names
+
+
+class Crashing:
+    """A provider with a mistake in it."""
+
+    name = "crashing"
+
+    async def complete(self, request: Any, **kwargs: Any) -> Any:
+        raise ZeroDivisionError("a mistake")
+
+
+async def test_a_mistake_in_a_provider_is_no_error_of_a_model() -> None:
+    """What is not an LLMError is neither retried nor announced as one."""
+    async with SessionHarness([]) as harness:
+        await harness.coordinator.unmount("providers", "scripted")
+        await harness.coordinator.mount("providers", Crashing())
+        heard = harness.listen()
+        with pytest.raises(ZeroDivisionError):
+            await harness.session.execute("x")
+    assert not issubclass(ZeroDivisionError, LLMError)
+    assert not {"provider:retry", "provider:error"} & set(heard.names)
+
+
+# Hooks
+
+
+async def test_a_hook_can_deny_a_request_before_it_is_sent() -> None:
+    """The model is not asked; the reason is the reply."""
+    async with SessionHarness([{"text": "never said"}]) as harness:
+        heard = harness.listen()
+        harness.hooks.register("provider:request", says("deny", reason="too late"), name="clock")
+        assert await harness.session.execute("x") == "Operation denied by clock: too late"
+    assert "provider:response" not in heard.names
+    assert [d["status"] for _, d in heard.get_events("orchestrator:complete")] == ["interrupted"]
+
+
+async def test_a_hook_can_withhold_a_reply() -> None:
+    """A denied reply reaches neither the conversation nor the user."""
+    async with SessionHarness([{"text": "a secret"}]) as harness:
+        harness.hooks.register("provider:response", says("deny", reason="private"), name="guard")
+        assert await harness.session.execute("x") == "Operation denied by guard: private"
+        assert harness.texts("assistant") == []
+
+
+async def test_a_hook_can_change_a_reply() -> None:
+    """What the hooks left of the reply is stored and returned."""
+
+    async def redact(event: str, data: dict[str, Any]) -> HookResult:
+        changed = {**data["response"], "content": [{"type": "text", "text": "[redacted]"}]}
+        return HookResult(action="modify", data={**data, "response": changed})
+
+    async with SessionHarness([{"text": "a secret"}]) as harness:
+        harness.hooks.register("provider:response", redact)
+        assert await harness.session.execute("x") == "[redacted]"
+        assert harness.texts("assistant") == ["[redacted]"]
+
+
+async def test_what_a_hook_injects_into_the_request_is_sent_with_it() -> None:
+    """An injection on provider:request is part of that very request."""
+    async with SessionHarness([{"text": "ok", "expect": "mind the gap"}]) as harness:
+        harness.hooks.register("provider:request", injects("mind the gap"))
+        assert await harness.session.execute("x") == "ok"
+
+
+async def test_a_request_says_what_is_asked_of_whom() -> None:
+    """Provider, model, tools and the count of requests are in the event."""
+    async with SessionHarness([{"text": "ok"}]) as harness:
+        heard = EventRecorder()
+        harness.hooks.register("provider:request", heard)
+        await harness.session.execute("hello")
+    ((_, data),) = heard.events
+    assert (data["provider"], data["model"], data["iteration"]) == ("scripted", "scripted", 1)
+    assert data["tools"] == []
+    assert [message["content"] for message in data["messages"]] == ["hello"]
+
+
+async def test_a_reply_that_nobody_hears_is_recorded_without_its_text() -> None:
+    """The trail has the provider and the usage; the text is in the conversation."""
+    usage = {"input_tokens": 7, "output_tokens": 3}
+    async with SessionHarness([{"text": "hello", "usage": usage}]) as harness:
+        await harness.session.execute("x")
+        bodies = [r["body"] for r in harness.trail.records if r["event"] == "provider:response"]
+        assert harness.session.stats["total_tokens"] == 10
+    assert bodies[0]["data"]["usage"]["input_tokens"] == 7
+    assert "response" not in bodies[0]["data"]
+
+
+async def test_a_reply_without_usage_counts_nothing() -> None:
+    """Some servers do not say how many tokens they used."""
+
+    class Silent(Crashing):
+        async def complete(self, request: Any, **kwargs: Any) -> ChatResponse:
+            return ChatResponse(content=[TextBlock(text="ok")])
+
+    async with SessionHarness([]) as harness:
+        await harness.coordinator.unmount("providers", "scripted")
+        await harness.coordinator.mount("providers", Silent())
+        assert await harness.session.execute("x") == "ok"
+        assert harness.session.stats["total_tokens"] == 0

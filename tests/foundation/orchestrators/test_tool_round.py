@@ -1,0 +1,212 @@
+"""The tool round: calls of one reply run together, and each has its result in order."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock, ToolCall
+from amplifier_core.models import ToolResult
+from amplifier_core.testing import EventRecorder, MockTool
+from amplifier_foundation.orchestrators.tool_round import read_calls
+from amplifier_foundation.providers.scripted import ScriptedProvider
+from tests.support.hooks import injects, says
+from tests.support.sessions import SessionHarness, calls
+
+LOOPS = pytest.mark.parametrize("loop", ["loop-basic", "loop-streaming"])
+
+
+def call_all(*names: str) -> dict[str, Any]:
+    return {"tool_calls": [{"name": name, "input": {}} for name in names]}
+
+
+class Meets(MockTool):
+    """A tool that only returns when another one is running at the same time."""
+
+    def __init__(self, name: str, mine: asyncio.Event, other: asyncio.Event) -> None:
+        super().__init__(name)
+        self.mine, self.other = mine, other
+
+    async def execute(self, input: dict[str, Any]) -> ToolResult:
+        self.mine.set()
+        async with asyncio.timeout(5):
+            await self.other.wait()
+        return ToolResult(output=self.name)
+
+
+@LOOPS
+async def test_parallel_calls_run_together_and_keep_the_models_order(loop: str) -> None:
+    """Calls of one reply run at the same time; their results stand in the model's order."""
+    one, two = asyncio.Event(), asyncio.Event()
+    tools = [Meets("A", one, two), Meets("B", two, one)]
+    async with SessionHarness(
+        [call_all("A", "B"), {"text": "ok"}], tools=tools, loop=loop
+    ) as harness:
+        heard = harness.listen()
+        assert await harness.session.execute("x") == "ok"
+        assert harness.texts("tool") == ["A", "B"]
+        assert len(heard.get_events("tool:pre")) == 2
+
+
+async def test_calls_run_one_after_the_other_if_so_configured() -> None:
+    """`parallel_tools: false` starts a call when the one before has its result."""
+    running: list[str] = []
+
+    class Alone(MockTool):
+        async def execute(self, input: dict[str, Any]) -> ToolResult:
+            running.append(self.name)
+            await asyncio.sleep(0.001)
+            assert running == [self.name]
+            running.remove(self.name)
+            return ToolResult(output=self.name)
+
+    tools = [Alone(name) for name in ("A", "B", "C")]
+    config = {"parallel_tools": False}
+    script = [call_all("A", "B", "C"), {"text": "ok"}]
+    async with SessionHarness(script, tools=tools, loop_config=config) as harness:
+        await harness.session.execute("x")
+        assert harness.texts("tool") == ["A", "B", "C"]
+
+
+async def test_an_injection_never_stands_between_a_call_and_its_results() -> None:
+    """With parallel calls every injection waits for all results."""
+    tools = [MockTool(name) for name in ("A", "B", "C")]
+    async with SessionHarness([call_all("A", "B", "C"), {"text": "ok"}], tools=tools) as harness:
+        for event in ("tool:pre", "tool:post", "decision:tool_resolution"):
+            harness.hooks.register(event, injects("note"))
+        await harness.session.execute("x")
+        roles = [one["role"] for one in harness.messages]
+        assert roles == ["user", "assistant", *["tool"] * 3, *["system"] * 9, "assistant"]
+
+
+async def test_a_result_says_whose_it_is_and_whether_it_worked() -> None:
+    """The message of a result names its call and its tool."""
+    tools = [MockTool("Good", "fine"), MockTool("Bad", ToolResult.failed("no"))]
+    async with SessionHarness([call_all("Good", "Bad"), {"text": "ok"}], tools=tools) as harness:
+        await harness.session.execute("x")
+        made = [call["id"] for call in harness.messages[1]["tool_calls"]]
+        results = harness.messages[2:4]
+    assert [one["tool_call_id"] for one in results] == made
+    assert [(one["name"], one["content"], one["metadata"]["success"]) for one in results] == [
+        ("Good", "fine", True),
+        ("Bad", "no", False),
+    ]
+
+
+async def test_a_choice_of_a_tool_is_announced() -> None:
+    """Hooks hear which tool the model chose among which, before it is asked whether it may run."""
+    async with SessionHarness(
+        [calls("B"), {"text": "ok"}], tools=[MockTool("A"), MockTool("B")]
+    ) as harness:
+        heard = harness.listen()
+        await harness.session.execute("x")
+    names = heard.names
+    ((_, data),) = heard.get_events("decision:tool_resolution")
+    assert (data["available_tools"], data["selected_tool"]) == (["A", "B"], "B")
+    assert names.index("decision:tool_resolution") < names.index("tool:pre")
+
+
+async def test_a_stop_before_a_call_leaves_it_undone() -> None:
+    """A call that was not begun when the user asked to stop is not begun any more."""
+    async with SessionHarness(
+        [call_all("A", "B")], loop_config={"parallel_tools": False}
+    ) as harness:
+
+        class Stops(MockTool):
+            async def execute(self, input: dict[str, Any]) -> ToolResult:
+                await harness.coordinator.request_cancel()
+                return ToolResult(output="stopping")
+
+        second = MockTool("B")
+        await harness.coordinator.mount("tools", Stops("A"))
+        await harness.coordinator.mount("tools", second)
+        await harness.session.execute("x")
+        assert harness.texts("tool") == [
+            "stopping",
+            "The call was not run: the user asked to stop.",
+        ]
+        assert second.calls == []
+
+
+async def test_unreadable_arguments_are_told_to_the_model() -> None:
+    """Malformed arguments are a result that the agent reads, not a crash."""
+    broken = {"name": "Echo", "arguments": "{not json"}
+    script: list[dict[str, Any]] = [{"tool_calls": [broken]}, {"text": "sorry"}]
+    async with SessionHarness(script, tools=[MockTool("Echo")]) as harness:
+        assert await harness.session.execute("x") == "sorry"
+        assert harness.tools["Echo"].calls == []
+        assert harness.messages[2]["metadata"]["success"] is False
+        assert "parse_error" in harness.messages[1]["tool_calls"][0]
+
+
+async def test_a_long_result_is_cut_at_the_limit_of_the_plan() -> None:
+    """`session.tool_result_limit` holds for what goes into the conversation."""
+    async with SessionHarness(
+        [calls("Long"), {"text": "ok"}],
+        tools=[MockTool("Long", "x" * 5000)],
+        session={"tool_result_limit": 100},
+    ) as harness:
+        await harness.session.execute("x")
+        assert "4900 of 5000 characters are left out" in harness.texts("tool")[0]
+
+
+async def test_a_denied_call_says_so_to_the_model() -> None:
+    """The agent reads who denied its call and why."""
+    async with SessionHarness([calls("Echo"), {"text": "ok"}], tools=[MockTool("Echo")]) as harness:
+        harness.hooks.register("tool:pre", says("deny", reason="not today"), name="guard")
+        heard = EventRecorder()
+        harness.hooks.register("tool:post", heard)
+        await harness.session.execute("x")
+        assert harness.texts("tool") == ["Operation denied by guard: not today"]
+    assert heard.events == []
+
+
+# Ids
+
+
+@given(st.lists(st.sampled_from(["", "a", "b", "call"]), max_size=6))
+def test_every_call_has_an_id_of_its_own(ids: list[str]) -> None:
+    """Small models repeat ids or leave them out; the first of each keeps its own."""
+    made = [ToolCall(id=one, name=f"T{n}") for n, one in enumerate(ids)]
+    found = read_calls(ScriptedProvider([]), ChatResponse(content=[], tool_calls=made or None))
+    assert len({call.id for call in found}) == len(ids)
+    assert all(call.id for call in found)
+    assert [call.name for call in found] == [call.name for call in made]
+    for one in set(ids) - {""}:
+        assert found[ids.index(one)].id == one
+
+
+def test_a_provider_need_not_parse_calls() -> None:
+    """Without `parse_tool_calls` the calls of the response are taken as they are."""
+    response = ChatResponse(content=[], tool_calls=[ToolCall(id="a", name="T")])
+    bare: Any = object()
+    assert [call.id for call in read_calls(bare, response)] == ["a"]
+    assert read_calls(bare, ChatResponse(content=[])) == []
+
+
+async def test_calls_with_the_same_id_keep_their_own_results() -> None:
+    """Each result finds its call, though the model gave three calls two ids or none."""
+    ids = ["", "a", "a"]
+    made = [ToolCall(id=one, name="Echo", arguments={"n": n}) for n, one in enumerate(ids)]
+
+    class Repeating:
+        name = "repeating"
+
+        async def complete(self, request: ChatRequest, **_: Any) -> ChatResponse:
+            if request.messages[-1].role == "tool":
+                return ChatResponse(content=[TextBlock(text="done")])
+            return ChatResponse(tool_calls=list(made))
+
+    tool = MockTool("Echo", lambda given: str(given["n"]))
+    async with SessionHarness([], tools=[tool]) as harness:
+        await harness.coordinator.unmount("providers", "scripted")
+        await harness.coordinator.mount("providers", Repeating())
+        assert await harness.session.execute("x") == "done"
+        found = [one["tool_call_id"] for one in harness.messages if one["role"] == "tool"]
+        assert harness.texts("tool") == ["0", "1", "2"]
+        assert [call["id"] for call in harness.messages[1]["tool_calls"]] == found
+    assert len(set(found)) == 3
