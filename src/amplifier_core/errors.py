@@ -69,11 +69,21 @@ class AuditUnavailable(AmplifierError):
 
 
 class ModuleError(AmplifierError):
-    """A module cannot be used."""
+    """A module cannot be used; `module_id` is the one, where a plan or a call named it."""
+
+    def __init__(self, *args: object, module_id: str | None = None) -> None:
+        super().__init__(*args)
+        self.module_id = module_id
 
 
 class ModuleNotFound(ModuleError):
-    """No module answers to that id or path."""
+    """No module answers to that id or path; `known` has the ids to choose from, if it was an id."""
+
+    def __init__(
+        self, *args: object, module_id: str | None = None, known: Iterable[str] = ()
+    ) -> None:
+        super().__init__(*args, module_id=module_id)
+        self.known = tuple(known)
 
 
 class ModuleLoadError(ModuleError):

@@ -29,7 +29,9 @@ from amplifier_core.hooks import HookRegistry
 from amplifier_core.injection.placing import add_message
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
-from amplifier_core.mounting import ModuleLoader, Mounted, Mounting
+from amplifier_core.mounting import ModuleLoader, Mounting
+from amplifier_core.mounting.plan import ModuleEntry, MountPlan, check_plan
+from amplifier_core.mounting.provider import resolve_provider
 from amplifier_core.tool_call import call_tool, read_result_limit
 from amplifier_core.trail import AuditSink
 from amplifier_core.utils import describe_error, timestamp
@@ -71,7 +73,8 @@ class AmplifierSession:
         parent_hooks: HookRegistry | None = None,
         state: Mapping[str, Any] | None = None,
     ) -> None:
-        _check_plan(config)
+        check_plan(config)
+        read_result_limit(config)
         self._state = _checked_state(state)
         self.config = dict(config)
         self.session_id = session_id or self._state.get("session_id") or str(uuid.uuid4())
@@ -92,7 +95,6 @@ class AmplifierSession:
         self.mounting = Mounting(self.coordinator, loader)
         self.coordinator.register_capability("session.stats", self.stats)
         self._before_turn: list[Callable[[], Any]] = []
-        self._hook_entries: list[tuple[Any, Mounted]] = []
         self._turn = asyncio.Lock()
         self._starting = asyncio.Lock()
         self._starter: asyncio.Task[Any] | None = None
@@ -136,32 +138,32 @@ class AmplifierSession:
             self._starter = None
 
     async def _start(self) -> None:
-        session = self.config["session"]
-        await self._mount_required("context", session["context"])
+        plan = MountPlan.parse(self.config)
+        await self._mount_needed("context", plan.session.context)
         await self._restore()
-        await self._mount_hooks(self.config)
+        await self._mount_hooks(plan)
         self.coordinator.seal()
         self.coordinator.trail.write(
             "session_started", {"resumed": self.is_resumed, "parent": self.parent_id}
         )
-        plan = await self._announce()
-        await self._mount_rest(plan)
+        await self._announce()
+        await self._mount_rest(plan.session.context, MountPlan.parse(self.config))
         self.initialized = True
         await self.mounting.ready()
 
-    async def _mount_hooks(self, plan: Mapping[str, Any]) -> None:
+    async def _mount_hooks(self, plan: MountPlan) -> None:
         """Mount the hooks of a plan that are not mounted yet, and take away those it has not."""
-        wanted = list(plan.get("hooks") or ())
-        for entry, mounted in list(self._hook_entries):
-            if entry in wanted:
-                wanted.remove(entry)
+        wanted = list(plan.hooks)
+        for mounted in [one for one in self.mounting.mounted if one.kind == "hooks"]:
+            if mounted.entry in wanted:
+                wanted.remove(mounted.entry)
             else:
-                self._hook_entries.remove((entry, mounted))
                 await self.mounting.unmount(mounted)
         for entry in wanted:
-            self._hook_entries.append((entry, await self.mounting.mount("hooks", entry)))
+            await self.mounting.mount("hooks", entry)
 
-    async def _announce(self) -> dict[str, Any]:
+    async def _announce(self) -> None:
+        """Tell of the start; the plan that the hooks leave is the plan of this session."""
         source = "resume" if self.is_resumed else "startup"
         data = {"mount_plan": self.config, "source": source}
         result = await self.coordinator.execute_with_hooks(SESSION_START, data)
@@ -172,31 +174,30 @@ class AmplifierSession:
             resumed = {"mount_plan": self.config, "messages_count": count}
             await self.coordinator.notify(SESSION_RESUME, resumed)
         plan: dict[str, Any] = (result.data or {}).get("mount_plan") or self.config
-        _check_plan(plan)
-        return plan
+        check_plan(plan)
+        read_result_limit(plan)
+        self.config = plan
 
-    async def _mount_rest(self, plan: dict[str, Any]) -> None:
-        if plan["session"]["context"] != self.config["session"]["context"]:
+    async def _mount_rest(self, context: ModuleEntry, plan: MountPlan) -> None:
+        if plan.session.context != context:
             messages = await self._messages()
-            await self._mount_required("context", plan["session"]["context"])
+            await self._mount_needed("context", plan.session.context)
             for message in messages:
                 await add_message(self.context, message)
         await self._mount_hooks(plan)
-        self.config = plan
-        self.coordinator.use_plan(plan)
-        await self._mount_required("orchestrator", plan["session"]["orchestrator"])
-        for kind in ("providers", "tools"):
-            for entry in plan.get(kind) or ():
-                await self.mounting.mount(kind, entry)
+        self.coordinator.use_plan(self.config)
+        await self._mount_needed("orchestrator", plan.session.orchestrator)
+        for entry in plan.providers:
+            await self.mounting.mount("providers", entry)
+        for entry in plan.tools:
+            await self.mounting.mount("tools", entry)
 
-    async def _mount_required(self, kind: str, entry: Any) -> None:
-        plan = {"module": entry} if isinstance(entry, str) else dict(entry)
-        own = self.config.get(kind)
-        if "config" not in plan and isinstance(own, Mapping):
-            plan["config"] = own.get("config", own)
-        await self.mounting.mount(kind, {**plan, "required": True})
+    async def _mount_needed(self, kind: str, entry: ModuleEntry) -> None:
+        await self.mounting.mount(kind, entry)
         if self.coordinator.get(kind) is None:
-            raise ModuleLoadError(f"Module '{plan.get('module')}' mounted no {kind}")
+            raise ModuleLoadError(
+                f"Module '{entry.module}' mounted no {kind}", module_id=entry.module
+            )
 
     async def _restore(self) -> None:
         self.coordinator.session_state.update(self._state.get("session_state", {}))
@@ -254,7 +255,8 @@ class AmplifierSession:
         self.status = "running"
 
     def _count_as_the_provider_does(self) -> None:
-        provider = self._provider()
+        points = self.coordinator.mount_points
+        provider = resolve_provider(points["providers"], points["orchestrator"])
         if provider is self._counts:
             return
         self._counts = provider
@@ -264,12 +266,6 @@ class AmplifierSession:
             take = getattr(self.context, "count_tokens_with", None)
             if take is not None:
                 take(count)
-
-    def _provider(self) -> Any:
-        points = self.coordinator.mount_points
-        providers: Mapping[str, Any] = points["providers"]
-        wanted = getattr(getattr(points["orchestrator"], "config", None), "provider", None)
-        return providers.get(wanted) if wanted else next(iter(providers.values()), None)
 
     async def _interruptible(self, work: Awaitable[None]) -> bool:
         """Wait for the work; True if somebody asked for an immediate stop of it."""
@@ -453,19 +449,6 @@ def _reason_for(kind: type[BaseException] | None) -> EndReason:
     if issubclass(kind, KeyboardInterrupt | asyncio.CancelledError | SystemExit):
         return "user_exit"
     return "error"
-
-
-def _check_plan(config: Any) -> None:
-    if not isinstance(config, Mapping):
-        raise TypeError(f"A session needs a mount plan, got {type(config).__name__}")
-    session = config.get("session")
-    for key in ("orchestrator", "context"):
-        if not isinstance(session, Mapping) or not session.get(key):
-            raise ValueError(
-                f"The mount plan needs session.{key}, such as "
-                f"{'loop-basic' if key == 'orchestrator' else 'context-simple'!r}"
-            )
-    read_result_limit(config)
 
 
 def _checked_state(state: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from amplifier_core.message_models import ChatRequest, ChatResponse
 from amplifier_core.testing import RecordingDisplay, ScriptedApproval
 from amplifier_foundation.bundles import load_bundle
-from amplifier_foundation.session.assembly import AssembledSession, open_session
+from amplifier_foundation.session.assembled import AssembledSession
+from amplifier_foundation.session.assembly import open_session
 
 
 class Watched:

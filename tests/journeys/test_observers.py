@@ -17,7 +17,8 @@ import yaml
 from amplifier_core.message_models import ChatRequest, ChatResponse
 from amplifier_core.testing import RecordingDisplay, ScriptedApproval
 from amplifier_foundation.bundles import load_bundle
-from amplifier_foundation.session.assembly import AssembledSession, open_session
+from amplifier_foundation.session.assembled import AssembledSession
+from amplifier_foundation.session.assembly import open_session
 from tests.foundation.hooks.observing import until
 from tests.foundation.hooks.otlp_collector import collector
 from tests.foundation.hooks.webhook_server import receiver
@@ -27,6 +28,8 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 class Seen:
     """Stands before the provider and keeps what the model was sent."""
+
+    answers_side_calls = True
 
     def __init__(self, provider: Any) -> None:
         self._provider = provider

@@ -10,7 +10,8 @@ from typing import Any
 import yaml
 
 from amplifier_foundation.bundles import Bundle, load_bundle
-from amplifier_foundation.session.assembly import AssembledSession, open_session
+from amplifier_foundation.session.assembled import AssembledSession
+from amplifier_foundation.session.assembly import open_session
 
 
 class Screen:

@@ -1,12 +1,10 @@
 """Bundles: the files in which users say what a session is made of."""
 
 from amplifier_foundation.bundles.bundle import Bundle
-from amplifier_foundation.bundles.load import (
+from amplifier_foundation.bundles.load import load_bundle, project_candidates, user_candidate
+from amplifier_foundation.bundles.mount_plan import (
     bundle_from_plan,
-    load_bundle,
     mount_plan_problems,
-    project_candidates,
-    user_candidate,
     validate_mount_plan,
 )
 from amplifier_foundation.bundles.node import BundleError, Place, Problem

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_foundation.bundles.merge import MODULE_LISTS
-from amplifier_foundation.bundles.node import Node, Place, plain
+from amplifier_foundation.bundles.node import Node, Place, to_plain
 
 SECTIONS = ("session", *MODULE_LISTS, "agents", "approval", "audit")
 
@@ -78,7 +78,7 @@ def make_bundle(
 def mount_plan(document: Node) -> dict[str, Any]:
     """The plain sections, without what is switched off."""
     keys = document.mapping()
-    plan: dict[str, Any] = {key: plain(keys[key]) for key in SECTIONS if key in keys}
+    plan: dict[str, Any] = {key: to_plain(keys[key]) for key in SECTIONS if key in keys}
     for key in MODULE_LISTS:
         plan[key] = _enabled(plan.get(key, []))
     for key in ("session", "agents", "approval", "audit"):

@@ -88,27 +88,33 @@ _KINDS: dict[type, str] = {
 }
 
 
-def plain(node: Node) -> Any:
+def to_plain(node: Node) -> Any:
     """The value without its places."""
     if isinstance(node.value, dict):
-        return {key: plain(child) for key, child in node.value.items()}
+        return {key: to_plain(child) for key, child in node.value.items()}
     if isinstance(node.value, tuple):
-        return [plain(child) for child in node.value]
+        return [to_plain(child) for child in node.value]
     return node.value
 
 
-def located(value: Any, place: Place) -> Node:
+def make_node(value: Any, place: Place) -> Node:
     """A plain value as nodes that all stand at one place."""
     if isinstance(value, Mapping):
-        return Node({str(k): located(v, place) for k, v in value.items()}, place)
+        return Node({str(k): make_node(v, place) for k, v in value.items()}, place)
     if isinstance(value, (list, tuple)):
-        return Node(tuple(located(item, place) for item in value), place)
+        return Node(tuple(make_node(item, place) for item in value), place)
     return Node(value, place)
 
 
-def broken(node: Node) -> Iterator[Problem]:
+def find_broken(node: Node) -> Iterator[Problem]:
     """The problems that stand where values should be."""
     if isinstance(node.value, Problem):
         yield node.value
     for child in (*node.mapping().values(), *node.items()):
-        yield from broken(child)
+        yield from find_broken(child)
+
+
+def raise_problems(problems: Iterable[Problem]) -> None:
+    """Raise a BundleError with all of them, if there are any."""
+    if found := tuple(problems):
+        raise BundleError(found)

@@ -18,13 +18,13 @@ MAX_DEPTH = 60
 
 _LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG = "tag:yaml.org,2002:"
-_SCALARS = frozenset(_TAG + name for name in ("null", "bool", "int", "float", "str"))
-_scalars = yaml.SafeLoader("")
+_TYPES = frozenset(_TAG + name for name in ("null", "bool", "int", "float", "str"))
+_yaml_scalars = yaml.SafeLoader("")
 
 
 def read_file(path: Path, env: Mapping[str, str], secrets: set[str]) -> Node:
     """One bundle file, includes not yet followed."""
-    return read_text(_content(path), str(path), env, secrets)
+    return read_text(_read_content(path), str(path), env, secrets)
 
 
 def read_text(text: str, file: str, env: Mapping[str, str], secrets: set[str]) -> Node:
@@ -32,7 +32,7 @@ def read_text(text: str, file: str, env: Mapping[str, str], secrets: set[str]) -
     try:
         document = yaml.compose(text, Loader=_LOADER)
     except yaml.YAMLError as error:
-        raise BundleError([_syntax_problem(error, file)]) from error
+        raise BundleError([_describe_syntax_error(error, file)]) from error
     except RecursionError as error:
         raise BundleError([Problem(Place(file), "", "is nested too deeply")]) from error
     if document is None:
@@ -40,7 +40,7 @@ def read_text(text: str, file: str, env: Mapping[str, str], secrets: set[str]) -
     return _Converter(file, env, secrets).node(document)
 
 
-def _content(path: Path) -> str:
+def _read_content(path: Path) -> str:
     place = Place(str(path))
     try:
         data = path.read_bytes()
@@ -56,7 +56,7 @@ def _content(path: Path) -> str:
         raise BundleError([Problem(place, "", f"cannot be read: {reason}")]) from error
 
 
-def _syntax_problem(error: yaml.YAMLError, file: str) -> Problem:
+def _describe_syntax_error(error: yaml.YAMLError, file: str) -> Problem:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     message = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
     line = None if mark is None else mark.line + 1
@@ -100,7 +100,7 @@ class _Converter:
                 self._fail(key, path, "a key must be a text, not a list or a mapping")
             inner = f"{path}.{key.value}" if path else key.value
             if key.tag == _TAG + "merge":
-                for parent in self._merged(value, inner, depth):
+                for parent in self._read_merged(value, inner, depth):
                     merged = {**parent, **merged}
             elif key.value in own:
                 first = own[key.value].place.line
@@ -109,7 +109,7 @@ class _Converter:
                 own[key.value] = self.node(value, inner, self._place(key), depth + 1)
         return {**merged, **own}
 
-    def _merged(self, raw: yaml.Node, key: str, depth: int) -> Iterator[dict[str, Node]]:
+    def _read_merged(self, raw: yaml.Node, key: str, depth: int) -> Iterator[dict[str, Node]]:
         sources = raw.value if isinstance(raw, yaml.SequenceNode) else [raw]
         for source in sources:
             if not isinstance(source, yaml.MappingNode):
@@ -126,13 +126,13 @@ class _Converter:
             return Problem(place, key, str(error))
         if raw.style or (text == raw.value and raw.tag == _TAG + "str"):
             return text
-        return _typed(text)
+        return _read_scalar(text)
 
 
-def _typed(text: str) -> Scalar:
+def _read_scalar(text: str) -> Scalar:
     """What an unquoted text means; dates and 12:30 stay texts, as a plan is written as JSON."""
-    tag = _scalars.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
-    if tag not in _SCALARS or ":" in text:
+    tag = _yaml_scalars.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
+    if tag not in _TYPES or ":" in text:
         return text
-    value: Scalar = _scalars.construct_object(yaml.ScalarNode(tag, text))
+    value: Scalar = _yaml_scalars.construct_object(yaml.ScalarNode(tag, text))
     return value

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amplifier_foundation.bundles.merge import MODULE_LISTS, identity
-from amplifier_foundation.bundles.node import Node, Problem
-from amplifier_foundation.bundles.rules import (
-    Rule,
-    anything,
-    boolean,
-    choice,
+from amplifier_foundation.bundles.container_rules import (
     either,
-    integer,
     listing,
     mapping,
     optional,
+    table,
+)
+from amplifier_foundation.bundles.merge import MODULE_LISTS, identity
+from amplifier_foundation.bundles.node import Node, Problem
+from amplifier_foundation.bundles.rule import Rule
+from amplifier_foundation.bundles.value_rules import (
+    anything,
+    boolean,
+    choice,
+    integer,
     seconds,
     switch,
-    table,
     text,
 )
 
@@ -112,14 +114,14 @@ MOUNT_PLAN: Rule = mapping(
 )
 
 
-def problems(document: Node, rule: Rule = BUNDLE) -> Iterator[Problem]:
+def find_problems(document: Node, rule: Rule = BUNDLE) -> Iterator[Problem]:
     """Everything that is wrong with one bundle document."""
     yield from rule(document, "")
     for key in MODULE_LISTS:
-        yield from _repeated(document.mapping().get(key), key)
+        yield from _find_repeated(document.mapping().get(key), key)
 
 
-def _repeated(entries: Node | None, key: str) -> Iterator[Problem]:
+def _find_repeated(entries: Node | None, key: str) -> Iterator[Problem]:
     first: dict[str, Node] = {}
     for at, entry in enumerate(entries.items() if entries is not None else ()):
         name = identity(entry)

@@ -81,6 +81,9 @@ class _Step:
 class ScriptedProvider:
     """A model whose every word was written beforehand."""
 
+    answers_side_calls = False
+    """A question outside the conversation would use up a line of the script."""
+
     def __init__(
         self,
         script: list[Reply],

@@ -15,10 +15,15 @@ from amplifier_core.events import (
     AGENT_SPAWN,
     DECISION_AGENT_RESOLUTION,
     SESSION_FORK,
+    AgentCompleteData,
+    AgentSpawnData,
+    DecisionAgentResolutionData,
+    SessionForkData,
+    Status,
 )
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils import describe_error
-from amplifier_foundation.session.child_plan import allowed_tools, child_plan
+from amplifier_foundation.session.child_plan import allowed_tools, child_plan, own_tool_modules
 
 DEFAULT_DEPTH = 2
 DEFAULT_COUNT = 8
@@ -55,22 +60,21 @@ class Spawner:
         self._check_limits(parent)
         # Taken before the first await: calls that run at once must not pass the limit together.
         self._family.started += 1
-        board = parent.coordinator
-        reason = {"agent_name": agent_name, "reason": "the agent delegated a task"}
-        await board.notify(DECISION_AGENT_RESOLUTION, reason)
-        asked = await board.execute_with_hooks(
-            AGENT_SPAWN,
-            {
-                "parent_session_id": parent.session_id,
-                "agent_name": agent_name,
-                "task": task,
-                "config_override": dict(agent),
-            },
+        chosen = DecisionAgentResolutionData(
+            agent_name=agent_name, reason="the agent delegated a task"
         )
-        if asked.action == "deny":
+        await parent.coordinator.notify(DECISION_AGENT_RESOLUTION, chosen)
+        spawn = AgentSpawnData(
+            parent_session_id=parent.session_id,
+            agent_name=agent_name,
+            task=task,
+            config_override=dict(agent),
+        )
+        allowed = await parent.coordinator.execute_with_hooks(AGENT_SPAWN, spawn)
+        if allowed.action == "deny":
             self._family.started -= 1
-            raise SessionDenied(denial_text(asked))
-        task = str((asked.data or {}).get("task", task))
+            raise SessionDenied(denial_text(allowed))
+        task = str((allowed.data or {}).get("task", task))
         return await self._run(parent, agent_name, agent, task, context)
 
     def _parent(self) -> AmplifierSession:
@@ -106,24 +110,23 @@ class Spawner:
         context: str | None,
     ) -> dict[str, Any]:
         started = time.monotonic()
-        answer: dict[str, Any] = {"output": "", "session_id": "", "status": "interrupted"}
+        report = _report("", "", "interrupted")
         try:
-            answer = await self._converse(parent, name, agent, _prompt(task, context))
+            report = await self._converse(parent, name, agent, _prompt(task, context))
         except Exception as error:
-            answer["status"], answer["output"] = "error", describe_error(error)
+            report = _report(describe_error(error), "", "error")
             raise
         finally:
-            spent = int((time.monotonic() - started) * 1000)
-            told = {
-                "parent_session_id": parent.session_id,
-                "agent_name": name,
-                "task": task,
-                "result": dict(answer),
-                "duration_ms": spent,
-                "status": answer["status"],
-            }
-            await asyncio.shield(parent.coordinator.notify(AGENT_COMPLETE, told))
-        return answer
+            complete = AgentCompleteData(
+                parent_session_id=parent.session_id,
+                agent_name=name,
+                task=task,
+                result=dict(report),
+                duration_ms=int((time.monotonic() - started) * 1000),
+                status=report["status"],
+            )
+            await asyncio.shield(parent.coordinator.notify(AGENT_COMPLETE, complete))
+        return report
 
     async def _converse(
         self, parent: AmplifierSession, name: str, agent: Mapping[str, Any], prompt: str
@@ -136,20 +139,21 @@ class Spawner:
         reason: Literal["complete", "user_exit"] = "user_exit"
         try:
             await _restrict(child, agent, name)
-            fork = {"parent_id": parent.session_id, "agent_name": name}
+            fork = SessionForkData(child_id=child.session_id, agent_name=name)
             await child.coordinator.notify(SESSION_FORK, fork)
             output = await child.execute(prompt)
             reason = "complete"
-            return {
-                "output": output,
-                "session_id": child.session_id,
-                "status": "success" if child.status == "idle" else "interrupted",
-            }
+            status: Status = "success" if child.status == "idle" else "interrupted"
+            return _report(output, child.session_id, status)
         finally:
             stop()
             self._family.running.discard(child.session_id)
             _add_tokens(parent, child)
             await asyncio.shield(child.cleanup(reason))
+
+
+def _report(output: str, session_id: str, status: Status) -> dict[str, Any]:
+    return {"output": output, "session_id": session_id, "status": status}
 
 
 def _prompt(task: str, context: str | None) -> str:
@@ -167,14 +171,15 @@ async def _restrict(child: AmplifierSession, agent: Mapping[str, Any], name: str
         raise SessionError(
             f"Agent {name!r} wants the tools {sorted(missing)}; have {sorted(tools)}"
         )
-    for tool in set(tools) - allowed - _of_own_modules(child, agent):
+    own = own_tool_modules(agent)
+    brought = {
+        tool
+        for one in child.mounting.mounted
+        if one.kind == "tools" and one.entry in own
+        for tool in one.objects.get("tools", {})
+    }
+    for tool in set(tools) - allowed - brought:
         await child.coordinator.unmount("tools", tool)
-
-
-def _of_own_modules(child: AmplifierSession, agent: Mapping[str, Any]) -> set[str]:
-    placed = getattr(child.mounting, "placed", ())
-    listed = [one for one in agent.get("tools") or () if not isinstance(one, str)]
-    return {tool for one in placed if one.entry in listed for tool in one.objects["tools"]}
 
 
 def _pass_on_cancellation(parent: AmplifierSession, child: AmplifierSession) -> Callable[[], None]:

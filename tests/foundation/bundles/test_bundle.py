@@ -21,7 +21,7 @@ from amplifier_foundation.bundles import (
     validate_mount_plan,
 )
 from amplifier_foundation.bundles.merge import merge
-from amplifier_foundation.bundles.node import Place, located, plain
+from amplifier_foundation.bundles.node import Place, make_node, to_plain
 from amplifier_foundation.bundles.reader import read_text
 from amplifier_foundation.bundles.substitution import substitute
 
@@ -349,11 +349,11 @@ mappings = st.fixed_dictionaries({}, optional={"a": section, "b": section, "c": 
 
 def _merged(*layers: dict[str, Any]) -> Any:
     place = Place("x")
-    nodes = [located(layer, place) for layer in layers]
+    nodes = [make_node(layer, place) for layer in layers]
     result = nodes[0]
     for node in nodes[1:]:
         result = merge(result, node)
-    return plain(result)
+    return to_plain(result)
 
 
 @given(mappings, mappings, mappings)
@@ -369,10 +369,10 @@ def test_merging_is_associative_and_has_a_neutral_element(
 def test_merging_leaves_its_inputs_alone(a: dict[str, Any], b: dict[str, Any]) -> None:
     """Frozen values, replaced rather than changed."""
     place = Place("x")
-    below, above = located(a, place), located(b, place)
-    before = copy.deepcopy((plain(below), plain(above)))
+    below, above = make_node(a, place), make_node(b, place)
+    before = copy.deepcopy((to_plain(below), to_plain(above)))
     merge(below, above)
-    assert (plain(below), plain(above)) == before
+    assert (to_plain(below), to_plain(above)) == before
 
 
 @given(st.text().filter(lambda text: "${" not in text))
@@ -397,7 +397,7 @@ def test_any_plan_gets_sentences_and_never_a_crash(value: Any) -> None:
 
 def _problems_of(text: str) -> str:
     try:
-        json.dumps(plain(read_text(text, "f.yaml", {}, set())), default=str)
+        json.dumps(to_plain(read_text(text, "f.yaml", {}, set())), default=str)
     except BundleError as error:
         return str(error)
     return ""

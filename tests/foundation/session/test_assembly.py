@@ -13,7 +13,8 @@ from amplifier_core.models import HookResult
 from amplifier_core.session import AmplifierSession
 from amplifier_core.testing import MemoryAudit
 from amplifier_foundation.bundles import load_bundle
-from amplifier_foundation.session.assembly import audit_folder, open_session
+from amplifier_foundation.session.assembly import open_session
+from amplifier_foundation.session.trail import audit_folder
 from tests.support.project import Person, Workshop, calls, script
 
 

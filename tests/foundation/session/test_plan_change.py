@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_foundation.session.plan_change import changed_again
+from amplifier_foundation.session.plan_change import repeat_change
 
 NAMES = st.sampled_from("abcd")
 VALUES = st.integers(0, 3) | st.lists(st.integers(0, 3), max_size=2)
@@ -23,13 +23,13 @@ PLANS = st.fixed_dictionaries(
 @given(base=PLANS, newer=PLANS)
 def test_without_a_change_the_newer_plan_is_used(base: Any, newer: Any) -> None:
     """Nothing was changed: nothing is changed again."""
-    assert changed_again(base, base, newer) == newer
+    assert repeat_change(base, base, newer) == newer
 
 
 @given(base=PLANS, changed=PLANS)
 def test_without_an_edit_the_changed_plan_stays(base: Any, changed: Any) -> None:
     """The files say what they said: the plan stays what the hooks made of it."""
-    assert in_any_order(changed_again(base, changed, base)) == in_any_order(changed)
+    assert in_any_order(repeat_change(base, changed, base)) == in_any_order(changed)
 
 
 def in_any_order(plan: dict[str, Any]) -> dict[str, Any]:
@@ -56,4 +56,4 @@ def test_lists_of_modules_are_merged_by_entry(
     base: list[Any], changed: list[Any], newer: list[Any], expected: list[Any]
 ) -> None:
     """Added is added, removed is removed, changed is changed; what is gone stays gone."""
-    assert changed_again(base, changed, newer) == expected
+    assert repeat_change(base, changed, newer) == expected

@@ -17,7 +17,8 @@ from amplifier_apps.cli.display.display import LAST, Display, make_display, mode
 from amplifier_core.events import EXECUTION_COMPLETE
 from amplifier_core.models import CONTINUE, HookResult
 from amplifier_foundation.bundles import Bundle, load_bundle
-from amplifier_foundation.session.assembly import AssembledSession, open_session
+from amplifier_foundation.session.assembled import AssembledSession
+from amplifier_foundation.session.assembly import open_session
 from amplifier_foundation.session.store import SavedSession, SessionInfo, SessionStore
 
 STOPPING = "Stopping after this step; Ctrl-C once more stops at once."

@@ -12,54 +12,64 @@ from amplifier_foundation.bundles.node import Node
 _PATH_STARTS = ("./", "../", "/", "~/")
 
 
-def shaped(document: Node, base: Path) -> Node:
+def write_out(document: Node, base: Path) -> Node:
     """Module ids as entries, and paths counted from the folder of the file that wrote them."""
-    document = _module_lists(document, base)
-    document = _at(document, "session", lambda node: _session(node, base))
-    document = _at(document, "audit", lambda node: _at(node, "path", lambda p: _path(p, base)))
-    return _at(document, "agents", lambda node: _each(node, lambda agent: _agent(agent, base)))
+    document = _change_lists(document, base)
+    document = _change_key(document, "session", lambda node: _write_session(node, base))
+    document = _change_key(
+        document, "audit", lambda node: _change_key(node, "path", lambda p: _resolve_path(p, base))
+    )
+    return _change_key(
+        document,
+        "agents",
+        lambda node: _change_values(node, lambda agent: _write_agent(agent, base)),
+    )
 
 
-def _at(node: Node, key: str, change: Callable[[Node], Node]) -> Node:
+def _change_key(node: Node, key: str, change: Callable[[Node], Node]) -> Node:
     child = node.mapping().get(key)
     return node if child is None else node.with_key(key, change(child))
 
 
-def _each(node: Node, change: Callable[[Node], Node]) -> Node:
+def _change_values(node: Node, change: Callable[[Node], Node]) -> Node:
     if not isinstance(node.value, dict):
         return node
     return replace(node, value={key: change(child) for key, child in node.value.items()})
 
 
-def _elements(node: Node, change: Callable[[Node], Node]) -> Node:
+def _change_items(node: Node, change: Callable[[Node], Node]) -> Node:
     return replace(node, value=tuple(map(change, node.value))) if node.items() else node  # type: ignore[arg-type]
 
 
-def _module_lists(node: Node, base: Path, keys: tuple[str, ...] = MODULE_LISTS) -> Node:
+def _change_lists(node: Node, base: Path, keys: tuple[str, ...] = MODULE_LISTS) -> Node:
     for key in keys:
-        node = _at(node, key, lambda entries: _elements(entries, lambda e: _entry(e, base)))
+        node = _change_key(
+            node, key, lambda entries: _change_items(entries, lambda e: _write_entry(e, base))
+        )
     return node
 
 
-def _session(node: Node, base: Path) -> Node:
+def _write_session(node: Node, base: Path) -> Node:
     for key in ("orchestrator", "context"):
-        node = _at(node, key, lambda entry: _entry(entry, base))
+        node = _change_key(node, key, lambda entry: _write_entry(entry, base))
     return node
 
 
-def _agent(agent: Node, base: Path) -> Node:
-    agent = _at(agent, "session", lambda node: _session(node, base))
-    agent = _at(agent, "tools", lambda tools: _elements(tools, lambda tool: _tool(tool, base)))
-    return _module_lists(agent, base, ("providers", "hooks"))
+def _write_agent(agent: Node, base: Path) -> Node:
+    agent = _change_key(agent, "session", lambda node: _write_session(node, base))
+    agent = _change_key(
+        agent, "tools", lambda tools: _change_items(tools, lambda tool: _write_tool(tool, base))
+    )
+    return _change_lists(agent, base, ("providers", "hooks"))
 
 
-def _tool(tool: Node, base: Path) -> Node:
+def _write_tool(tool: Node, base: Path) -> Node:
     """Tools have names like Read, modules have ids like tool-filesystem."""
     is_module = isinstance(tool.value, dict) or "-" in str(tool.value) or "/" in str(tool.value)
-    return _entry(tool, base) if is_module else tool
+    return _write_entry(tool, base) if is_module else tool
 
 
-def _entry(entry: Node, base: Path) -> Node:
+def _write_entry(entry: Node, base: Path) -> Node:
     if isinstance(entry.value, str):
         entry = Node({"module": entry}, entry.place)
     module = entry.text("module")
@@ -67,10 +77,10 @@ def _entry(entry: Node, base: Path) -> Node:
         path = replace(entry.mapping()["module"], value=module)
         stem = Path(module).stem.replace("_", "-")
         entry = entry.with_key("source", path).with_key("module", replace(path, value=stem))
-    return _at(entry, "source", lambda node: _path(node, base))
+    return _change_key(entry, "source", lambda node: _resolve_path(node, base))
 
 
-def _path(node: Node, base: Path) -> Node:
+def _resolve_path(node: Node, base: Path) -> Node:
     if not isinstance(node.value, str) or not node.value or "://" in node.value:
         return node
     return replace(node, value=str((base / Path(node.value).expanduser()).absolute()))

@@ -1,0 +1,114 @@
+"""A mount plan as values: what a session is made of, with the short forms written out.
+
+Plans travel as plain dicts, in bundles, in events and in `session.config`. Whoever works with one
+reads it here, so that an entry has one form and a mistake one sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from amplifier_core.errors import ModuleLoadError
+
+LISTS = ("providers", "tools", "hooks")
+EXAMPLES = {"orchestrator": "loop-basic", "context": "context-simple"}
+"""The modules that a session cannot do without, each with one that would do."""
+
+
+class _Section(BaseModel):
+    """A part of a plan. Keys that the kernel does not know are kept for those who do."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plain form, with what was written and nothing else."""
+        return self.model_dump(exclude_unset=True)
+
+
+class ModuleEntry(_Section):
+    """One module that a plan asks for."""
+
+    module: str
+    source: str | None = None
+    name: str | None = None
+    config: dict[str, Any] = Field(default_factory=dict)
+    priority: int | None = None
+    required: bool = False
+
+
+class SessionSection(_Section):
+    """The settings of a session, with the two modules that it cannot do without."""
+
+    orchestrator: ModuleEntry
+    context: ModuleEntry
+
+
+class MountPlan(_Section):
+    """A whole plan."""
+
+    session: SessionSection
+    providers: tuple[ModuleEntry, ...] = ()
+    tools: tuple[ModuleEntry, ...] = ()
+    hooks: tuple[ModuleEntry, ...] = ()
+
+    @classmethod
+    def parse(cls, plan: Any) -> Self:
+        """Read a plan; raises when it is no plan, or when an entry does not name its module."""
+        check_plan(plan)
+        needed = {kind: _read_needed(plan, kind) for kind in EXAMPLES}
+        lists = {kind: _read_list(kind, plan.get(kind) or ()) for kind in LISTS}
+        return cls(**{**plan, **lists, "session": SessionSection(**{**plan["session"], **needed})})
+
+    def entries(self) -> Iterator[tuple[str, ModuleEntry]]:
+        """Every entry with its kind, in the order in which a session mounts them."""
+        yield "context", self.session.context
+        yield from (("hooks", entry) for entry in self.hooks)
+        yield "orchestrator", self.session.orchestrator
+        yield from (("providers", entry) for entry in self.providers)
+        yield from (("tools", entry) for entry in self.tools)
+
+
+def check_plan(plan: Any) -> None:
+    """Refuse what cannot be the plan of any session."""
+    if not isinstance(plan, Mapping):
+        raise TypeError(f"A session needs a mount plan, got {type(plan).__name__}")
+    session = plan.get("session")
+    for kind, example in EXAMPLES.items():
+        if not isinstance(session, Mapping) or not session.get(kind):
+            raise ValueError(f"The mount plan needs session.{kind}, such as {example!r}")
+
+
+def read_entry(kind: str, entry: Any) -> ModuleEntry:
+    """One entry of a plan, in whichever form it was written."""
+    if isinstance(entry, ModuleEntry):
+        return entry
+    given = {"module": entry} if isinstance(entry, str) else entry
+    named = isinstance(given, Mapping) and (given.get("module") or given.get("source"))
+    if not named:
+        raise ModuleLoadError(f"An entry of {kind} names its module, got {entry!r}")
+    known = {key: value for key, value in given.items() if value is not None}
+    try:
+        return ModuleEntry.model_validate({**known, "module": named})
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        where = ".".join(map(str, wrong["loc"]))
+        message = f"Module {named!r}: {where}: {wrong['msg']}, got {wrong['input']!r}"
+        raise ModuleLoadError(message, module_id=str(named)) from error
+
+
+def _read_needed(plan: Mapping[str, Any], kind: str) -> ModuleEntry:
+    """The loop or the context; plans of the ecosystem keep its options beside the session."""
+    entry, beside = read_entry(kind, plan["session"][kind]), plan.get(kind)
+    given: dict[str, Any] = {"required": True}
+    if "config" not in entry.model_fields_set and isinstance(beside, Mapping):
+        given["config"] = dict(beside.get("config", beside))
+    return entry.model_copy(update=given)
+
+
+def _read_list(kind: str, entries: Any) -> tuple[ModuleEntry, ...]:
+    if not isinstance(entries, list | tuple):
+        raise TypeError(f"{kind} of a mount plan is a list, got {type(entries).__name__}")
+    return tuple(read_entry(kind, entry) for entry in entries)

@@ -1,0 +1,79 @@
+"""The documents of one load: each bundle file over the files that it includes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from amplifier_foundation.bundles import schema
+from amplifier_foundation.bundles.long_form import write_out
+from amplifier_foundation.bundles.merge import overlay
+from amplifier_foundation.bundles.node import (
+    BundleError,
+    Node,
+    Place,
+    Problem,
+    find_broken,
+    raise_problems,
+)
+from amplifier_foundation.bundles.reader import read_file
+
+
+@dataclass
+class DocumentReader:
+    """Reads files with their includes, and remembers which ones and what in them is secret."""
+
+    env: Mapping[str, str]
+    sources: list[Path] = field(default_factory=list)
+    secrets: set[str] = field(default_factory=set)
+
+    def read_layers(self, layers: list[Path], *, defaults: bool) -> list[Node]:
+        """Topmost first; a layer that does not inherit is the last."""
+        found: list[Node] = []
+        for layer in layers:
+            found.append(self.read(layer.absolute()))
+            if not _inherits(found[-1]):
+                return found
+        return [*found, self.read_packaged()] if defaults else found
+
+    def read_packaged(self) -> Node:
+        """The bundle that comes with the package."""
+        with as_file(files("amplifier_foundation.bundles") / "default.yaml") as path:
+            return self.read(path)
+
+    def read(self, path: Path, chain: tuple[Path, ...] = ()) -> Node:
+        """One file over the files it includes; `chain` has the files that led here."""
+        node = read_file(path, self.env, self.secrets)
+        if path not in self.sources:
+            self.sources.append(path)
+        node = write_out(node, path.parent)
+        raise_problems(schema.find_problems(node))
+        below = Node({}, Place("nothing"))
+        for name in _list_includes(node):
+            below = overlay(below, self._include(name, path, (*chain, path)))
+        return overlay(below, node.without("include"))
+
+    def _include(self, name: Node, path: Path, chain: tuple[Path, ...]) -> Node:
+        raise_problems(find_broken(name))
+        target = Path(os.path.normpath(path.parent / Path(str(name.value)).expanduser()))
+        if target in chain:
+            circle = " → ".join(str(step) for step in (*chain[chain.index(target) :], target))
+            raise BundleError([Problem(name.place, "include", f"includes itself: {circle}")])
+        if not target.is_file():
+            raise BundleError([Problem(name.place, "include", f"no file {str(target)!r}")])
+        return self.read(target, chain)
+
+
+def _list_includes(node: Node) -> tuple[Node, ...]:
+    found = node.mapping().get("include")
+    if found is None:
+        return ()
+    return found.items() if isinstance(found.value, tuple) else (found,)
+
+
+def _inherits(document: Node) -> bool:
+    found = document.mapping().get("inherit")
+    return found is None or found.value is not False

@@ -1,0 +1,53 @@
+"""Mount plans that are written in code: the same rules as for files, and no files behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.mounting.plan import EXAMPLES
+from amplifier_foundation.bundles import schema
+from amplifier_foundation.bundles.bundle import Bundle, make_bundle
+from amplifier_foundation.bundles.long_form import write_out
+from amplifier_foundation.bundles.node import (
+    Node,
+    Place,
+    Problem,
+    find_broken,
+    make_node,
+    raise_problems,
+)
+
+
+def mount_plan_problems(plan: Mapping[str, Any], name: str = "mount plan") -> tuple[Problem, ...]:
+    """Everything that is wrong with a mount plan written in code."""
+    if not isinstance(plan, Mapping):
+        return (Problem(Place(name), "", f"must be a mapping, got {type(plan).__name__}"),)
+    document = _read(plan, name)
+    return (*schema.find_problems(document, schema.MOUNT_PLAN), *find_incomplete(document))
+
+
+def validate_mount_plan(plan: Mapping[str, Any], name: str = "mount plan") -> None:
+    """Raises `BundleError` with every problem, each with its key and the nearest right one."""
+    raise_problems(mount_plan_problems(plan, name))
+
+
+def bundle_from_plan(plan: Mapping[str, Any], name: str = "mount plan") -> Bundle:
+    """A bundle from a plan that was written in code; checked, and with no files behind it."""
+    validate_mount_plan(plan, name)
+    return make_bundle(_read(plan, name), (), (), frozenset(), None)
+
+
+def find_incomplete(document: Node) -> Iterator[Problem]:
+    """What a document still lacks when all its layers are merged."""
+    yield from find_broken(document)
+    session = document.mapping().get("session") or Node({}, document.place)
+    for key, example in EXAMPLES.items():
+        if key not in session.mapping():
+            message = f"is missing; a session needs one, such as {example!r}"
+            yield Problem(session.place, f"session.{key}", message)
+
+
+def _read(plan: Mapping[str, Any], name: str) -> Node:
+    return write_out(make_node(plan, Place(name)), Path.cwd())

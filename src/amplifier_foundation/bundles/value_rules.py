@@ -1,0 +1,69 @@
+"""Rules for single values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from amplifier_core.utils.suggest import suggest
+from amplifier_foundation.bundles.node import Node, Problem
+from amplifier_foundation.bundles.rule import Rule, wrong_kind
+
+
+def anything(node: Node, key: str) -> Iterator[Problem]:
+    """Whatever the module itself will check."""
+    return iter(())
+
+
+def text(node: Node, key: str) -> Iterator[Problem]:
+    """A text that says something."""
+    if not isinstance(node.value, str):
+        yield wrong_kind(node, key, "a text")
+    elif not node.value.strip():
+        yield Problem(node.place, key, "must not be empty")
+
+
+def boolean(node: Node, key: str) -> Iterator[Problem]:
+    """True or false."""
+    if not isinstance(node.value, bool):
+        yield wrong_kind(node, key, "true or false")
+
+
+def switch(node: Node, key: str) -> Iterator[Problem]:
+    """True, false, or nothing, as `${NAME:+true}` leaves behind."""
+    if node.value is not None:
+        yield from boolean(node, key)
+
+
+def integer(least: int | None = None) -> Rule:
+    """A whole number, perhaps not under a least one."""
+
+    def check(node: Node, key: str) -> Iterator[Problem]:
+        if not isinstance(node.value, int) or isinstance(node.value, bool):
+            yield wrong_kind(node, key, "a whole number")
+        elif least is not None and node.value < least:
+            yield Problem(node.place, key, f"must be at least {least}, got {node.value}")
+
+    return check
+
+
+def seconds(node: Node, key: str) -> Iterator[Problem]:
+    """A time span: positive and finite."""
+    value = node.value
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        yield wrong_kind(node, key, "a number of seconds")
+    elif not (math.isfinite(value) and value > 0):
+        yield Problem(node.place, key, f"must be positive and finite, got {value}")
+
+
+def choice(*options: str) -> Rule:
+    """One of a few words."""
+
+    def check(node: Node, key: str) -> Iterator[Problem]:
+        if not isinstance(node.value, str):
+            yield wrong_kind(node, key, f"one of {list(options)}")
+        elif node.value not in options:
+            hint = suggest(node.value, options)
+            yield Problem(node.place, key, f"unknown value {node.value!r}; {hint}")
+
+    return check

@@ -1,0 +1,53 @@
+"""The session that comes of a bundle: it goes on while hooks want it to, and closes its trail."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+from amplifier_core.session import AmplifierSession, EndReason
+
+MOST_CONTINUATIONS = 8
+"""How often hooks may keep the agent from stopping after one prompt."""
+
+
+class AssembledSession(AmplifierSession):
+    """A session that also closes what was opened for it."""
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        *,
+        owned: Iterable[Callable[[], Awaitable[Any]]] = (),
+        **options: Any,
+    ) -> None:
+        super().__init__(config, **options)
+        self._owned = list(owned)
+        self._wanted_next: list[str] = []
+
+    @property
+    def failures(self) -> list[str]:
+        """Modules that were left out, each with its reason."""
+        return [one.error for one in self.mounting.mounted if one.error is not None]
+
+    def keep_working(self, reason: str) -> None:
+        """Do not let the agent stop after this prompt: the reason is what it works on next."""
+        self._wanted_next.append(reason)
+
+    async def execute(self, prompt: str, metadata: Mapping[str, Any] | None = None) -> str:
+        """Process a prompt, and what hooks want done before the agent may stop."""
+        self._wanted_next.clear()
+        reply = await super().execute(prompt, metadata)
+        for _ in range(MOST_CONTINUATIONS):
+            if not self._wanted_next or self.status != "idle":
+                break
+            wanted = "\n\n".join(self._wanted_next)
+            self._wanted_next.clear()
+            reply = await super().execute(wanted, {"source": "stop_hook"})
+        return reply
+
+    async def cleanup(self, reason: EndReason = "complete") -> None:
+        """End the session, then close the trail: the end itself is on record."""
+        await super().cleanup(reason)
+        while self._owned:
+            await self._owned.pop()()

@@ -1,0 +1,130 @@
+"""From the modules that are mounted to those of another plan: all of them, or none."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.injection.placing import add_message
+from amplifier_core.mount_points import NAMED
+from amplifier_core.mounting import Mounted, Mounting
+from amplifier_core.mounting.plan import ModuleEntry, MountPlan
+from amplifier_foundation.session.watched_files import Stamp, list_files, stamp_files
+
+_SINGLE = ("context", "orchestrator")
+
+
+@dataclass(slots=True)
+class Slot:
+    """One entry of the new plan, and the module that fills it."""
+
+    kind: str
+    entry: ModuleEntry
+    stamp: Stamp
+    mounted: Mounted | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What another plan changes: entries to mount, and modules that nobody wants any more."""
+
+    slots: list[Slot]
+    fresh: list[Slot]
+    gone: list[Mounted]
+
+    @property
+    def mounted(self) -> list[str]:
+        """The ids of the modules that come in."""
+        return [slot.entry.module for slot in self.fresh]
+
+    @property
+    def removed(self) -> list[str]:
+        """The ids of the modules that go without another one of their id coming in."""
+        return [one.id for one in self.gone if one.id not in self.mounted]
+
+
+class ModuleExchange:
+    """Exchanges modules of one session. Those whose entry and files are the same stay."""
+
+    def __init__(self, coordinator: SessionCoordinator, mounting: Mounting, folder: Path) -> None:
+        self._coordinator = coordinator
+        self._mounting = mounting
+        self._folder = folder
+        self._stamps = {one: self._stamp(one.entry) for one in mounting.mounted}
+
+    def compare(self, plan: MountPlan) -> Exchange:
+        """Match the entries of a plan with the modules that are mounted."""
+        left = list(self._mounting.mounted)
+        slots = [Slot(kind, entry, self._stamp(entry)) for kind, entry in plan.entries()]
+        for slot in slots:
+            slot.mounted = next((one for one in left if self._fills(one, slot)), None)
+            if slot.mounted is not None:
+                left.remove(slot.mounted)
+        return Exchange(slots, [slot for slot in slots if slot.mounted is None], left)
+
+    async def apply(self, exchange: Exchange) -> None:
+        """Mount what is new beside the old, then swap; if one fails to mount, nothing changes."""
+        old_context = self._coordinator.context
+        await self._mount(exchange.fresh)
+        await self._swap(exchange)
+        if self._coordinator.context is not old_context:
+            await _move_messages(old_context, self._coordinator.context)
+        filled = [(slot.mounted, slot.stamp) for slot in exchange.slots]
+        self._stamps = {mounted: stamp for mounted, stamp in filled if mounted is not None}
+        fresh = {slot.mounted for slot in exchange.fresh}
+        await self._mounting.ready(one for one in self._mounting.mounted if one in fresh)
+
+    def _stamp(self, entry: ModuleEntry) -> Stamp:
+        return stamp_files(list_files(entry, self._folder))
+
+    def _fills(self, mounted: Mounted, slot: Slot) -> bool:
+        if _identity(mounted.kind, mounted.entry) != _identity(slot.kind, slot.entry):
+            return False
+        return self._stamps.get(mounted) == slot.stamp
+
+    async def _mount(self, fresh: list[Slot]) -> None:
+        points = self._coordinator.mount_points
+        before = {key: dict(points[key]) for key in NAMED} | {key: points[key] for key in _SINGLE}
+        known = set(self._mounting.mounted)
+        try:
+            for slot in fresh:
+                # At the start a module that fails is left out; in an edit it is a mistake.
+                entry = slot.entry.model_copy(update={"required": True})
+                slot.mounted = await self._mounting.mount(slot.kind, entry)
+        except BaseException:
+            for mounted in reversed([one for one in self._mounting.mounted if one not in known]):
+                await self._mounting.unmount(mounted)
+            points.update(before)
+            raise
+
+    async def _swap(self, exchange: Exchange) -> None:
+        points = self._coordinator.mount_points
+        final: dict[str, Any] = {key: points[key] for key in _SINGLE}
+        for point in NAMED:
+            final[point] = _collect_objects(exchange.slots, point)
+        # An old module's clean-up takes away what it mounted by name: let it do so on the side.
+        points.update({point: {} for point in NAMED})
+        for mounted in reversed(exchange.gone):
+            await self._mounting.unmount(mounted)
+        points.update(final)
+
+
+def _identity(kind: str, entry: ModuleEntry) -> str:
+    """What must be the same for a mounted module to stay. As JSON, in which 1 is not true."""
+    told = entry.model_dump(exclude={"required"})
+    return json.dumps([kind, told], sort_keys=True, default=str)
+
+
+def _collect_objects(slots: list[Slot], point: str) -> dict[str, Any]:
+    modules = [slot.mounted for slot in slots if slot.mounted is not None]
+    return {name: one for module in modules for name, one in module.objects.get(point, {}).items()}
+
+
+async def _move_messages(old: Any, new: Any) -> None:
+    found = old.get_messages()
+    for message in await found if inspect.isawaitable(found) else found:
+        await add_message(new, message)

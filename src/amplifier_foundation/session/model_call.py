@@ -1,0 +1,33 @@
+"""A question to the session's model, outside the conversation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.errors import SessionError
+from amplifier_core.message_models import ChatRequest, Message
+from amplifier_core.mounting.provider import resolve_provider
+
+
+async def ask_model(
+    coordinator: SessionCoordinator, prompt: str, system: str | None, max_output_tokens: int
+) -> str:
+    """The model's answer; no event tells of it, and the conversation does not have it."""
+    provider = _find_provider(coordinator)
+    messages = [Message(role="user", content=prompt)]
+    if system:
+        messages.insert(0, Message(role="system", content=system))
+    request = ChatRequest(messages=messages, max_output_tokens=max_output_tokens)
+    text: str = (await provider.complete(request)).text
+    return text
+
+
+def _find_provider(coordinator: SessionCoordinator) -> Any:
+    providers, loop = coordinator.get("providers"), coordinator.get("orchestrator")
+    found = resolve_provider(providers, loop)
+    if found is None:
+        raise SessionError("No provider is mounted; there is no model to ask")
+    if not getattr(found, "answers_side_calls", True):
+        raise SessionError("A scripted model plays its script and answers nothing else")
+    return found

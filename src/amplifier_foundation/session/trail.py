@@ -1,0 +1,84 @@
+"""The trail of a session: where it lies, how its bundle wants it, and what it says on resume."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from amplifier_foundation.session.store import data_home
+from amplifier_foundation.session.unknown_outcomes import UnknownOutcome, unknown_outcomes
+
+if TYPE_CHECKING:
+    from amplifier_audit import Signer
+    from amplifier_audit.writer.log import AuditLog
+
+_SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+
+
+def audit_folder(options: Mapping[str, Any], session_id: str) -> Path:
+    """Where the trail of a session lies: one folder each, as each has one writer."""
+    root = options.get("path")
+    base = Path(root) if root else data_home() / "amplifier" / "audit"
+    digest = hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()
+    return base / (session_id if _SAFE_ID.fullmatch(session_id) else digest)
+
+
+async def open_trail(
+    options: Mapping[str, Any], session_id: str, alarm: Callable[[str], None]
+) -> AuditLog | None:
+    """Open the trail as the `audit` section says; None if it is not enabled."""
+    if not options.get("enabled"):
+        return None
+    # A session without a trail does not pay for what writes one.
+    from amplifier_audit.writer.anchors import to_file
+    from amplifier_audit.writer.log import AuditLog, AuditSettings
+
+    settings = AuditSettings(
+        level=options.get("level", "normal"),
+        on_failure=options.get("on_failure", "deny"),
+        values="committed" if options.get("mode") == "commitment" else "inline",
+    )
+    signer = await asyncio.to_thread(_load_signer, options.get("sign"))
+    return await AuditLog.open(
+        audit_folder(options, session_id),
+        settings,
+        signer=signer,
+        anchors=tuple(to_file(_expand(path)) for path in options.get("anchors") or ()),
+        alarm=alarm,
+    )
+
+
+def find_unknown_outcomes(options: Mapping[str, Any], session_id: str) -> list[UnknownOutcome]:
+    """What an earlier process of this session had started when it died, by its trail."""
+    from amplifier_audit.files.directory import NotALog
+    from amplifier_audit.reader.reading import open_log, read_records
+
+    if not options.get("enabled"):
+        return []
+    try:
+        return unknown_outcomes(read_records(open_log(audit_folder(options, session_id))))
+    except NotALog:
+        return []
+
+
+def _load_signer(sign: bool | str | None) -> Signer | None:
+    """The key at a path, or this person's own, which is made when it is first needed."""
+    if not sign:
+        return None
+    from amplifier_audit.signing import create_key, load_signer
+
+    if isinstance(sign, str):
+        return load_signer(_expand(sign))
+    path = data_home() / "amplifier" / "audit.key"
+    if path.exists():
+        return load_signer(path)
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return create_key(path)
+
+
+def _expand(path: str) -> Path:
+    return Path(path).expanduser()
