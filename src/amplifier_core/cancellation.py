@@ -5,75 +5,104 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Callable
+from enum import StrEnum
 from typing import Any
 
-from amplifier_core.utils import describe_error, run_with_timeout
+from amplifier_core.utils import PATIENCE, describe_error, run_with_timeout
 
 logger = logging.getLogger(__name__)
 
-PATIENCE = 10.0
-"""Seconds that one callback may take."""
+
+class CancellationState(StrEnum):
+    """How urgently a stop is wanted."""
+
+    NONE = "none"
+    GRACEFUL = "graceful"
+    IMMEDIATE = "immediate"
 
 
 class CancellationToken:
-    """Loops look at it between steps; an immediate request also runs the callbacks."""
+    """Loops look at it between steps; whoever has to act at once registers a callback."""
 
     def __init__(self) -> None:
-        self._state = "none"
+        self._state = CancellationState.NONE
         self._callbacks: list[Callable[[], Any]] = []
-        self.running_tools: dict[str, str] = {}
+        self._running: dict[str, str] = {}
+        self._children: list[CancellationToken] = []
 
     @property
     def state(self) -> str:
         """`none`, `graceful` or `immediate`."""
-        return self._state
+        return self._state.value
 
     @property
     def is_cancelled(self) -> bool:
-        return self._state != "none"
+        return self._state is not CancellationState.NONE
 
     @property
     def is_graceful(self) -> bool:
-        return self._state == "graceful"
+        return self._state is CancellationState.GRACEFUL
 
     @property
     def is_immediate(self) -> bool:
-        return self._state == "immediate"
+        return self._state is CancellationState.IMMEDIATE
+
+    # Wanting a stop
 
     def request_graceful(self) -> bool:
         """Finish the running step, then stop; False if a stop was wanted already."""
         if self.is_cancelled:
             return False
-        self._state = "graceful"
+        self._state = CancellationState.GRACEFUL
+        for child in list(self._children):
+            child.request_graceful()
         return True
+
+    def request_cancellation(self) -> bool:
+        """The same as `request_graceful`."""
+        return self.request_graceful()
 
     def request_immediate(self) -> bool:
         """Stop now; False if that was wanted already."""
         if self.is_immediate:
             return False
-        self._state = "immediate"
+        # Set before the children are told, so that a circle of tokens comes to an end.
+        self._state = CancellationState.IMMEDIATE
+        for child in list(self._children):
+            child.request_immediate()
         return True
 
     def reset(self) -> None:
-        """A new turn begins."""
-        self._state = "none"
-        self.running_tools.clear()
+        """A new turn begins. Children have turns of their own and are left alone."""
+        self._state = CancellationState.NONE
+        self._running.clear()
 
-    def register_tool_start(self, call_id: str, name: str) -> None:
-        """A tool is running."""
-        self.running_tools[call_id] = name
+    # Whom it reaches
 
-    def register_tool_complete(self, call_id: str) -> None:
-        """It is through."""
-        self.running_tools.pop(call_id, None)
+    def register_child(self, child: CancellationToken) -> None:
+        """Pass every request on to another token, from the state of now on."""
+        if not any(child is one for one in self._children):
+            self._children.append(child)
+        if self.is_immediate:
+            child.request_immediate()
+        elif self.is_graceful:
+            child.request_graceful()
+
+    def unregister_child(self, child: CancellationToken) -> None:
+        """Stop passing requests on; a token that is no child changes nothing."""
+        self._children = [one for one in self._children if one is not child]
 
     def on_cancel(self, callback: Callable[[], Any]) -> Callable[[], None]:
-        """Be called when a stop is wanted; returns what takes that back."""
+        """Call back when a stop is wanted; returns what takes that back."""
         self._callbacks.append(callback)
         return lambda: self._callbacks.remove(callback) if callback in self._callbacks else None
 
     async def trigger_callbacks(self) -> None:
-        """Tell everybody who asked to be told."""
+        """Run every callback, whatever one of them raises.
+
+        What is more than an error, such as KeyboardInterrupt, is raised again after the last.
+        """
+        interruption: BaseException | None = None
         for callback in list(self._callbacks):
             try:
                 outcome = callback()
@@ -81,3 +110,27 @@ class CancellationToken:
                     await run_with_timeout(outcome, PATIENCE)
             except Exception as error:  # noqa: BLE001 - a stop must reach all of them
                 logger.warning("A cancellation callback failed: %s", describe_error(error))
+            except BaseException as error:  # noqa: BLE001 - raised again below
+                interruption = interruption or error
+        if interruption is not None:
+            raise interruption
+
+    # What is running
+
+    def register_tool_start(self, call_id: str, name: str) -> None:
+        """Note that a tool is running."""
+        self._running[call_id] = name
+
+    def register_tool_complete(self, call_id: str) -> None:
+        """Note that it has ended."""
+        self._running.pop(call_id, None)
+
+    @property
+    def running_tools(self) -> set[str]:
+        """The ids of the calls that are under way."""
+        return set(self._running)
+
+    @property
+    def running_tool_names(self) -> list[str]:
+        """The names of their tools, in the order they were started."""
+        return list(self._running.values())

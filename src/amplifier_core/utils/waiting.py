@@ -1,0 +1,89 @@
+"""Waiting for foreign code, which may hang, cancel itself or refuse to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Generator
+from functools import partial
+from typing import Any, TypeVar
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+PATIENCE = 10.0
+"""Seconds for a call of foreign code that has no limit of its own: a display, a clean-up …"""
+
+STOP_ATTEMPTS = 3
+"""How often work over its time is cancelled before it is left behind."""
+
+STOP_GRACE = 0.2
+"""Seconds between those attempts."""
+
+
+async def run_with_timeout(work: Awaitable[T], seconds: float | None) -> T:
+    """The outcome of foreign work, which can neither hang nor cancel whoever waits for it.
+
+    TimeoutError when it takes longer; what does not stop then is left behind.
+    """
+    task = asyncio.ensure_future(work)
+    # What asyncio.wait does, without its two frames: thousands of approvals may be waiting here.
+    loop = task.get_loop()
+    waiter = loop.create_future()
+    wake = partial(_wake, waiter)
+    task.add_done_callback(wake)
+    timer = None if seconds is None else loop.call_later(seconds, wake)
+    try:
+        await waiter
+    finally:
+        if timer is not None:
+            timer.cancel()
+        task.remove_done_callback(wake)
+        in_time = task.done()
+        if not in_time:
+            await cancel_and_wait(task)
+    if not in_time:
+        raise TimeoutError(f"took longer than {seconds:g} s")
+    if task.cancelled():
+        raise RuntimeError("it cancelled itself")
+    return task.result()
+
+
+def _wake(waiter: asyncio.Future[None], _done: Any = None) -> None:
+    if not waiter.done():
+        waiter.set_result(None)
+
+
+async def cancel_and_wait(task: asyncio.Future[Any]) -> bool:
+    """Cancel until it ends; False, and a line in the log, if it does not."""
+    task.add_done_callback(_look_at_outcome)
+    for attempt in range(STOP_ATTEMPTS + 1):
+        task.cancel()
+        # Most work ends at once, and then the first round costs no timer.
+        await (asyncio.wait({task}, timeout=STOP_GRACE) if attempt else asyncio.sleep(0))
+        if task.done():
+            return True
+    logger.error(
+        "Work that was over its time ignores its cancellation and is left behind: %r", task
+    )
+    return False
+
+
+def _look_at_outcome(task: asyncio.Future[Any]) -> None:
+    """Nobody waits for stopped work any more, so asyncio would complain of its exception."""
+    if not task.cancelled():
+        task.exception()
+
+
+class Done:
+    """Nothing, for those who await a call and for those who do not."""
+
+    __slots__ = ()
+
+    def __await__(self) -> Generator[Any, None, None]:
+        yield from ()
+
+
+DONE = Done()
+"""What a call returns that has nothing to say and nothing left to do."""
