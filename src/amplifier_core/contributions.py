@@ -7,12 +7,9 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from amplifier_core.utils import describe_error, run_with_timeout
+from amplifier_core.utils import PATIENCE, describe_error, run_with_timeout
 
 logger = logging.getLogger(__name__)
-
-PATIENCE = 10.0
-"""Seconds that one contributor may take."""
 
 Contributor = Callable[[], Any]
 
@@ -32,7 +29,7 @@ class Contributions:
         self.channels.setdefault(channel, []).append({"name": name, "callback": callback})
 
     async def collect(self, channel: str) -> list[Any]:
-        """What the contributors of a channel have to say now; a failing one is skipped."""
+        """What the contributors of a channel contribute now; one that fails or hangs is skipped."""
         found = []
         for entry in list(self.channels.get(channel, ())):
             try:

@@ -9,13 +9,10 @@ from amplifier_core.events import ALL_EVENTS
 from amplifier_core.hooks import HookHandler
 from amplifier_core.models import HookResult
 from amplifier_core.testing import TestCoordinator
-from amplifier_core.utils import describe_error
+from amplifier_core.utils import PATIENCE, describe_error
 from amplifier_core.validation.module import ModuleValidator
 from amplifier_core.validation.report import ValidationResult
 from amplifier_core.validation.samples import sample_payload
-
-PATIENCE = 10.0
-"""Seconds that one hook may take for a sample event."""
 
 
 class HookValidator(ModuleValidator):

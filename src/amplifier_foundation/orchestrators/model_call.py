@@ -19,7 +19,7 @@ from amplifier_core.events import (
 )
 from amplifier_core.llm_errors import LLMError
 from amplifier_core.message_models import ChatRequest, ChatResponse
-from amplifier_core.utils import retry
+from amplifier_core.utils.retry import RetryConfig, retry_with_backoff
 from amplifier_foundation.orchestrators.request import RequestBuilder
 from amplifier_foundation.orchestrators.turn import Denial, LoopConfig, Turn
 
@@ -55,15 +55,16 @@ class ModelCaller:
         return await _review(turn, response, duration)
 
     async def _fetch_with_retries(self, turn: Turn, request: ChatRequest) -> ChatResponse:
-        config = self._config
+        fetch = partial(self._fetch, turn, request)
+        retries = RetryConfig(
+            max_retries=self._config.attempts - 1,
+            initial_delay=self._config.retry_delay,
+            max_delay=self._config.max_retry_delay,
+            jitter=False,
+        )
+        announce = partial(self._announce_retry, turn)
         try:
-            return await retry(
-                partial(self._fetch, turn, request),
-                attempts=config.attempts,
-                delay=config.retry_delay,
-                max_delay=config.max_retry_delay,
-                on_retry=partial(self._announce_retry, turn),
-            )
+            return await retry_with_backoff(fetch, retries, on_retry=announce)
         except LLMError as error:
             failed = ProviderErrorData(provider=turn.provider.name, error=_describe(error))
             await turn.coordinator.notify(PROVIDER_ERROR, failed)
