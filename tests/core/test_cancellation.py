@@ -15,7 +15,6 @@ from amplifier_core.testing import EventRecorder, MockTool
 from tests.support.harness import Harness
 from tests.support.sessions import SessionHarness, calls
 
-
 # The token
 
 
