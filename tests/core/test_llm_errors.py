@@ -11,7 +11,7 @@ import pytest
 from amplifier_core import llm_errors
 from amplifier_core.llm_errors import InvalidToolCallError, LLMError, RateLimitError
 
-EVERY = {
+EVERY: dict[str, type[LLMError]] = {
     name: kind
     for name, kind in inspect.getmembers(llm_errors, inspect.isclass)
     if kind.__module__ == llm_errors.__name__
@@ -56,7 +56,7 @@ def test_each_says_whether_trying_again_may_help(name: str) -> None:
 @pytest.mark.parametrize("kind", sorted(EVERY.values(), key=lambda kind: kind.__name__))
 def test_each_carries_the_facts_and_survives_a_pickle(kind: type[LLMError]) -> None:
     """Errors cross processes with everything they know."""
-    facts = {
+    facts: dict[str, Any] = {
         "provider": "p",
         "model": "m",
         "status_code": 418,

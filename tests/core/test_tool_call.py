@@ -284,7 +284,7 @@ async def test_a_cancelled_call_is_recorded_and_leaves_nothing_behind() -> None:
             await work
         finished = harness.trail.of_type("tool_finished")
         assert [one["body"]["outcome"] for one in finished] == ["cancelled"]
-        assert harness.coordinator.cancellation.running_tools == {}
+        assert harness.coordinator.cancellation.running_tools == set()
         assert asyncio.all_tasks() == before
 
 
