@@ -362,7 +362,7 @@ class ApprovalGrantedData(EventData):
 
     hook: str
     prompt: str
-    decision: str
+    decision: str | None
     by: str | None
     how: str
     digest: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -75,6 +76,13 @@ class HookResult(BaseModel, metaclass=_Interning):
         None, description="Several injections in one answer"
     )
 
+    # In `__dict__`, as pydantic keeps cached properties: not a field, so it takes no part in
+    # equality, serialisation or validation.
+    @cached_property
+    def _origin(self) -> object:
+        """The dispatch that this result was folded from; None for what a hook answered."""
+        return None
+
     def __getattr__(self, name: str) -> Any:
         """The slots that a result filled by the kernel leaves empty read as validation's None."""
         if name in ("__pydantic_extra__", "__pydantic_private__"):
@@ -105,11 +113,17 @@ CONTINUE: HookResult = continue_with(None)
 
 
 def replace_fields(result: HookResult, **changes: Any) -> HookResult:
-    """A new result with some fields changed; extra names are kept as plain attributes."""
+    """A new result with some fields changed. The caller vouches for their types."""
     fresh: HookResult = _new(HookResult)
     _set_values(fresh, {**result.__dict__, **changes})
-    _set_given(fresh, result.model_fields_set | (changes.keys() & _DEFAULTS.keys()))
+    _set_given(fresh, result.model_fields_set | changes.keys())
     return fresh
+
+
+def attach_origin(result: HookResult, origin: object) -> HookResult:
+    """The result, which nobody else holds yet, with the dispatch that it was folded from."""
+    result.__dict__["_origin"] = origin
+    return result
 
 
 def find_problem(result: HookResult) -> str | None:
@@ -130,7 +144,7 @@ class ToolResult(BaseModel):
     success: bool = True
     output: Any = None
     error: str | None = None
-    denied: bool = Field(False, description="A hook, a person or the kernel did not allow the call")
+    denied: bool = Field(False, description="Whether a hook or a person kept the tool from running")
 
     @field_validator("error", mode="before")
     @classmethod
@@ -144,6 +158,11 @@ class ToolResult(BaseModel):
     def failed(cls, error: str) -> ToolResult:
         """A call that did not work, with the sentence the agent reads."""
         return cls(success=False, error=error)
+
+    @classmethod
+    def refused(cls, sentence: str) -> ToolResult:
+        """A call that a hook, a person or the kernel did not allow."""
+        return cls(success=False, error=sentence, denied=True)
 
     def get_serialized_output(self) -> str:
         """The text that goes into the conversation."""
@@ -182,6 +201,7 @@ __all__ = [
     "Role",
     "ToolCall",
     "ToolResult",
+    "attach_origin",
     "continue_with",
     "find_problem",
     "replace_fields",

@@ -81,7 +81,7 @@ def install() -> None:
                 setattr(sys, name, _Router(stream))
 
 
-def ready() -> bool:
+def is_installed() -> bool:
     """Whether the standard streams are wrapped; somebody may have replaced them since."""
     return type(sys.stdout) is _Router and type(sys.stderr) is _Router
 

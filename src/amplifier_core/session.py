@@ -13,7 +13,7 @@ from functools import lru_cache
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from amplifier_core.coordinator import SessionCoordinator, denial_text
+from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import ModuleLoadError, SessionDenied, SessionStateError
 from amplifier_core.events import (
     CANCEL_COMPLETED,
@@ -166,14 +166,14 @@ class AmplifierSession:
         """Tell of the start; the plan that the hooks leave is the plan of this session."""
         source = "resume" if self.is_resumed else "startup"
         data = {"mount_plan": self.config, "source": source}
-        result = await self.coordinator.execute_with_hooks(SESSION_START, data)
-        if result.action == "deny":
-            raise SessionDenied(denial_text(result))
+        outcome = await self.coordinator.judge(SESSION_START, data)
+        if not outcome.allowed:
+            raise SessionDenied(outcome.denial)
         if self.is_resumed:
             count = len(await self._messages())
             resumed = {"mount_plan": self.config, "messages_count": count}
             await self.coordinator.notify(SESSION_RESUME, resumed)
-        plan: dict[str, Any] = (result.data or {}).get("mount_plan") or self.config
+        plan: dict[str, Any] = (outcome.data or {}).get("mount_plan") or self.config
         check_plan(plan)
         read_result_limit(plan)
         self.config = plan
@@ -293,11 +293,11 @@ class AmplifierSession:
 
     async def _process(self, turn: _Turn, metadata: dict[str, Any]) -> None:
         submitted = {"prompt": turn.prompt, "metadata": metadata}
-        result = await self.coordinator.execute_with_hooks(PROMPT_SUBMIT, submitted)
-        if result.action == "deny":
-            self.status, turn.reply = "denied", denial_text(result)
+        outcome = await self.coordinator.judge(PROMPT_SUBMIT, submitted)
+        if not outcome.allowed:
+            self.status, turn.reply = "denied", outcome.denial
             return
-        wanted = (result.data or {}).get("prompt", turn.prompt)
+        wanted = (outcome.data or {}).get("prompt", turn.prompt)
         if not isinstance(wanted, str):
             self.status = "denied"
             turn.reply = f"A hook left no usable prompt: {type(wanted).__name__}"

@@ -1,13 +1,15 @@
-"""What the coordinator writes down: levels, scrubbing, and what a failing disk means."""
+"""What a session writes down: levels, scrubbing, and what a failing disk means."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, TypedDict, Unpack, runtime_checkable
 
-from amplifier_core.hooks import Answer, Dispatch, HookHandler
-from amplifier_core.models import CONTINUE, HookResult
+from amplifier_core.dispatch import Answer, Dispatch
+from amplifier_core.models import CONTINUE
+from amplifier_core.precedence import fold
+from amplifier_core.registration import HookHandler
 from amplifier_core.utils import describe_error, run_with_timeout
 
 logger = logging.getLogger(__name__)
@@ -50,39 +52,68 @@ class AuditSink(Protocol):
     async def close(self) -> None: ...
 
 
+class NullSink:
+    """Where a session writes that keeps no trail."""
+
+    level: Level = "decisions"
+    on_failure: OnFailure = "warn"
+
+    def append(self, type: str, body: Mapping[str, Any], **source: Any) -> int:
+        """Forget the record."""
+        return 0
+
+    async def commit(self, sequence: int | None = None) -> None:
+        """There is nothing to wait for."""
+
+    async def close(self) -> None:
+        """There is nothing to close."""
+
+
+class Source(TypedDict, total=False):
+    """Whom a record is about."""
+
+    event: str
+    handler: HookHandler
+    hook: str
+
+
 class Trail:
     """One session's pen: knows who writes, what to leave out, and when it must be on disk."""
 
     def __init__(self, sink: AuditSink | None, session_id: str | None) -> None:
-        self.sink = sink
+        self.sink: AuditSink = NullSink() if sink is None else sink
+        self.records = sink is not None
+        """Whether anything is kept at all; who would build a body for nothing asks first."""
         self.session_id = session_id
         self.turn = 0
         self.scrubbers: list[Scrubber] = []
-        self._told = False
+        self.failed = False
         self._news: str | None = None
 
     @property
-    def full(self) -> bool:
+    def records_each_hook(self) -> bool:
         """Whether each hook's start and end are recorded."""
-        return self.sink is not None and self.sink.level == "full"
+        return self.sink.level == "full"
 
     @property
-    def normal(self) -> bool:
-        """Whether each dispatch is recorded."""
-        return self.sink is not None and self.sink.level != "decisions"
+    def records_each_event(self) -> bool:
+        """Whether each dispatch is recorded, and not the decisions alone."""
+        return self.sink.level != "decisions"
 
-    def scrubbed(self, value: Any) -> Any:
+    # Scrubbing
+
+    def scrub(self, value: Any) -> Any:
         """The value with every text in it passed through the scrubbers."""
         if not self.scrubbers:
             return value
         try:
-            return self._scrubbed(value, {})
+            return self._scrub_nested(value, {})
         except RecursionError:
             return "[withheld: nested too deep]"
 
-    def _scrubbed(self, value: Any, made: dict[int, Any]) -> Any:
+    def _scrub_nested(self, value: Any, made: dict[int, Any]) -> Any:
         if isinstance(value, str):
-            return self._scrub(value)
+            return self._scrub_text(value)
         if not isinstance(value, Mapping | list | tuple):
             return value
         if id(value) in made:
@@ -91,14 +122,14 @@ class Trail:
             fields: dict[Any, Any] = {}
             made[id(value)] = fields
             for key, entry in value.items():
-                fields[self._scrubbed(key, made)] = self._scrubbed(entry, made)
+                fields[self._scrub_nested(key, made)] = self._scrub_nested(entry, made)
             return fields
         entries: list[Any] = []
         made[id(value)] = entries
-        entries.extend(self._scrubbed(entry, made) for entry in value)
+        entries.extend(self._scrub_nested(entry, made) for entry in value)
         return entries
 
-    def _scrub(self, text: str) -> str:
+    def _scrub_text(self, text: str) -> str:
         for scrubber in tuple(self.scrubbers):
             try:
                 text = scrubber(text)
@@ -110,6 +141,8 @@ class Trail:
                 return "[withheld: a scrubber failed]"
         return text
 
+    # Writing
+
     def write(
         self,
         type: str,
@@ -120,12 +153,12 @@ class Trail:
         hook: str | None = None,
     ) -> int | None:
         """Append a record; None if there is no trail or it has failed, which is logged once."""
-        if self.sink is None:
+        if not self.records:
             return None
         try:
             return self.sink.append(
                 type,
-                self.scrubbed(body),
+                self.scrub(body) if self.scrubbers else body,
                 session=self.session_id,
                 turn=self.turn,
                 event=event,
@@ -136,9 +169,11 @@ class Trail:
             self._complain(error)
             return None
 
-    async def write_ahead(self, type: str, body: Mapping[str, Any], **source: Any) -> str | None:
+    async def write_ahead(
+        self, type: str, body: Mapping[str, Any], **source: Unpack[Source]
+    ) -> str | None:
         """Append a record and wait until it is durable; returns why not, if that is fatal."""
-        if self.sink is None:
+        if not self.records:
             return None
         sequence = self.write(type, body, **source)
         failure = "the audit trail takes no records"
@@ -153,67 +188,66 @@ class Trail:
         return None if self.sink.on_failure == "warn" else failure
 
     def _complain(self, error: Exception) -> None:
-        if not self._told:
-            self._told = True
-            warns = self.sink is not None and self.sink.on_failure == "warn"
-            then = "the session goes on unrecorded" if warns else "what needs approval is denied"
-            self._news = f"The audit trail has failed: {describe_error(error)}; {then}"
-            logger.error("%s", self._news)
+        if self.failed:
+            return
+        self.failed = True
+        warns = self.sink.on_failure == "warn"
+        then = "the session goes on unrecorded" if warns else "what needs approval is denied"
+        self._news = f"The audit trail has failed: {describe_error(error)}; {then}"
+        logger.error("%s", self._news)
 
-    def news(self) -> str | None:
+    def take_news(self) -> str | None:
         """What the person has yet to be told of a failed trail; handed out once."""
         news, self._news = self._news, None
         return news
 
-    @property
-    def failed(self) -> bool:
-        """Whether a record could not be written."""
-        return self._told
+    # Dispatches
 
-    def dispatched(self, run: Dispatch, durations: Mapping[int, float], final: HookResult) -> None:
-        """One record for an event with each hook's answer, and one for each decision."""
-        if self.normal:
-            body: dict[str, Any] = {
-                "action": final.action,
-                "hooks": [_told(answer, durations) for answer in run.answers],
-                "data": _readable(run.data),
-            }
-            if final.reason:
-                body["reason"] = final.reason
-            self.write("dispatch", body, event=run.event)
-        elif run.spoken:
-            self._decisions(run, durations)
+    def record_dispatch(self, run: Dispatch, durations: Mapping[int, float]) -> None:
+        """One record for an event with each hook's answer, or one for each decision."""
+        if not self.records_each_event:
+            self._record_decisions(run, durations)
+            return
+        final = fold(run.spoken, run.data)
+        body: dict[str, Any] = {
+            "action": final.action,
+            "hooks": [_describe_answer(answer, durations) for answer in run.answers],
+            "data": _leave_out_histories(run.data),
+        }
+        if final.reason:
+            body["reason"] = final.reason
+        self.write("dispatch", body, event=run.event)
 
-    def unheard(self, event: str, data: Mapping[str, Any]) -> None:
+    def record_unheard(self, event: str, data: Mapping[str, Any]) -> None:
         """One record for an event that no hook listens to."""
-        if self.sink is not None and self.normal:
-            body = {"action": "continue", "hooks": [], "data": _readable(data)}
+        if self.records and self.records_each_event:
+            body = {"action": "continue", "hooks": [], "data": _leave_out_histories(data)}
             self.write("dispatch", body, event=event)
 
-    def _decisions(self, run: Dispatch, durations: Mapping[int, float]) -> None:
+    def _record_decisions(self, run: Dispatch, durations: Mapping[int, float]) -> None:
         for answer in run.spoken:
             if answer.error is not None or answer.result.action != "continue":
-                body = _told(answer, durations)
+                body = _describe_answer(answer, durations)
                 self.write("action_resolved", body, event=run.event, handler=answer.handler)
 
 
-def _told(answer: Answer, durations: Mapping[int, float]) -> dict[str, Any]:
-    told: dict[str, Any] = {
+def _describe_answer(answer: Answer, durations: Mapping[int, float]) -> dict[str, Any]:
+    described: dict[str, Any] = {
         "hook": answer.hook,
         "id": answer.handler.id,
         "action": answer.result.action,
         "ms": round(durations.get(answer.handler.id, 0.0) * 1000, 3),
     }
     if answer.result is CONTINUE and answer.error is None:
-        return told
+        return described
     if answer.result.reason:
-        told["reason"] = answer.result.reason
+        described["reason"] = answer.result.reason
     if answer.error is not None:
-        told["error"] = describe_error(answer.error)
-        told["timed_out"] = answer.timed_out
-    return told
+        described["error"] = describe_error(answer.error)
+        described["timed_out"] = answer.timed_out
+    return described
 
 
-def _readable(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The event's own fields; histories are in the session, not again in every record."""
+def _leave_out_histories(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The event's own fields; the conversation is in the session, not again in every record."""
     return {key: value for key, value in data.items() if key not in _TOO_LONG_TO_REPEAT}

@@ -1,19 +1,19 @@
-"""Asking a person: the question, what an answer means, the gate, and the way through all gates."""
+"""Asking a person: the question, what an option means, the gate, the way through all gates."""
 
-from amplifier_core.approval.gate import (
-    ApprovalAnswer,
-    ApprovalGate,
-    ApprovalQuestion,
-    ApprovalSystem,
-    ApprovalTimeout,
-    ApprovalTimeoutError,
-    DecidingApprovalSystem,
-    Verdict,
-    allows,
+from amplifier_core.approval.gate import ApprovalGate, GateDecision
+from amplifier_core.approval.meaning import (
+    OptionMeaning,
     find_unclear_options,
+    read_option,
     resolve_options,
 )
-from amplifier_core.approval.meaning import OptionMeaning, read_option
+from amplifier_core.approval.question import (
+    ApprovalAnswer,
+    ApprovalQuestion,
+    ApprovalSystem,
+    DecidingApprovalSystem,
+)
+from amplifier_core.errors import ApprovalTimeout, ApprovalTimeoutError
 
 __all__ = [
     "ApprovalAnswer",
@@ -23,9 +23,8 @@ __all__ = [
     "ApprovalTimeout",
     "ApprovalTimeoutError",
     "DecidingApprovalSystem",
+    "GateDecision",
     "OptionMeaning",
-    "Verdict",
-    "allows",
     "find_unclear_options",
     "read_option",
     "resolve_options",

@@ -1,17 +1,20 @@
-"""Asking a person: the protocol, the question, the answer, and the gate that judges it."""
+"""The gate: puts a question to the approval system and judges what comes back."""
 
 from __future__ import annotations
 
 import logging
 import math
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from amplifier_core.approval.meaning import read_option
-from amplifier_core.errors import ApprovalError, ApprovalTimeout, ApprovalTimeoutError
-from amplifier_core.models import DEFAULT_APPROVAL_OPTIONS, Decision
+from amplifier_core.approval.question import (
+    ApprovalAnswer,
+    ApprovalQuestion,
+    DecidingApprovalSystem,
+)
+from amplifier_core.errors import ApprovalError, ApprovalTimeout
 from amplifier_core.utils import describe_error, run_with_timeout, safe_repr
 
 logger = logging.getLogger(__name__)
@@ -21,66 +24,9 @@ LONGEST_WAIT = 30 * 24 * 3600.0
 
 How = Literal["person", "cache", "timeout", "error", "nobody", "invalid"]
 
-__all__ = [
-    "ApprovalAnswer",
-    "ApprovalGate",
-    "ApprovalQuestion",
-    "ApprovalSystem",
-    "ApprovalTimeout",
-    "ApprovalTimeoutError",
-    "DecidingApprovalSystem",
-    "Verdict",
-    "allows",
-    "find_unclear_options",
-    "resolve_options",
-]
-
-
-@runtime_checkable
-class ApprovalSystem(Protocol):
-    """Puts a question to a person. Raises ApprovalTimeout when nobody decides in time."""
-
-    async def request_approval(
-        self, prompt: str, options: list[str], timeout: float, default: Decision
-    ) -> str: ...
-
 
 @dataclass(frozen=True, slots=True)
-class ApprovalQuestion:
-    """Everything a person should see before deciding."""
-
-    prompt: str
-    options: tuple[str, ...]
-    timeout: float
-    default: Decision
-    hook: str
-    event: str = ""
-    reason: str | None = None
-    tool_name: str | None = None
-    tool_input: dict[str, Any] = field(default_factory=dict)
-    digest: str = ""
-    session_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ApprovalAnswer:
-    """A decision, who made it, and what they want the agent to know or to run instead."""
-
-    option: str
-    by: str | None = None
-    comment: str | None = None
-    edited_input: dict[str, Any] | None = None
-
-
-@runtime_checkable
-class DecidingApprovalSystem(Protocol):
-    """An approval system that takes the whole question instead of its prompt alone."""
-
-    async def decide(self, question: ApprovalQuestion) -> ApprovalAnswer | str: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class GateDecision:
     """How a gate ended, with the reason that the record and the agent get."""
 
     allowed: bool
@@ -93,24 +39,8 @@ class Verdict:
 
     @property
     def remembered(self) -> bool:
-        """Whether the person wants the same answer for the rest of the session."""
+        """Whether a person wants the same answer for the rest of the session."""
         return self.how == "person" and read_option(self.decision or "").remembered
-
-
-def allows(option: str) -> bool:
-    """Whether an option means yes: by its first word, everything else is a no."""
-    return read_option(option).allows
-
-
-def find_unclear_options(options: Sequence[str]) -> list[str]:
-    """Options that are neither a yes nor a plain no; they count as a no."""
-    meanings = ((one, read_option(one)) for one in options)
-    return [one for one, meaning in meanings if not meaning.allows and not meaning.refuses]
-
-
-def resolve_options(offered: Sequence[str] | None) -> tuple[str, ...]:
-    """The choices of a question; a hook that offers none gets the usual two."""
-    return tuple(offered) if offered else DEFAULT_APPROVAL_OPTIONS
 
 
 CacheKey = tuple[int, str | None, str]
@@ -119,58 +49,65 @@ CacheKey = tuple[int, str | None, str]
 class ApprovalGate:
     """Puts questions to the approval system and decides what its answers mean.
 
-    The approval system may raise, hang or talk nonsense: the gate has its own deadline, and
-    everything that is not clearly a yes is a no.
+    The approval system may raise, hang or talk nonsense: the gate has its own deadline, the only
+    one there is, and everything that is not clearly a yes is a no. `limit` is the longest that a
+    session lets any question wait, in seconds.
     """
 
-    def __init__(self, system: Any = None) -> None:
+    def __init__(self, system: Any = None, limit: float | None = None) -> None:
         self.system = system
-        self._cache: dict[CacheKey, tuple[Verdict, Any]] = {}
+        self.limit = LONGEST_WAIT if limit is None else min(limit, LONGEST_WAIT)
+        self._remembered: dict[CacheKey, tuple[GateDecision, Any]] = {}
 
-    def cached(
+    def recall(
         self, registration: int, question: ApprovalQuestion, tool: Any = None
-    ) -> Verdict | None:
+    ) -> GateDecision | None:
         """What the person said about exactly this hook, tool and prompt, if it was for always."""
         key = (registration, question.tool_name, question.prompt)
-        kept, its_tool = self._cache.get(key, (None, None))
+        kept, its_tool = self._remembered.get(key, (None, None))
         if kept is None or its_tool is not tool:
             return None
-        return Verdict(kept.allowed, "cache", kept.decision, kept.by)
+        return GateDecision(kept.allowed, "cache", kept.decision, kept.by)
 
     def remember(
-        self, registration: int, question: ApprovalQuestion, verdict: Verdict, tool: Any = None
+        self, registration: int, question: ApprovalQuestion, decision: GateDecision, tool: Any
     ) -> bool:
-        """Keep an answer that ends in "always"; True if it is one."""
-        if verdict.remembered:
-            self._cache[registration, question.tool_name, question.prompt] = (verdict, tool)
-        return verdict.remembered
+        """Keep a decision that ends in "always"; True if it is one."""
+        if decision.remembered:
+            self._remembered[registration, question.tool_name, question.prompt] = (decision, tool)
+        return decision.remembered
 
-    def clear(self) -> int:
-        """Forget all of it; returns how many answers that were."""
-        forgotten = len(self._cache)
-        self._cache.clear()
+    def forget(self) -> int:
+        """Forget all decisions; returns how many there were."""
+        forgotten = len(self._remembered)
+        self._remembered.clear()
         return forgotten
 
-    async def ask(self, question: ApprovalQuestion) -> Verdict:
-        """Ask, wait no longer than the question allows, and judge."""
-        refused = self._refused(question)
+    async def ask(self, question: ApprovalQuestion) -> GateDecision:
+        """Ask, wait no longer than the question and the session allow, and judge the answer."""
+        refused = self._refuse(question)
         if refused is not None:
             return refused
-        seconds, started = min(question.timeout, LONGEST_WAIT), time.monotonic()
+        seconds, started = min(question.timeout, self.limit), time.monotonic()
+        if seconds < question.timeout:
+            question = replace(question, timeout=seconds)
         try:
             answer = await run_with_timeout(self._put(question), seconds)
         except Exception as error:  # noqa: BLE001 - the front end may raise anything
             answer = error
+        # By the clock, whatever came back: an answer after the deadline is no answer.
         if time.monotonic() - started >= seconds:
-            return _by_default(question, "timeout", f"nobody decided within {seconds:g} s")
-        return _failed(question, answer) or _judged(question, answer)
+            return _apply_default(question, "timeout", f"nobody decided within {seconds:g} s")
+        if isinstance(answer, Exception):
+            return _judge_failure(question, answer)
+        return _judge_answer(question, answer)
 
-    def _refused(self, question: ApprovalQuestion) -> Verdict | None:
+    def _refuse(self, question: ApprovalQuestion) -> GateDecision | None:
         if self.system is None:
-            return Verdict(False, "nobody", detail="there is no approval system")
+            return GateDecision(False, "nobody", detail="there is no approval system")
         seconds = question.timeout
         if not isinstance(seconds, int | float) or math.isnan(seconds) or seconds < 0:
-            return Verdict(False, "invalid", detail=f"approval_timeout of {seconds!r} seconds")
+            return GateDecision(False, "invalid", detail=f"approval_timeout of {seconds!r} seconds")
         return None
 
     async def _put(self, question: ApprovalQuestion) -> Any:
@@ -181,38 +118,45 @@ class ApprovalGate:
         )
 
 
-def _failed(question: ApprovalQuestion, error: Any) -> Verdict | None:
+def _judge_failure(question: ApprovalQuestion, error: Exception) -> GateDecision:
     if isinstance(error, ApprovalTimeout):
-        return _by_default(question, "timeout", str(error) or "nobody decided in time")
-    if isinstance(error, Exception):
-        logger.error("The approval system failed: %s", describe_error(error), exc_info=error)
-        # An approval system's own error is a sentence; any other needs its name.
-        said = isinstance(error, ApprovalError) and str(error)
-        why = said or f"the approval system failed: {describe_error(error)}"
-        return _by_default(question, "error", why)
-    return None
+        return _apply_default(question, "timeout", str(error) or "nobody decided in time")
+    logger.error("The approval system failed: %s", describe_error(error), exc_info=error)
+    # An approval system's own error is a sentence; any other needs its name.
+    said = isinstance(error, ApprovalError) and str(error)
+    detail = said or f"the approval system failed: {describe_error(error)}"
+    return _apply_default(question, "error", detail)
 
 
-def _by_default(question: ApprovalQuestion, how: How, detail: str) -> Verdict:
-    return Verdict(question.default == "allow", how, detail=detail)
+def _apply_default(question: ApprovalQuestion, how: How, detail: str) -> GateDecision:
+    return GateDecision(question.default == "allow", how, detail=detail)
 
 
-def _judged(question: ApprovalQuestion, answer: Any) -> Verdict:
+def _judge_answer(question: ApprovalQuestion, answer: Any) -> GateDecision:
     if isinstance(answer, str):
         answer = ApprovalAnswer(answer)
     if not isinstance(answer, ApprovalAnswer) or type(answer.option) is not str:
-        return Verdict(False, "invalid", detail=f"an answer of type {type(answer).__name__}")
+        return _refuse_answer(f"an answer of type {type(answer).__name__}")
     if answer.option not in question.options:
         shown = answer.option[:80]
-        return Verdict(False, "invalid", detail=f"{shown!r} is not one of {list(question.options)}")
-    by, comment, edited = answer.by, answer.comment, answer.edited_input
+        return _refuse_answer(f"{shown!r} is not one of {list(question.options)}")
+    edited = answer.edited_input
     if edited is not None and not isinstance(edited, dict):
         # Somebody wanted another input to run; not the one that was shown.
-        return Verdict(False, "invalid", detail=f"an edited input of type {type(edited).__name__}")
-    return Verdict(
-        allows(answer.option), "person", answer.option, _text(by), _text(comment), edited
+        return _refuse_answer(f"an edited input of type {type(edited).__name__}")
+    return GateDecision(
+        read_option(answer.option).allows,
+        "person",
+        answer.option,
+        _read_text(answer.by),
+        _read_text(answer.comment),
+        edited,
     )
 
 
-def _text(value: Any) -> str | None:
+def _refuse_answer(detail: str) -> GateDecision:
+    return GateDecision(False, "invalid", detail=detail)
+
+
+def _read_text(value: Any) -> str | None:
     return value if value is None or isinstance(value, str) else safe_repr(value)

@@ -1,9 +1,12 @@
-"""What an option of a question means: decided here alone, for the gate and every front end."""
+"""What an option of a question means. Every gate and every front end asks here."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from amplifier_core.models import DEFAULT_APPROVAL_OPTIONS
 
 ALLOWING = frozenset(
     {"allow", "yes", "approve", "accept", "ok", "proceed", "continue", "run", "confirm"}
@@ -11,29 +14,37 @@ ALLOWING = frozenset(
 REFUSING = frozenset(
     {"deny", "no", "reject", "refuse", "decline", "block", "cancel", "stop", "abort", "never"}
 )
-REMEMBERED = "always"
 
 
 @dataclass(frozen=True, slots=True)
 class OptionMeaning:
-    """What happens when a person takes an option.
-
-    An option that neither allows nor refuses counts as a refusal; `refuses` says that it was
-    written as one. `remembered`: the same answer holds for the rest of the session.
-    """
+    """What happens when a person chooses an option."""
 
     allows: bool
+    """Everything that does not clearly allow is a no."""
     refuses: bool
+    """Whether it is a plain no, and not something unclear that counts as one."""
     remembered: bool
+    """Whether the same question gets the same answer for the rest of the session."""
 
 
 def read_option(option: str) -> OptionMeaning:
-    """The meaning of an option: its first word allows or refuses, its last word may be "always"."""
+    """What an option means: its first word allows or refuses, a last word "always" remembers."""
     words = re.findall(r"[^\W_]+", option.lower())
-    if not words:
-        return OptionMeaning(allows=False, refuses=False, remembered=False)
+    first, last = words[:1], words[-1:]
     return OptionMeaning(
-        allows=words[0] in ALLOWING,
-        refuses=words[0] in REFUSING,
-        remembered=words[-1] == REMEMBERED,
+        allows=not ALLOWING.isdisjoint(first),
+        refuses=not REFUSING.isdisjoint(first),
+        remembered=last == ["always"],
     )
+
+
+def find_unclear_options(options: Sequence[str]) -> list[str]:
+    """Options that are neither a yes nor a plain no; they count as a no."""
+    meanings = ((option, read_option(option)) for option in options)
+    return [option for option, meaning in meanings if not (meaning.allows or meaning.refuses)]
+
+
+def resolve_options(offered: Sequence[str] | None) -> tuple[str, ...]:
+    """The options of a question; a hook that offers none gets the usual two."""
+    return tuple(offered) if offered else DEFAULT_APPROVAL_OPTIONS

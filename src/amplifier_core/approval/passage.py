@@ -1,29 +1,29 @@
-"""Takes an operation through its gates: every hook that asked must be answered with yes."""
+"""The way of one operation through its gates: every hook that asked must be answered with yes."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
 from amplifier_core import output
-from amplifier_core.approval import (
-    ApprovalGate,
-    ApprovalQuestion,
-    Verdict,
-    find_unclear_options,
-    resolve_options,
-)
+from amplifier_core.approval.gate import ApprovalGate, GateDecision
+from amplifier_core.approval.meaning import find_unclear_options, resolve_options
+from amplifier_core.approval.question import ApprovalQuestion
+from amplifier_core.dispatch import Answer, Dispatch
 from amplifier_core.events import (
     APPROVAL_DENIED,
     APPROVAL_GRANTED,
     APPROVAL_REQUIRED,
     USER_NOTIFICATION,
+    ApprovalDeniedData,
+    ApprovalGrantedData,
+    ApprovalRequiredData,
+    UserNotificationData,
 )
-from amplifier_core.hooks import Answer, Dispatch
 from amplifier_core.isolation import detach
 from amplifier_core.models import find_problem
 from amplifier_core.trail import Trail
@@ -31,7 +31,9 @@ from amplifier_core.utils import digest
 
 logger = logging.getLogger(__name__)
 
-Notify = Callable[[str, dict[str, Any]], Awaitable[None]]
+Notify = Callable[[str, Mapping[str, Any]], Awaitable[None]]
+Answered = set[tuple[int, str]]
+"""The questions that were answered with yes in this operation: registration and prompt."""
 
 _open: ContextVar[frozenset[tuple[int, str, str]]] = ContextVar(
     "amplifier_open_questions", default=frozenset()
@@ -40,7 +42,7 @@ _open: ContextVar[frozenset[tuple[int, str, str]]] = ContextVar(
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class Clearance:
     """How an operation came through its gates."""
 
     allowed: bool = True
@@ -51,14 +53,14 @@ class Passage:
     digest: str = ""
 
 
-def digest_operation(event: str, data: dict[str, Any]) -> str:
+def digest_operation(event: str, data: Mapping[str, Any]) -> str:
     """What is compared between the question and the run: the operation, not the time of it."""
     if "tool_name" in data:
         return digest({"tool": data["tool_name"], "input": data.get("tool_input")})
     return digest({"event": event, **{k: v for k, v in data.items() if k != "timestamp"}})
 
 
-class Gates:
+class Passage:
     """Asks in priority order, records before and after, and stops at the first no."""
 
     def __init__(
@@ -66,118 +68,111 @@ class Gates:
         gate: ApprovalGate,
         trail: Trail,
         notify: Notify,
-        tool_of: Callable[[Any], Any] = lambda name: None,
+        find_tool: Callable[[Any], Any] = lambda name: None,
     ) -> None:
         self.gate = gate
         self._trail = trail
         self._notify = notify
-        self._tool_of = tool_of
+        self._find_tool = find_tool
 
-    async def passage(self, run: Dispatch, answered: set[tuple[int, str]]) -> Passage:
-        """Put every question that this operation has not been asked yet."""
-        event, data = run.event, run.data
+    async def clear(self, run: Dispatch, answered: Answered) -> Clearance:
+        """Put every question of the operation that has not been answered yet."""
+        if run.denied:
+            last = run.spoken[-1]
+            return Clearance(False, last.hook, str(last.result.reason or ""))
+        if not run.asking and not answered:
+            return Clearance()
+        return await self._ask_all(run, answered)
+
+    async def _ask_all(self, run: Dispatch, answered: Answered) -> Clearance:
+        shown = digest_operation(run.event, run.data)
         comments: list[str] = []
-        shown = digest_operation(event, data)
-        asking = [one for one in run.spoken if one.result.action == "ask_user"]
-        for answer in asking:
+        for answer in run.asking:
             if problem := find_problem(answer.result):
-                return Passage(False, answer.hook, f"the question cannot be put: {problem}")
-            question = self._question(answer, event, data, shown)
+                return Clearance(False, answer.hook, f"the question cannot be put: {problem}")
+            question = self._write_question(answer, run, shown)
             if (answer.handler.id, question.prompt) in answered:
                 continue
-            verdict = await self._verdict(answer, question)
-            if not verdict.allowed:
-                return Passage(False, answer.hook, _refusal(question, verdict))
+            decision = await self._decide(answer, question)
+            if not decision.allowed:
+                return Clearance(False, answer.hook, _explain_refusal(question, decision))
             answered.add((answer.handler.id, question.prompt))
-            if verdict.comment:
-                comments.append(verdict.comment)
-            if verdict.edited_input is not None:
-                return Passage(True, answer.hook, "", tuple(comments), verdict.edited_input)
-        return Passage(comments=tuple(comments), digest=shown)
+            if decision.comment:
+                comments.append(decision.comment)
+            if decision.edited_input is not None:
+                return Clearance(True, answer.hook, "", tuple(comments), decision.edited_input)
+        return Clearance(comments=tuple(comments), digest=shown)
 
-    def _question(
-        self, answer: Answer, event: str, data: dict[str, Any], shown: str
-    ) -> ApprovalQuestion:
+    def _write_question(self, answer: Answer, run: Dispatch, shown: str) -> ApprovalQuestion:
         result = answer.result
-        tool_input = data.get("tool_input")
+        tool_input = run.data.get("tool_input")
         return ApprovalQuestion(
             prompt=result.approval_prompt or "Allow this operation?",
             options=resolve_options(result.approval_options),
             timeout=result.approval_timeout,
             default=result.approval_default,
             hook=answer.hook,
-            event=event,
+            event=run.event,
             reason=result.reason,
-            tool_name=data.get("tool_name"),
+            tool_name=run.data.get("tool_name"),
             tool_input=detach(tool_input) if isinstance(tool_input, dict) else {},
             digest=shown,
             session_id=self._trail.session_id,
         )
 
-    async def _verdict(self, answer: Answer, question: ApprovalQuestion) -> Verdict:
-        source: dict[str, Any] = {"event": question.event, "handler": answer.handler}
-        tool = self._tool_of(question.tool_name)
-        verdict = self.gate.cached(answer.handler.id, question, tool)
-        if verdict is not None:
-            body = {"prompt": question.prompt, "decision": verdict.decision}
-            body["digest"] = question.digest
-            self._trail.write("approval_cache_hit", body, **source)
+    async def _decide(self, answer: Answer, question: ApprovalQuestion) -> GateDecision:
+        handler, tool = answer.handler, self._find_tool(question.tool_name)
+        decision = self.gate.recall(handler.id, question, tool)
+        if decision is not None:
+            self._record_cache("approval_cache_hit", answer, question, decision)
         else:
-            verdict = await self._asked_once(answer, question, source)
-            if self.gate.remember(answer.handler.id, question, verdict, tool):
-                body = {"prompt": question.prompt, "decision": verdict.decision}
-                self._trail.write("approval_cache_stored", body, **source)
-        await self._tell_outcome(question, verdict)
-        return verdict
+            decision = await self._ask_once(answer, question)
+            if self.gate.remember(handler.id, question, decision, tool):
+                self._record_cache("approval_cache_stored", answer, question, decision)
+        await self._announce_decision(question, decision)
+        return decision
 
-    async def _asked_once(
-        self, answer: Answer, question: ApprovalQuestion, source: dict[str, Any]
-    ) -> Verdict:
+    def _record_cache(
+        self, type: str, answer: Answer, question: ApprovalQuestion, decision: GateDecision
+    ) -> None:
+        body = {"prompt": question.prompt, "decision": decision.decision, "digest": question.digest}
+        self._trail.write(type, body, event=question.event, handler=answer.handler)
+
+    async def _ask_once(self, answer: Answer, question: ApprovalQuestion) -> GateDecision:
         """Ask, unless the same question is what somebody further up is waiting for."""
         key = (answer.handler.id, question.prompt, question.digest)
         if key in _open.get():
-            return Verdict(False, "invalid", detail="the same question is being asked already")
+            return GateDecision(False, "invalid", detail="the same question is being asked already")
+        # What the front end prints, and hooks of the events told here, is not the asking hook's.
         token, printing = _open.set(_open.get() | {key}), output.release()
         try:
-            failure = await self._announce(answer, question)
-            if failure is not None:
-                return Verdict(False, "error", detail=failure)
-            if self.gate.system is not None:
-                self._trail.write("approval_shown", {"digest": question.digest}, **source)
-            verdict = await self.gate.ask(question)
-            failure = await self._record(question, verdict, source)
-            return verdict if failure is None else Verdict(False, "error", detail=failure)
+            return await self._ask(answer, question)
         except asyncio.CancelledError:
-            self._trail.write("approval_cancelled", {"digest": question.digest}, **source)
+            about = {"digest": question.digest}
+            self._trail.write(
+                "approval_cancelled", about, event=question.event, handler=answer.handler
+            )
             raise
         finally:
             output.restore(printing)
             _open.reset(token)
 
-    async def _record(
-        self, question: ApprovalQuestion, verdict: Verdict, source: dict[str, Any]
-    ) -> str | None:
-        body = {
-            "allowed": verdict.allowed,
-            "how": verdict.how,
-            "decision": verdict.decision,
-            "by": verdict.by,
-            "detail": verdict.detail,
-            "comment": verdict.comment,
-            "edited": verdict.edited_input is not None,
-            "digest": question.digest,
-        }
-        kind = "approval_expired" if verdict.how == "timeout" else "approval_decided"
-        return await self._trail.write_ahead(kind, body, **source)
+    async def _ask(self, answer: Answer, question: ApprovalQuestion) -> GateDecision:
+        """Request on disk, then the person, then the decision on disk: or nothing is allowed."""
+        failure = await self._record_request(answer, question)
+        await self._announce_request(answer, question)
+        if failure is not None:
+            return GateDecision(False, "error", detail=failure)
+        if self.gate.system is not None:
+            body = {"digest": question.digest}
+            self._trail.write("approval_shown", body, event=question.event, handler=answer.handler)
+        decision = await self.gate.ask(question)
+        failure = await self._record_decision(answer, question, decision)
+        return decision if failure is None else GateDecision(False, "error", detail=failure)
 
-    async def _announce(self, answer: Answer, question: ApprovalQuestion) -> str | None:
-        unclear = find_unclear_options(question.options)
-        if unclear:
-            logger.warning(
-                "Hook '%s' offers %s, which count as a refusal: neither a yes nor a plain no",
-                answer.hook,
-                unclear,
-            )
+    # The trail
+
+    async def _record_request(self, answer: Answer, question: ApprovalQuestion) -> str | None:
         body = {
             "prompt": question.prompt,
             "options": list(question.options),
@@ -188,39 +183,73 @@ class Gates:
             "input": question.tool_input,
             "digest": question.digest,
         }
-        failure = await self._trail.write_ahead(
+        return await self._trail.write_ahead(
             "approval_requested", body, event=question.event, handler=answer.handler
         )
-        await self._tell(APPROVAL_REQUIRED, question, timeout=question.timeout)
-        await self._notify(
-            USER_NOTIFICATION,
-            {
-                "notification_type": "approval_required",
-                "message": question.prompt,
-                "metadata": {"hook": question.hook, "tool_name": question.tool_name},
-            },
+
+    async def _record_decision(
+        self, answer: Answer, question: ApprovalQuestion, decision: GateDecision
+    ) -> str | None:
+        body = {
+            "allowed": decision.allowed,
+            "how": decision.how,
+            "decision": decision.decision,
+            "by": decision.by,
+            "detail": decision.detail,
+            "comment": decision.comment,
+            "edited": decision.edited_input is not None,
+            "digest": question.digest,
+        }
+        type = "approval_expired" if decision.how == "timeout" else "approval_decided"
+        return await self._trail.write_ahead(
+            type, body, event=question.event, handler=answer.handler
         )
-        return failure
 
-    async def _tell_outcome(self, question: ApprovalQuestion, verdict: Verdict) -> None:
-        event = APPROVAL_GRANTED if verdict.allowed else APPROVAL_DENIED
-        await self._tell(event, question, decision=verdict.decision, by=verdict.by, how=verdict.how)
+    # Events
 
-    async def _tell(self, event: str, question: ApprovalQuestion, **more: Any) -> None:
-        data = {"hook": question.hook, "prompt": question.prompt, "digest": question.digest, **more}
-        if event == APPROVAL_REQUIRED:
-            data |= {
-                "options": list(question.options),
-                "default": question.default,
-                "tool_name": question.tool_name,
-            }
-        await self._notify(event, data)
+    async def _announce_request(self, answer: Answer, question: ApprovalQuestion) -> None:
+        if unclear := find_unclear_options(question.options):
+            logger.warning(
+                "Hook '%s' offers %s, which count as a refusal: neither a yes nor a plain no",
+                answer.hook,
+                unclear,
+            )
+        required = ApprovalRequiredData(
+            hook=question.hook,
+            prompt=question.prompt,
+            digest=question.digest,
+            timeout=question.timeout,
+            options=list(question.options),
+            default=question.default,
+            tool_name=question.tool_name,
+        )
+        await self._notify(APPROVAL_REQUIRED, required)
+        notification = UserNotificationData(
+            notification_type="approval_required",
+            message=question.prompt,
+            metadata={"hook": question.hook, "tool_name": question.tool_name},
+        )
+        await self._notify(USER_NOTIFICATION, notification)
+
+    async def _announce_decision(self, question: ApprovalQuestion, decision: GateDecision) -> None:
+        about: ApprovalDeniedData = {
+            "hook": question.hook,
+            "prompt": question.prompt,
+            "digest": question.digest,
+            "decision": decision.decision,
+            "by": decision.by,
+            "how": decision.how,
+        }
+        if decision.allowed:
+            await self._notify(APPROVAL_GRANTED, ApprovalGrantedData(**about))
+        else:
+            await self._notify(APPROVAL_DENIED, about)
 
 
-def _refusal(question: ApprovalQuestion, verdict: Verdict) -> str:
-    if verdict.how == "timeout":
+def _explain_refusal(question: ApprovalQuestion, decision: GateDecision) -> str:
+    if decision.how == "timeout":
         return f"Timeout - denied by default: {question.prompt}"
-    if verdict.how in ("person", "cache"):
-        said = f" ({verdict.comment})" if verdict.comment else ""
+    if decision.how in ("person", "cache"):
+        said = f" ({decision.comment})" if decision.comment else ""
         return f"User denied: {question.prompt}{said}"
-    return f"Not approved, {verdict.detail}: {question.prompt}"
+    return f"Not approved, {decision.detail}: {question.prompt}"

@@ -1,16 +1,22 @@
-"""Brings injections into the conversation: at once, behind a tool's result, or for one request."""
+"""Placing injections in the conversation: at once, behind a tool's result, or for one request."""
 
 from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import CoroutineType
 from typing import Any
 
+from amplifier_core.dispatch import Answer
 from amplifier_core.errors import InjectionError, InjectionTooLarge
-from amplifier_core.injection.limits import Injection, InjectionBudget, messages, with_ephemeral
+from amplifier_core.injection.framing import add_ephemeral, build_messages
+from amplifier_core.injection.limits import Injection, InjectionBudget
+from amplifier_core.models import HookResult
+from amplifier_core.precedence import list_injections
 from amplifier_core.trail import Trail
 from amplifier_core.utils import DONE, describe_error, run_with_timeout
 
@@ -19,26 +25,63 @@ logger = logging.getLogger(__name__)
 PATIENCE = 10.0
 """Seconds that a context may take for one message."""
 
+REVIEWED = 200
+"""Ephemeral injections that are kept for review."""
+
+UNKNOWN = "unknown"
+"""The hook of a result that somebody handed over without saying whose it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """An injection that did not get into the conversation."""
+
+    injection: Injection
+    why: str
+    failed: bool = False
+    """Whether the context refused it; else it was over a limit."""
+
 
 class Injector:
     """Keeps the budget, the parked and the ephemeral injections of one session."""
 
-    def __init__(self, context: Callable[[], Any], budget: InjectionBudget, trail: Trail) -> None:
-        self._context = context
+    def __init__(
+        self, find_context: Callable[[], Any], budget: InjectionBudget, trail: Trail
+    ) -> None:
+        self._find_context = find_context
         self.budget = budget
         self._trail = trail
         self._calls_under_way = 0
         self._parked: list[list[Injection]] = []
         self._ephemeral: list[Injection] = []
+        self.reviewed: deque[dict[str, Any]] = deque(maxlen=REVIEWED)
+        """The last ephemeral injections, which no conversation keeps."""
 
-    def refusal(self, injection: Injection, tokens: int) -> str | None:
+    async def place(self, wanted: Iterable[Injection]) -> tuple[list[Injection], list[Drop]]:
+        """Inject what one event brought; returns what was accepted and what was dropped."""
+        accepted: list[Injection] = []
+        dropped: list[Drop] = []
+        for one in wanted:
+            scrubbed = replace(one, text=self._trail.scrub(one.text))
+            tokens = self.budget.count_tokens(scrubbed.text)
+            why = self._refuse(scrubbed, tokens)
+            self._record(scrubbed, tokens, why)
+            if why is None:
+                accepted.append(scrubbed)
+            else:
+                dropped.append(Drop(scrubbed, why))
+        failed = await self._keep(accepted)
+        gone = {id(drop.injection) for drop in failed}
+        return [one for one in accepted if id(one) not in gone], dropped + failed
+
+    def _refuse(self, injection: Injection, tokens: int) -> str | None:
         """Why an injection is dropped, or None once its tokens are counted."""
         try:
             self.budget.check_size(injection)
         except InjectionTooLarge as error:
             return str(error)
         if self.budget.spend(tokens):
-            if self.budget.exceeded():
+            if self.budget.is_exceeded():
                 logger.warning("Hooks have injected %d tokens this turn", self.budget.used)
             return None
         return (
@@ -46,25 +89,7 @@ class Injector:
             f"tokens wanted, {self.budget.used} of {self.budget.limits.budget} used"
         )
 
-    async def place(self, wanted: Iterable[Injection]) -> list[tuple[Injection, str]]:
-        """Inject what one event brought; returns what did not go in, and why."""
-        dropped, lasting = [], []
-        for one in wanted:
-            tokens = self.budget.tokens(one.text)
-            why = self.refusal(one, tokens)
-            self._note(one, tokens, why)
-            if why is not None:
-                dropped.append((one, why))
-            elif one.ephemeral:
-                self._ephemeral.append(one)
-            else:
-                lasting.append(one)
-        if self._calls_under_way and lasting:
-            self._parked.append(lasting)
-            return dropped
-        return dropped + await self._store(lasting)
-
-    def _note(self, one: Injection, tokens: int, why: str | None) -> None:
+    def _record(self, one: Injection, tokens: int, why: str | None) -> None:
         if why is not None:
             logger.warning("%s; dropped", why)
         body = {
@@ -75,35 +100,48 @@ class Injector:
             "text": one.text,
             **({"why": why} if why else {}),
         }
-        kind = "injection_dropped" if why else "injection_accepted"
-        self._trail.write(kind, body, event=one.event, hook=one.hook)
+        type = "injection_dropped" if why else "injection_accepted"
+        self._trail.write(type, body, event=one.event, hook=one.hook)
 
-    async def _store(self, lasting: list[Injection]) -> list[tuple[Injection, str]]:
+    async def _keep(self, accepted: list[Injection]) -> list[Drop]:
+        lasting = [one for one in accepted if not one.ephemeral]
+        passing = [one for one in accepted if one.ephemeral]
+        self._ephemeral += passing
+        for one in passing:
+            self.reviewed.extend(build_messages([one]))
+        # Models refuse a message between a tool call and its result.
+        if self._calls_under_way and lasting:
+            self._parked.append(lasting)
+            return []
+        return await self._store(lasting)
+
+    async def _store(self, lasting: list[Injection]) -> list[Drop]:
         if not lasting:
             return []
         try:
-            await self._add(messages(lasting))
+            context = self._require_context()
+            for message in build_messages(lasting):
+                await add_message(context, message)
         except Exception as error:
             logger.exception("Context injection failed")
             why = f"Context injection failed: {describe_error(error)}"
             for one in lasting:
                 body = {"why": why, "text": one.text}
                 self._trail.write("error", body, event=one.event, hook=one.hook)
-            return [(one, why) for one in lasting]
+            return [Drop(one, why, failed=True) for one in lasting]
         return []
 
-    async def _add(self, found: list[dict[str, Any]]) -> None:
-        context = self._context()
+    def _require_context(self) -> Any:
+        context = self._find_context()
         if context is None:
             raise InjectionError("there is no context to inject into")
-        for message in found:
-            await add_message(context, message)
+        return context
 
     def begin_calls(self) -> None:
         """Tool calls are under way: nothing may stand between them and their results."""
         self._calls_under_way += 1
 
-    async def end_calls(self) -> list[tuple[Injection, str]]:
+    async def end_calls(self) -> list[Drop]:
         """Their results are in the history; what was parked goes behind them."""
         self._calls_under_way -= 1
         if self._calls_under_way or not self._parked:
@@ -111,27 +149,29 @@ class Injector:
         parked, self._parked = self._parked, []
         return [drop for group in parked for drop in await self._store(group)]
 
-    async def history(self) -> list[dict[str, Any]]:
+    async def read_history(self) -> list[dict[str, Any]]:
         """The messages of the context, or none if it cannot say."""
-        context = self._context()
+        context = self._find_context()
         if context is None:
             return []
         try:
             found = context.get_messages()
             if not isinstance(found, list):
-                found = list(await run_with_timeout(found, PATIENCE) if _waits(found) else found)
+                found = list(
+                    await run_with_timeout(found, PATIENCE) if _is_awaitable(found) else found
+                )
         except Exception as error:
             logger.exception("The context could not say what it holds")
             self._trail.write("error", {"what": "context", "error": describe_error(error)})
             return []
         return list(found)  # a plain one: a subclass would cost the slow copy in every dispatch
 
-    def for_one_request(self, history: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def use_ephemeral(self, history: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The history with the ephemeral injections, which are used up by this."""
         if not self._ephemeral:
             return history
         waiting, self._ephemeral = self._ephemeral, []
-        return with_ephemeral(history, waiting)
+        return add_ephemeral(history, waiting)
 
     def forget(self) -> None:
         """The session is over: nobody will ask for what still waits."""
@@ -139,10 +179,53 @@ class Injector:
         self._ephemeral.clear()
 
 
+class ToolCalls:
+    """`async with`: what hooks inject is parked, and laid behind the results at the end."""
+
+    __slots__ = ("_injector", "_report")
+
+    def __init__(self, injector: Injector, report: Callable[[list[Drop]], Awaitable[None]]) -> None:
+        self._injector = injector
+        self._report = report
+
+    async def __aenter__(self) -> None:
+        self._injector.begin_calls()
+
+    async def __aexit__(self, *_: object) -> None:
+        if dropped := await self._injector.end_calls():
+            await self._report(dropped)
+
+
+def read_injections(result: HookResult, hook: str, event: str) -> list[Injection]:
+    """What one answer wants injected."""
+    return [
+        Injection(
+            # Under its own name, whatever it says of itself; a caller may not know it.
+            hook=hook if hook != UNKNOWN else one.hook_name or hook,
+            event=event or one.event or "",
+            text=one.content,
+            role=one.role,
+            ephemeral=one.ephemeral,
+            append_to_last_tool_result=one.append_to_last_tool_result,
+        )
+        for one in list_injections(result)
+    ]
+
+
+def gather_injections(event: str, answers: Iterable[Answer]) -> list[Injection]:
+    """What the answers to one event want injected, in order."""
+    return [
+        injection
+        for answer in answers
+        if answer.result.action == "inject_context"
+        for injection in read_injections(answer.result, answer.hook, event)
+    ]
+
+
 async def add_message(context: Any, message: dict[str, Any]) -> None:
     """Add a message to a context of either form: one dict, or role, content and metadata."""
     add = context.add_message
-    known = _parameters(getattr(add, "__func__", add))
+    known = _list_parameters(getattr(add, "__func__", add))
     if known is None or "message" in known or not {"role", "content"} & known:
         outcome = add(message)
     else:
@@ -152,17 +235,18 @@ async def add_message(context: Any, message: dict[str, Any]) -> None:
             if key not in ("role", "content") and ("**" in known or key in known)
         }
         outcome = add(message["role"], message["content"], **extra)
-    if outcome is not None and outcome is not DONE and _waits(outcome):
+    if outcome is not None and outcome is not DONE and _is_awaitable(outcome):
         await run_with_timeout(outcome, PATIENCE)
 
 
-def _waits(outcome: Any) -> bool:
+def _is_awaitable(outcome: Any) -> bool:
+    # `isawaitable` goes through the abstract base class, which costs more than the rest.
     return type(outcome) is CoroutineType or inspect.isawaitable(outcome)
 
 
 @lru_cache(maxsize=256)
-def _parameters(add: Any) -> frozenset[str] | None:
-    """The names of the parameters, `**` for any; None if it keeps them to itself."""
+def _list_parameters(add: Any) -> frozenset[str] | None:
+    """The names of the parameters, `**` for any; None if it does not tell."""
     try:
         found = inspect.signature(add).parameters.values()
     except (TypeError, ValueError):

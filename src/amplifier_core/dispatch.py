@@ -1,0 +1,316 @@
+"""A dispatch: one event on its way through its hooks, with every answer kept apart."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import partial
+from inspect import CO_COROUTINE
+from time import perf_counter
+from types import CoroutineType, FunctionType, MethodType
+from typing import Any, Protocol
+
+from amplifier_core.errors import HookDepthExceeded, HookTimeout, InvalidHookResult
+from amplifier_core.isolation import adopt, copy_plain, detach
+from amplifier_core.models import CONTINUE, HookResult, attach_origin, continue_with
+from amplifier_core.precedence import fold
+from amplifier_core.registration import Handler, HookHandler, read_answer
+from amplifier_core.utils import describe_error
+
+logger = logging.getLogger(__name__)
+
+MAX_DEPTH = 16
+"""Emits nested deeper than this are a failed hook."""
+
+PINNED = ("timestamp", "session_id")
+"""What `modify` cannot change."""
+
+FAILURES = (Exception, asyncio.CancelledError)
+
+depth: ContextVar[int] = ContextVar("amplifier_hook_depth", default=0)
+"""How many emits the running code is inside of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one hook said, and how it came to say it."""
+
+    handler: HookHandler
+    result: HookResult
+    error: BaseException | None = None
+
+    @property
+    def hook(self) -> str:
+        return self.handler.name
+
+    @property
+    def timed_out(self) -> bool:
+        return isinstance(self.error, HookTimeout)
+
+
+PlanEntry = tuple[Handler | None, str, HookHandler]
+"""The call (None for a hook with limits, which needs more than that), its event name, itself."""
+
+
+class Plan(tuple[PlanEntry, ...]):
+    """What one event runs, in order; nobody changes it, so an emit keeps what it started with."""
+
+    calls: tuple[Handler, ...] | None
+    """The bare handlers, if all are coroutine functions without limits that see this name."""
+
+    @classmethod
+    def build(cls, event: str, entries: Iterable[PlanEntry]) -> Plan:
+        """The plan of an event."""
+        plan = cls(entries)
+        plain = all(name == event and _is_coroutine_function(call) for call, name, _ in plan)
+        plan.calls = tuple(record.handler for _, _, record in plan) if plain else None
+        return plan
+
+
+def _is_coroutine_function(call: Any) -> bool:
+    return type(call) in (FunctionType, MethodType) and bool(call.__code__.co_flags & CO_COROUTINE)
+
+
+class Dispatch:
+    """One emission: the data as the hooks left it and every answer, with its hook's name."""
+
+    __slots__ = ("data", "denied", "event", "plan", "ran", "shared", "spoken")
+
+    def __init__(
+        self, event: str, plan: Plan, data: dict[str, Any], shared: dict[str, Any] | None
+    ) -> None:
+        self.event = event
+        self.plan = plan
+        self.data = data
+        self.shared = shared
+        """The copy that all hooks may see; None if each must get its own."""
+        self.spoken: list[Answer] = []
+        """The answers that are more than a plain continue."""
+        self.ran = len(plan)
+        self.denied = False
+
+    @property
+    def answers(self) -> list[Answer]:
+        """One answer for each hook that ran, in order."""
+        spoken = {id(answer.handler): answer for answer in self.spoken}
+        ran = (handler for _, _, handler in self.plan[: self.ran])
+        return [spoken.get(id(handler)) or Answer(handler, CONTINUE) for handler in ran]
+
+    @property
+    def handlers(self) -> list[HookHandler]:
+        """The registrations that this event reaches, in order."""
+        return [handler for _, _, handler in self.plan]
+
+    @property
+    def asking(self) -> list[Answer]:
+        """The answers that want a person asked."""
+        return [answer for answer in self.spoken if answer.result.action == "ask_user"]
+
+    def __deepcopy__(self, _memo: Any) -> Dispatch:
+        """A copied result goes with the same history: hooks are not data."""
+        return self
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        """A pickled result travels without it."""
+        return type(None), ()
+
+    def fold(self) -> HookResult:
+        """The result that stands for all of them; it knows the dispatch that it came from."""
+        if not self.spoken:
+            return continue_with(self.data)
+        return attach_origin(fold(self.spoken, self.data), self)
+
+
+def find_dispatch(result: HookResult) -> Dispatch | None:
+    """The dispatch behind a folded result, if it has one."""
+    origin = result._origin
+    if not isinstance(origin, Dispatch):
+        return None
+    # A copy whose action somebody changed is another answer.
+    return origin if fold(origin.spoken, origin.data).action == result.action else None
+
+
+# Watching
+
+
+Step = Callable[[float], None]
+
+
+class Watch(Protocol):
+    """Looks on while hooks run, one at a time.
+
+    What `begin` returns, if anything, is told the seconds that each step of the hook took between
+    two waits: so long it held the loop.
+    """
+
+    def begin(self, handler: HookHandler) -> Step | None: ...
+    def end(self, handler: HookHandler) -> None: ...
+
+
+class _Stepwise:
+    """An awaitable that is timed step by step."""
+
+    __slots__ = ("_tell", "_work")
+
+    def __init__(self, work: Awaitable[Any], tell: Step) -> None:
+        self._work = work
+        self._tell = tell
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        steps = self._work.__await__()
+        advance: Callable[[], Any] = partial(next, steps)
+        while True:
+            started = perf_counter()
+            try:
+                waiting = advance()
+            except StopIteration as done:
+                return done.value
+            finally:
+                self._tell(perf_counter() - started)
+            try:
+                yield waiting
+                advance = partial(next, steps)
+            except BaseException as error:  # noqa: BLE001 - cancellation too is the hook's to see
+                advance = partial(_throw, steps, error)
+
+
+def _throw(steps: Any, error: BaseException) -> Any:
+    return steps.throw(error)
+
+
+# Running
+
+
+def enter(event: str) -> int:
+    """Go one emit deeper; returns the depth to go back to."""
+    here = depth.get()
+    if here >= MAX_DEPTH:
+        raise HookDepthExceeded(f"'{event}' was emitted {here} emits deep; at most {MAX_DEPTH}")
+    depth.set(here + 1)
+    return here
+
+
+_NOT_ASKED = object()
+
+
+async def run_hooks(  # noqa: C901 - the loop that every audited event goes through
+    run: Dispatch, first: int = 0, answer: Any = _NOT_ASKED, watch: Watch | None = None
+) -> Dispatch:
+    """Run the hooks of a dispatch from one of them on; that one may have answered already."""
+    step = None
+    for call, name, record in run.plan[first:]:
+        if watch is not None:
+            step = watch.begin(record)
+        try:
+            if answer is _NOT_ASKED:
+                # A guard gets a copy that no other hook ever held.
+                if call is None or run.shared is None:
+                    answer = record.execute(name, detach(run.data))
+                else:
+                    answer = call(name, run.shared)
+            if type(answer) is CoroutineType or inspect.isawaitable(answer):
+                answer = await (answer if step is None else _Stepwise(answer, step))
+            untouched = answer is CONTINUE and run.shared == run.data
+        except FAILURES as error:
+            answer, untouched = take_failure(error), False
+        finally:
+            if watch is not None:
+                watch.end(record)
+        if not untouched and _settle(run, record, answer):
+            break
+        answer = _NOT_ASKED
+    return run
+
+
+async def collect_replies(run: Dispatch, timeout: float) -> AsyncIterator[Any]:
+    """The data of each answer that has some; a hook that fails or is late is passed over."""
+    for _, name, record in run.plan:
+        limit = min(timeout, record.timeout or timeout)
+        limited = HookHandler(record.handler, name=record.name, timeout=limit)
+        try:
+            result = await limited.execute(name, detach(run.data))
+        except FAILURES as error:
+            _answer_for_failure(run, limited, take_failure(error))
+            continue
+        if result.data is not None:
+            yield result.data
+
+
+def take_failure(error: BaseException) -> BaseException:
+    """The failure of a hook, unless the running task itself is being cancelled."""
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise error
+    return error
+
+
+# What became of one hook
+
+
+def _settle(run: Dispatch, record: HookHandler, answer: Any) -> bool:
+    """Take an answer into the dispatch; True if it ends the chain."""
+    if answer is not CONTINUE:
+        _take_answer(run, record, answer)
+    if run.denied:
+        run.ran = 1 + next(i for i, entry in enumerate(run.plan) if entry[2] is record)
+        return True
+    if run.shared is not None and not _equals(run.shared, run.data):
+        logger.warning(
+            "Hook '%s' changed the data of '%s' in place; the change is dropped. "
+            "Return HookResult(action='modify', data=...) to make it count",
+            record.name,
+            run.event,
+        )
+        run.shared = copy_plain(run.data)
+    return False
+
+
+def _take_answer(run: Dispatch, record: HookHandler, answer: Any) -> None:
+    error = answer if isinstance(answer, BaseException) else None
+    if error is None:
+        try:
+            result = read_answer(answer)
+        except InvalidHookResult as caught:
+            error = caught
+    if error is not None:
+        result = _answer_for_failure(run, record, error)
+    if result.action == "modify":
+        _take_data(run, result.data)
+    if result is not CONTINUE or error is not None:
+        run.spoken.append(Answer(record, result, error))
+    run.denied = result.action == "deny"
+
+
+def _answer_for_failure(run: Dispatch, record: HookHandler, error: BaseException) -> HookResult:
+    cause = describe_error(error)
+    if isinstance(error, InvalidHookResult):
+        logger.warning("Hook '%s' on '%s' %s; ignored", record.name, run.event, error)
+    else:
+        logger.error("Hook '%s' failed on '%s': %s", record.name, run.event, cause, exc_info=error)
+    if not record.is_guard:
+        return CONTINUE
+    reason = f"hook '{record.name}' failed and fails closed: {cause}"
+    return HookResult(action="deny", reason=reason)
+
+
+def _take_data(run: Dispatch, returned: Any) -> None:
+    before = run.data
+    run.data = adopt(returned, before)
+    for key in PINNED:
+        if key in before:
+            run.data[key] = before[key]
+        else:
+            run.data.pop(key, None)
+    run.shared = copy_plain(run.data)
+
+
+def _equals(seen: dict[str, Any], current: dict[str, Any]) -> bool:
+    try:
+        return seen == current
+    except Exception:  # noqa: BLE001 - a hook put something in that refuses to be compared
+        return False

@@ -1,0 +1,95 @@
+"""The face that mounted modules see, as far as no hook is asked for it."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from amplifier_core.host.contributions import Contributions
+from amplifier_core.host.mount_points import MountPoints
+from amplifier_core.utils import describe_error, run_with_timeout
+
+logger = logging.getLogger(__name__)
+
+PATIENCE = 10.0
+"""Seconds that one clean-up may take."""
+
+
+class ModuleHost:
+    """Keeps what modules mount, offer, contribute and want undone."""
+
+    def __init__(self, hooks: Any, context: Any) -> None:
+        self.session_state: dict[str, Any] = {}
+        self._mounts = MountPoints(hooks)
+        self._mounts.points["context"] = context
+        self._capabilities: dict[str, Any] = {}
+        self._contributions = Contributions()
+        self._cleanups: list[Callable[[], Any]] = []
+
+    @property
+    def context(self) -> Any:
+        return self._mounts.points["context"]
+
+    @context.setter
+    def context(self, context: Any) -> None:
+        self._mounts.points["context"] = context
+
+    @property
+    def mount_points(self) -> dict[str, Any]:
+        return self._mounts.points
+
+    async def mount(self, mount_point: str, module: Any, name: str | None = None) -> None:
+        """Put a module in its place."""
+        self._mounts.mount(mount_point, module, name)
+
+    async def unmount(self, mount_point: str, name: str | None = None) -> None:
+        """Take a module away again."""
+        self._mounts.unmount(mount_point, name)
+
+    def get(self, mount_point: str, name: str | None = None) -> Any:
+        """What is mounted there."""
+        return self._mounts.get(mount_point, name)
+
+    def register_capability(self, name: str, value: Any) -> None:
+        """Offer something to other modules by name."""
+        self._capabilities[name] = value
+
+    def get_capability(self, name: str) -> Any:
+        """What was offered under that name, or None."""
+        return self._capabilities.get(name)
+
+    def register_contributor(
+        self, channel: str, name: Any, callback: Callable[[], Any] | None = None
+    ) -> None:
+        """`(channel, callback)` or `(channel, name, callback)`."""
+        if callback is None:
+            name, callback = getattr(name, "__name__", type(name).__name__), name
+        self._contributions.register(channel, name, callback)
+
+    async def collect_contributions(self, channel: str) -> list[Any]:
+        """What all contributors of a channel have to say."""
+        return await self._contributions.collect(channel)
+
+    @property
+    def channels(self) -> dict[str, list[dict[str, Any]]]:
+        return self._contributions.channels
+
+    def register_cleanup(self, cleanup: Callable[[], Any]) -> None:
+        """Run when the session ends, the last one registered first."""
+        if callable(cleanup):
+            self._cleanups.append(cleanup)
+
+    async def run_cleanups(self) -> list[str]:
+        """Undo everything in reverse order; returns what failed, which stops none of the others."""
+        failures = []
+        while self._cleanups:
+            try:
+                outcome = self._cleanups.pop()()
+                if inspect.isawaitable(outcome):
+                    await run_with_timeout(outcome, PATIENCE)
+            except Exception as error:
+                logger.exception("A clean-up failed")
+                failures.append(describe_error(error))
+        return failures
