@@ -6,19 +6,16 @@
 from __future__ import annotations
 
 import asyncio
-import re
-import time
 
 import pytest
 
-from amplifier_core import contributions, coordinator
+from amplifier_core import coordinator
 from amplifier_core.coordinator import ModuleCoordinator, SessionCoordinator
-from amplifier_core.hooks import HookRegistry
+from amplifier_core.host import contributions
 from amplifier_core.interfaces import Host
 from amplifier_core.models import HookResult
-from amplifier_core.testing import MemoryAudit
 from tests.support.harness import Harness
-from tests.support.hooks import PRE, Data, asks, injects, modifies, prints, says
+from tests.support.hooks import PRE, asks, injects, modifies, prints, says
 from tests.support.people import PlainPerson
 
 
@@ -257,65 +254,6 @@ class TestTheModuleFace:
             "session_id": "s", "parent_id": None, "orchestrator": False, "context": False,
             "providers": [], "tools": [], "hooks": {}, "capabilities": ["k"], "channels": ["c"],
         }  # fmt: skip
-
-
-class TestHoldingTheLoop:
-    """A hook that holds the loop too long is named in a warning."""
-
-    @pytest.fixture(autouse=True)
-    def short(self, monkeypatch):
-        monkeypatch.setattr(coordinator, "HOLDS_THE_LOOP", 0.02)
-
-    @pytest.mark.parametrize("audited", [False, True])
-    @pytest.mark.parametrize("kind", ["async", "plain"])
-    async def test_it_is_named_once(self, kind, audited, caplog):
-        async def blocker(event: str, data: Data) -> HookResult:
-            time.sleep(0.03)
-            return HookResult()
-
-        def plain_blocker(event: str, data: Data) -> HookResult:
-            time.sleep(0.03)
-            return HookResult()
-
-        hooks = HookRegistry()
-        hooks.register(PRE, blocker if kind == "async" else plain_blocker, name="blocker")
-        session = SessionCoordinator(hooks, audit=MemoryAudit() if audited else None)
-        for _ in range(4):
-            await session.execute_with_hooks(PRE, {})
-        [message] = caplog.messages
-        assert re.match(r"Hook 'blocker' on 'tool:pre' held the event loop for \d+ ms", message)
-
-    async def test_waiting_is_no_holding(self, caplog):
-        harness, cancelled = Harness(), []
-
-        async def patient(event: str, data: Data) -> HookResult:
-            try:
-                await asyncio.sleep(0.03)
-            except asyncio.CancelledError:
-                cancelled.append(True)
-                raise
-            return HookResult(action="modify", data={**data, "x": 1})
-
-        harness.hooks.register(PRE, patient)
-        await harness.pre()
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.01):
-                await harness.pre()
-        for _ in range(2):
-            assert (await harness.pre()).data["x"] == 1
-        assert cancelled == [True]
-        assert caplog.messages == []
-
-    async def test_what_it_raises_goes_through(self, caplog):
-        harness = Harness()
-
-        async def failing(event: str, data: Data) -> HookResult:
-            await asyncio.sleep(0.03)
-            raise ValueError("boom")
-
-        harness.hooks.register(PRE, failing, on_error="deny")
-        for _ in range(2):
-            assert "ValueError: boom" in (await harness.pre()).reason
 
 
 async def test_several_sessions_at_once():

@@ -12,8 +12,9 @@ import time
 
 import pytest
 
+from amplifier_core.dispatch import MAX_DEPTH, Dispatch, find_dispatch
 from amplifier_core.errors import HookDepthExceeded, HookTimeout
-from amplifier_core.hooks import MAX_DEPTH, Dispatch, HookHandler, HookRegistry, dispatch_of
+from amplifier_core.hooks import HookHandler, HookRegistry
 from amplifier_core.models import CONTINUE, HookResult
 from amplifier_core.testing import EventRecorder
 from tests.support.hooks import PRE, Data, asks, injects, modifies, raises, returns, says
@@ -74,7 +75,7 @@ async def test_several_questions_keep_the_first_and_all(registry):
     registry.register(PRE, injects("found"), priority=3)
     result = await registry.emit(PRE, {})
     assert result.approval_prompt == "first?"
-    assert [one.result.action for one in dispatch_of(result).spoken] == [
+    assert [one.result.action for one in find_dispatch(result).spoken] == [
         "ask_user", "ask_user", "inject_context",
     ]  # fmt: skip
 
@@ -197,17 +198,17 @@ class TestTheCarriedDispatch:
         assert result == HookResult(action="deny", reason="no")
         assert "_dispatch" not in result.model_dump()
         assert "_dispatch" not in repr(result)
-        assert dispatch_of(copy.deepcopy(result)) is dispatch_of(result)
-        assert isinstance(dispatch_of(result), Dispatch)
+        assert find_dispatch(copy.deepcopy(result)) is find_dispatch(result)
+        assert isinstance(find_dispatch(result), Dispatch)
         travelled = pickle.loads(pickle.dumps(result))
-        assert (travelled.reason, dispatch_of(travelled)) == ("no", None)
+        assert (travelled.reason, find_dispatch(travelled)) == ("no", None)
 
     async def test_a_copy_with_another_action_is_another_answer(self, registry):
         registry.register(PRE, injects("x"))
         result = await registry.emit(PRE, {})
-        assert dispatch_of(result) is not None
-        assert dispatch_of(result.model_copy(update={"action": "deny"})) is None
-        assert dispatch_of(CONTINUE) is None
+        assert find_dispatch(result) is not None
+        assert find_dispatch(result.model_copy(update={"action": "deny"})) is None
+        assert find_dispatch(CONTINUE) is None
 
 
 async def sleeping(event: str, data: Data) -> HookResult:

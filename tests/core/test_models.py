@@ -43,7 +43,7 @@ class TestResults:
         assert made == validated
         assert made.model_dump() == validated.model_dump()
         assert made.model_copy(update={"reason": "x"}).reason == "x"
-        assert models.replace_fields(made, reason="x", _private=1).model_fields_set == {
+        assert models.replace_fields(made, reason="x").model_fields_set == {
             "action", "data", "reason",
         }  # fmt: skip
 

@@ -170,7 +170,7 @@ def test_the_wrapper_is_the_stream_in_everything_else(capsys):
     assert sys.stdout.encoding
     assert sys.stdout.writable()
     output.install()
-    assert output.ready()
+    assert output.is_installed()
 
 
 async def test_a_flood_is_cut():

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.models import HookResult
+from amplifier_core.operation import Outcome
 from amplifier_core.testing import (
     MemoryAudit,
     MockContextManager,
@@ -57,6 +58,10 @@ class Harness:
     async def run(self, event: str, /, **data: Any) -> HookResult:
         """One event, its answers carried out."""
         return await self.coordinator.execute_with_hooks(event, data)
+
+    async def judge(self, event: str, /, **data: Any) -> Outcome:
+        """The same, with everything that is known of the outcome."""
+        return await self.coordinator.judge(event, data)
 
     async def emit(self, event: str, /, **data: Any) -> HookResult:
         """One event, its answers folded and not carried out."""

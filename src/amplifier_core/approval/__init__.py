@@ -3,6 +3,7 @@
 from amplifier_core.approval.gate import ApprovalGate, GateDecision
 from amplifier_core.approval.meaning import (
     OptionMeaning,
+    allows,
     find_unclear_options,
     read_option,
     resolve_options,
@@ -25,6 +26,7 @@ __all__ = [
     "DecidingApprovalSystem",
     "GateDecision",
     "OptionMeaning",
+    "allows",
     "find_unclear_options",
     "read_option",
     "resolve_options",

@@ -39,6 +39,11 @@ def read_option(option: str) -> OptionMeaning:
     )
 
 
+def allows(option: str) -> bool:
+    """Whether an option means yes."""
+    return read_option(option).allows
+
+
 def find_unclear_options(options: Sequence[str]) -> list[str]:
     """Options that are neither a yes nor a plain no; they count as a no."""
     meanings = ((option, read_option(option)) for option in options)

@@ -11,7 +11,7 @@ from typing import Any
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import ModuleError, ModuleLoadError
 from amplifier_core.hooks import HookHandler
-from amplifier_core.mount_points import NAMED
+from amplifier_core.host.mount_points import NAMED
 from amplifier_core.mounting.loading import ModuleLoader
 from amplifier_core.mounting.plan import ModuleEntry, read_entry
 from amplifier_core.utils import describe_error, run_with_timeout

@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from amplifier_core.coordinator import SessionCoordinator, denial_text
+from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import (
     PROVIDER_ERROR,
     PROVIDER_RESPONSE,
@@ -45,8 +45,8 @@ class ModelCaller:
             "iteration": turn.requests,
         }
         opened = await turn.coordinator.open_request(asked)
-        if opened.action == "deny" or opened.data is None:
-            return Denial(denial_text(opened))
+        if not opened.allowed or opened.data is None:
+            return Denial(opened.denial)
         request = self._requests.build(opened.data["messages"], turn.specs)
         started = time.perf_counter()
         response = await self._fetch_with_retries(turn, request)
@@ -99,9 +99,9 @@ async def _review(turn: Turn, response: ChatResponse, duration: int) -> ChatResp
         await coordinator.notify(PROVIDER_RESPONSE, facts)
         return response
     original = data["response"] = response.model_dump()
-    outcome = await coordinator.execute_with_hooks(PROVIDER_RESPONSE, data)
-    if outcome.action == "deny":
-        return Denial(denial_text(outcome))
+    outcome = await coordinator.judge(PROVIDER_RESPONSE, data)
+    if not outcome.allowed:
+        return Denial(outcome.denial)
     reviewed = (outcome.data or {}).get("response", original)
     return response if reviewed == original else ChatResponse.model_validate(reviewed)
 

@@ -20,6 +20,7 @@ from amplifier_foundation.session.capabilities import Rename, hide_secrets, regi
 from amplifier_foundation.session.child_plan import with_session_options
 from amplifier_foundation.session.left_out import locate, report_left_out
 from amplifier_foundation.session.reload import Reloader
+from amplifier_foundation.session.slow_hooks import watch_for_slow_hooks
 from amplifier_foundation.session.spawning import OpenChild, Spawner
 from amplifier_foundation.session.trail import find_unknown_outcomes, open_trail
 from amplifier_foundation.session.unknown_outcomes import complete_state, report_unknown_outcomes
@@ -66,6 +67,7 @@ async def open_session(
         )
         register_capabilities(session, folder, on_rename)
         hide_secrets(session, bundle.secrets)
+        watch_for_slow_hooks(session.coordinator)
         Spawner(_open_children(bundle, people)).attach(session)
         if prepare is not None:
             prepare(session)

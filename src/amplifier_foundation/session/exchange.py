@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.host.mount_points import NAMED
 from amplifier_core.injection.placing import add_message
-from amplifier_core.mount_points import NAMED
 from amplifier_core.mounting import Mounted, Mounting
 from amplifier_core.mounting.plan import ModuleEntry, MountPlan
 from amplifier_foundation.session.watched_files import Stamp, list_files, stamp_files

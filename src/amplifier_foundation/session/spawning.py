@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from amplifier_core.coordinator import denial_text
 from amplifier_core.errors import SessionDenied, SessionError
 from amplifier_core.events import (
     AGENT_COMPLETE,
@@ -70,10 +69,10 @@ class Spawner:
             task=task,
             config_override=dict(agent),
         )
-        allowed = await parent.coordinator.execute_with_hooks(AGENT_SPAWN, spawn)
-        if allowed.action == "deny":
+        allowed = await parent.coordinator.judge(AGENT_SPAWN, spawn)
+        if not allowed.allowed:
             self._family.started -= 1
-            raise SessionDenied(denial_text(allowed))
+            raise SessionDenied(allowed.denial)
         task = str((allowed.data or {}).get("task", task))
         return await self._run(parent, agent_name, agent, task, context)
 

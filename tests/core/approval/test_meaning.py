@@ -72,8 +72,8 @@ async def test_the_gate_carries_out_what_the_option_means(option: str) -> None:
     verdict = await gate.ask(question)
     meaning = read_option(option)
     assert verdict.allowed == meaning.allows
-    assert gate.remember(1, question, verdict) == meaning.remembered
-    assert (gate.cached(1, question) is not None) == meaning.remembered
+    assert gate.remember(1, question, verdict, None) == meaning.remembered
+    assert (gate.recall(1, question) is not None) == meaning.remembered
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,11 @@ import pytest
 
 from amplifier_core.approval import ApprovalAnswer
 from amplifier_core.approval.passage import digest_operation
-from amplifier_core.coordinator import MOST_ROUNDS, SessionCoordinator, denial_text
+from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import ApprovalError
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
+from amplifier_core.operation import MOST_ROUNDS, Outcome
 from amplifier_core.testing import EventRecorder, MemoryAudit, MockTool, ScriptedApproval, wait_for
 from tests.support.harness import Harness
 from tests.support.hooks import PRE, Data, asks, injects, modifies, raises, says
@@ -53,12 +54,9 @@ class TestWhoIsAsked:
         """`Operation denied by HOOK: REASON`."""
         harness = Harness(approval=PlainPerson("Deny"))
         harness.hooks.register(PRE, asks("Delete it?"), name="guard")
-        assert (
-            denial_text(await harness.pre()) == "Operation denied by guard: User denied: Delete it?"
-        )
-        assert denial_text(HookResult(action="deny")) == (
-            "Operation denied by a hook: no reason given"
-        )
+        outcome = await harness.judge(PRE, tool_name="Write", tool_input={})
+        assert outcome.denial == "Operation denied by guard: User denied: Delete it?"
+        assert Outcome(False).denial == "Operation denied by a hook: no reason given"
 
     async def test_injections_and_messages_are_not_lost(self):
         """Once allowed, the injections are applied; user messages are shown in any case (F4)."""
@@ -116,9 +114,9 @@ class TestWhatWasApprovedIsWhatRuns:
         harness = Harness(approval=ScriptedApproval(meddling))
         harness.hooks.register(PRE, keeper)
         harness.hooks.register(PRE, asks())
-        result = await harness.coordinator.execute_with_hooks(PRE, given)
+        result = await harness.coordinator.judge(PRE, given)
         assert result.data["tool_input"] == {"path": "/safe", "rows": [1]}
-        assert result.__dict__["_gated"] == digest_operation(PRE, result.data)
+        assert result.digest == digest_operation(PRE, result.data)
 
     async def test_a_deny_hook_that_comes_while_waiting(self):
         """Add a deny hook while pending (T5)."""

@@ -39,13 +39,13 @@ async def test_the_person_sees_the_final_call():
     harness = Harness(approval=reader)
     harness.hooks.register(PRE, asks("w?", reason="because"), priority=0, name="guard")
     harness.hooks.register(PRE, modifies(tool_input={"path": "/safe"}), priority=1)
-    result = await harness.pre(path="/etc")
+    result = await harness.judge(PRE, tool_name="Write", tool_input={"path": "/etc"})
     [question] = reader.questions
     assert question.tool_input == result.data["tool_input"] == {"path": "/safe"}
     assert (question.hook, question.event, question.reason) == ("guard", PRE, "because")
     assert (question.tool_name, question.session_id) == ("Write", "test-session")
     assert question.digest == digest_operation(PRE, result.data)
-    assert result.__dict__["_gated"] == question.digest
+    assert result.digest == question.digest
     recorded = {body["digest"] for body in harness.bodies("approval_requested")}
     recorded |= {body["digest"] for body in harness.bodies("approval_decided")}
     assert recorded == {question.digest}

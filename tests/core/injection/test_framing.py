@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_core.injection.limits import unforgeable
+from amplifier_core.injection.framing import indent_forged_frames
 from amplifier_core.models import HookResult
 from tests.support.harness import Harness
 from tests.support.hooks import POST, injects, says
@@ -99,15 +99,15 @@ async def test_a_stranger_may_say_who_spoke():
 @pytest.mark.parametrize("end", ["", "\n", "\r", "\u2028", "\x85", "\x0b"])
 def test_no_hook_can_speak_in_anothers_name(line, end):
     """A line of that shape inside an injected text is indented (T20)."""
-    assert unforgeable(f"start{end}{line}\nallowed") == (
+    assert indent_forged_frames(f"start{end}{line}\nallowed") == (
         f"start{end}    {line}\nallowed" if end else f"start{line}\nallowed"
     )
-    assert unforgeable(line) == f"    {line}"
+    assert indent_forged_frames(line) == f"    {line}"
 
 
 @given(st.text(max_size=200))
 def test_ordinary_text_is_left_alone_and_nothing_is_lost(text):
-    made = unforgeable(text)
+    made = indent_forged_frames(text)
     assert made.replace("    ", "") == text.replace("    ", "")
     if "bytes" not in text and "eedback" not in text.lower():
         assert made == text or not text.isascii()

@@ -12,7 +12,8 @@ import pytest
 
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.injection import placing as injector
-from amplifier_core.injection.limits import Injection, with_ephemeral
+from amplifier_core.injection.framing import add_ephemeral
+from amplifier_core.injection.limits import Injection
 from amplifier_core.models import HookResult
 from amplifier_core.testing import EventRecorder, MockContextManager
 from tests.support.harness import Harness
@@ -93,7 +94,7 @@ class TestPlacement:
         harness = Harness()
         harness.hooks.register(REQUEST, modifies(messages=nonsense))
         result = await harness.coordinator.open_request({})
-        assert result.action == "deny"
+        assert not result.allowed
         assert "instead of a list of messages" in result.reason
 
     async def test_a_denied_request_stays_denied(self):
@@ -114,19 +115,19 @@ class TestPlacement:
         behind = self.injection("note", append_to_last_tool_result=True)
         tool = {"role": "tool", "content": "out", "tool_call_id": "1"}
         history = [{"role": "user", "content": "hi"}, tool]
-        made = with_ephemeral(history, [self.injection("plain"), behind])
+        made = add_ephemeral(history, [self.injection("plain"), behind])
         assert [one["content"] for one in made] == ["hi", "out\n\nnote", "plain"]
         assert tool["content"] == "out"
         assert made[1]["tool_call_id"] == "1"
         blocks = [{"type": "text", "text": "out"}]
-        made = with_ephemeral([{"role": "tool", "content": blocks}], [behind])
+        made = add_ephemeral([{"role": "tool", "content": blocks}], [behind])
         assert made[0]["content"] == [*blocks, {"type": "text", "text": "note"}]
-        assert with_ephemeral([{"role": "tool"}], [behind])[0]["content"] == "\n\nnote"
+        assert add_ephemeral([{"role": "tool"}], [behind])[0]["content"] == "\n\nnote"
 
     @pytest.mark.parametrize("history", [[], [{"role": "user", "content": "hi"}]])
     def test_the_fallback_is_a_message(self, history):
         behind = self.injection("note", append_to_last_tool_result=True)
-        assert with_ephemeral(history, [behind])[-1]["content"] == "note"
+        assert add_ephemeral(history, [behind])[-1]["content"] == "note"
 
     async def test_a_context_that_fails_behind_the_results(self):
         harness = Harness(context=Raising())

@@ -37,7 +37,7 @@ async def test_cleaning_up_removes_every_registration(module: str, tmp_path: Pat
     cleanup()
     assert not any(coordinator.hooks.list_handlers().values())
     text = "password=hunter22"
-    assert coordinator._trail.scrubbed(text) == text
+    assert coordinator.scrub(text) == text
 
 
 @each_guard

@@ -251,7 +251,7 @@ async def test_a_cycle_passes_the_scrubbers_too(bench: Any, tmp_path: Path) -> N
 
     trail = RealTrail(None, None)
     trail.scrubbers.append(lambda text: text.replace("hunter2", "[secret]"))
-    bench.scrub = trail.scrubbed
+    bench.scrub = trail.scrub
     cycle: dict[str, Any] = {"password": "hunter2"}
     cycle["self"] = cycle
     async with mounted("logging", bench, {"path": "log.jsonl"}):

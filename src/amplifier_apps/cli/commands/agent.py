@@ -71,7 +71,7 @@ class Agent:
             on_rename=self.rename,
         )
         board = self.session.coordinator
-        observe(board.hooks, self.display, board.trail.scrubbed)
+        observe(board.hooks, self.display, board.scrub)
         board.hooks.register(EXECUTION_COMPLETE, self._note_outcome, priority=LAST, name="cli-run")
 
     async def _note_outcome(self, event: str, data: Mapping[str, Any]) -> HookResult:

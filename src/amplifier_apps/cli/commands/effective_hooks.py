@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.dispatch import Dispatch
 from amplifier_core.events import ALL_EVENTS, canonical
-from amplifier_core.hooks import Dispatch, HookHandler, HookRegistry
+from amplifier_core.hooks import HookHandler, HookRegistry
 from amplifier_core.mounting import ModuleLoader, Mounting
 from amplifier_foundation.bundles import Bundle
 

@@ -12,7 +12,7 @@ import click
 
 if TYPE_CHECKING:
     from amplifier_apps.cli.commands.effective_hooks import EffectiveHooks, HookRow, Stopwatch
-    from amplifier_core.hooks import Answer, Dispatch
+    from amplifier_core.dispatch import Answer, Dispatch
     from amplifier_core.models import HookResult
 
 BUNDLE = click.option(

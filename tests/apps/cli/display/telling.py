@@ -56,7 +56,7 @@ async def play(display: Display, pause: float) -> None:
         approval_system=approval, display_system=display, session_id="s1"
     )
     coordinator.hooks.register(events.TOOL_PRE, guard, 0, "command-guard", on_error="deny")
-    observe(coordinator.hooks, display, coordinator.trail.scrubbed)
+    observe(coordinator.hooks, display, coordinator.scrub)
     display.start()
     await stream(coordinator, "First I look around.\nThen I work on it,", pause)
     await call(coordinator, "git status", pause)

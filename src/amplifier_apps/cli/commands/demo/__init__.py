@@ -113,7 +113,7 @@ async def _play(folder: Path, answer: str | None, timeout: float) -> str:
         hot_reload=False,
     )
     async with session:
-        observe(session.coordinator.hooks, display, session.coordinator.trail.scrubbed)
+        observe(session.coordinator.hooks, display, session.coordinator.scrub)
         display.start()
         try:
             await session.execute(PROMPT)
