@@ -3,18 +3,19 @@
 Other packages import from here, never from the files below.
 """
 
-from amplifier_foundation.bash.danger import RULES, Finding, find_dangers
+from amplifier_foundation.bash.command import Command, Redirect
+from amplifier_foundation.bash.danger import (
+    LISTED,
+    RULES,
+    Finding,
+    ListedCommand,
+    find_dangers,
+)
 from amplifier_foundation.bash.harmless import is_harmless
-from amplifier_foundation.bash.lists import LISTED, ListedCommand
 from amplifier_foundation.bash.pattern import CommandPattern
 from amplifier_foundation.bash.place import Place
-from amplifier_foundation.bash.script import (
-    Command,
-    Redirect,
-    Script,
-    ensure_available,
-    parse_script,
-)
+from amplifier_foundation.bash.script import Script, parse_script
+from amplifier_foundation.bash.tree import ensure_available
 from amplifier_foundation.bash.unwrap import unwrap_command
 from amplifier_foundation.bash.word import Word
 

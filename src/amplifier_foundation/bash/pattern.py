@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from amplifier_foundation.bash.script import Command
+from amplifier_foundation.bash.command import Command
 from amplifier_foundation.bash.word import Word
 
 _SHORTEST_LONG_OPTION = 4  # `--fo`: shorter ones abbreviate nearly everything
@@ -42,7 +42,7 @@ class CommandPattern:
         if not self.matches_name(command.name):
             return False
         given = command.flags
-        return all(_has_flag(given, wanted) for wanted in self.flags) and _in_order(
+        return all(_has_flag(given, wanted) for wanted in self.flags) and _occur_in_order(
             self.arguments, command.arguments
         )
 
@@ -52,24 +52,24 @@ class CommandPattern:
 
 
 def _has_flag(given: frozenset[str], wanted: Sequence[str]) -> bool:
-    return any(_same_flag(flag, option) for flag in given for option in wanted)
+    return any(_is_same_flag(flag, option) for flag in given for option in wanted)
 
 
-def _same_flag(flag: str, option: str) -> bool:
+def _is_same_flag(flag: str, option: str) -> bool:
     """Long options may be abbreviated, as getopt allows it."""
     if fnmatchcase(flag, option):
         return True
     return flag.startswith("--") and len(flag) >= _SHORTEST_LONG_OPTION and option.startswith(flag)
 
 
-def _in_order(wanted: Sequence[Sequence[str]], given: Sequence[Word]) -> bool:
+def _occur_in_order(wanted: Sequence[Sequence[str]], given: Sequence[Word]) -> bool:
     words = iter(given)
     return all(any(_matches_word(word, globs) for word in words) for globs in wanted)
 
 
 def _matches_word(word: Word, globs: Sequence[str]) -> bool:
-    return word.value is not None and any(_glob(word.value, glob) for glob in globs)
+    return word.value is not None and any(_matches_glob(word.value, glob) for glob in globs)
 
 
-def _glob(value: str, glob: str) -> bool:
+def _matches_glob(value: str, glob: str) -> bool:
     return value == glob or bool(re.search(r"[*?\[]", glob) and fnmatchcase(value, glob))

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
-from amplifier_foundation.bash.word import Word, words
+from amplifier_foundation.bash.word import Word, split_names
 from amplifier_foundation.policy.paths import resolve
 
 _ROOTS = tuple(
     Path(name)
-    for name in words(
+    for name in split_names(
         "/bin /boot /dev /etc /lib /lib32 /lib64 /libx32 /opt /proc /root /sbin /srv /sys "
         "/usr /var /System /Library /Applications /private/etc /private/var"
     )
 )
 _WHOLE = tuple(
-    Path(name) for name in words("/ /home /Users /mnt /media /Volumes /tmp /var/tmp /private")
+    Path(name) for name in split_names("/ /home /Users /mnt /media /Volumes /tmp /var/tmp /private")
 )
 _NEVER_A_PROJECT = tuple(
-    Path(name) for name in words("/bin /boot /dev /etc /lib /lib32 /lib64 /proc /sbin /sys")
+    Path(name) for name in split_names("/bin /boot /dev /etc /lib /lib32 /lib64 /proc /sbin /sys")
 )
 _TEMPORARY = tuple(Path(name) for name in ["/tmp", "/var/tmp", "/var/folders", "/dev/shm"])
 _MOST_DIRECTORIES = 16
@@ -50,31 +50,31 @@ class Place:
     working_dir: Path
     home: Path
 
-    def reach(self, word: Word, bases: tuple[Word, ...] = ()) -> Reach:
+    def rate(self, word: Word, bases: tuple[Word, ...] = ()) -> Reach:
         """The worst that the word can name, seen from each directory the script goes to."""
         if word.value is None:
             return Reach.UNKNOWN
         if len(bases) > _MOST_DIRECTORIES:
             return Reach.UNKNOWN
-        directories = [self._directory(base) for base in bases]
-        if any(directory is None for directory in directories) and not _absolute(word):
+        directories = [self._find_directory(base) for base in bases]
+        if any(directory is None for directory in directories) and not _is_absolute(word):
             return Reach.UNKNOWN
         starts = [self.working_dir, *(found for found in directories if found)]
-        return max(self._reach_from(word, start) for start in starts)
+        return max(self._rate_from(word, start) for start in starts)
 
-    def path(self, word: Word) -> Path | None:
+    def find_path(self, word: Word) -> Path | None:
         """The resolved path of a word; None if it is not certain."""
-        if word.value is None or (expanded := self._expanded(word)) is None:
+        if word.value is None or (expanded := self._expand(word)) is None:
             return None
         try:
             return resolve(expanded, self.working_dir)
         except ValueError:
             return None
 
-    def _directory(self, word: Word) -> Path | None:
-        return None if word.glob else self.path(word)
+    def _find_directory(self, word: Word) -> Path | None:
+        return None if word.glob else self.find_path(word)
 
-    def _expanded(self, word: Word) -> str | None:
+    def _expand(self, word: Word) -> str | None:
         value = word.value or ""
         if not word.tilde:
             return value
@@ -82,8 +82,8 @@ class Place:
             return f"{self.home}{value[1:]}"
         return None
 
-    def _reach_from(self, word: Word, start: Path) -> Reach:
-        expanded = self._expanded(word)
+    def _rate_from(self, word: Word, start: Path) -> Reach:
+        expanded = self._expand(word)
         if expanded is None:
             return Reach.SYSTEM  # the home of somebody else
         fixed, pattern = _split_glob(expanded) if word.glob else (expanded, "")
@@ -91,40 +91,50 @@ class Place:
             path = resolve(fixed or ".", start)
         except ValueError:
             return Reach.UNKNOWN
-        return self._reach_of_glob(path, pattern) if pattern else self._reach_of(path)
+        return self._rate_glob(path, pattern) if pattern else self._rate_path(path)
 
-    def _reach_of_glob(self, directory: Path, pattern: str) -> Reach:
-        around = self._reach_of(directory)
+    def _rate_glob(self, directory: Path, pattern: str) -> Reach:
+        around = self._rate_path(directory)
         if pattern in _EVERYTHING:
             return around
         if around is Reach.PROJECT:
             return Reach.INSIDE
-        return Reach.OUTSIDE if _same(directory, self.home) else around
+        return Reach.OUTSIDE if _is_same(directory, self.home) else around
 
-    def _reach_of(self, path: Path) -> Reach:
-        if _same(path, self.working_dir):
-            return Reach.SYSTEM if _is_system(path) else Reach.PROJECT
-        if _below(path, self.working_dir) and not _is_system(self.working_dir):
+    def _rate_path(self, path: Path) -> Reach:
+        if _is_same(path, self.working_dir):
+            return Reach.SYSTEM if _belongs_to_nobody(path) else Reach.PROJECT
+        if _is_below(path, self.working_dir) and not _belongs_to_nobody(self.working_dir):
             return Reach.INSIDE
-        if any(_same(path, one) for one in (*_WHOLE, self.home)) or _below(self.working_dir, path):
+        if self._holds_everything(path):
             return Reach.SYSTEM
-        if any(_below(path, one) for one in _temporary()):
+        if any(_is_below(path, one) for one in _list_temporary()):
             return Reach.INSIDE
-        system = path.parent == Path("/") or any(_within(path, one) for one in _ROOTS)
-        return Reach.SYSTEM if system and not _within(path, self.home) else Reach.OUTSIDE
+        # Somebody's home may lie in /var or /root; what is in it is not the system's.
+        if _is_within(path, self.home):
+            return Reach.OUTSIDE
+        return Reach.SYSTEM if _is_of_system(path) else Reach.OUTSIDE
+
+    def _holds_everything(self, path: Path) -> bool:
+        whole = any(_is_same(path, one) for one in (*_WHOLE, self.home))
+        return whole or _is_below(self.working_dir, path)
 
 
-def _temporary() -> tuple[Path, ...]:
+def _list_temporary() -> tuple[Path, ...]:
     return (*_TEMPORARY, Path(tempfile.gettempdir()).resolve())
 
 
-def _is_system(path: Path) -> bool:
+def _is_of_system(path: Path) -> bool:
+    return path.parent == Path("/") or any(_is_within(path, one) for one in _ROOTS)
+
+
+def _belongs_to_nobody(path: Path) -> bool:
     """Whether working there makes nothing below it one's own."""
-    whole = any(_same(path, one) for one in (*_WHOLE, *_ROOTS))
-    return whole or any(_within(path, one) for one in _NEVER_A_PROJECT)
+    whole = any(_is_same(path, one) for one in (*_WHOLE, *_ROOTS))
+    return whole or any(_is_within(path, one) for one in _NEVER_A_PROJECT)
 
 
-def _absolute(word: Word) -> bool:
+def _is_absolute(word: Word) -> bool:
     return (word.value or "").startswith("/") or word.tilde
 
 
@@ -137,18 +147,18 @@ def _split_glob(value: str) -> tuple[str, str]:
     return "/".join(parts[:at]) or ("/" if value.startswith("/") else ""), parts[at]
 
 
-def _folded(path: Path) -> tuple[str, ...]:
+def _fold(path: Path) -> tuple[str, ...]:
     return tuple(part.casefold() for part in path.parts)
 
 
-def _same(one: Path, other: Path) -> bool:
-    return _folded(one) == _folded(other)
+def _is_same(one: Path, other: Path) -> bool:
+    return _fold(one) == _fold(other)
 
 
-def _within(path: Path, root: Path) -> bool:
-    parts, start = _folded(path), _folded(root)
+def _is_within(path: Path, root: Path) -> bool:
+    parts, start = _fold(path), _fold(root)
     return parts[: len(start)] == start
 
 
-def _below(path: Path, root: Path) -> bool:
-    return _within(path, root) and not _same(path, root)
+def _is_below(path: Path, root: Path) -> bool:
+    return _is_within(path, root) and not _is_same(path, root)

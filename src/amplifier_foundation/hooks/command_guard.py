@@ -84,11 +84,11 @@ class Judge:
         """What speaks against it, denials first; an empty list lets it run."""
         script = unwrap_command(source, NAME)
         found = [*self._known(script), *self._unclear(script, source), *self._unlisted(script)]
-        return sorted(dict.fromkeys(found), key=lambda finding: finding.verdict != "deny")
+        return sorted(dict.fromkeys(found), key=lambda finding: finding.action != "deny")
 
     def _known(self, script: Script) -> Iterator[Finding]:
         for command, finding in find_dangers(script, self._place, self._listed, self._off):
-            if finding.verdict == "deny" or not self._is_allowed(command):
+            if finding.action == "deny" or not self._is_allowed(command):
                 yield finding
 
     def _is_allowed(self, command: Command) -> bool:
@@ -151,7 +151,7 @@ class CommandGuard:
     def _answer(self, command: str, found: list[Finding]) -> HookResult:
         if not found:
             return HookResult(action="continue")
-        denied = [finding for finding in found if finding.verdict == "deny"]
+        denied = [finding for finding in found if finding.action == "deny"]
         reasons = "; ".join(_sentence(finding) for finding in (denied or found)[:_MOST_REASONS])
         if denied:
             return HookResult(action="deny", reason=f"The command is not allowed: {reasons}")

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
+from amplifier_foundation.bash.danger.finding import Action
 from amplifier_foundation.bash.pattern import CommandPattern
-
-Verdict = Literal["ask", "deny"]
 
 _DENIED = {
     "format": ("mkfs|mkfs.*|mke2fs|mkswap|wipefs|newfs|newfs_*", "it formats a disk"),
@@ -86,17 +84,17 @@ _ASKED = {
 class ListedCommand:
     """An entry of a list: commands that look like this, and what speaks against them."""
 
-    verdict: Verdict
+    action: Action
     rule: str
     pattern: CommandPattern
     reason: str
 
 
-def _listed(verdict: Verdict, table: dict[str, tuple[str, str]]) -> tuple[ListedCommand, ...]:
+def _read_table(action: Action, table: dict[str, tuple[str, str]]) -> tuple[ListedCommand, ...]:
     return tuple(
-        ListedCommand(verdict, rule, CommandPattern.read(text), reason)
+        ListedCommand(action, rule, CommandPattern.read(text), reason)
         for rule, (text, reason) in table.items()
     )
 
 
-LISTED: tuple[ListedCommand, ...] = _listed("deny", _DENIED) + _listed("ask", _ASKED)
+LISTED: tuple[ListedCommand, ...] = _read_table("deny", _DENIED) + _read_table("ask", _ASKED)

@@ -1,4 +1,4 @@
-"""hooks-command-guard against the real thing: what bash runs, the guard has seen or asks about."""
+"""Our reading of commands against the real thing: what bash runs was found, or is in doubt."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from amplifier_foundation.bash import Place
-from amplifier_foundation.hooks.command_guard import Config, Judge
+from amplifier_foundation.bash import LISTED, Place, find_dangers, is_harmless, unwrap_command
 
 BASH = shutil.which("bash") or ""
 pytestmark = pytest.mark.skipif(not BASH, reason="needs bash")
@@ -168,11 +167,21 @@ def bash_runs_it(command: str, yard: Path) -> bool:
     return (yard / "marked").exists()
 
 
-def wrapped(core: str, wrappers: list[str]) -> str:
+def wrap(core: str, wrappers: list[str]) -> str:
     for wrapper in wrappers:
         quoted = "'" + core.replace("'", "'\\''") + "'"
         core = wrapper.replace("%", quoted if wrapper in QUOTED else core)
     return core
+
+
+def is_seen(command: str) -> bool:
+    """Whether the marking program was found, or a guard would ask about the command."""
+    script = unwrap_command(command)
+    found = any(one.name == "mark" for one in script.commands)
+    unsure = any(not one.certain and not is_harmless(one) for one in script.commands)
+    place = Place(Path("/work"), Path("/home/me"))
+    risky = any(find_dangers(script, place, LISTED, frozenset()))
+    return found or unsure or risky or bool(script.unclear)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
@@ -180,18 +189,16 @@ def wrapped(core: str, wrappers: list[str]) -> str:
     st.sampled_from(SPELLINGS),
     st.lists(st.sampled_from([*AROUND, *QUOTED]), min_size=1, max_size=4),
 )
-def test_what_bash_runs_the_guard_has_seen(yard: Path, core: str, wrappers: list[str]) -> None:
-    """T7: no quoting, wrapping or layout that bash accepts hides a denied program."""
-    command = wrapped(core, wrappers)
+def test_what_bash_runs_was_found(yard: Path, core: str, wrappers: list[str]) -> None:
+    """No quoting, wrapping or layout that bash accepts hides a program."""
+    command = wrap(core, wrappers)
     if bash_runs_it(command, yard):
-        judge = Judge(Config(deny=["mark"]), Place(yard / "work", Path("/home/me")))
-        assert judge.findings(command), command
+        assert is_seen(command), command
 
 
 @pytest.mark.parametrize("wrapper", [*AROUND, *QUOTED])
-def test_most_wrappings_are_ones_that_bash_accepts(yard: Path, wrapper: str) -> None:
-    """The property above is about real commands: each wrapping runs, and the guard sees it."""
-    command = wrapped("mark", [wrapper])
+def test_each_wrapping_is_one_that_bash_accepts(yard: Path, wrapper: str) -> None:
+    """The property above is about real commands: each wrapping runs, and we see through it."""
+    command = wrap("mark", [wrapper])
     assert bash_runs_it(command, yard), command
-    judge = Judge(Config(deny=["mark"]), Place(yard / "work", Path("/home/me")))
-    assert judge.findings(command), command
+    assert is_seen(command), command

@@ -1,0 +1,1 @@
+"""Commands that run other commands, one kind of them a file."""

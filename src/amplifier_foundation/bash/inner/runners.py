@@ -1,0 +1,74 @@
+"""Commands that take a script or another command as an argument: `eval`, `su -c`, `ssh`, `uv run`.
+
+What runs on another machine or in a container is judged as if it ran here.
+"""
+
+from __future__ import annotations
+
+from amplifier_foundation.bash.command import Command
+from amplifier_foundation.bash.inner.prefixes import create_inner
+from amplifier_foundation.bash.inner.text import (
+    find_first_argument,
+    find_option_value,
+    parse_inner,
+    parse_joined,
+)
+from amplifier_foundation.bash.script import Script, join_scripts
+from amplifier_foundation.bash.word import create_literal, split_names
+
+_CONTAINERS = frozenset({"docker", "podman", "kubectl"})
+RUNNERS = split_names("poetry uv pipenv bundle conda npm pnpm yarn rye hatch pdm") | _CONTAINERS
+
+
+def unwrap_eval(command: Command, owner: str) -> Script:
+    """`eval a b` runs its words as one script."""
+    return parse_joined(command, command.words, owner)
+
+
+def unwrap_trap(command: Command, owner: str) -> Script:
+    """`trap TEXT EXIT` runs the text later; `trap - EXIT` forgets it."""
+    first = find_first_argument(command)
+    return parse_inner(command, first, owner) if first and first.value != "-" else Script(())
+
+
+def unwrap_su(command: Command, owner: str) -> Script:
+    """`su -c TEXT` runs the text as somebody else."""
+    return parse_inner(command, find_option_value(command.words, "-c", "--command"), owner)
+
+
+def unwrap_callback(command: Command, owner: str) -> Script:
+    """`mapfile -C TEXT` and `complete -C TEXT` run the text."""
+    return parse_inner(command, find_option_value(command.words, "-C", "--callback"), owner)
+
+
+def unwrap_remote(command: Command, owner: str) -> Script:
+    """`ssh host a b` joins its words for the shell over there."""
+    return parse_joined(command, command.arguments[1:], owner)
+
+
+def unwrap_runner(command: Command, owner: str) -> Script:
+    """`poetry run x`, `docker exec box x`."""
+    words = list(command.words)
+    at = next((n for n, word in enumerate(words) if word.value in {"run", "exec"}), None)
+    if at is None:
+        return Script(())
+    rest = [word for word in words[at + 1 :] if word.value != "--"]
+    while rest and rest[0].is_flag:
+        rest.pop(0)
+    if command.name in _CONTAINERS:
+        rest = rest[1:]  # the container's or image's name
+    return Script((create_inner(command, rest),)) if rest else Script(())
+
+
+def unwrap_parallel(command: Command, owner: str) -> Script:
+    """What `parallel` runs is only known when it runs."""
+    return Script((), ("what parallel runs is put together from its input",))
+
+
+def unwrap_alias(command: Command, owner: str) -> Script:
+    """`alias x=TEXT`: the text is judged where it is given, not where x is used."""
+    return join_scripts(
+        parse_inner(command, create_literal(word.value.partition("=")[2]), owner)
+        for word in command.arguments
+        if word.value and "=" in word.value
+    )

@@ -1,0 +1,75 @@
+"""Writing where it does harm."""
+
+from __future__ import annotations
+
+import pytest
+
+from amplifier_foundation.bash.danger.writing import (
+    check_device_write,
+    check_protected_write,
+    check_unknown_write,
+)
+from tests.foundation.bash.danger.judging import ask
+
+
+@pytest.mark.parametrize(
+    ("source", "action"),
+    [
+        ("cat x > /dev/sda", "deny"),
+        ("dd if=x of=/dev/sda", "deny"),
+        ("cp x /dev/sda", "deny"),
+        ("tee a b /dev/sda", "deny"),
+        ("shred /dev/sda", "deny"),
+        ("echo > /dev/tcp/host/80", "ask"),
+        ("cat < /dev/udp/host/80", "ask"),
+        ("ls > /dev/null", None),
+        ("ls > /dev/stderr", None),
+        ("ls 2>&1", None),
+        ("ls >&-", None),
+        ("cp /dev/sda x", None),
+        ("dd if=/dev/sda of=$x", None),
+        ("dd if=/dev/zero", None),
+    ],
+)
+def test_devices(source: str, action: str | None) -> None:
+    """A disk is never written to; a few devices are there to be written to."""
+    assert ask(check_device_write, source) == action
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "echo x >> ~/.bashrc",
+        "echo x >> /home/me/.bashrc",
+        "cp x .git/hooks/pre-commit",
+        "mv x ~/.ssh/config",
+        "sed -i s/a/b/ ~/.profile",
+        "sed --in-place s/a/b/ /etc/hosts",
+        "tee /etc/x",
+        "> amplifier.yaml",
+        "ln -s x /usr/bin/y",
+        "rm ~/.ssh/id",
+        "tee " + "a " * 201,
+    ],
+)
+def test_what_decides_what_runs_later_is_asked_about(source: str) -> None:
+    """Start-up files, hooks of git, our own settings, the system; or too many to look at."""
+    assert ask(check_protected_write, source) == "ask"
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["echo x > out", "sed s/a/b/ ~/.profile", "cp ~/.bashrc x", "cat ~/.ssh/config", "ls > $x"],
+)
+def test_reading_and_writing_elsewhere_is_not(source: str) -> None:
+    """Only the target counts."""
+    assert ask(check_protected_write, source) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "action"),
+    [("ls > $x", "ask"), ("ls >> $(f)", "ask"), ("cat < $x", None), ("ls > x", None)],
+)
+def test_a_target_nobody_knows(source: str, action: str | None) -> None:
+    """Reading from one is no danger."""
+    assert ask(check_unknown_write, source) == action

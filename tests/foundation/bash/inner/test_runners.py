@@ -1,0 +1,68 @@
+"""Commands that take a script or another command as an argument."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from amplifier_foundation.bash.command import Command
+from amplifier_foundation.bash.inner.runners import (
+    RUNNERS,
+    unwrap_alias,
+    unwrap_callback,
+    unwrap_eval,
+    unwrap_parallel,
+    unwrap_remote,
+    unwrap_runner,
+    unwrap_su,
+    unwrap_trap,
+)
+from amplifier_foundation.bash.script import Script
+from tests.foundation.bash.reading import read_command
+
+
+@pytest.mark.parametrize(
+    ("unwrap", "source", "names"),
+    [
+        (unwrap_eval, "eval 'rm x; ls'", ["rm", "ls"]),
+        (unwrap_eval, "eval rm x", ["rm"]),
+        (unwrap_eval, "eval", []),
+        (unwrap_trap, "trap 'rm x' EXIT", ["rm"]),
+        (unwrap_trap, "trap - EXIT", []),
+        (unwrap_trap, "trap", []),
+        (unwrap_su, "su -c 'rm x'", ["rm"]),
+        (unwrap_su, "su me --command='rm x'", ["rm"]),
+        (unwrap_su, "su me", []),
+        (unwrap_callback, "mapfile -C 'rm x' -c 1", ["rm"]),
+        (unwrap_remote, "ssh host rm x", ["rm"]),
+        (unwrap_remote, "ssh host 'rm x; ls'", ["rm", "ls"]),
+        (unwrap_remote, "ssh host", []),
+        (unwrap_runner, "poetry run rm x", ["rm"]),
+        (unwrap_runner, "uv run --quiet -- rm x", ["rm"]),
+        (unwrap_runner, "docker exec -it box rm x", ["rm"]),
+        (unwrap_runner, "docker ps", []),
+        (unwrap_runner, "npm run", []),
+        (unwrap_alias, "alias x='rm y' z=ls", ["rm", "ls"]),
+        (unwrap_alias, "alias x", []),
+    ],
+)
+def test_what_is_run_is_found(
+    unwrap: Callable[[Command, str], Script], source: str, names: list[str]
+) -> None:
+    """Judged as if it ran here and now."""
+    script = unwrap(read_command(source), "test")
+    assert [one.name for one in script.commands] == names
+
+
+def test_what_parallel_runs_is_in_doubt() -> None:
+    """It is put together from its input."""
+    assert unwrap_parallel(read_command("parallel rm"), "test").unclear != ()
+
+
+@pytest.mark.parametrize("name", sorted(RUNNERS))
+def test_every_runner_is_known_by_run_or_exec(name: str) -> None:
+    """The container's name is left out."""
+    words = "box rm x" if name in {"docker", "podman", "kubectl"} else "rm x"
+    script = unwrap_runner(read_command(f"{name} run {words}"), "test")
+    assert [one.text for one in script.commands] == ["rm x"]

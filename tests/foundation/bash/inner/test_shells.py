@@ -1,0 +1,67 @@
+"""Shells inside a shell."""
+
+from __future__ import annotations
+
+import pytest
+
+from amplifier_foundation.bash.inner.shells import SHELLS, unwrap_shell
+from amplifier_foundation.bash.script import Script, parse_script
+
+
+def unwrap(source: str) -> Script:
+    [shell] = [one for one in parse_script(source).commands if one.name in SHELLS]
+    return unwrap_shell(shell, "test")
+
+
+@pytest.mark.parametrize("shell", sorted(SHELLS))
+def test_the_text_behind_c_is_run(shell: str) -> None:
+    """By every shell."""
+    assert [one.name for one in unwrap(f"{shell} -c 'rm x'").commands] == ["rm"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "bash -lc 'rm x'",
+        "bash --norc -c 'rm x'",
+        "bash -o errexit -c 'rm x'",
+        "bash <<< 'rm x'",
+        "bash <<E\nrm x\nE",
+        "bash -s a <<E\nrm x\nE",
+        "bash - <<E\nrm x\nE",
+        "bash /dev/stdin <<E\nrm x\nE",
+        "cat <<E | bash\nrm x\nE",
+    ],
+)
+def test_a_script_is_found_wherever_it_comes_from(source: str) -> None:
+    """As an argument, a here-document or a here-string, also through `cat`."""
+    assert [one.name for one in unwrap(source).commands] == ["rm"]
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ('bash -c "$x"', "is not literal"),
+        ("bash $x", "is not literal"),
+        ("bash <(f)", "is not literal"),
+        ("f | bash", "runs what a pipe brings it (from f)"),
+        ("$f | bash", "(from ?)"),
+        ("bash < f", "runs a file"),
+    ],
+)
+def test_what_only_running_would_tell_is_in_doubt(source: str, sentence: str) -> None:
+    """With a sentence that says why."""
+    assert any(sentence in reason for reason in unwrap(source).unclear)
+
+
+def test_a_here_document_that_is_changed_on_the_way_is_not_trusted() -> None:
+    """What `sed` makes of it is another script."""
+    script = unwrap("cat <<E | sed s/a/b/ | bash\nls\nE")
+    assert script.commands == ()
+    assert script.unclear != ()
+
+
+@pytest.mark.parametrize("source", ["bash", "bash run.sh", "bash -x run.sh a"])
+def test_a_script_file_is_a_program_like_any_other(source: str) -> None:
+    """Nothing to open, nothing in doubt."""
+    assert unwrap(source) == Script(())

@@ -1,0 +1,48 @@
+"""Where the grammar and a shell may read a script differently."""
+
+from __future__ import annotations
+
+import pytest
+
+from amplifier_foundation.bash.script import parse_script
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("echo 'unclosed", "does not parse"),
+        ("if true", "does not parse"),
+        ("a\u200bb", "U+200B"),
+        ("a\u202eb", "U+202E"),
+        ("rm\rls", "U+000D"),
+        ("r\\\nm", "joins two halves"),
+        ("[[ 'a[$(id)]' -eq 0 ]]", "substitution that is quoted"),
+        ("[[ 'a[`id`]' -eq 0 ]]", "substitution that is quoted"),
+        ("echo ${x@P}", "expanded as a prompt"),
+        ("echo ${x@E}", "expanded as a prompt"),
+        ("ls\n\\rm -rf /", "ends of its lines"),
+    ],
+)
+def test_what_may_be_read_differently_is_said(source: str, sentence: str) -> None:
+    """Each doubt has a sentence for the person who is asked."""
+    assert any(sentence in doubt for doubt in parse_script(source).unclear)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "ls",
+        "ls \\\n  -l",
+        "echo 'a\nb'",
+        "[[ -f 'a' ]]",
+        "[[ $(id) == x ]]",
+        "echo ${x@Q}",
+        "echo ü\tb",
+        "cat <<E\na\nE",
+        "# only a comment",
+        "",
+    ],
+)
+def test_an_ordinary_script_raises_no_doubt(source: str) -> None:
+    """Otherwise a guard would ask all day."""
+    assert parse_script(source).unclear == ()

@@ -1,0 +1,60 @@
+"""Programs that only look."""
+
+from __future__ import annotations
+
+import pytest
+
+from amplifier_foundation.bash.harmless import is_harmless
+from tests.foundation.bash.reading import read_command
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "ls -la $x",
+        "/bin/ls",
+        "/usr/local/bin/grep x",
+        "cat $x",
+        "cd x",
+        "rg x",
+        "sort f",
+        "find . -name x",
+        "git status",
+        "git --no-pager log",
+        "git -C sub diff",
+        "date +%s",
+    ],
+)
+def test_looking_is_harmless(source: str) -> None:
+    """Whatever they look at."""
+    assert is_harmless(read_command(source))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "rm x",
+        "./ls",
+        "/tmp/ls",
+        "~/bin/ls",
+        "$x",
+        "LS",
+        "rg --pre x y",
+        "rg --pr x y",
+        "rg $x",
+        "sort -o f f",
+        "sort --outp=f f",
+        "find . -delete",
+        "find . $x",
+        "xxd -r f",
+        "git push",
+        "git",
+        "git -c core.pager=x log",
+        "git log --output=x",
+        "git $x",
+        "git -C",
+    ],
+)
+def test_an_option_or_a_place_can_spoil_it(source: str) -> None:
+    """Options that write or run, programs from odd places, and words that may be such options."""
+    assert not is_harmless(read_command(source))

@@ -1,0 +1,51 @@
+"""Patterns for commands."""
+
+from __future__ import annotations
+
+import pytest
+
+from amplifier_foundation.bash.pattern import CommandPattern
+from tests.foundation.bash.reading import read_command
+
+
+@pytest.mark.parametrize(
+    ("pattern", "source", "matches"),
+    [
+        ("git", "git status", True),
+        ("git", "/usr/bin/Git status", True),
+        ("git", "gitk", False),
+        ("git|hg", "hg log", True),
+        ("mkfs.*", "mkfs.ext4 x", True),
+        ("git push", "git -C x push origin", True),
+        ("git push", "git log push-notes", False),
+        ("git push --force|-f", "git push origin -f", True),
+        ("git push --force|-f", "git push -fu origin", True),
+        ("git push --force", "git push --forc", True),
+        ("git push --force", "git push --f", False),
+        ("git push --force", "git push", False),
+        ("git push +*", "git push origin +main", True),
+        ("a b c", "a b x c", True),
+        ("a b c", "a c b", False),
+        ("a *", "a $x", False),
+        ("a", "$x", False),
+        ("a [b]", "a '[b]'", True),
+    ],
+)
+def test_a_pattern_is_read_word_by_word(pattern: str, source: str, matches: bool) -> None:
+    """At least these options and, in this order, these arguments; the rest is free."""
+    assert CommandPattern.read(pattern).matches(read_command(source)) is matches
+
+
+@pytest.mark.parametrize(("text", "word"), [("", "empty"), ("  ", "empty"), ("git a|", "'|'")])
+def test_a_pattern_that_means_nothing_is_refused(text: str, word: str) -> None:
+    """With a sentence, when the configuration is read."""
+    with pytest.raises(ValueError, match=word.replace("|", r"\|")):
+        CommandPattern.read(text)
+
+
+def test_a_pattern_knows_which_programs_it_is_about() -> None:
+    """For callers that have only the name."""
+    pattern = CommandPattern.read("docker|podman push")
+    assert pattern.matches_name("podman")
+    assert not pattern.matches_name("push")
+    assert not pattern.matches_name(None)

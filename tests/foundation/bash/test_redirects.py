@@ -1,0 +1,82 @@
+"""Redirections, here-documents, and words that stand behind them."""
+
+from __future__ import annotations
+
+import pytest
+
+from amplifier_foundation.bash.redirects import find_heredoc_bodies, find_stray_words
+from amplifier_foundation.bash.tree import get_text, list_nodes, parse_tree
+from tests.foundation.bash.reading import list_values, read_command
+
+
+@pytest.mark.parametrize(
+    ("source", "redirects"),
+    [
+        ("ls > a", [(">", "a")]),
+        ("ls >> a 2>&1", [(">>", "a"), (">&", "1")]),
+        ("> a ls", [(">", "a")]),
+        ("ls < a", [("<", "a")]),
+        ("ls <<< a", [("<<<", "a")]),
+        ("ls > $x", [(">", None)]),
+        ("{ ls; } > a", [(">", "a")]),
+        ("( ls > a ) > b", [(">", "a"), (">", "b")]),
+        ("cat <<E > a\nx\nE", [(">", "a")]),
+        ("ls &> a", [("&>", "a")]),
+        ("ls", []),
+    ],
+)
+def test_a_command_has_the_redirections_around_it(
+    source: str, redirects: list[tuple[str, str | None]]
+) -> None:
+    """Its own first, then those of the groups it stands in."""
+    found = [(one.operator, one.target.value) for one in read_command(source).redirects]
+    assert found == redirects
+
+
+@pytest.mark.parametrize(
+    ("source", "stdin"),
+    [
+        ("bash <<E\nls\nE", "ls\n"),
+        ("bash <<'E'\n$x\nE", "$x\n"),
+        ("bash <<E\n$x\nE", None),
+        ("bash <<< 'ls -l'", "ls -l"),
+        ("{ bash; } <<E\nls\nE", "ls\n"),
+    ],
+)
+def test_the_text_that_a_command_reads(source: str, stdin: str | None) -> None:
+    """A here-document with expansions is not literal."""
+    word = read_command(source).stdin
+    assert word is not None
+    assert word.value == stdin
+
+
+def test_most_commands_read_no_text() -> None:
+    """A file is not read here."""
+    assert read_command("bash < file").stdin is None
+
+
+@pytest.mark.parametrize(
+    ("source", "values"),
+    [
+        ("rm > log -rf /", ["-rf", "/"]),
+        ("rm <<E -rf /\nE", ["-rf", "/"]),
+        ("rm >a -rf >b / >c", ["-rf", "/"]),
+        ("true && rm > log -r x", ["-r", "x"]),
+        ("! rm > log -r x", ["-r", "x"]),
+    ],
+)
+def test_words_behind_a_redirection_belong_to_the_command(source: str, values: list[str]) -> None:
+    """The grammar takes them for further targets."""
+    nodes = list_nodes(parse_tree(source.encode(), "x").root_node)
+    strays = [get_text(word) for words in find_stray_words(nodes).values() for word in words]
+    assert sorted(strays) == sorted(values)
+    last = read_command(source.rpartition("&& ")[2].removeprefix("! "))
+    assert list_values(last.words) == values
+
+
+def test_each_here_document_has_its_body() -> None:
+    """Two of them on one line, too."""
+    source = "cat <<A <<B\n1\nA\n2\nB\n"
+    root = parse_tree(source.encode(), "x").root_node
+    bodies = [get_text(body) for node in root.children for body in find_heredoc_bodies(node)]
+    assert bodies[0] == "1\n"
