@@ -17,7 +17,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from amplifier_core.events import TOOL_PRE
-from amplifier_core.interfaces import Cleanup
+from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
 from amplifier_core.utils.suggest import suggest
 from amplifier_foundation.bash import (
@@ -34,11 +34,16 @@ from amplifier_foundation.bash import (
     is_harmless,
     unwrap_command,
 )
-from amplifier_foundation.modules.guarding import GuardConfig, Reply, base_dir, guard, shown
+from amplifier_foundation.modules.guarding import (
+    GuardConfig,
+    Reply,
+    get_base_dir,
+    register_guards,
+    shorten,
+)
 from amplifier_foundation.modules.options import parse_config
 
 NAME = "hooks-command-guard"
-
 _MOST_REASONS = 8
 
 
@@ -55,14 +60,14 @@ class Config(GuardConfig):
 
     @field_validator("deny", "ask", "allow")
     @classmethod
-    def _readable(cls, value: list[str]) -> list[str]:
+    def _check_patterns(cls, value: list[str]) -> list[str]:
         for pattern in value:
             CommandPattern.read(pattern)
         return value
 
     @field_validator("off")
     @classmethod
-    def _known(cls, value: list[str]) -> list[str]:
+    def _find_known(cls, value: list[str]) -> list[str]:
         for rule in value:
             if rule not in RULES:
                 raise ValueError(f"there is no rule {rule!r}; {suggest(rule, RULES)}")
@@ -73,20 +78,24 @@ class Judge:
     """Decides about the text of a command. Pure but for looking where symlinks lead."""
 
     def __init__(self, config: Config, place: Place) -> None:
-        own = [*_own("deny", config.deny), *_own("ask", config.ask)]
+        own = [*_list_own("deny", config.deny), *_list_own("ask", config.ask)]
         self._listed = (*own, *LISTED)
         self._allowed = tuple(CommandPattern.read(text) for text in config.allow)
         self._off = frozenset(config.off)
         self._config = config
         self._place = place
 
-    def findings(self, source: str) -> list[Finding]:
+    def find_all(self, source: str) -> list[Finding]:
         """What speaks against it, denials first; an empty list lets it run."""
         script = unwrap_command(source, NAME)
-        found = [*self._known(script), *self._unclear(script, source), *self._unlisted(script)]
+        found = [
+            *self._find_known(script),
+            *self._find_unclear(script, source),
+            *self._find_unlisted(script),
+        ]
         return sorted(dict.fromkeys(found), key=lambda finding: finding.action != "deny")
 
-    def _known(self, script: Script) -> Iterator[Finding]:
+    def _find_known(self, script: Script) -> Iterator[Finding]:
         for command, finding in find_dangers(script, self._place, self._listed, self._off):
             if finding.action == "deny" or not self._is_allowed(command):
                 yield finding
@@ -94,17 +103,17 @@ class Judge:
     def _is_allowed(self, command: Command) -> bool:
         return any(pattern.matches(command) for pattern in self._allowed)
 
-    def _unclear(self, script: Script, source: str) -> Iterator[Finding]:
+    def _find_unclear(self, script: Script, source: str) -> Iterator[Finding]:
         for reason in script.unclear:
             yield Finding(self._config.unclear, "unclear", reason, source)
 
-    def _unlisted(self, script: Script) -> Iterator[Finding]:
+    def _find_unlisted(self, script: Script) -> Iterator[Finding]:
         for command in script.commands:
             if is_harmless(command) or self._is_allowed(command) or command.program is None:
                 continue
             if command.program in script.functions:
                 continue
-            if not command.certain and not _opened(command, script):
+            if not command.certain and not _is_unwrapped(command, script):
                 reason = f"{command.name} gets words that only running it would tell"
                 yield Finding(self._config.unclear, "unclear-words", reason, command.text)
             elif self._config.unlisted != "continue":
@@ -112,13 +121,13 @@ class Judge:
                 yield Finding(self._config.unlisted, "unlisted", reason, command.text)
 
 
-def _opened(command: Command, script: Script) -> bool:
+def _is_unwrapped(command: Command, script: Script) -> bool:
     """Whether the commands inside it were found, so that they are judged in its place."""
     inside = (*command.via, command.name)
     return any(other.via == inside for other in script.commands)
 
 
-def _own(verdict: Literal["deny", "ask"], patterns: list[str]) -> Iterator[ListedCommand]:
+def _list_own(verdict: Literal["deny", "ask"], patterns: list[str]) -> Iterator[ListedCommand]:
     for text in patterns:
         reason = f"it matches {text!r}, which the configuration has under {verdict!r}"
         yield ListedCommand(verdict, f"own:{text}", CommandPattern.read(text), reason)
@@ -132,47 +141,55 @@ class CommandGuard:
         self._judge = judge
 
     def on_tool(self, event: str, data: dict[str, Any]) -> Reply:
-        key = self._key(str(data.get("tool_name", "")))
+        key = self._find_key(str(data.get("tool_name", "")))
         if key is None:
             return HookResult(action="continue")
-        command = _text((data.get("tool_input") or {}).get(key))
+        command = _read_command((data.get("tool_input") or {}).get(key))
         if command is None:
             reason = f"{data.get('tool_name')} got no text under {key!r} that could be judged"
             return HookResult(action="deny", reason=reason)
-        return self._judged(command)
+        return self._judge_command(command)
 
-    async def _judged(self, command: str) -> HookResult:
-        found = await asyncio.to_thread(self._judge.findings, command)
+    async def _judge_command(self, command: str) -> HookResult:
+        found = await asyncio.to_thread(self._judge.find_all, command)
         return self._answer(command, found)
 
-    def _key(self, tool: str) -> str | None:
+    def _find_key(self, tool: str) -> str | None:
         return next((k for glob, k in self._config.tools.items() if fnmatchcase(tool, glob)), None)
 
     def _answer(self, command: str, found: list[Finding]) -> HookResult:
         if not found:
             return HookResult(action="continue")
         denied = [finding for finding in found if finding.action == "deny"]
-        reasons = "; ".join(_sentence(finding) for finding in (denied or found)[:_MOST_REASONS])
+        reasons = "; ".join(
+            _format_finding(finding) for finding in (denied or found)[:_MOST_REASONS]
+        )
         if denied:
             return HookResult(action="deny", reason=f"The command is not allowed: {reasons}")
-        prompt = f"Run this command?\n\n{shown(command)}\n\nWhy you are asked: {reasons}"
-        return self._config.question(prompt, f"The command needs approval: {reasons}")
+        prompt = f"Run this command?\n\n{shorten(command)}\n\nWhy you are asked: {reasons}"
+        return self._config.ask_user(prompt, f"The command needs approval: {reasons}")
 
 
-def _sentence(finding: Finding) -> str:
+def _format_finding(finding: Finding) -> str:
     return f"{finding.reason} [{finding.rule}]"
 
 
-def _text(value: Any) -> str | None:
+def _read_command(value: Any) -> str | None:
     if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
         return shlex.join(value)
     return value if isinstance(value, str) else None
 
 
-async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup:
+async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to guard."""
     settings = parse_config(Config, config, NAME)
     ensure_available(NAME)
-    place = Place(base_dir(coordinator), Path.home().resolve())
+    place = Place(get_base_dir(coordinator), Path.home().resolve())
     guarding = CommandGuard(settings, Judge(settings, place))
-    return guard(coordinator, NAME, settings, [(TOOL_PRE, guarding.on_tool)])
+    return register_guards(
+        coordinator,
+        NAME,
+        [(TOOL_PRE, guarding.on_tool)],
+        priority=settings.priority,
+        timeout=settings.timeout,
+    )

@@ -15,14 +15,13 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from amplifier_core.events import PROMPT_SUBMIT
-from amplifier_core.interfaces import Cleanup
+from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
 from amplifier_foundation.machine.text import to_one_line
 from amplifier_foundation.modules.options import parse_config
-from amplifier_foundation.modules.subscription import is_own, subscribe
+from amplifier_foundation.modules.subscription import is_own_event, subscribe
 
 NAME = "hooks-datetime"
-
 _LONGEST = 200
 
 
@@ -39,7 +38,7 @@ class Config(BaseModel):
 
     @field_validator("timezone")
     @classmethod
-    def _known_zone(cls, value: str | None) -> str | None:
+    def _check_zone(cls, value: str | None) -> str | None:
         if value is not None:
             try:
                 zoneinfo.ZoneInfo(value)
@@ -49,7 +48,7 @@ class Config(BaseModel):
 
     @field_validator("format")
     @classmethod
-    def _usable_format(cls, value: str) -> str:
+    def _check_format(cls, value: str) -> str:
         try:
             shown = datetime.datetime.now(datetime.UTC).strftime(value)
         except (ValueError, UnicodeError) as wrong:
@@ -59,7 +58,7 @@ class Config(BaseModel):
         return value
 
 
-def _now() -> datetime.datetime:
+def _get_now() -> datetime.datetime:
     return datetime.datetime.now(datetime.UTC)
 
 
@@ -67,18 +66,18 @@ class CurrentTime:
     """Says the time with each prompt, or when the last time said is old enough."""
 
     def __init__(
-        self, coordinator: Any, config: Config, now: Callable[[], datetime.datetime] = _now
+        self, coordinator: Host, config: Config, now: Callable[[], datetime.datetime] = _get_now
     ) -> None:
         self._coordinator = coordinator
         self._config = config
-        self._now = now
+        self._get_now = now
         self._zone = zoneinfo.ZoneInfo(config.timezone) if config.timezone else None
         self._pause = datetime.timedelta(minutes=config.every_minutes)
         self._said: datetime.datetime | None = None
 
     async def on_prompt(self, event: str, data: dict[str, Any]) -> HookResult:
-        now = self._now()
-        if not is_own(self._coordinator, data) or self._is_fresh(now):
+        now = self._get_now()
+        if not is_own_event(self._coordinator, data) or self._is_fresh(now):
             return HookResult(action="continue")
         self._said = now
         shown = to_one_line(now.astimezone(self._zone).strftime(self._config.format), _LONGEST)
@@ -92,7 +91,7 @@ class CurrentTime:
         return self._said is not None and now - self._said < self._pause
 
 
-async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup:
+async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to listen."""
     settings = parse_config(Config, config, NAME)
     current = CurrentTime(coordinator, settings)

@@ -14,12 +14,12 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from amplifier_core.events import SESSION_START
-from amplifier_core.interfaces import Cleanup
+from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
 from amplifier_foundation.machine.process import CommandOutcome, run_command
 from amplifier_foundation.machine.text import clip_lines, count_noun
 from amplifier_foundation.modules.options import parse_config
-from amplifier_foundation.modules.subscription import subscribe, working_dir
+from amplifier_foundation.modules.subscription import get_working_dir, subscribe
 
 NAME = "hooks-git-status"
 
@@ -51,16 +51,16 @@ class Config(BaseModel):
     priority: int = 20
 
 
-def describe(status: str, log: str, max_changes: int) -> str:
+def describe_repository(status: str, log: str, max_changes: int) -> str:
     """The sentence of the branch, the changes and the commits, from what git printed."""
     head, *changes = status.splitlines()
-    parts = [f"Branch: {head.removeprefix('## ')}", _changes(changes, max_changes)]
+    parts = [f"Branch: {head.removeprefix('## ')}", _describe_changes(changes, max_changes)]
     if log.strip():
         parts.append(f"Recent commits:\n{log.strip()}")
     return "\n".join(parts)
 
 
-def _changes(changes: list[str], limit: int) -> str:
+def _describe_changes(changes: list[str], limit: int) -> str:
     if not changes:
         return "Working tree: clean"
     shown = [f"  {change}" for change in changes[:limit]]
@@ -69,7 +69,7 @@ def _changes(changes: list[str], limit: int) -> str:
     return "\n".join([f"Working tree: {count_noun(len(changes), 'change')}", *shown])
 
 
-def _environment() -> dict[str, str]:
+def _build_environment() -> dict[str, str]:
     """Ours, without what would point git to another repository or make it ask a person."""
     elsewhere = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"}
     kept = {key: value for key, value in os.environ.items() if key not in elsewhere}
@@ -79,16 +79,16 @@ def _environment() -> dict[str, str]:
 class GitStatus:
     """Asks git once per session start."""
 
-    def __init__(self, coordinator: Any, config: Config) -> None:
+    def __init__(self, coordinator: Host, config: Config) -> None:
         self._coordinator = coordinator
         self._config = config
 
     async def on_session_start(self, event: str, data: dict[str, Any]) -> HookResult:
-        status, log = await asyncio.gather(self._run(_STATUS), self._log())
+        status, log = await asyncio.gather(self._run(_STATUS), self._read_log())
         if status.returncode != 0 or not status.stdout.strip():
             return HookResult(action="continue")
         commits = log.stdout if log is not None and log.returncode == 0 else ""
-        text = describe(status.stdout, commits, self._config.max_changes)
+        text = describe_repository(status.stdout, commits, self._config.max_changes)
         return HookResult(
             action="inject_context",
             context_injection=clip_lines(
@@ -98,7 +98,7 @@ class GitStatus:
             suppress_output=True,
         )
 
-    async def _log(self) -> CommandOutcome | None:
+    async def _read_log(self) -> CommandOutcome | None:
         count = self._config.recent_commits
         if not count:
             return None
@@ -107,13 +107,13 @@ class GitStatus:
     async def _run(self, command: tuple[str, ...]) -> CommandOutcome:
         return await run_command(
             command,
-            cwd=self._config.working_dir or working_dir(self._coordinator),
+            cwd=self._config.working_dir or get_working_dir(self._coordinator),
             timeout=self._config.timeout,
-            env=_environment(),
+            env=_build_environment(),
         )
 
 
-async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup:
+async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to listen."""
     settings = parse_config(Config, config, NAME)
     status = GitStatus(coordinator, settings)

@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from amplifier_core.events import TOOL_POST
-from amplifier_core.interfaces import Cleanup
+from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
 from amplifier_foundation.machine.process import CommandOutcome, run_command
 from amplifier_foundation.machine.programs import (
@@ -29,17 +29,16 @@ from amplifier_foundation.machine.programs import (
 )
 from amplifier_foundation.machine.text import clip_lines, count_noun, to_one_line
 from amplifier_foundation.modules.options import parse_config
-from amplifier_foundation.modules.subscription import subscribe, working_dir
+from amplifier_foundation.modules.subscription import get_working_dir, subscribe
 from amplifier_foundation.policy.edited_files import (
-    EDITING_TOOLS,
     FilePatterns,
-    edited_file,
-    shown_path,
+    find_edited_file,
+    format_path,
 )
-from amplifier_foundation.policy.paths import matches
+from amplifier_foundation.policy.editing_tools import EDITING_TOOLS
+from amplifier_foundation.policy.paths import match_glob
 
 NAME = "hooks-linter-feedback"
-
 _CANNOT_RUN = (126, 127)
 _REMEMBERED_FILES = 1000
 _PLACE = re.compile(r"^(?:\S.{0,500}?:\d+|\s+\d+:\d+\s)", re.MULTILINE)
@@ -109,13 +108,13 @@ class Config(BaseModel):
 
     @field_validator("linters", mode="before")
     @classmethod
-    def _presets(cls, value: Any) -> Any:
+    def _fill_presets(cls, value: Any) -> Any:
         if not isinstance(value, list | tuple):
             return value
-        return [_preset(entry) if isinstance(entry, str) else entry for entry in value]
+        return [_get_preset(entry) if isinstance(entry, str) else entry for entry in value]
 
 
-def _preset(name: str) -> Linter:
+def _get_preset(name: str) -> Linter:
     if name not in PRESETS:
         raise ValueError(
             f"unknown linter {name!r}; have {sorted(PRESETS)}, or give name, files and command"
@@ -152,28 +151,31 @@ def read_outcome(linter: Linter, outcome: CommandOutcome) -> Report:
     return Report(linter.name, findings=output or f"exit code {code}, without a word")
 
 
-def answer(reports: Sequence[Report], file: str, max_bytes: int) -> HookResult:
+def build_answer(reports: Sequence[Report], file: str, max_bytes: int) -> HookResult:
     """One answer for all that the linters found in a file."""
-    spoken = [report for report in reports if report.findings or report.trouble]
-    if not spoken:
+    telling = [report for report in reports if report.findings or report.trouble]
+    if not telling:
         return HookResult(action="continue")
-    found = [report for report in spoken if report.findings]
-    share = max_bytes // max(len(found), 1)
+    message = "\n".join(_format_for_user(report, file) for report in telling)
+    found = [report for report in telling if report.findings]
+    if not found:
+        return HookResult(user_message=message, user_message_level="warning", suppress_output=True)
+    share = max_bytes // len(found)
     return HookResult(
-        action="inject_context" if found else "continue",
-        context_injection="\n\n".join(_for_agent(report, file, share) for report in found) or None,
-        user_message="\n".join(_for_user(report, file) for report in spoken),
+        action="inject_context",
+        context_injection="\n\n".join(_format_for_agent(one, file, share) for one in found),
+        user_message=message,
         user_message_level="warning",
         suppress_output=True,
     )
 
 
-def _for_agent(report: Report, file: str, max_bytes: int) -> str:
+def _format_for_agent(report: Report, file: str, max_bytes: int) -> str:
     head = f"{report.linter} found {count_noun(report.count, 'issue')} in {file}:"
     return f"{head}\n{clip_lines(report.findings, max_bytes)}"
 
 
-def _for_user(report: Report, file: str) -> str:
+def _format_for_user(report: Report, file: str) -> str:
     if report.trouble:
         return f"{report.linter} could not check {file}: {report.trouble}"
     return f"{report.linter}: {count_noun(report.count, 'issue')} in {file}"
@@ -182,29 +184,29 @@ def _for_user(report: Report, file: str) -> str:
 class LinterFeedback:
     """Runs what fits an edited file, and says nothing twice."""
 
-    def __init__(self, coordinator: Any, config: Config) -> None:
+    def __init__(self, coordinator: Host, config: Config) -> None:
         self._coordinator = coordinator
         self._config = config
-        self._said: dict[tuple[Path, str], tuple[str, Report]] = {}
+        self._reported: dict[tuple[Path, str], tuple[str, Report]] = {}
 
-    def _linters(self, base: str) -> tuple[Linter, ...]:
+    def _get_linters(self, base: str) -> tuple[Linter, ...]:
         """Without configuration: ruff, where there is one."""
         if self._config.linters is not None:
             return self._config.linters
         return (PRESETS["ruff"],) if find_program("ruff", base) else ()
 
     async def on_tool(self, event: str, data: dict[str, Any]) -> HookResult:
-        base = working_dir(self._coordinator)
-        path = edited_file(data, self._config.tools, base)
+        base = get_working_dir(self._coordinator)
+        path = find_edited_file(data, self._config.tools, base)
         if path is None:
             return HookResult(action="continue")
-        linters = [one for one in self._linters(base) if matches(path, one.files)]
-        state = await asyncio.to_thread(fingerprint, path, self._config.max_file_bytes)
+        linters = [one for one in self._get_linters(base) if match_glob(path, one.files)]
+        state = await asyncio.to_thread(compute_digest, path, self._config.max_file_bytes)
         if not linters or state is None:
             return HookResult(action="continue")
         reports = await asyncio.gather(*(self._lint(one, path, base) for one in linters))
         news = [report for report in reports if self._is_news(path, state, report)]
-        return answer(news, shown_path(path, base), self._config.max_bytes)
+        return build_answer(news, format_path(path, base), self._config.max_bytes)
 
     async def _lint(self, linter: Linter, path: Path, base: str) -> Report:
         outcome = await run_command(
@@ -218,17 +220,17 @@ class LinterFeedback:
     def _is_news(self, path: Path, state: str, report: Report) -> bool:
         """A linter's own trouble is told once, findings once per state of the file."""
         key = (Path(), report.linter) if report.trouble else (path, report.linter)
-        known = self._said.get(key)
-        self._said.pop(key, None)
-        self._said[key] = (state, report)
-        if len(self._said) > _REMEMBERED_FILES:
-            self._said.pop(next(iter(self._said)))
+        known = self._reported.get(key)
+        self._reported.pop(key, None)
+        self._reported[key] = (state, report)
+        if len(self._reported) > _REMEMBERED_FILES:
+            self._reported.pop(next(iter(self._reported)))
         if known is None:
             return True
         return known[1] != report if report.trouble else known != (state, report)
 
 
-def fingerprint(path: Path, limit: int) -> str | None:
+def compute_digest(path: Path, limit: int) -> str | None:
     """A digest of the file; None if there is none, or it is too large to check. Blocks."""
     try:
         if not path.is_file() or path.stat().st_size > limit:
@@ -238,7 +240,7 @@ def fingerprint(path: Path, limit: int) -> str | None:
         return None
 
 
-async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup:
+async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to listen."""
     settings = parse_config(Config, config, NAME)
     feedback = LinterFeedback(coordinator, settings)

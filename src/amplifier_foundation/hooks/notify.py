@@ -19,7 +19,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from amplifier_core.events import ORCHESTRATOR_COMPLETE, USER_NOTIFICATION
-from amplifier_core.interfaces import Cleanup
+from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult, Level
 from amplifier_core.utils import timestamp
 from amplifier_foundation.machine.background import BackgroundTasks
@@ -27,18 +27,16 @@ from amplifier_foundation.machine.json_text import encode_json
 from amplifier_foundation.machine.process import run_command
 from amplifier_foundation.machine.text import to_one_line
 from amplifier_foundation.machine.webhook import Webhook, WebhookError, check_url
-from amplifier_foundation.modules.event_patterns import covers
+from amplifier_foundation.modules.event_patterns import matches_any
 from amplifier_foundation.modules.options import parse_config
-from amplifier_foundation.modules.scrubbing import scrubbed
-from amplifier_foundation.modules.subscription import is_own, session_of, subscribe
+from amplifier_foundation.modules.subscription import get_session_id, is_own_event, subscribe
 
 NAME = "hooks-notify"
-
 logger = logging.getLogger(__name__)
-
 _LONGEST = 300
 _GRACE = 2.0
 _DESKTOP_SECONDS = 5.0
+_LEVELS: dict[str, Level] = {"error": "error", "approval_required": "warning"}
 
 
 class WebhookConfig(BaseModel):
@@ -53,12 +51,12 @@ class WebhookConfig(BaseModel):
 
     @field_validator("url")
     @classmethod
-    def _usable(cls, value: str) -> str:
+    def _check_url(cls, value: str) -> str:
         return check_url(value)
 
     @field_validator("headers")
     @classmethod
-    def _single_lines(cls, value: dict[str, str]) -> dict[str, str]:
+    def _check_headers(cls, value: dict[str, str]) -> dict[str, str]:
         if not all(
             f"{name}{text}".isascii() and f"{name}{text}".isprintable()
             for name, text in value.items()
@@ -95,14 +93,9 @@ class Notification:
 def compose(event: str, data: dict[str, Any]) -> Notification:
     """The words for an event; events nobody thought of are named."""
     if event == USER_NOTIFICATION:
-        kind = to_one_line(data.get("notification_type") or "alert", 40)
-        return Notification(
-            f"Amplifier: {kind.replace('_', ' ')}",
-            to_one_line(data.get("message") or kind, _LONGEST),
-            "error" if kind == "error" else "warning" if kind == "approval_required" else "info",
-        )
+        return _compose_notification(data)
     if event == ORCHESTRATOR_COMPLETE:
-        return _completed(data)
+        return _compose_completion(data)
     message = data.get("message") or data.get("reason") or data.get("prompt") or event
     level: Level = "error" if "error" in event else "info"
     return Notification(
@@ -110,7 +103,16 @@ def compose(event: str, data: dict[str, Any]) -> Notification:
     )
 
 
-def _completed(data: dict[str, Any]) -> Notification:
+def _compose_notification(data: dict[str, Any]) -> Notification:
+    kind = to_one_line(data.get("notification_type") or "alert", 40)
+    return Notification(
+        f"Amplifier: {kind.replace('_', ' ')}",
+        to_one_line(data.get("message") or kind, _LONGEST),
+        _LEVELS.get(kind, "info"),
+    )
+
+
+def _compose_completion(data: dict[str, Any]) -> Notification:
     status = to_one_line(data.get("status") or "success", 40)
     final = data.get("final_message")
     said = final.get("content") if isinstance(final, dict) else None
@@ -121,7 +123,9 @@ def _completed(data: dict[str, Any]) -> Notification:
     )
 
 
-def document(note: Notification, event: str, session: str, data: dict[str, Any] | None) -> bytes:
+def encode_document(
+    note: Notification, event: str, session: str, data: dict[str, Any] | None
+) -> bytes:
     """The body of a webhook; `text` is what chat services show."""
     body: dict[str, Any] = {
         "text": f"{note.title}: {note.message}",
@@ -141,7 +145,7 @@ class Notifier:
     """Decides in the hook, delivers in tasks of its own."""
 
     def __init__(
-        self, coordinator: Any, config: Config, clock: Callable[[], float] = time.monotonic
+        self, coordinator: Host, config: Config, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._coordinator = coordinator
         self._config = config
@@ -154,17 +158,21 @@ class Notifier:
         self.tasks = BackgroundTasks(NAME)
 
     async def on_event(self, event: str, data: dict[str, Any]) -> HookResult:
-        if covers(self._config.events, event) and self._is_due(event, data):
-            clean = scrubbed(self._coordinator, data)
+        if matches_any(self._config.events, event) and self._is_due(event, data):
+            clean = self._scrub(data)
             note = compose(event, clean)
             if not self._is_echo(note):
                 self._deliver(note, event, clean)
         return HookResult(action="continue")
 
+    def _scrub(self, data: dict[str, Any]) -> dict[str, Any]:
+        clean = self._coordinator.scrub(data)
+        return clean if isinstance(clean, dict) else {"message": clean}
+
     def _is_due(self, event: str, data: dict[str, Any]) -> bool:
         if event == USER_NOTIFICATION:
             return to_one_line(data.get("notification_type"), 40) in self._config.types
-        if not self._config.sub_agents and not is_own(self._coordinator, data):
+        if not self._config.sub_agents and not is_own_event(self._coordinator, data):
             return False
         if event != ORCHESTRATOR_COMPLETE:
             return True
@@ -181,8 +189,10 @@ class Notifier:
         if self._config.desktop and (program := shutil.which("notify-send")):
             self.tasks.start(show_on_desktop(program, note))
         if self._hooks:
-            session = session_of(self._coordinator, data)
-            body = document(note, event, session, data if self._config.include_data else None)
+            session = get_session_id(self._coordinator, data)
+            body = encode_document(
+                note, event, session, data if self._config.include_data else None
+            )
             for hook, delay in self._hooks:
                 self.tasks.start(send(hook, body, delay))
 
@@ -220,13 +230,13 @@ async def send(hook: Webhook, body: bytes, delay: float) -> None:
         logger.warning("%s: %s (tried twice)", NAME, failure)
 
 
-def _registered(events: tuple[str, ...]) -> tuple[str, ...]:
+def _choose_events(events: tuple[str, ...]) -> tuple[str, ...]:
     """Patterns may overlap, and one event is one notification: then listen once, to everything."""
     exact = not any(set("*?[") & set(pattern) for pattern in events)
     return tuple(dict.fromkeys(events)) if exact else ("*",)
 
 
-async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup:
+async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to listen; clean-up gives deliveries under way a moment and ends the rest."""
     settings = parse_config(Config, config, NAME)
     notifier = Notifier(coordinator, settings)
@@ -234,7 +244,7 @@ async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Clean
         coordinator,
         NAME,
         settings.priority,
-        [(event, notifier.on_event) for event in _registered(settings.events)],
+        [(event, notifier.on_event) for event in _choose_events(settings.events)],
     )
 
     async def cleanup() -> None:

@@ -16,9 +16,9 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from amplifier_core.events import TOOL_PRE, canonical
-from amplifier_core.interfaces import Cleanup
+from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
-from amplifier_foundation.modules.guarding import GuardConfig, guard
+from amplifier_foundation.modules.guarding import GuardConfig, register_guards
 from amplifier_foundation.modules.options import parse_config
 
 NAME = "hooks-rate-limit"
@@ -67,7 +67,7 @@ class Bucket:
         """A bucket that lets a whole burst through."""
         return cls(limit, limit.size, now)
 
-    def wait(self, now: float) -> float:
+    def compute_wait(self, now: float) -> float:
         """Seconds until there is room for a call; 0 when there is."""
         elapsed = max(now - self.filled_at, 0.0)
         self.tokens = min(self.limit.size, self.tokens + elapsed * self.limit.rate)
@@ -95,16 +95,16 @@ class RateLimiter:
 
     def on_event(self, event: str, data: dict[str, Any]) -> HookResult:
         now = self._now()
-        concerned = list(self._concerned(canonical(event), str(data.get("tool_name", ""))))
-        waits = [(bucket.wait(now), what, bucket) for what, bucket in concerned]
-        longest = max(waits, key=lambda wait: wait[0], default=None)
+        concerned = list(self._find_buckets(canonical(event), str(data.get("tool_name", ""))))
+        waits = [(bucket.compute_wait(now), what, bucket) for what, bucket in concerned]
+        longest = max(waits, key=lambda compute_wait: compute_wait[0], default=None)
         if longest is None or longest[0] <= 0:
             for _, bucket in concerned:
                 bucket.take()
             return HookResult(action="continue")
-        return self._over(longest[1], longest[2].limit, longest[0])
+        return self._refuse(longest[1], longest[2].limit, longest[0])
 
-    def _concerned(self, event: str, tool: str) -> Iterator[tuple[str, Bucket]]:
+    def _find_buckets(self, event: str, tool: str) -> Iterator[tuple[str, Bucket]]:
         if event in self._events:
             yield event, self._events[event]
         if event != TOOL_PRE:
@@ -115,13 +115,13 @@ class RateLimiter:
         if self._overall:
             yield "all tools together", self._overall
 
-    def _over(self, what: str, limit: Limit, wait: float) -> HookResult:
+    def _refuse(self, what: str, limit: Limit, wait: float) -> HookResult:
         allowed = f"{limit.calls:g} calls in {limit.seconds:g} seconds"
         reason = f"Rate limit for {what}: {allowed}; try again in {max(wait, 0.1):.1f} seconds"
-        return self._config.answer(self._config.action, f"{reason}. Allow it now?", reason)
+        return self._config.ask_or_deny(self._config.action, f"{reason}. Allow it now?", reason)
 
 
-async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup:
+async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to count."""
     settings = parse_config(Config, config, NAME)
     limiter = RateLimiter(settings)
@@ -129,4 +129,10 @@ async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Clean
     if settings.tools or settings.overall:
         events.add(TOOL_PRE)
     handlers = [(event, limiter.on_event) for event in sorted(events)]
-    return guard(coordinator, NAME, settings, handlers)
+    return register_guards(
+        coordinator,
+        NAME,
+        handlers,
+        priority=settings.priority,
+        timeout=settings.timeout,
+    )

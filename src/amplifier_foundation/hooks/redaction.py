@@ -18,17 +18,17 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from amplifier_core import events
 from amplifier_core.errors import ModuleLoadError
-from amplifier_core.interfaces import Cleanup
+from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
 from amplifier_core.utils.suggest import suggest
-from amplifier_foundation.modules.guarding import removing
+from amplifier_foundation.modules.guarding import register_guards
 from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.subscription import combine_removals
 from amplifier_foundation.policy.patterns import PatternError
 from amplifier_foundation.policy.redactor import Redactor
 from amplifier_foundation.policy.secret_shapes import SHAPES
 
 NAME = "hooks-redaction"
-
 _SHORTEST_ENVIRONMENT_VALUE = 8
 
 FIELDS: dict[str, tuple[str, ...]] = {
@@ -70,24 +70,24 @@ class Config(BaseModel):
 
     @field_validator("off")
     @classmethod
-    def _known_shapes(cls, value: list[str]) -> list[str]:
-        return _known(value, SHAPES, "shape")
+    def _check_shapes(cls, value: list[str]) -> list[str]:
+        return _check_known(value, SHAPES, "shape")
 
     @field_validator("events")
     @classmethod
-    def _known_events(cls, value: list[str]) -> list[str]:
-        return _known([events.canonical(name) for name in value], FIELDS, "event")
+    def _check_events(cls, value: list[str]) -> list[str]:
+        return _check_known([events.canonical(name) for name in value], FIELDS, "event")
 
     @field_validator("patterns")
     @classmethod
-    def _usable_names(cls, value: dict[str, str]) -> dict[str, str]:
+    def _check_names(cls, value: dict[str, str]) -> dict[str, str]:
         for name in value:
             if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
                 raise ValueError(f"{name!r} is no name; use letters, digits, '-', '_' and '.'")
         return value
 
 
-def _known(value: list[str], table: dict[str, Any], noun: str) -> list[str]:
+def _check_known(value: list[str], table: dict[str, Any], noun: str) -> list[str]:
     for name in value:
         if name not in table:
             raise ValueError(f"there is no {noun} {name!r}; {suggest(name, table)}")
@@ -105,11 +105,13 @@ class Redaction:
         if self._is_allowed(event, data):
             return HookResult(action="continue")
         fields = FIELDS.get(events.canonical(event), ())
-        new = {name: self._redactor.data(data[name]) for name in fields if name in data}
+        new = {name: self._redactor.redact(data[name]) for name in fields if name in data}
         changed = [name for name, value in new.items() if value is not data[name]]
         if not changed:
             return HookResult(action="continue")
-        return HookResult(action="modify", data={**data, **new}, **self._message(event, changed))
+        return HookResult(
+            action="modify", data={**data, **new}, **self._make_message(event, changed)
+        )
 
     def _is_allowed(self, event: str, data: dict[str, Any]) -> bool:
         """Tools that need the secret, such as a password manager, get their input as it is."""
@@ -118,7 +120,7 @@ class Redaction:
         tool = str(data.get("tool_name", ""))
         return any(fnmatchcase(tool, glob) for glob in self._config.allow_in_tools)
 
-    def _message(self, event: str, changed: list[str]) -> dict[str, Any]:
+    def _make_message(self, event: str, changed: list[str]) -> dict[str, Any]:
         if not self._config.notify:
             return {}
         what = ", ".join(changed)
@@ -128,7 +130,7 @@ class Redaction:
         }
 
 
-def _shapes(config: Config) -> dict[str, str]:
+def _collect_shapes(config: Config) -> dict[str, str]:
     """Own patterns first, so that they name what they share with ours."""
     named = {**config.patterns, **{k: v for k, v in SHAPES.items() if k not in config.patterns}}
     shapes = {name: shape for name, shape in named.items() if name not in config.off}
@@ -139,27 +141,23 @@ def _shapes(config: Config) -> dict[str, str]:
     return shapes
 
 
-def _checked(config: Config) -> Redactor:
+def _build_redactor(config: Config) -> Redactor:
     try:
-        return Redactor(_shapes(config), NAME, config.replacement)
+        return Redactor(_collect_shapes(config), NAME, config.replacement)
     except PatternError as wrong:
         raise ModuleLoadError(f"{NAME}: option 'patterns': {wrong}") from wrong
 
 
-async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup:
+async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to redact. Fails closed: what cannot be looked through goes nowhere."""
     settings = parse_config(Config, config, NAME)
-    redactor = _checked(settings)
+    redactor = _build_redactor(settings)
     redaction = Redaction(settings, redactor)
-    removals = [
-        coordinator.hooks.register(
-            event,
-            redaction.on_event,
-            priority=settings.priority,
-            name=NAME,
-            on_error="deny",
-            timeout=settings.timeout,
-        )
-        for event in settings.events
-    ]
-    return removing([*removals, coordinator.register_scrubber(redactor.text)])
+    remove = register_guards(
+        coordinator,
+        NAME,
+        [(event, redaction.on_event) for event in settings.events],
+        priority=settings.priority,
+        timeout=settings.timeout,
+    )
+    return combine_removals([remove, coordinator.register_scrubber(redactor.redact_text)])

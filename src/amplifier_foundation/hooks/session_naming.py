@@ -24,18 +24,16 @@ from amplifier_core.events import (
     PROMPT_SUBMIT,
     SESSION_END,
 )
-from amplifier_core.interfaces import Cleanup
+from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
 from amplifier_core.utils import describe_error
 from amplifier_foundation.machine.background import BackgroundTasks
 from amplifier_foundation.machine.text import to_one_line, to_text
 from amplifier_foundation.modules.options import parse_config
-from amplifier_foundation.modules.subscription import is_own, subscribe
+from amplifier_foundation.modules.subscription import is_own_event, subscribe
 
 NAME = "hooks-session-naming"
-
 logger = logging.getLogger(__name__)
-
 _KEPT_PROMPTS = 10
 _LONGEST_PROMPT = 1000
 _SYSTEM = (
@@ -60,7 +58,7 @@ class Config(BaseModel):
 
     @field_validator("after_turns")
     @classmethod
-    def _positive(cls, value: tuple[int, ...]) -> tuple[int, ...]:
+    def _check_turns(cls, value: tuple[int, ...]) -> tuple[int, ...]:
         if not value or min(value) < 1:
             raise ValueError("must list at least one turn, counted from 1, such as [1, 5]")
         return value
@@ -105,15 +103,15 @@ _DANGLING |= {"so", "that", "the", "then", "this", "to", "when", "which", "with"
 _HEADINGS = re.compile(r"^\W*(name|title|description|summary)\W*?[:=]\s*(.+)$", re.IGNORECASE)
 
 
-def plain(prompt: str) -> str:
+def to_prose(prompt: str) -> str:
     """The prompt as prose: code blocks gone, addresses and paths down to what tells them apart."""
     text = _CODE.sub(lambda match: match.group(2) or " ", prompt[:_LONGEST_PROMPT])
     return _DIRECTORIES.sub("", _URL.sub(r"\1", text)).strip()
 
 
-def short_name(prompt: str, limit: int) -> str:
+def shorten_prompt(prompt: str, limit: int) -> str:
     """The first thing that a prompt asks for, in at most `limit` characters."""
-    text = plain(prompt).lstrip("#>*- \t\n")
+    text = to_prose(prompt).lstrip("#>*- \t\n")
     if polite := _POLITE.match(text):
         text = text[polite.end() :].lstrip(" ,.!?:;-\n")
     end = _SENTENCE_END.search(text)
@@ -130,19 +128,19 @@ def _says_something(name: str) -> bool:
     return any(char.isalnum() for char in name)
 
 
-def title_from_prompts(prompts: Sequence[str], config: Config) -> Title | None:
+def make_title(prompts: Sequence[str], config: Config) -> Title | None:
     """A title without a model: of the first prompt that says more than a greeting."""
-    names = [(short_name(prompt, config.max_name_length), prompt) for prompt in prompts]
+    names = [(shorten_prompt(prompt, config.max_name_length), prompt) for prompt in prompts]
     telling = [pair for pair in names if len(pair[0].split()) > 1] or [p for p in names if p[0]]
     if not telling:
         return None
     name, prompt = telling[0]
-    return Title(name, to_one_line(plain(prompt), config.max_description_length) or name)
+    return Title(name, to_one_line(to_prose(prompt), config.max_description_length) or name)
 
 
-def title_from_answer(answer: str, config: Config) -> Title | None:
+def read_title(answer: str, config: Config) -> Title | None:
     """What a model answered, as asked for, as JSON, or as a bare line; None if it is no name."""
-    found = _as_json(answer) if "{" in answer else _as_lines(answer)
+    found = _read_json(answer) if "{" in answer else _read_lines(answer)
     name = to_one_line(found.get("name", ""), config.max_name_length).strip(" \"'`*.")
     if not _says_something(name):
         return None
@@ -150,7 +148,7 @@ def title_from_answer(answer: str, config: Config) -> Title | None:
     return Title(name, description.strip("\"'`* ") or name)
 
 
-def _as_json(answer: str) -> dict[str, str]:
+def _read_json(answer: str) -> dict[str, str]:
     start, end = answer.find("{"), answer.rfind("}")
     try:
         found = json.loads(answer[start : end + 1]) if 0 <= start < end else None
@@ -161,7 +159,7 @@ def _as_json(answer: str) -> dict[str, str]:
     return {key: value for key, value in found.items() if isinstance(value, str)}
 
 
-def _as_lines(answer: str) -> dict[str, str]:
+def _read_lines(answer: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for line in answer[:4000].splitlines():
         if match := _HEADINGS.match(line):
@@ -180,7 +178,7 @@ def _as_lines(answer: str) -> dict[str, str]:
 class SessionNaming:
     """Collects what the user asked for and names the session when a turn is over."""
 
-    def __init__(self, coordinator: Any, config: Config) -> None:
+    def __init__(self, coordinator: Host, config: Config) -> None:
         self._coordinator = coordinator
         self._config = config
         self._prompts: list[str] = []
@@ -190,7 +188,7 @@ class SessionNaming:
         self.tasks = BackgroundTasks(NAME, limit=1)
 
     async def on_prompt(self, event: str, data: dict[str, Any]) -> HookResult:
-        if is_own(self._coordinator, data):
+        if is_own_event(self._coordinator, data):
             self._turn += 1
             if len(self._prompts) < _KEPT_PROMPTS:
                 self._prompts.append(to_text(data.get("prompt", ""))[:_LONGEST_PROMPT])
@@ -198,17 +196,17 @@ class SessionNaming:
 
     async def on_turn_end(self, event: str, data: dict[str, Any]) -> HookResult:
         due = self._turn in self._config.after_turns and self._turn != self._named_turn
-        if due and is_own(self._coordinator, data) and self._may_name():
+        if due and is_own_event(self._coordinator, data) and self._may_name():
             self._named_turn = self._turn
-            self.tasks.start(self._name())
+            self.tasks.start(self._name_session())
         return HookResult(action="continue")
 
     async def on_session_end(self, event: str, data: dict[str, Any]) -> HookResult:
         """A session that ends before its model answered still gets a name."""
-        if is_own(self._coordinator, data):
+        if is_own_event(self._coordinator, data):
             await self.tasks.close()
             if self._given is None and self._may_name():
-                await self._store(title_from_prompts(self._prompts, self._config))
+                await self._store_title(make_title(self._prompts, self._config))
         return HookResult(action="continue")
 
     def _may_name(self) -> bool:
@@ -216,10 +214,10 @@ class SessionNaming:
         current = self._coordinator.session_state.get("name")
         return not current or current == self._given
 
-    async def _name(self) -> None:
-        title = await self._ask_model() or title_from_prompts(self._prompts, self._config)
+    async def _name_session(self) -> None:
+        title = await self._ask_model() or make_title(self._prompts, self._config)
         if self._may_name():
-            await self._store(title)
+            await self._store_title(title)
 
     async def _ask_model(self) -> Title | None:
         call = self._coordinator.get_capability("session.model_call")
@@ -236,9 +234,9 @@ class SessionNaming:
         except Exception as failure:  # noqa: BLE001 - whatever a provider raises, there is a second way
             logger.debug("the model did not name the session: %s", describe_error(failure))
             return None
-        return title_from_answer(to_text(answer), self._config)
+        return read_title(to_text(answer), self._config)
 
-    async def _store(self, title: Title | None) -> None:
+    async def _store_title(self, title: Title | None) -> None:
         if title is None:
             return
         self._given = title.name
@@ -252,7 +250,7 @@ class SessionNaming:
             await outcome
 
 
-async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup:
+async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to listen; clean-up ends the naming that is under way."""
     settings = parse_config(Config, config, NAME)
     naming = SessionNaming(coordinator, settings)

@@ -15,19 +15,19 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from amplifier_core.events import ORCHESTRATOR_COMPLETE, PROVIDER_REQUEST, TOOL_POST
-from amplifier_core.interfaces import Cleanup
+from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
 from amplifier_foundation.machine.background import BackgroundTasks
 from amplifier_foundation.machine.process import CommandOutcome, run_command
 from amplifier_foundation.machine.programs import Command, build_environment, get_program_name
 from amplifier_foundation.machine.text import clip_lines, to_one_line
 from amplifier_foundation.modules.options import parse_config
-from amplifier_foundation.modules.subscription import is_own, subscribe, working_dir
-from amplifier_foundation.policy.edited_files import EDITING_TOOLS, FilePatterns, edited_file
-from amplifier_foundation.policy.paths import matches
+from amplifier_foundation.modules.subscription import get_working_dir, is_own_event, subscribe
+from amplifier_foundation.policy.edited_files import FilePatterns, find_edited_file
+from amplifier_foundation.policy.editing_tools import EDITING_TOOLS
+from amplifier_foundation.policy.paths import match_glob
 
 NAME = "hooks-test-runner"
-
 _CANNOT_RUN = (126, 127)
 _FAILURE = re.compile(r"(?:FAILED|ERROR|FAIL|not ok)\b|E  |--- FAIL|\s*[●✕✗×]|.*\b\d+ failed\b")
 _MOST_FAILURES = 30
@@ -51,31 +51,31 @@ class Config(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RunReport:
     """What a run of the tests came to."""
 
     kind: Literal["passed", "failed", "trouble"]
     summary: str
     seconds: float = 0.0
 
-    def same_as(self, other: Verdict | None) -> bool:
+    def same_as(self, other: RunReport | None) -> bool:
         """Whether it says nothing new."""
         return other is not None and (self.kind, self.summary) == (other.kind, other.summary)
 
 
-def judge(outcome: CommandOutcome, config: Config) -> Verdict:
-    """The verdict on a finished command."""
+def read_outcome(outcome: CommandOutcome, config: Config) -> RunReport:
+    """What a finished command says about the tests."""
     seconds = outcome.duration_ms / 1000
     if outcome.timed_out:
-        return Verdict("trouble", f"took longer than {config.timeout:g} s", seconds)
+        return RunReport("trouble", f"took longer than {config.timeout:g} s", seconds)
     if outcome.returncode in _CANNOT_RUN and not outcome.stdout.strip():
-        return Verdict("trouble", to_one_line(outcome.stderr, 200), seconds)
+        return RunReport("trouble", to_one_line(outcome.stderr, 200), seconds)
     if outcome.returncode == 0:
-        return Verdict("passed", "", seconds)
-    return Verdict("failed", summarise(outcome, config.max_bytes), seconds)
+        return RunReport("passed", "", seconds)
+    return RunReport("failed", summarize_output(outcome, config.max_bytes), seconds)
 
 
-def summarise(outcome: CommandOutcome, max_bytes: int) -> str:
+def summarize_output(outcome: CommandOutcome, max_bytes: int) -> str:
     """The lines that name failures, or the end of the output where none do."""
     output = [line.rstrip() for line in f"{outcome.stdout}\n{outcome.stderr}".splitlines()]
     lines = [line for line in output if line.strip()]
@@ -91,18 +91,18 @@ class TestRunner:
 
     __test__ = False  # pytest would take it for a test
 
-    def __init__(self, coordinator: Any, config: Config) -> None:
+    def __init__(self, coordinator: Host, config: Config) -> None:
         self._coordinator = coordinator
         self._config = config
         self._edited = False
-        self._ready: Verdict | None = None
-        self._told: Verdict | None = None
-        self._run: asyncio.Task[None] | None = None
+        self._ready: RunReport | None = None
+        self._reported: RunReport | None = None
+        self._running: asyncio.Task[None] | None = None
         self.tasks = BackgroundTasks(NAME)
 
     async def on_tool(self, event: str, data: dict[str, Any]) -> HookResult:
-        path = edited_file(data, self._config.tools, working_dir(self._coordinator))
-        if path is not None and matches(path, self._config.files):
+        path = find_edited_file(data, self._config.tools, get_working_dir(self._coordinator))
+        if path is not None and match_glob(path, self._config.files):
             self._edited = True
             if self._config.when == "background":
                 self._restart()
@@ -110,61 +110,65 @@ class TestRunner:
 
     def _restart(self) -> None:
         """What an earlier run finds is out of date already."""
-        if self._run is not None:
-            self._run.cancel()
-        self._run = self.tasks.start(self._run_later())
+        if self._running is not None:
+            self._running.cancel()
+        self._running = self.tasks.start(self._run_later())
 
     async def _run_later(self) -> None:
         await asyncio.sleep(self._config.debounce)
-        self._ready = await self._test()
+        self._ready = await self._run_tests()
 
-    async def _test(self) -> Verdict:
+    async def _run_tests(self) -> RunReport:
         self._edited = False
-        base = working_dir(self._coordinator)
+        base = get_working_dir(self._coordinator)
         outcome = await run_command(
             self._config.command,
             cwd=base,
             timeout=self._config.timeout,
             env=build_environment(base),
         )
-        return judge(outcome, self._config)
+        return read_outcome(outcome, self._config)
 
     async def on_request(self, event: str, data: dict[str, Any]) -> HookResult:
         if self._config.when == "request" and self._edited:
-            self._ready = await self._test()
-        return self._tell()
+            self._ready = await self._run_tests()
+        return self._report()
 
     async def on_complete(self, event: str, data: dict[str, Any]) -> HookResult:
-        if self._config.when != "background" and self._edited and is_own(self._coordinator, data):
-            self._ready = await self._test()
-        return self._tell()
+        if (
+            self._config.when != "background"
+            and self._edited
+            and is_own_event(self._coordinator, data)
+        ):
+            self._ready = await self._run_tests()
+        return self._report()
 
-    def _tell(self) -> HookResult:
-        verdict, self._ready = self._ready, None
-        if verdict is None:
+    def _report(self) -> HookResult:
+        report, self._ready = self._ready, None
+        if report is None:
             return HookResult(action="continue")
-        before, self._told = self._told, verdict
-        if verdict.same_as(before):
-            return _unchanged(verdict)
+        before, self._reported = self._reported, report
+        if report.same_as(before):
+            return _report_unchanged(report)
         program = get_program_name(self._config.command)
-        if verdict.kind == "failed":
-            return _failed(verdict, program)
-        if verdict.kind == "trouble":
+        if report.kind == "failed":
+            return _report_failure(report, program)
+        if report.kind == "trouble":
             return HookResult(
-                user_message=f"The tests could not run: {verdict.summary}",
+                user_message=f"The tests could not run: {report.summary}",
                 user_message_level="warning",
                 suppress_output=True,
             )
-        return _passed(verdict, program, before, self._config.tell_success)
+        return _report_success(report, program, before, self._config.tell_success)
 
     async def close(self) -> None:
         """End the run that is under way."""
         await self.tasks.close()
 
 
-def _unchanged(verdict: Verdict) -> HookResult:
+def _report_unchanged(report: RunReport) -> HookResult:
     """Silence after an edit would read as success."""
-    if verdict.kind != "failed":
+    if report.kind != "failed":
         return HookResult(action="continue")
     return HookResult(
         action="inject_context",
@@ -173,18 +177,20 @@ def _unchanged(verdict: Verdict) -> HookResult:
     )
 
 
-def _failed(verdict: Verdict, program: str) -> HookResult:
+def _report_failure(report: RunReport, program: str) -> HookResult:
     return HookResult(
         action="inject_context",
-        context_injection=f"The tests fail after your edits ({program}):\n{verdict.summary}",
-        user_message=f"Tests fail ({program}, {verdict.seconds:.1f} s)",
+        context_injection=f"The tests fail after your edits ({program}):\n{report.summary}",
+        user_message=f"Tests fail ({program}, {report.seconds:.1f} s)",
         user_message_level="warning",
         suppress_output=True,
     )
 
 
-def _passed(verdict: Verdict, program: str, before: Verdict | None, tell: bool) -> HookResult:
-    message = f"Tests pass ({program}, {verdict.seconds:.1f} s)" if tell else None
+def _report_success(
+    report: RunReport, program: str, before: RunReport | None, tell: bool
+) -> HookResult:
+    message = f"Tests pass ({program}, {report.seconds:.1f} s)" if tell else None
     if before is not None and before.kind == "failed":
         return HookResult(
             action="inject_context",
@@ -195,7 +201,7 @@ def _passed(verdict: Verdict, program: str, before: Verdict | None, tell: bool) 
     return HookResult(user_message=message, suppress_output=True)
 
 
-async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup:
+async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to listen; clean-up ends a run of the tests that is under way."""
     settings = parse_config(Config, config, NAME)
     runner = TestRunner(coordinator, settings)

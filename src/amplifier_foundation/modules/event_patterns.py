@@ -9,12 +9,12 @@ from functools import lru_cache
 from amplifier_core.events import spellings
 
 
-def covers(patterns: Iterable[str], event: str) -> bool:
-    """Whether a pattern covers the event under any of its spellings."""
-    return _covers(tuple(patterns), event)
+def matches_any(patterns: Iterable[str], event: str) -> bool:
+    """Whether a pattern matches the event under any of its spellings."""
+    return _matches_any(tuple(patterns), event)
 
 
 @lru_cache(maxsize=4096)
-def _covers(patterns: tuple[str, ...], event: str) -> bool:
+def _matches_any(patterns: tuple[str, ...], event: str) -> bool:
     names = spellings(event)
     return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)

@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from amplifier_core.interfaces import Host
 from amplifier_core.models import Decision, HookResult
-from amplifier_foundation.modules.subscription import working_dir
+from amplifier_foundation.modules.subscription import Removal, combine_removals, get_working_dir
 
 ALLOW_OR_DENY = ("Allow once", "Allow always", "Deny")
 LONGEST = 2_000
@@ -33,12 +34,12 @@ class GuardConfig(BaseModel):
 
     @field_validator("approval_options")
     @classmethod
-    def _not_empty(cls, value: list[str]) -> list[str]:
+    def _check_options(cls, value: list[str]) -> list[str]:
         if any(not option.strip() for option in value):
             raise ValueError("an option is empty")
         return value
 
-    def question(self, prompt: str, reason: str, **more: Any) -> HookResult:
+    def ask_user(self, prompt: str, reason: str) -> HookResult:
         """The question, with the options that the user configured."""
         return HookResult(
             action="ask_user",
@@ -47,51 +48,41 @@ class GuardConfig(BaseModel):
             approval_timeout=self.approval_timeout,
             approval_default=self.approval_default,
             reason=reason,
-            **more,
         )
 
-    def answer(self, action: Literal["ask_user", "deny"], prompt: str, reason: str) -> HookResult:
+    def ask_or_deny(
+        self, action: Literal["ask_user", "deny"], prompt: str, reason: str
+    ) -> HookResult:
         """Ask or deny, as configured."""
         if action == "deny":
             return HookResult(action="deny", reason=reason)
-        return self.question(prompt, reason)
+        return self.ask_user(prompt, reason)
 
 
-def guard(
-    coordinator: Any, owner: str, config: GuardConfig, handlers: Iterable[tuple[str, Handler]]
-) -> Callable[[], None]:
-    """Register handlers whose failure of any kind is a deny; the answer removes them all."""
-    removals = [
-        coordinator.hooks.register(
-            event,
-            handler,
-            priority=config.priority,
-            name=owner,
-            on_error="deny",
-            timeout=config.timeout,
-        )
-        for event, handler in handlers
-    ]
-
-    return removing(removals)
-
-
-def removing(removals: Iterable[Callable[[], None]]) -> Callable[[], None]:
-    """One call that takes back many, the last first; a second call does nothing."""
-    pending = list(removals)
-
-    def remove() -> None:
-        while pending:
-            pending.pop()()
-
-    return remove
+def register_guards(
+    host: Host,
+    owner: str,
+    handlers: Iterable[tuple[str, Handler]],
+    *,
+    priority: int,
+    timeout: float,
+) -> Removal:
+    """Register handlers whose failure of any kind is a deny; the returned call removes them all."""
+    return combine_removals(
+        [
+            host.hooks.register(
+                event, handler, priority=priority, name=owner, on_error="deny", timeout=timeout
+            )
+            for event, handler in handlers
+        ]
+    )
 
 
-def base_dir(coordinator: Any) -> Path:
+def get_base_dir(host: Host) -> Path:
     """Where relative paths of the session begin."""
-    return Path(working_dir(coordinator)).resolve()
+    return Path(get_working_dir(host)).resolve()
 
 
-def shown(text: str, limit: int = LONGEST) -> str:
+def shorten(text: str, limit: int = LONGEST) -> str:
     """The text in full, or with the number of letters that were left out."""
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit} more characters)"

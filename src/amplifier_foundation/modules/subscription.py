@@ -5,40 +5,49 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
+from amplifier_core.interfaces import Host
 from amplifier_core.models import HookResult
 from amplifier_core.utils import safe_repr
 
 Handler = Callable[[str, dict[str, Any]], Awaitable[HookResult]]
+Removal = Callable[[], None]
 
 
 def subscribe(
-    coordinator: Any, owner: str, priority: int, handlers: Iterable[tuple[str, Handler]]
-) -> Callable[[], None]:
-    """Register every handler under the module's name; the answer removes them all."""
-    removals = [
-        coordinator.hooks.register(event, handler, priority=priority, name=owner)
-        for event, handler in handlers
-    ]
+    host: Host, owner: str, priority: int, handlers: Iterable[tuple[str, Handler]]
+) -> Removal:
+    """Register every handler under the module's name; the returned call removes them all."""
+    return combine_removals(
+        [
+            host.hooks.register(event, handler, priority=priority, name=owner)
+            for event, handler in handlers
+        ]
+    )
+
+
+def combine_removals(removals: Iterable[Removal]) -> Removal:
+    """One call that makes many, the last one first; a second call does nothing."""
+    pending = list(removals)
 
     def remove() -> None:
-        for removal in reversed(removals):
-            removal()
+        while pending:
+            pending.pop()()
 
     return remove
 
 
-def session_of(coordinator: Any, data: dict[str, Any]) -> str:
+def get_session_id(host: Host, data: dict[str, Any]) -> str:
     """The session that an event belongs to: a sub-agent's events reach its parent's hooks too."""
-    session = data.get("session_id") or coordinator.session_id or "unknown"
+    session = data.get("session_id") or host.session_id or "unknown"
     return session if isinstance(session, str) else safe_repr(session)
 
 
-def is_own(coordinator: Any, data: dict[str, Any]) -> bool:
+def is_own_event(host: Host, data: dict[str, Any]) -> bool:
     """Whether an event is of the session that mounted the hook, not of one of its sub-agents."""
-    own = coordinator.session_id
-    return own is None or session_of(coordinator, data) == str(own)
+    own = host.session_id
+    return own is None or get_session_id(host, data) == str(own)
 
 
-def working_dir(coordinator: Any) -> str:
+def get_working_dir(host: Host) -> str:
     """Where the session works; the process's own directory if it does not say."""
-    return str(coordinator.get_capability("session.working_dir") or ".")
+    return str(host.get_capability("session.working_dir") or ".")

@@ -8,31 +8,25 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from amplifier_foundation.machine.text import to_one_line
-from amplifier_foundation.policy.paths import matches, resolve
-
-EDITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit"})
-_PATH_KEYS = ("file_path", "path", "notebook_path")
+from amplifier_foundation.policy.editing_tools import find_path
+from amplifier_foundation.policy.paths import match_glob, resolve
 
 
-def _usable(patterns: tuple[str, ...]) -> tuple[str, ...]:
-    matches(Path("/probe"), patterns)
+def _check_globs(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    match_glob(Path("/probe"), patterns)
     return patterns
 
 
-FilePatterns = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_usable)]
+FilePatterns = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_check_globs)]
 
 
-def edited_file(data: dict[str, Any], tools: frozenset[str], base: str) -> Path | None:
+def find_edited_file(data: dict[str, Any], tools: frozenset[str], base: str) -> Path | None:
     """The path of a successful edit; None for everything else."""
     tool = data.get("tool_name")
     if not isinstance(tool, str) or tool not in tools or not _succeeded(data):
         return None
-    given = data.get("tool_input")
-    if not isinstance(given, dict):
-        return None
-    path = next((given[key] for key in _PATH_KEYS if isinstance(given.get(key), str)), "")
     try:
-        return resolve(path, Path(base))
+        return resolve(find_path(data.get("tool_input")) or "", Path(base))
     except ValueError:
         return None
 
@@ -40,11 +34,11 @@ def edited_file(data: dict[str, Any], tools: frozenset[str], base: str) -> Path 
 def _succeeded(data: dict[str, Any]) -> bool:
     """Loops of the ecosystem say it in the result only."""
     result = data.get("tool_result")
-    told = result.get("success") if isinstance(result, dict) else getattr(result, "success", None)
-    return bool(data.get("success", told))
+    said = result.get("success") if isinstance(result, dict) else getattr(result, "success", None)
+    return bool(data.get("success", said))
 
 
-def shown_path(path: Path, base: str) -> str:
+def format_path(path: Path, base: str) -> str:
     """For messages: relative to the working directory, if it is in there."""
     root = Path(base).resolve()
     return to_one_line(str(path.relative_to(root) if path.is_relative_to(root) else path), 300)

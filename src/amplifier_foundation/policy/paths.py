@@ -1,6 +1,6 @@
 """Real paths, compared by component: the one helper that guards and tools share.
 
-`resolve` first, then `is_within` or `matches`. No comparison here looks at a prefix of text.
+`resolve` first, then `is_within` or `match_glob`. No comparison here looks at a prefix of text.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def is_within(path: Path, roots: Iterable[Path]) -> bool:
     return any(real.is_relative_to(resolve(root, Path.cwd())) for root in roots)
 
 
-def matches(path: Path, patterns: Iterable[str]) -> str | None:
+def match_glob(path: Path, patterns: Iterable[str]) -> str | None:
     """The first glob that covers the path, or None.
 
     `*` and `?` stay within a component, `**` spans any number of them (none included), `[abc]` and
@@ -61,13 +61,13 @@ def _fold(text: str) -> str:
 def _compile(pattern: str, home: str) -> tuple[tuple[str, ...], ...]:
     if not pattern.strip():
         raise ValueError("A path pattern is empty; use '**' to cover everything")
-    expanded = list(itertools.islice(_braces(pattern), _MAX_ALTERNATIVES + 1))
+    expanded = list(itertools.islice(_expand_braces(pattern), _MAX_ALTERNATIVES + 1))
     if len(expanded) > _MAX_ALTERNATIVES:
         raise ValueError(f"The path pattern {pattern!r} has over {_MAX_ALTERNATIVES} alternatives")
-    return tuple(_components(alternative, home) for alternative in expanded)
+    return tuple(_split_pattern(alternative, home) for alternative in expanded)
 
 
-def _components(pattern: str, home: str) -> tuple[str, ...]:
+def _split_pattern(pattern: str, home: str) -> tuple[str, ...]:
     if pattern.startswith("~/"):
         pattern = home + pattern[1:]
     below = ("**",) if pattern.endswith("/") else ()
@@ -76,26 +76,26 @@ def _components(pattern: str, home: str) -> tuple[str, ...]:
     return anywhere + parts + below
 
 
-def _braces(pattern: str) -> Iterator[str]:
+def _expand_braces(pattern: str) -> Iterator[str]:
     """Expand the first `{a,b}` and what is left; a brace without partner or comma is itself."""
-    span = _first_braces(pattern)
+    span = _find_braces(pattern)
     if span is None:
         yield pattern
         return
     start, end, options = span
     for option in options:
-        yield from _braces(pattern[:start] + option + pattern[end:])
+        yield from _expand_braces(pattern[:start] + option + pattern[end:])
 
 
-def _first_braces(pattern: str) -> tuple[int, int, list[str]] | None:
+def _find_braces(pattern: str) -> tuple[int, int, list[str]] | None:
     for start in (at for at, char in enumerate(pattern) if char == "{"):
-        found = _close(pattern, start)
+        found = _find_close(pattern, start)
         if found is not None and len(found[1]) > 1:
             return start, found[0], found[1]
     return None
 
 
-def _close(pattern: str, start: int) -> tuple[int, list[str]] | None:
+def _find_close(pattern: str, start: int) -> tuple[int, list[str]] | None:
     """The position behind the partner of the brace at `start`, and the options between."""
     depth, options, last = 0, [], start + 1
     for at in range(start, len(pattern)):
@@ -110,15 +110,15 @@ def _close(pattern: str, start: int) -> tuple[int, list[str]] | None:
 
 
 def _match_parts(parts: Sequence[str], glob: Sequence[str]) -> bool:
-    return _wildcard(parts, glob, "**", _match_name)
+    return _match_wildcards(parts, glob, "**", _match_name)
 
 
 def _match_name(name: str, glob: str) -> bool:
-    return _wildcard(name, _tokens(glob), "*", _match_char)
+    return _match_wildcards(name, _tokenize(glob), "*", _match_char)
 
 
 @lru_cache(maxsize=4096)
-def _tokens(glob: str) -> tuple[str, ...]:
+def _tokenize(glob: str) -> tuple[str, ...]:
     """Single characters, `*`, `?` and whole `[…]` classes."""
     tokens, at = [], 0
     while at < len(glob):
@@ -147,7 +147,7 @@ def _in_class(char: str, body: str) -> bool:
     return negated
 
 
-def _wildcard(
+def _match_wildcards(
     items: Sequence[str], glob: Sequence[str], star: str, same: Callable[[str, str], bool]
 ) -> bool:
     """Greedy matching that only ever returns to the last star: never exponential."""

@@ -16,7 +16,7 @@ class PatternError(ValueError):
     """A pattern that RE2 does not accept."""
 
 
-def plain(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """The text with lone surrogates mapped, one to one, to letters that can be encoded."""
     try:
         text.encode()
@@ -32,14 +32,14 @@ class Pattern:
     source: str
     compiled: Any
 
-    def found_in(self, text: str) -> bool:
+    def occurs_in(self, text: str) -> bool:
         """Whether the expression occurs anywhere in the text."""
-        return self.compiled.search(plain(text)) is not None
+        return self.compiled.search(replace_surrogates(text)) is not None
 
-    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+    def find_spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Where it occurs; of an expression with named groups, only those that took part."""
         groups = list(self.compiled.groupindex.values()) or [0]
-        for match in self.compiled.finditer(plain(text)):
+        for match in self.compiled.finditer(replace_surrogates(text)):
             for group in groups:
                 start, end = match.span(group)
                 if start < end:
@@ -50,10 +50,10 @@ def compile_pattern(source: str, owner: str, *, ignore_case: bool = False) -> Pa
     """A pattern, or a PatternError with the engine's reason."""
     engine = require("re2", owner)
     try:
-        return Pattern(source, engine.compile(source, _options(engine, ignore_case)))
+        return Pattern(source, engine.compile(source, _make_options(engine, ignore_case)))
     except engine.error as wrong:
         raise PatternError(
-            f"{source!r} is not a pattern of RE2: {_words(wrong)}; it has no look-around and no "
+            f"{source!r} is not a pattern of RE2: {_explain(wrong)}; it has no look-around and no "
             "back-references, so that no text can stall it"
         ) from None
     except UnicodeEncodeError:
@@ -66,21 +66,21 @@ class PatternSet:
     def __init__(self, sources: Sequence[str], owner: str) -> None:
         engine = require("re2", owner)
         self._patterns = tuple(compile_pattern(source, owner) for source in sources)
-        self._set = engine.Set.SearchSet(_options(engine, ignore_case=False))
+        self._set = engine.Set.SearchSet(_make_options(engine, ignore_case=False))
         for source in sources:
             self._set.Add(source)
         if sources:
             self._set.Compile()
 
-    def candidates(self, text: str) -> Iterable[tuple[int, Pattern]]:
+    def find_candidates(self, text: str) -> Iterable[tuple[int, Pattern]]:
         """The expressions that occur in the text, with their numbers, in the order given."""
         if not self._patterns:
             return ()
-        numbers = sorted(self._set.Match(plain(text)) or ())
+        numbers = sorted(self._set.Match(replace_surrogates(text)) or ())
         return [(number, self._patterns[number]) for number in numbers]
 
 
-def _options(engine: Any, ignore_case: bool) -> Any:
+def _make_options(engine: Any, ignore_case: bool) -> Any:
     options = engine.Options()
     options.log_errors = False
     options.max_mem = MAX_MEMORY
@@ -88,6 +88,6 @@ def _options(engine: Any, ignore_case: bool) -> Any:
     return options
 
 
-def _words(wrong: Exception) -> str:
+def _explain(wrong: Exception) -> str:
     reason = wrong.args[0] if wrong.args else wrong
     return reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)

@@ -31,43 +31,43 @@ class Redactor:
         self._replacement = replacement
         self._marks = frozenset(self._mark(name) for name in (*shapes, KEY_VALUE))
 
-    def text(self, text: str) -> str:
+    def redact_text(self, text: str) -> str:
         """The text with its secrets replaced; the very same object if it has none."""
-        spans = sorted(self._spans(text), key=lambda span: (span.start, -span.end))
+        spans = sorted(self._find_spans(text), key=lambda span: (span.start, -span.end))
         if not spans:
             return text
         pieces, position = [], 0
-        for span in _joined(spans):
+        for span in _join_overlaps(spans):
             pieces += [text[position : span.start], self._mark(span.name)]
             position = span.end
         return "".join([*pieces, text[position:]])
 
-    def data(self, value: Any) -> Any:
+    def redact(self, value: Any) -> Any:
         """The value with every text in it redacted, keys too; the same object if none changed."""
-        return rewrite(value, self._leaf)
+        return rewrite(value, self._redact_leaf)
 
     def _mark(self, name: str) -> str:
         return self._replacement.replace("{name}", name)
 
-    def _spans(self, text: str) -> Iterator[_Span]:
-        for number, pattern in self._patterns.candidates(text):
+    def _find_spans(self, text: str) -> Iterator[_Span]:
+        for number, pattern in self._patterns.find_candidates(text):
             name = self._names[number]
-            for start, end in pattern.spans(text):
+            for start, end in pattern.find_spans(text):
                 found = text[start:end]
                 bare = name == KEY_VALUE and text[start - 1 : start] not in {'"', "'"}
                 if found not in self._marks and not (bare and is_code(found)):
                     yield _Span(start, end, name)
 
-    def _leaf(self, text: str, key: Any) -> str:
+    def _redact_leaf(self, text: str, key: Any) -> str:
         if text not in self._marks and self._is_secret_key(key) and len(text) >= _SHORTEST_VALUE:
             return self._mark(KEY_VALUE)
-        return self.text(text)
+        return self.redact_text(text)
 
     def _is_secret_key(self, key: Any) -> bool:
-        return self._by_key is not None and isinstance(key, str) and self._by_key.found_in(key)
+        return self._by_key is not None and isinstance(key, str) and self._by_key.occurs_in(key)
 
 
-def _joined(spans: list[_Span]) -> Iterator[_Span]:
+def _join_overlaps(spans: list[_Span]) -> Iterator[_Span]:
     """Overlapping finds as one, under the name of the first."""
     current = spans[0]
     for span in spans[1:]:

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from amplifier_core.utils.nested import iterate_parts
-from amplifier_foundation.policy.paths import matches, resolve
+from amplifier_foundation.policy.paths import match_glob, resolve
 
 _MAX_PARTS = 100_000
 
@@ -30,30 +30,30 @@ class Territory:
 
     def __init__(self, patterns: Iterable[str], base: Path) -> None:
         self._patterns = tuple(patterns)
-        matches(Path("/"), self._patterns)  # a glob that cannot be used is an error now
+        match_glob(Path("/"), self._patterns)  # a glob that cannot be used is an error now
         self._base = base
 
-    def hit(self, given: str, base: Path | None = None) -> Hit | None:
+    def find_hit(self, given: str, base: Path | None = None) -> Hit | None:
         """What guards this path, or None. Raises ValueError on a path that cannot be resolved."""
         start = base or self._base
         resolved = resolve(given, start)
         lexical = Path(os.path.normpath(start / given))
-        for path in dict.fromkeys(_disguises(resolved, lexical)):
-            if pattern := matches(path, self._patterns) or self._behind_symlink(path):
+        for path in dict.fromkeys(_list_disguises(resolved, lexical)):
+            if pattern := match_glob(path, self._patterns) or self._match_behind_symlink(path):
                 return Hit(given, resolved, pattern)
         return None
 
-    def _behind_symlink(self, path: Path) -> str | None:
+    def _match_behind_symlink(self, path: Path) -> str | None:
         """Globs whose own beginning is a symlink: `/production` may really be `/data/prod`."""
         for pattern in self._patterns:
-            head, tail = _literal_head(pattern)
+            head, tail = _split_literal_head(pattern)
             real = Path(head or "/").resolve()
-            if head and real != Path(head) and matches(path, [f"{real}/{tail}"]):
+            if head and real != Path(head) and match_glob(path, [f"{real}/{tail}"]):
                 return pattern
         return None
 
 
-def _disguises(resolved: Path, lexical: Path) -> Iterator[Path]:
+def _list_disguises(resolved: Path, lexical: Path) -> Iterator[Path]:
     """The path itself, and what it may be taken for: full-width letters, percent signs."""
     for path in (resolved, lexical):
         yield path
@@ -63,7 +63,7 @@ def _disguises(resolved: Path, lexical: Path) -> Iterator[Path]:
             yield Path(os.path.normpath(unquote(text).replace("\0", "")))
 
 
-def _literal_head(pattern: str) -> tuple[str, str]:
+def _split_literal_head(pattern: str) -> tuple[str, str]:
     """The part of an absolute glob before its first wildcard, and the rest."""
     if pattern.startswith("~/"):
         pattern = str(Path.home()) + pattern[1:]
@@ -74,7 +74,7 @@ def _literal_head(pattern: str) -> tuple[str, str]:
     return "/".join(parts[:at]), "/".join(parts[at:])
 
 
-def texts_under(value: Any, keys: str | Iterable[str]) -> Iterator[str]:
+def iterate_texts_under(value: Any, keys: str | Iterable[str]) -> Iterator[str]:
     """Every text under one of the keys, at any depth: MultiEdit names a file per edit."""
     wanted = {keys} if isinstance(keys, str) else set(keys)
     for key, part in iterate_parts(value, _MAX_PARTS):

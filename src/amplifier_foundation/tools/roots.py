@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from amplifier_foundation.policy.paths import matches, resolve
+from amplifier_foundation.policy.paths import match_glob, resolve
 from amplifier_foundation.tools.base import Refused
 
 _DIRECTORY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -72,7 +72,7 @@ def shown(path: Path) -> str:
 
 def refuse_protected(place: Place, patterns: Sequence[str]) -> None:
     """Patterns count from the root, so that a root may itself lie below a protected name."""
-    pattern = matches(Path("/").joinpath(*place.parts), patterns)
+    pattern = match_glob(Path("/").joinpath(*place.parts), patterns)
     if pattern is not None:
         raise Refused(
             f"{place.asked!r} is protected by the pattern {pattern!r}; tools do not write there"

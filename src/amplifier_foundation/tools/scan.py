@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from amplifier_foundation.policy.paths import matches
+from amplifier_foundation.policy.paths import match_glob
 from amplifier_foundation.tools.base import Refused
 from amplifier_foundation.tools.roots import Place, open_file, shown
 from amplifier_foundation.tools.walk import Entry, Walk
@@ -71,7 +71,7 @@ def scan(place: Place, request: Request, stop: threading.Event | None = None) ->
     report = Report()
     too_large = 0
     for entry in walk:
-        if request.glob and not matches(Path("/", entry.path or entry.name), [request.glob]):
+        if request.glob and not match_glob(Path("/", entry.path or entry.name), [request.glob]):
             continue
         data = _load(entry, request.max_bytes)
         too_large += data is None
@@ -86,7 +86,7 @@ def scan(place: Place, request: Request, stop: threading.Event | None = None) ->
 
 def require_glob(pattern: str) -> None:
     try:
-        matches(Path("/"), [pattern])
+        match_glob(Path("/"), [pattern])
     except ValueError as wrong:
         raise Refused(str(wrong)) from wrong
 

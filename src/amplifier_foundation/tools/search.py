@@ -23,7 +23,7 @@ from amplifier_core.interfaces import Cleanup, Tool
 from amplifier_core.models import ToolResult
 from amplifier_foundation.machine.process import run_command
 from amplifier_foundation.modules.options import parse_config
-from amplifier_foundation.policy.paths import matches
+from amplifier_foundation.policy.paths import match_glob
 from amplifier_foundation.tools.base import I, InputTool, Refused, announce, mount_tools
 from amplifier_foundation.tools.roots import Place, Roots, shown
 from amplifier_foundation.tools.scan import Engine, Mode, Report, Request, require_glob, scan
@@ -124,7 +124,7 @@ class Glob(SearchTool[GlobInput]):
         found = [
             (-_changed(entry), shown(place.path / entry.path))
             for entry in walk
-            if matches(Path("/", entry.path), ["/" + pattern])
+            if match_glob(Path("/", entry.path), ["/" + pattern])
         ]
         return [path for _, path in sorted(found)], [walk.unfinished] if walk.unfinished else []
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from amplifier_foundation.machine.background import BackgroundTasks
 from amplifier_foundation.machine.programs import fill_command
 from amplifier_foundation.machine.text import clip_lines, strip_controls, to_one_line
-from amplifier_foundation.modules.event_patterns import covers
+from amplifier_foundation.modules.event_patterns import matches_any
 
 anything = st.text(st.characters())
 
@@ -67,7 +67,7 @@ def test_emoji_and_scripts_that_join_letters_survive() -> None:
 )
 def test_patterns_know_every_spelling(patterns: list[str], event: str, covered: bool) -> None:
     """These spellings are the same event."""
-    assert covers(patterns, event) is covered
+    assert matches_any(patterns, event) is covered
 
 
 def test_a_file_name_is_never_shell_text() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_foundation.policy.paths import is_within, matches, resolve
+from amplifier_foundation.policy.paths import is_within, match_glob, resolve
 
 
 @pytest.mark.parametrize(
@@ -128,47 +128,47 @@ def test_within_sees_through_links(tmp_path):
 )
 def test_globs(path, pattern, expected):
     """`**`, braces, classes and dotfiles; compared case-folded."""
-    assert matches(Path(path), [pattern]) == (pattern if expected else None)
+    assert match_glob(Path(path), [pattern]) == (pattern if expected else None)
 
 
 def test_composition_makes_no_difference():
     """NFC and NFD are the same name."""
     for form in ("NFC", "NFD"):
         name = unicodedata.normalize(form, "/srv/Größe/é")
-        assert matches(Path(name), [unicodedata.normalize("NFD", "größe/**")])
+        assert match_glob(Path(name), [unicodedata.normalize("NFD", "größe/**")])
 
 
 def test_full_width_letters_are_another_name():
     """No file system takes them for the plain letters, so neither do we."""
-    assert matches(Path("/ｐroduction/x"), ["production/**"]) is None
+    assert match_glob(Path("/ｐroduction/x"), ["production/**"]) is None
 
 
 def test_the_home_directory_in_a_pattern(monkeypatch):
     """A pattern may start with ~/."""
     monkeypatch.setenv("HOME", "/home/somebody")
-    assert matches(Path("/home/somebody/.ssh/id"), ["~/.ssh/**"]) == "~/.ssh/**"
+    assert match_glob(Path("/home/somebody/.ssh/id"), ["~/.ssh/**"]) == "~/.ssh/**"
     monkeypatch.setenv("HOME", "/home/another")
-    assert matches(Path("/home/another/.ssh/id"), ["~/.ssh/**"]) == "~/.ssh/**"
-    assert matches(Path("/home/another/.ssh/id"), ["{~/.ssh,/etc}/*"]) == "{~/.ssh,/etc}/*"
-    assert matches(Path("/home/somebody/.ssh/id"), ["~/.ssh/**"]) is None
+    assert match_glob(Path("/home/another/.ssh/id"), ["~/.ssh/**"]) == "~/.ssh/**"
+    assert match_glob(Path("/home/another/.ssh/id"), ["{~/.ssh,/etc}/*"]) == "{~/.ssh,/etc}/*"
+    assert match_glob(Path("/home/somebody/.ssh/id"), ["~/.ssh/**"]) is None
 
 
 def test_the_first_matching_pattern_is_named():
     """The answer is the first glob that matches."""
-    assert matches(Path("/a/b.py"), ["*.md", "*.py", "b.*"]) == "*.py"
+    assert match_glob(Path("/a/b.py"), ["*.md", "*.py", "b.*"]) == "*.py"
 
 
 @pytest.mark.parametrize("pattern", ["", " ", "{" + ",".join("ab" * 3000) + "}", "{a,b}" * 64])
 def test_a_pattern_that_means_nothing_is_refused(pattern):
     """Empty and endless patterns are errors, not silence."""
     with pytest.raises(ValueError, match="pattern"):
-        matches(Path("/a"), [pattern])
+        match_glob(Path("/a"), [pattern])
 
 
 def test_no_pattern_is_exponential():
     """A pattern of many stars is slow nowhere."""
-    assert matches(Path("/" + "a" * 200), ["*a" * 60 + "b"]) is None
-    assert matches(Path("/a" * 200), ["**/a/" * 60 + "b"]) is None
+    assert match_glob(Path("/" + "a" * 200), ["*a" * 60 + "b"]) is None
+    assert match_glob(Path("/a" * 200), ["**/a/" * 60 + "b"]) is None
 
 
 NAMES = st.text("ab.", min_size=1, max_size=4).filter(lambda name: name.strip("."))
@@ -180,4 +180,4 @@ def test_globs_agree_with_a_regular_expression(parts, glob):
     pattern = "/" + "/".join([*glob, "**"])
     textbook = "".join("/[^/]*" if part == "*" else "/" + re.escape(part) for part in glob)
     path = "/" + "/".join(parts)
-    assert bool(matches(Path(path), [pattern])) == bool(re.fullmatch(textbook + "(/.*)?", path))
+    assert bool(match_glob(Path(path), [pattern])) == bool(re.fullmatch(textbook + "(/.*)?", path))

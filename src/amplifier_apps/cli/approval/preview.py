@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_apps.cli.text.fragments import Line, one_line, styled
+from amplifier_foundation.policy.editing_tools import EDITING_TOOLS
 
 # Beyond these a diff could take seconds; the new text is then shown whole instead.
 DIFF_BYTES = 1_000_000
@@ -49,7 +50,7 @@ class Change:
 
 def preview(tool: str, tool_input: Mapping[str, Any], base: Path) -> Preview:
     """The view of a call that suits its tool."""
-    if tool in {"Write", "Edit", "MultiEdit"}:
+    if tool in EDITING_TOOLS:
         change = _change(tool, tool_input, base)
         if change is not None:
             return _of_change(tool, change)

@@ -85,9 +85,9 @@ def _list_price(model: Any, usage: dict[str, Any]) -> float:
     """What the tokens cost by the price list; nothing where the model has no price."""
     if not isinstance(model, str) or not usage:
         return 0.0
-    from amplifier_foundation.hooks.cost_control import cost_of, price_of
+    from amplifier_foundation.hooks.cost_control import compute_cost, find_price
 
-    _, money = cost_of(usage, price_of(model, {}, None))
+    _, money = compute_cost(usage, find_price(model, {}, None))
     return money
 
 

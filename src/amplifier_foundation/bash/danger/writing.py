@@ -9,7 +9,7 @@ from amplifier_foundation.bash.command import Command
 from amplifier_foundation.bash.danger.finding import MOST_WORDS, Objection, Situation
 from amplifier_foundation.bash.place import Reach
 from amplifier_foundation.bash.word import Word, split_names
-from amplifier_foundation.policy.paths import matches
+from amplifier_foundation.policy.paths import match_glob
 
 _DEVICE_FILES = split_names(
     "/dev/null /dev/zero /dev/stdout /dev/stderr /dev/stdin /dev/tty /dev/full "
@@ -36,7 +36,7 @@ def check_device_write(situation: Situation) -> Objection | None:
     """A device of the machine, or a network connection that bash opens as a file."""
     for word in islice(_list_written(situation.command), MOST_WORDS):
         path = situation.place.find_path(word)
-        if path is None or path.parts[:2] != ("/", "dev") or matches(path, _DEVICE_FILES):
+        if path is None or path.parts[:2] != ("/", "dev") or match_glob(path, _DEVICE_FILES):
             continue
         if path.parts[2:3] in {("tcp",), ("udp",)}:
             return "ask", f"it opens a network connection through {word.raw}"
@@ -64,11 +64,11 @@ def check_unknown_write(situation: Situation) -> Objection | None:
 def _judge_write(situation: Situation, word: Word) -> Objection | None:
     place = situation.place
     path = place.find_path(word)
-    if path is None or matches(path, _DEVICE_FILES):
+    if path is None or match_glob(path, _DEVICE_FILES):
         return None
-    # `matches` expands `~` to the home of this process, which need not be that of the place.
+    # `match_glob` expands `~` to the home of this process, which need not be that of the place.
     own = (str(place.home) + glob[1:] for glob in _STARTUP_FILES if glob[0] == "~")
-    if matches(path, (*own, *_STARTUP_FILES)):
+    if match_glob(path, (*own, *_STARTUP_FILES)):
         return "ask", f"it writes to {word.raw}, which decides what runs later"
     if place.rate(word, situation.directories) is Reach.SYSTEM:
         return "ask", f"it writes to {word.raw}, a place of the system"

@@ -24,7 +24,6 @@ from amplifier_foundation.policy.paths import is_within, resolve
 
 CONTENT = "content"
 FACTS = "backup.json"
-
 _ID = re.compile(r"\d{8}T\d{6}\.\d{6}Z-[0-9a-f]{8}")
 _ID_TIME = "%Y%m%dT%H%M%S.%fZ"
 _UNFINISHED = ".unfinished-"
@@ -51,7 +50,7 @@ class Backup:
 
     @property
     def created(self) -> datetime:
-        return _created(self.id)
+        return _read_time(self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ def save(
         if last is not None and last.sha256 == digest:
             return last
         backup = Backup(_new_id(), str(path), len(data), digest, mode, tool, session_id)
-        _store(backup_dir, backup, data)
+        _write_backup(backup_dir, backup, data)
     return backup
 
 
@@ -132,13 +131,13 @@ def restore(
     `within`, if that is given; a place that a person names with `to` may be anywhere.
     """
     backup = find_backup(backup_dir, backup_id)
-    data = _content(backup_dir, backup)
+    data = _read_content(backup_dir, backup)
     target = resolve(to or backup.path, Path.cwd())
     if to is None and within is not None and not is_within(target, [within]):
         raise BackupError(f"{backup.path!r} is outside {str(within)!r}; say where it shall go")
     if target.is_dir():
         raise BackupError(f"{str(target)!r} is a directory; name a file")
-    save(backup_dir, target, tool="restore", session_id="", max_file_bytes=_size_of(target))
+    save(backup_dir, target, tool="restore", session_id="", max_file_bytes=_measure_file(target))
     target.parent.mkdir(parents=True, exist_ok=True)
     replace_file(target, data, mode=backup.mode & 0o777)
     return target
@@ -151,12 +150,12 @@ def _new_id() -> str:
 def _read_facts(entry: Path) -> Backup | None:
     try:
         read = _read_file(entry / FACTS, _MOST_FACTS)
-        return None if read is None else _parsed(json.loads(read[0]), entry.name)
+        return None if read is None else _parse_facts(json.loads(read[0]), entry.name)
     except (OSError, ValueError, TypeError, RecursionError, BackupError):
         return None
 
 
-def _parsed(facts: dict[str, Any], name: str) -> Backup:
+def _parse_facts(facts: dict[str, Any], name: str) -> Backup:
     """Strings where strings belong, and numbers; anything else is no backup."""
     backup = Backup(**{**facts, "id": name})
     texts = (backup.path, backup.sha256, backup.tool, backup.session_id)
@@ -164,11 +163,11 @@ def _parsed(facts: dict[str, Any], name: str) -> Backup:
         raise TypeError(f"{name} names no file")
     if type(backup.size) is not int or type(backup.mode) is not int or backup.size < 0:
         raise TypeError(f"{name} has no size or mode")
-    _created(name)
+    _read_time(name)
     return backup
 
 
-def _created(backup_id: str) -> datetime:
+def _read_time(backup_id: str) -> datetime:
     return datetime.strptime(backup_id.partition("-")[0], _ID_TIME).replace(tzinfo=UTC)
 
 
@@ -189,7 +188,7 @@ def _read_file(path: Path, limit: int) -> tuple[bytes, int] | None:
         os.close(descriptor)
 
 
-def _store(backup_dir: Path, backup: Backup, data: bytes) -> None:
+def _write_backup(backup_dir: Path, backup: Backup, data: bytes) -> None:
     """Under another name first, so that a copy is there as a whole or not at all."""
     backup_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     ignored = backup_dir / ".gitignore"
@@ -206,7 +205,7 @@ def _store(backup_dir: Path, backup: Backup, data: bytes) -> None:
         raise
 
 
-def _content(backup_dir: Path, backup: Backup) -> bytes:
+def _read_content(backup_dir: Path, backup: Backup) -> bytes:
     try:
         read = _read_file(backup_dir / backup.id / CONTENT, backup.size)
     except (OSError, BackupError) as failure:
@@ -218,7 +217,7 @@ def _content(backup_dir: Path, backup: Backup) -> bytes:
     return read[0]
 
 
-def _size_of(path: Path) -> int:
+def _measure_file(path: Path) -> int:
     try:
         return path.stat().st_size
     except OSError:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from amplifier_foundation.hooks.otel import genai_names as names
+from amplifier_foundation.hooks.otel.genai_names import DURATION_BUCKETS, TOKEN_BUCKETS, Metric
 from amplifier_foundation.modules.extras import require
 
 _SCOPE = "amplifier_foundation.hooks.otel"
@@ -44,25 +44,25 @@ class Pipeline:
         self._providers: list[Any] = []
         meters = require("opentelemetry.metrics", "hooks-otel", "otel")
         if target.is_global:
-            self.tracer = self.api.get_tracer(_SCOPE, _version())
-            meter = meters.get_meter(_SCOPE, _version())
+            self.tracer = self.api.get_tracer(_SCOPE, _read_version())
+            meter = meters.get_meter(_SCOPE, _read_version())
         else:
-            self._providers = _providers(target)
-            self.tracer = self._providers[0].get_tracer(_SCOPE, _version())
-            meter = self._providers[1].get_meter(_SCOPE, _version())
+            self._providers = _create_providers(target)
+            self.tracer = self._providers[0].get_tracer(_SCOPE, _read_version())
+            meter = self._providers[1].get_meter(_SCOPE, _read_version())
         self.token_usage = meter.create_histogram(
-            names.TOKEN_USAGE, "{token}", explicit_bucket_boundaries_advisory=names.TOKEN_BUCKETS
+            Metric.TOKEN_USAGE, "{token}", explicit_bucket_boundaries_advisory=TOKEN_BUCKETS
         )
         self.chat_duration = meter.create_histogram(
-            names.OPERATION_DURATION,
+            Metric.OPERATION_DURATION,
             "s",
-            explicit_bucket_boundaries_advisory=names.DURATION_BUCKETS,
+            explicit_bucket_boundaries_advisory=DURATION_BUCKETS,
         )
         self.tool_duration = meter.create_histogram(
-            names.TOOL_DURATION, "s", explicit_bucket_boundaries_advisory=names.DURATION_BUCKETS
+            Metric.TOOL_DURATION, "s", explicit_bucket_boundaries_advisory=DURATION_BUCKETS
         )
-        self.denials = meter.create_counter(names.DENIALS, "{denial}")
-        self.approvals = meter.create_counter(names.APPROVALS, "{approval}")
+        self.denials = meter.create_counter(Metric.DENIALS, "{denial}")
+        self.approvals = meter.create_counter(Metric.APPROVALS, "{approval}")
 
     def flush(self, seconds: float) -> None:
         """Send what is waiting. Blocks."""
@@ -101,7 +101,7 @@ def release(pipeline: Pipeline, seconds: float) -> None:
         pipeline.flush(seconds)
 
 
-def _providers(target: Target) -> list[Any]:
+def _create_providers(target: Target) -> list[Any]:
     """A tracer provider and a meter provider that export by OTLP over HTTP."""
     exporters = "opentelemetry.exporter.otlp.proto.http"
     spans = require(f"{exporters}.trace_exporter", "hooks-otel", "otel")
@@ -112,17 +112,17 @@ def _providers(target: Target) -> list[Any]:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    resource = Resource.create({"service.name": target.service, "service.version": _version()})
+    resource = Resource.create({"service.name": target.service, "service.version": _read_version()})
     interval = target.interval * 1000
-    span_exporter = spans.OTLPSpanExporter(**_options(target, "v1/traces"))
-    metric_exporter = metrics.OTLPMetricExporter(**_options(target, "v1/metrics"))
+    span_exporter = spans.OTLPSpanExporter(**_build_options(target, "v1/traces"))
+    metric_exporter = metrics.OTLPMetricExporter(**_build_options(target, "v1/metrics"))
     tracers = TracerProvider(resource=resource, shutdown_on_exit=False)
     tracers.add_span_processor(BatchSpanProcessor(span_exporter, schedule_delay_millis=interval))
     reader = PeriodicExportingMetricReader(metric_exporter, export_interval_millis=interval)
     return [tracers, MeterProvider([reader], resource=resource, shutdown_on_exit=False)]
 
 
-def _options(target: Target, path: str) -> dict[str, Any]:
+def _build_options(target: Target, path: str) -> dict[str, Any]:
     options: dict[str, Any] = {"timeout": target.timeout}
     if target.endpoint is not None:
         options["endpoint"] = f"{target.endpoint.rstrip('/')}/{path}"
@@ -131,7 +131,7 @@ def _options(target: Target, path: str) -> dict[str, Any]:
     return options
 
 
-def _version() -> str:
+def _read_version() -> str:
     try:
         return version("amplifier-hooks")
     except PackageNotFoundError:

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from amplifier_foundation.hooks.otel import genai_names as names
+from amplifier_foundation.hooks.otel.genai_names import Attribute, Operation
 from amplifier_foundation.hooks.otel.pipeline import Pipeline
 
 Attributes = dict[str, Any]
@@ -39,15 +39,15 @@ class SessionSpans:
     chat: OpenSpan | None = None
     tools: dict[str, OpenSpan] = field(default_factory=dict)
 
-    def tool_of_task(self) -> OpenSpan | None:
+    def find_tool_of_task(self) -> OpenSpan | None:
         """The tool call that this task is in; parallel calls run in tasks of their own."""
         task = asyncio.current_task()
         own = [tool for tool in self.tools.values() if tool.task is task]
         return own[-1] if own else next(reversed(self.tools.values()), None)
 
-    def innermost(self) -> Any:
+    def find_innermost(self) -> Any:
         """The span that a happening belongs to."""
-        tool = self.tool_of_task()
+        tool = self.find_tool_of_task()
         inner = tool or self.chat
         return inner.span if inner else self.turn or self.session or self.above
 
@@ -73,28 +73,32 @@ class SpanTree:
         if known is not None:
             return known
         parent = self._sessions.get(parent_id) if parent_id else None
-        spans = self._root(session_id) if parent is None else self._child(session_id, parent)
+        spans = (
+            self._make_root(session_id) if parent is None else self._make_child(session_id, parent)
+        )
         self._sessions[session_id] = spans
         return spans
 
-    def _root(self, session_id: str) -> SessionSpans:
+    def _make_root(self, session_id: str) -> SessionSpans:
         workflow = f"{self._agent} session"
-        span = self._start(
-            f"{names.INVOKE_WORKFLOW} {workflow}",
+        span = self._start_span(
+            f"{Operation.INVOKE_WORKFLOW} {workflow}",
             None,
             {
-                names.OPERATION: names.INVOKE_WORKFLOW,
-                names.WORKFLOW: workflow,
-                names.CONVERSATION: session_id,
+                Attribute.OPERATION: Operation.INVOKE_WORKFLOW,
+                Attribute.WORKFLOW: workflow,
+                Attribute.CONVERSATION: session_id,
             },
         )
         return SessionSpans(session_id, self._agent, session=span)
 
-    def _child(self, session_id: str, parent: SessionSpans) -> SessionSpans:
+    def _make_child(self, session_id: str, parent: SessionSpans) -> SessionSpans:
         agent = self._agents.pop(session_id, None) or self._agents.get(parent.session_id)
-        return SessionSpans(session_id, agent or "sub-agent", above=parent.innermost())
+        return SessionSpans(session_id, agent or "sub-agent", above=parent.find_innermost())
 
-    def _start(self, name: str, parent: Any, attributes: Attributes, kind: str = "INTERNAL") -> Any:
+    def _start_span(
+        self, name: str, parent: Any, attributes: Attributes, kind: str = "INTERNAL"
+    ) -> Any:
         api = self._pipeline.api
         context = api.set_span_in_context(parent) if parent is not None else None
         return self._pipeline.tracer.start_span(
@@ -104,24 +108,28 @@ class SpanTree:
     def open_turn(self, spans: SessionSpans) -> Any:
         """A turn is one invocation of the agent."""
         self.close_turn(spans, None)
-        spans.turn = self._start(
-            f"{names.INVOKE_AGENT} {spans.agent}",
+        spans.turn = self._start_span(
+            f"{Operation.INVOKE_AGENT} {spans.agent}",
             spans.session or spans.above,
             {
-                names.OPERATION: names.INVOKE_AGENT,
-                names.AGENT: spans.agent,
-                names.CONVERSATION: spans.session_id,
+                Attribute.OPERATION: Operation.INVOKE_AGENT,
+                Attribute.AGENT: spans.agent,
+                Attribute.CONVERSATION: spans.session_id,
             },
         )
         return spans.turn
 
     def open_chat(self, spans: SessionSpans, provider: str, model: str) -> OpenSpan:
         self.close_chat(spans, "superseded")
-        metric = {names.OPERATION: names.CHAT, names.PROVIDER: provider, names.REQUEST_MODEL: model}
-        span = self._start(
-            f"{names.CHAT} {model}",
-            self._turn(spans),
-            {**metric, names.CONVERSATION: spans.session_id},
+        metric = {
+            Attribute.OPERATION: Operation.CHAT,
+            Attribute.PROVIDER: provider,
+            Attribute.REQUEST_MODEL: model,
+        }
+        span = self._start_span(
+            f"{Operation.CHAT} {model}",
+            self._ensure_turn(spans),
+            {**metric, Attribute.CONVERSATION: spans.session_id},
             "CLIENT",
         )
         spans.chat = OpenSpan(span, metric)
@@ -129,37 +137,37 @@ class SpanTree:
 
     def open_tool(self, spans: SessionSpans, tool: str, call_id: str) -> OpenSpan:
         self.close_tool(spans, call_id, "superseded")
-        metric = {names.TOOL: tool}
-        span = self._start(
-            f"{names.EXECUTE_TOOL} {tool}",
-            self._turn(spans),
+        metric = {Attribute.TOOL: tool}
+        span = self._start_span(
+            f"{Operation.EXECUTE_TOOL} {tool}",
+            self._ensure_turn(spans),
             {
                 **metric,
-                names.OPERATION: names.EXECUTE_TOOL,
-                names.TOOL_CALL: call_id,
-                names.TOOL_TYPE: "function",
-                names.CONVERSATION: spans.session_id,
+                Attribute.OPERATION: Operation.EXECUTE_TOOL,
+                Attribute.TOOL_CALL: call_id,
+                Attribute.TOOL_TYPE: "function",
+                Attribute.CONVERSATION: spans.session_id,
             },
         )
         opened = OpenSpan(span, metric, task=asyncio.current_task())
         spans.tools[call_id] = opened
         return opened
 
-    def _turn(self, spans: SessionSpans) -> Any:
+    def _ensure_turn(self, spans: SessionSpans) -> Any:
         """A loop that never says when a turn begins has one all the same."""
         return spans.turn or self.open_turn(spans)
 
     def close_chat(self, spans: SessionSpans, error: str | None) -> None:
         chat, spans.chat = spans.chat, None
         if chat is not None:
-            self._end(chat.span, error)
-            self._pipeline.chat_duration.record(chat.seconds, _with_error(chat.attributes, error))
+            self._end_span(chat.span, error)
+            self._pipeline.chat_duration.record(chat.seconds, _add_error(chat.attributes, error))
 
     def close_tool(self, spans: SessionSpans, call_id: str, error: str | None) -> None:
         tool = spans.tools.pop(call_id, None)
         if tool is not None:
-            self._end(tool.span, error)
-            self._pipeline.tool_duration.record(tool.seconds, _with_error(tool.attributes, error))
+            self._end_span(tool.span, error)
+            self._pipeline.tool_duration.record(tool.seconds, _add_error(tool.attributes, error))
 
     def close_turn(self, spans: SessionSpans, error: str | None) -> None:
         """With everything that is still open below it."""
@@ -168,26 +176,26 @@ class SpanTree:
             self.close_tool(spans, call_id, "abandoned")
         turn, spans.turn = spans.turn, None
         if turn is not None:
-            self._end(turn, error)
+            self._end_span(turn, error)
 
     def close_session(self, session_id: str, error: str | None = None) -> None:
         spans = self._sessions.pop(session_id, None)
         if spans is not None:
             self.close_turn(spans, None)
             if spans.session is not None:
-                self._end(spans.session, error)
+                self._end_span(spans.session, error)
 
     def close(self) -> None:
         """End what is left, the youngest sessions first."""
         for session_id in reversed(list(self._sessions)):
             self.close_session(session_id)
 
-    def _end(self, span: Any, error: str | None) -> None:
+    def _end_span(self, span: Any, error: str | None) -> None:
         if error is not None:
-            span.set_attribute(names.ERROR_TYPE, error)
+            span.set_attribute(Attribute.ERROR_TYPE, error)
             span.set_status(self._pipeline.api.StatusCode.ERROR)
         span.end()
 
 
-def _with_error(attributes: Attributes, error: str | None) -> Attributes:
-    return attributes if error is None else {**attributes, names.ERROR_TYPE: error}
+def _add_error(attributes: Attributes, error: str | None) -> Attributes:
+    return attributes if error is None else {**attributes, Attribute.ERROR_TYPE: error}

@@ -14,17 +14,17 @@ _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_\-]+)*)\}")
 _LONGEST = 1_000
 
 
-def answer(rule: Rule, occasion: Occasion) -> HookResult:
+def build_answer(rule: Rule, occasion: Occasion) -> HookResult:
     """The rule's own result for this occasion."""
     given = {name: getattr(rule, name) for name in ANSWER_FIELDS if name in rule.model_fields_set}
     data = given.pop("data", None)
-    fields = {name: fill(value, rule, occasion) for name, value in given.items()}
+    fields = {name: fill_templates(value, rule, occasion) for name, value in given.items()}
     if data is not None:
-        fields["data"] = merge(occasion.data, fill(data, rule, occasion))
+        fields["data"] = merge_data(occasion.data, fill_templates(data, rule, occasion))
     return HookResult(action=rule.action, **fields)
 
 
-def fill(value: Any, rule: Rule, occasion: Occasion) -> Any:
+def fill_templates(value: Any, rule: Rule, occasion: Occasion) -> Any:
     """The value with `{tool_name}`, `{tool_input.file_path}` … replaced in its texts.
 
     Only keys of the event's data are looked up, never attributes; an unknown name stays as it is.
@@ -40,20 +40,20 @@ def fill(value: Any, rule: Rule, occasion: Occasion) -> Any:
 
 def _look_up(name: str, written: str, rule: Rule, occasion: Occasion) -> str:
     known = {"event": occasion.event, "rule": rule.name, **occasion.notes}
-    value = known.get(name, occasion.at(name))
+    value = known.get(name, occasion.look_up(name))
     if value is None:
         return written
     text = value if isinstance(value, str) else str(value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def merge(data: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+def merge_data(data: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     """The data with the changes laid over it: mappings are joined, everything else replaced."""
     result = dict(data)
     for key, value in changes.items():
         below = result.get(key)
         both = isinstance(below, dict) and isinstance(value, dict)
-        result[key] = merge(below, value) if both else value  # type: ignore[arg-type]
+        result[key] = merge_data(below, value) if both else value  # type: ignore[arg-type]
     return result
 
 

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from amplifier_core.utils.nested import convert
 from amplifier_foundation.modules.extras import require
-from amplifier_foundation.policy.patterns import plain
+from amplifier_foundation.policy.patterns import replace_surrogates
 
 _LARGEST = 2**63 - 1
 _DEEPEST = 64
@@ -65,23 +65,25 @@ def _environment(cel: Any) -> Any:
 
 def _convert(values: dict[str, Any]) -> Any:
     """The same in kinds that CEL has; what it has none for, as text."""
-    return convert(values, _scalar, key=_key, max_depth=_DEEPEST, at_limit=_refuse_depth)
+    return convert(
+        values, _convert_leaf, key=_convert_key, max_depth=_DEEPEST, at_limit=_refuse_depth
+    )
 
 
 def _refuse_depth() -> NoReturn:
     raise ConditionError("the event's data is nested too deep for an expression")
 
 
-def _key(key: Any) -> Any:
-    return key if isinstance(key, bool) else _scalar(key)
+def _convert_key(key: Any) -> Any:
+    return key if isinstance(key, bool) else _convert_leaf(key)
 
 
-def _scalar(value: Any) -> Any:
+def _convert_leaf(value: Any) -> Any:
     if value is None or isinstance(value, bool | float | bytes):
         return value
     if isinstance(value, int):
         return value if -_LARGEST <= value <= _LARGEST else float(value)
-    return plain(value if isinstance(value, str) else str(value))
+    return replace_surrogates(value if isinstance(value, str) else str(value))
 
 
 def _first_line(wrong: Exception) -> str:

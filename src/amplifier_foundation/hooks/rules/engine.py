@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from amplifier_core.models import ContextInjection, HookResult
+from amplifier_core.models import Action, ContextInjection, Decision, HookResult
 from amplifier_core.utils import describe_error
-from amplifier_foundation.hooks.rules.answer import answer, describe_dry_run
+from amplifier_foundation.hooks.rules.answer import build_answer, describe_dry_run
 from amplifier_foundation.hooks.rules.matcher import Unclear
 from amplifier_foundation.hooks.rules.occasion import Occasion
 from amplifier_foundation.hooks.rules.rule import OnError
@@ -51,19 +51,19 @@ class Engine:
     def _decide(self, rules: Iterable[LoadedRule], occasion: Occasion) -> HookResult:
         results: list[HookResult] = []
         for loaded in rules:
-            result = self._result(loaded, occasion)
+            result = self._apply_rule(loaded, occasion)
             if result is None:
                 continue
             results.append(result)
             if result.action == "deny":
-                return _with_messages(result, results)
+                return _add_messages(result, results)
             if result.action == "modify":
                 occasion = self._make_occasion(occasion.event, result.data or {})
-        return combined(results)
+        return combine(results)
 
-    def _result(self, loaded: LoadedRule, occasion: Occasion) -> HookResult | None:
+    def _apply_rule(self, loaded: LoadedRule, occasion: Occasion) -> HookResult | None:
         try:
-            result = answer(loaded.rule, occasion) if loaded.applies(occasion) else None
+            result = build_answer(loaded.rule, occasion) if loaded.applies(occasion) else None
         except Unclear as doubt:
             result = self._when_unclear(loaded, str(doubt))
         except Exception as failure:  # noqa: BLE001  a rule that fails must not let the call through
@@ -75,14 +75,16 @@ class Engine:
     def _when_unclear(self, loaded: LoadedRule, doubt: str) -> HookResult | None:
         if not loaded.rule.guards:
             return None
-        return _closed(self._unclear, f"the rule {loaded.rule.name!r} cannot tell: {doubt}")
+        return _fail_closed(self._unclear, f"the rule {loaded.rule.name!r} cannot tell: {doubt}")
 
     def _when_failed(self, loaded: LoadedRule, cause: str) -> HookResult | None:
         policy = loaded.rule.on_error or self._on_error
-        return _closed(policy, f"the rule {loaded.rule.name!r} could not be evaluated: {cause}")
+        return _fail_closed(
+            policy, f"the rule {loaded.rule.name!r} could not be evaluated: {cause}"
+        )
 
 
-def _closed(policy: OnError, reason: str) -> HookResult | None:
+def _fail_closed(policy: OnError, reason: str) -> HookResult | None:
     if policy == "continue":
         return None
     if policy == "deny":
@@ -94,39 +96,49 @@ def _closed(policy: OnError, reason: str) -> HookResult | None:
     )
 
 
-def combined(results: list[HookResult]) -> HookResult:
+def combine(results: list[HookResult]) -> HookResult:
     """One answer that loses nothing of several: all questions, all injections, all messages."""
     if len(results) < 2:
         return results[0] if results else CONTINUE
-    asks = [result for result in results if result.action == "ask_user"]
-    if asks:
-        return _with_messages(_one_question(asks), results)
-    injecting = [result for result in results if result.action == "inject_context"]
-    if injecting:
-        return _with_messages(_one_injection(injecting), results)
-    changing = [result for result in results if result.action == "modify"]
-    return _with_messages(changing[-1] if changing else results[0], results)
+    if asks := _select(results, "ask_user"):
+        return _add_messages(_merge_questions(asks), results)
+    if injecting := _select(results, "inject_context"):
+        return _add_messages(_merge_injections(injecting), results)
+    changing = _select(results, "modify")
+    return _add_messages(changing[-1] if changing else results[0], results)
 
 
-def _one_question(asks: list[HookResult]) -> HookResult:
+def _select(results: list[HookResult], action: Action) -> list[HookResult]:
+    return [result for result in results if result.action == action]
+
+
+def _merge_questions(asks: list[HookResult]) -> HookResult:
     """All prompts are shown; the most careful settings hold."""
     if len(asks) == 1:
         return asks[0]
     prompts = [f"{number}. {ask.approval_prompt}" for number, ask in enumerate(asks, 1)]
-    denies = any(ask.approval_default == "deny" for ask in asks)
-    same = all(ask.approval_options == asks[0].approval_options for ask in asks)
     return asks[0].model_copy(
         update={
             "approval_prompt": "\n".join(["Several rules ask:", *prompts]),
-            "approval_options": asks[0].approval_options if same else ["Allow", "Deny"],
+            "approval_options": _choose_options(asks),
             "approval_timeout": min(ask.approval_timeout for ask in asks),
-            "approval_default": "deny" if denies else "allow",
+            "approval_default": _choose_default(asks),
             "reason": "; ".join(ask.reason for ask in asks if ask.reason) or None,
         }
     )
 
 
-def _one_injection(results: list[HookResult]) -> HookResult:
+def _choose_options(asks: list[HookResult]) -> list[str] | None:
+    """Those that all rules offer; rules that differ offer the plainest ones."""
+    first = asks[0].approval_options
+    return first if all(ask.approval_options == first for ask in asks) else ["Allow", "Deny"]
+
+
+def _choose_default(asks: list[HookResult]) -> Decision:
+    return "deny" if any(ask.approval_default == "deny" for ask in asks) else "allow"
+
+
+def _merge_injections(results: list[HookResult]) -> HookResult:
     injections = [
         ContextInjection(
             content=result.context_injection or "",
@@ -141,7 +153,7 @@ def _one_injection(results: list[HookResult]) -> HookResult:
     return HookResult(action="inject_context", context_injections=injections)
 
 
-def _with_messages(result: HookResult, results: list[HookResult]) -> HookResult:
+def _add_messages(result: HookResult, results: list[HookResult]) -> HookResult:
     said = [other for other in results if other.user_message]
     if not said or (len(said) == 1 and said[0] is result):
         return result
@@ -154,7 +166,7 @@ def _with_messages(result: HookResult, results: list[HookResult]) -> HookResult:
     )
 
 
-def occasions(
+def make_occasion_factory(
     base: Path, path_keys: tuple[str, ...], command_keys: tuple[str, ...]
 ) -> Callable[[str, dict[str, Any]], Occasion]:
     """Makes occasions that know where the session works."""

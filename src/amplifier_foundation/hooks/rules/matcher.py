@@ -8,7 +8,7 @@ from pathlib import Path
 from amplifier_foundation.bash import Command, CommandPattern, ensure_available
 from amplifier_foundation.hooks.rules.condition import Condition
 from amplifier_foundation.hooks.rules.occasion import Occasion
-from amplifier_foundation.hooks.rules.rule import Match, command_patterns, listed
+from amplifier_foundation.hooks.rules.rule import Match, as_list, read_command_patterns
 from amplifier_foundation.policy.patterns import Pattern, compile_pattern
 from amplifier_foundation.policy.territory import Territory
 
@@ -26,12 +26,12 @@ class Matcher:
         self._tests: list[Test] = []
         self.looks_at_files = match.path is not None
         if match.regex is not None:
-            self._tests += _regex_tests(match.regex, owner)
+            self._tests += _make_regex_tests(match.regex, owner)
         if match.command is not None:
             ensure_available(owner)
-            self._tests.append(_CommandTest(command_patterns(match.command)))
+            self._tests.append(_CommandTest(read_command_patterns(match.command)))
         if match.path is not None:
-            self._tests.append(_PathTest(Territory(listed(match.path), base)))
+            self._tests.append(_PathTest(Territory(as_list(match.path), base)))
         if match.when is not None:
             condition = Condition(match.when, owner)
             self._tests.append(lambda occasion: condition.holds(occasion.event, occasion.data))
@@ -56,7 +56,7 @@ class _PathTest:
 
     def __call__(self, occasion: Occasion) -> bool:
         for given in occasion.paths:
-            if hit := self._territory.hit(given):
+            if hit := self._territory.find_hit(given):
                 occasion.notes["path"] = str(hit.resolved)
                 return True
         return False
@@ -91,7 +91,7 @@ class _CommandTest:
         return named and not command.certain
 
 
-def _regex_tests(regex: str | dict[str, str], owner: str) -> list[Test]:
+def _make_regex_tests(regex: str | dict[str, str], owner: str) -> list[Test]:
     if isinstance(regex, str):
         return [_AnywhereTest(compile_pattern(regex, owner))]
     return [_FieldTest(field, compile_pattern(text, owner)) for field, text in regex.items()]
@@ -105,7 +105,7 @@ class _AnywhereTest:
 
     def __call__(self, occasion: Occasion) -> bool:
         where = occasion.data.get("tool_input", occasion.data)
-        return any(self._pattern.found_in(text) for text in occasion.texts(where))
+        return any(self._pattern.occurs_in(text) for text in occasion.texts(where))
 
 
 class _FieldTest:
@@ -114,5 +114,5 @@ class _FieldTest:
         self._pattern = pattern
 
     def __call__(self, occasion: Occasion) -> bool:
-        value = occasion.at(self._field)
-        return any(self._pattern.found_in(text) for text in occasion.texts(value))
+        value = occasion.look_up(self._field)
+        return any(self._pattern.occurs_in(text) for text in occasion.texts(value))

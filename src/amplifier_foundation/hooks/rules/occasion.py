@@ -11,7 +11,7 @@ from typing import Any
 from amplifier_core.utils.nested import is_container, iterate_parts
 from amplifier_foundation.bash import Script, unwrap_command
 from amplifier_foundation.machine.text import to_text
-from amplifier_foundation.policy.territory import texts_under
+from amplifier_foundation.policy.territory import iterate_texts_under
 
 OWNER = "hooks-rules"
 _MAX_PARTS = 10_000
@@ -36,17 +36,17 @@ class Occasion:
     @cached_property
     def paths(self) -> list[str]:
         """The paths that the event is about, as given."""
-        found = list(texts_under(self.data.get("tool_input"), self.path_keys))
+        found = list(iterate_texts_under(self.data.get("tool_input"), self.path_keys))
         own = self.data.get("path")
         return [*found, own] if isinstance(own, str) else found
 
     @cached_property
     def scripts(self) -> list[Script]:
         """The shell commands that the event is about, read."""
-        texts = texts_under(self.data.get("tool_input"), self.command_keys)
-        return [_read(text) for text in texts]
+        texts = iterate_texts_under(self.data.get("tool_input"), self.command_keys)
+        return [_read_command(text) for text in texts]
 
-    def at(self, dotted: str) -> Any:
+    def look_up(self, dotted: str) -> Any:
         """The value at `tool_input.command` and the like; None if there is none."""
         value: Any = self.data
         for step in dotted.split("."):
@@ -68,5 +68,5 @@ class Occasion:
 
 
 @lru_cache(maxsize=64)
-def _read(text: str) -> Script:
+def _read_command(text: str) -> Script:
     return unwrap_command(text, OWNER)

@@ -44,9 +44,9 @@ class CommandMatch(BaseModel):
 
     def pattern(self) -> CommandPattern:
         return CommandPattern(
-            tuple(name.casefold() for name in listed(self.program)),
-            (tuple(listed(self.flag)),) if self.flag else (),
-            (tuple(listed(self.argument)),) if self.argument else (),
+            tuple(name.casefold() for name in as_list(self.program)),
+            (tuple(as_list(self.flag)),) if self.flag else (),
+            (tuple(as_list(self.argument)),) if self.argument else (),
         )
 
 
@@ -63,15 +63,15 @@ class Match(BaseModel):
 
     @field_validator("tool", "path")
     @classmethod
-    def _not_empty(cls, value: Any) -> Any:
-        if value is not None and not all(text.strip() for text in listed(value) or [""]):
+    def _check_not_empty(cls, value: Any) -> Any:
+        if value is not None and not all(text.strip() for text in as_list(value) or [""]):
             raise ValueError("is empty; leave it out to match everything")
         return value
 
     @field_validator("command")
     @classmethod
-    def _readable(cls, value: Any) -> Any:
-        command_patterns(value)
+    def _check_commands(cls, value: Any) -> Any:
+        read_command_patterns(value)
         return value
 
 
@@ -103,21 +103,21 @@ class Rule(Match):
 
     @field_validator("event")
     @classmethod
-    def _known_event(cls, value: str | list[str]) -> str | list[str]:
+    def _check_events(cls, value: str | list[str]) -> str | list[str]:
         known = sorted({name for event in ALL_EVENTS for name in spellings(event)})
-        for event in listed(value):
+        for event in as_list(value):
             if "*" in event or event in known:
                 continue
             near = find_closest(event, known, cutoff=0.8)
             if near or ":" not in event:  # others may have events of their own, with a colon
                 hint = f"did you mean {near!r}?" if near else f"have {known}"
                 raise ValueError(f"there is no event {event!r}; {hint}")
-        if not listed(value):
+        if not as_list(value):
             raise ValueError("is empty")
         return value
 
     @model_validator(mode="after")
-    def _fields_fit_the_action(self) -> Rule:
+    def _check_fields(self) -> Rule:
         for field, action in _BELONGS_TO.items():
             if field in self.model_fields_set and action != self.action:
                 raise ValueError(f"{field!r} belongs to action {action!r}, not {self.action!r}")
@@ -132,14 +132,14 @@ class Rule(Match):
         return self.action in {"deny", "ask_user"}
 
 
-def listed(value: str | list[str] | None) -> list[str]:
+def as_list(value: str | list[str] | None) -> list[str]:
     """One or many, as a list."""
     if value is None:
         return []
     return [value] if isinstance(value, str) else list(value)
 
 
-def command_patterns(
+def read_command_patterns(
     value: str | CommandMatch | list[str | CommandMatch] | None,
 ) -> tuple[CommandPattern, ...]:
     """The patterns behind `command`; empty when it is not given."""

@@ -12,7 +12,7 @@ from amplifier_core.events import canonical
 from amplifier_foundation.hooks.rules.condition import ConditionError
 from amplifier_foundation.hooks.rules.matcher import Matcher, Unclear
 from amplifier_foundation.hooks.rules.occasion import Occasion
-from amplifier_foundation.hooks.rules.rule import Rule, listed
+from amplifier_foundation.hooks.rules.rule import Rule, as_list
 from amplifier_foundation.policy.patterns import PatternError
 
 _MOST_REMEMBERED = 1_024
@@ -31,17 +31,19 @@ class LoadedRule:
 
     def listens(self, event: str, tool: str) -> bool:
         """Whether event and tool are among the rule's."""
-        return _any(self.events, event) and (not self.tools or _any(self.tools, tool))
+        return _matches_any(self.events, event) and (
+            not self.tools or _matches_any(self.tools, tool)
+        )
 
     def applies(self, occasion: Occasion) -> bool:
         """Whether the rest of the match holds, too."""
-        return self.matcher.holds(occasion) and not self._excepted(occasion)
+        return self.matcher.holds(occasion) and not self._is_excepted(occasion)
 
-    def _excepted(self, occasion: Occasion) -> bool:
+    def _is_excepted(self, occasion: Occasion) -> bool:
         """An exception that cannot be told to hold is none."""
         if self.unless is None:
             return False
-        if self.unless_tools and not _any(self.unless_tools, occasion.tool):
+        if self.unless_tools and not _matches_any(self.unless_tools, occasion.tool):
             return False
         try:
             return self.unless.holds(occasion)
@@ -49,15 +51,15 @@ class LoadedRule:
             return False
 
 
-def load(rule: Rule, base: Path, owner: str) -> LoadedRule:
+def load_rule(rule: Rule, base: Path, owner: str) -> LoadedRule:
     """Compile a rule; what is wrong with it is a ModuleLoadError naming rule and key."""
     return LoadedRule(
         rule,
-        tuple(canonical(event) for event in listed(rule.event)),
-        tuple(listed(rule.tool)),
+        tuple(canonical(event) for event in as_list(rule.event)),
+        tuple(as_list(rule.tool)),
         _matcher(rule, base, owner, ""),
         _matcher(rule, base, owner, "unless.") if rule.unless else None,
-        tuple(listed(rule.unless.tool)) if rule.unless else (),
+        tuple(as_list(rule.unless.tool)) if rule.unless else (),
     )
 
 
@@ -97,5 +99,5 @@ class RuleSet:
         return found
 
 
-def _any(globs: Iterable[str], name: str) -> bool:
+def _matches_any(globs: Iterable[str], name: str) -> bool:
     return any(glob == name or fnmatchcase(name, glob) for glob in globs)

@@ -20,7 +20,7 @@ from amplifier_foundation.hooks.shell.config import Config
 from amplifier_foundation.hooks.shell.dispatch import NAME, Dispatcher
 from amplifier_foundation.hooks.shell.settings import Settings, read_settings, read_settings_file
 from amplifier_foundation.modules.options import parse_config
-from amplifier_foundation.modules.subscription import working_dir
+from amplifier_foundation.modules.subscription import get_working_dir
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Clean
     options = parse_config(Config, config, NAME)
     if not options.settings and not options.hooks:
         raise ModuleLoadError(f"{NAME}: give 'settings' (files) or 'hooks' (written here)")
-    base = options.project_dir or working_dir(coordinator)
+    base = options.project_dir or get_working_dir(coordinator)
     settings = await asyncio.to_thread(_read, options, Path(base))
     for notice in settings.notices:
         logger.warning("%s: %s", NAME, notice)

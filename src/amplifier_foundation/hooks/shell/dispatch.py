@@ -19,7 +19,7 @@ from amplifier_foundation.hooks.shell.matcher import allowed_by_rule
 from amplifier_foundation.hooks.shell.run import ask
 from amplifier_foundation.hooks.shell.verdict import Verdict, combined, failed
 from amplifier_foundation.machine.background import BackgroundTasks
-from amplifier_foundation.modules.subscription import is_own, working_dir
+from amplifier_foundation.modules.subscription import get_working_dir, is_own_event
 
 logger = logging.getLogger(__name__)
 
@@ -137,7 +137,7 @@ class Dispatcher:
         metadata = data.get("metadata")
         if isinstance(metadata, Mapping) and metadata.get("source") == KEPT_WORKING:
             return event != events.PROMPT_SUBMIT
-        return event not in _OF_THE_SESSION or is_own(self._coordinator, data)
+        return event not in _OF_THE_SESSION or is_own_event(self._coordinator, data)
 
     def _before(self, event: str, data: dict[str, Any]) -> list[Verdict]:
         """What waited for an occasion to be told, and what later events will need."""
@@ -238,7 +238,7 @@ class Dispatcher:
             native=handler.native,
             data=data,
             session_id=own,
-            cwd=self._config.project_dir or working_dir(self._coordinator),
+            cwd=self._config.project_dir or get_working_dir(self._coordinator),
             transcript=str(self._coordinator.get_capability("session.transcript_path") or ""),
             agent_id=session if session != own else None,
             blocked_stops=self._blocked_stops,

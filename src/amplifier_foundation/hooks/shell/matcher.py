@@ -53,7 +53,7 @@ def search(pattern: str, text: str) -> bool:
 @lru_cache(maxsize=512)
 def _compiled(pattern: str) -> Any:
     try:
-        return compile_pattern(pattern, "hooks-shell").found_in
+        return compile_pattern(pattern, "hooks-shell").occurs_in
     except (PatternError, ModuleError):
         pass  # look-around, or RE2 is not installed: the slower engine, on short text only
     try:

@@ -9,7 +9,6 @@ from pydantic import Field
 from amplifier_core import events
 from amplifier_foundation.hooks.shell.dialects import claude
 from amplifier_foundation.hooks.shell.dialects.dialect import (
-    FILE_TOOLS,
     Answer,
     Build,
     Dialect,
@@ -21,6 +20,7 @@ from amplifier_foundation.hooks.shell.dialects.dialect import (
 from amplifier_foundation.hooks.shell.handler import Call, Handler, Reply
 from amplifier_foundation.hooks.shell.matcher import matches_regex
 from amplifier_foundation.hooks.shell.verdict import UNCHANGED, Verdict
+from amplifier_foundation.policy.editing_tools import EDITING_TOOLS
 
 _SHELL = frozenset({"Bash"})
 _MCP = frozenset({"mcp__*"})
@@ -37,7 +37,7 @@ EVENTS: dict[str, tuple[Occasion, ...]] = {
     "beforeMCPExecution": (Occasion(events.TOOL_PRE, tools=_MCP),),
     "afterMCPExecution": (Occasion(events.TOOL_POST, tools=_MCP),),
     "beforeReadFile": (Occasion(events.TOOL_PRE, tools=frozenset({"Read"})),),
-    "afterFileEdit": (Occasion(events.TOOL_POST, tools=FILE_TOOLS, success=True),),
+    "afterFileEdit": (Occasion(events.TOOL_POST, tools=EDITING_TOOLS, success=True),),
     "beforeSubmitPrompt": (Occasion(events.PROMPT_SUBMIT),),
     "subagentStart": (Occasion(events.AGENT_SPAWN),),
     "subagentStop": (Occasion(events.AGENT_COMPLETE),),

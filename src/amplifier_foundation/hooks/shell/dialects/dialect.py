@@ -14,8 +14,6 @@ from amplifier_foundation.hooks.shell.verdict import NOTHING, Verdict, failed
 
 Build = Callable[[Call], dict[str, Any]]
 
-FILE_TOOLS = frozenset({"Write", "Edit", "MultiEdit"})
-
 
 @dataclass(frozen=True, slots=True)
 class Occasion:

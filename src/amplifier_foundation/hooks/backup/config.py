@@ -1,0 +1,33 @@
+"""The options of hooks-backup."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from amplifier_foundation.hooks.backup.store import (
+    Limits,
+)
+from amplifier_foundation.policy.editing_tools import EDITING_TOOLS
+
+NAME = "hooks-backup"
+DIRECTORY = ".amplifier/backups"
+
+
+class Config(BaseModel):
+    """The options of hooks-backup."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    directory: str = DIRECTORY
+    roots: list[str] | None = None
+    tools: list[str] = Field(default_factory=lambda: sorted(EDITING_TOOLS))
+    max_count: int = Field(500, ge=1)
+    max_bytes: int = Field(200_000_000, ge=1)
+    max_age_days: float = Field(30.0, gt=0)
+    max_file_bytes: int = Field(10_000_000, ge=1)
+    timeout: float = Field(10.0, gt=0)
+    priority: int = 950  # behind the guards and the hooks that change the call
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(self.max_count, self.max_bytes, self.max_age_days)

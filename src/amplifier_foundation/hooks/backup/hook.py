@@ -1,0 +1,95 @@
+"""Copies what is about to be overwritten."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.events import TOOL_PRE
+from amplifier_core.interfaces import Cleanup, Host
+from amplifier_core.models import HookResult
+from amplifier_foundation.hooks.backup.config import NAME, Config
+from amplifier_foundation.hooks.backup.store import (
+    BackupError,
+    prune,
+    save,
+)
+from amplifier_foundation.machine.text import to_one_line
+from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.subscription import get_session_id, get_working_dir, subscribe
+from amplifier_foundation.policy.edited_files import format_path
+from amplifier_foundation.policy.editing_tools import find_path
+from amplifier_foundation.policy.paths import is_within, resolve
+
+
+class BackupHook:
+    """Copies what is about to be overwritten."""
+
+    def __init__(self, coordinator: Host, config: Config) -> None:
+        self._coordinator = coordinator
+        self._config = config
+
+    async def on_tool_pre(self, event: str, data: dict[str, Any]) -> HookResult:
+        path = self._find_target(data)
+        if path is None:
+            return HookResult(action="continue")
+        try:
+            async with asyncio.timeout(self._config.timeout):
+                await asyncio.to_thread(self._copy, path, data)
+        except TimeoutError:
+            return self._warn(path, f"it took longer than {self._config.timeout:g} seconds")
+        except (BackupError, OSError, ValueError) as failure:
+            return self._warn(path, str(failure))
+        return HookResult(action="continue")
+
+    def _get_base(self) -> Path:
+        return Path(get_working_dir(self._coordinator)).resolve()
+
+    def _find_target(self, data: dict[str, Any]) -> Path | None:
+        """The real path of the file, as the tool will find it."""
+        path = find_path(data.get("tool_input"))
+        if path is None or data.get("tool_name") not in self._config.tools:
+            return None
+        try:
+            return resolve(path, self._get_base())
+        except ValueError:
+            return None  # the tool refuses it too
+
+    def _copy(self, path: Path, data: dict[str, Any]) -> None:
+        roots = [resolve(root, self._get_base()) for root in self._config.roots or ["."]]
+        if not is_within(path, roots):
+            raise BackupError(f"it is outside {', '.join(map(str, roots))}")
+        directory = self._get_directory()
+        saved = save(
+            directory,
+            path,
+            tool=str(data["tool_name"]),
+            session_id=get_session_id(self._coordinator, data),
+            max_file_bytes=min(self._config.max_file_bytes, self._config.max_bytes),
+        )
+        if saved is not None:
+            prune(directory, self._config.limits)
+
+    def _get_directory(self) -> Path:
+        """Where copies go; a relative directory that a link leads elsewhere is not used."""
+        base = self._get_base()
+        directory = resolve(self._config.directory, base)
+        if not Path(self._config.directory).is_absolute() and not is_within(directory, [base]):
+            raise BackupError(f"{self._config.directory!r} leads out of the working directory")
+        return directory
+
+    def _warn(self, path: Path, reason: str) -> HookResult:
+        shown = to_one_line(format_path(path, str(self._get_base())), 200)
+        return HookResult(
+            action="continue",
+            user_message=f"No backup of {shown} was made: {to_one_line(reason, 300)}",
+            user_message_level="warning",
+        )
+
+
+async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
+    """Begin to listen."""
+    settings = parse_config(Config, config, NAME)
+    hook = BackupHook(coordinator, settings)
+    return subscribe(coordinator, NAME, settings.priority, [(TOOL_PRE, hook.on_tool_pre)])

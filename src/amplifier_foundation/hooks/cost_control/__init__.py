@@ -1,0 +1,13 @@
+"""hooks-cost-control: tokens and money per turn, session and day, and what happens over a limit.
+
+Listens to  prompt:submit, provider:response, provider:request
+Answers     deny, ask_user, or continue with a warning
+Configure   turn, session, day, prices, currency, file, priority, timeout, approval_*
+"""
+
+from __future__ import annotations
+
+from amplifier_foundation.hooks.cost_control.control import mount
+from amplifier_foundation.hooks.cost_control.price import compute_cost, find_price
+
+__all__ = ["compute_cost", "find_price", "mount"]

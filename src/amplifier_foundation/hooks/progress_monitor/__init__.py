@@ -1,0 +1,13 @@
+"""hooks-progress-monitor: show how the run goes, and nudge an agent that goes in circles.
+
+Listens to  prompt:submit, tool:pre, tool:post, tool:error, provider:request,
+            orchestrator:complete, session:end
+Answers     user messages; inject_context for a nudge; ask_user or deny as the last resort
+Configure   show, interval, repeats, cycles, reads, reading_tools, last_resort, ephemeral, priority
+"""
+
+from __future__ import annotations
+
+from amplifier_foundation.hooks.progress_monitor.monitor import mount
+
+__all__ = ["mount"]

@@ -1,0 +1,58 @@
+"""Mounts hooks-rules."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.interfaces import Cleanup, Host
+from amplifier_foundation.hooks.rules.config import NAME, Config, read_rules
+from amplifier_foundation.hooks.rules.engine import Engine, make_occasion_factory
+from amplifier_foundation.hooks.rules.ruleset import LoadedRule, RuleSet, load_rule
+from amplifier_foundation.modules.guarding import get_base_dir, register_guards
+from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.subscription import combine_removals
+
+_ORDER = ("modify", "deny", "ask_user", "inject_context", "continue")
+"""Changes first, so that the others judge what will run."""
+
+
+def _load_rules(config: Config, base: Path) -> list[LoadedRule]:
+    return [
+        load_rule(rule, base, f"{NAME}: rule {rule.name!r}") for rule in read_rules(config, base)
+    ]
+
+
+def _list_events(rules: RuleSet) -> list[str]:
+    """What to register for: everything as soon as one rule has a pattern, else each event once."""
+    names = dict.fromkeys(event for loaded in rules for event in loaded.events)
+    return ["*"] if any("*" in name or "?" in name for name in names) else list(names)
+
+
+async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
+    """Load the rules, all of them or none, and begin to apply them."""
+    settings = parse_config(Config, config, NAME)
+    base = get_base_dir(coordinator)
+    loaded = await asyncio.to_thread(_load_rules, settings, base)
+    make = make_occasion_factory(base, tuple(settings.path_keys), tuple(settings.command_keys))
+    removals = []
+    for action in _ORDER:
+        rules = RuleSet(rule for rule in loaded if rule.rule.action == action)
+        engine = Engine(
+            rules,
+            make,
+            on_error=settings.on_error,
+            unclear=settings.unclear,
+            dry_run=settings.dry_run,
+        )
+        removals.append(
+            register_guards(
+                coordinator,
+                NAME,
+                [(event, engine.on_event) for event in _list_events(rules)],
+                priority=settings.priority,
+                timeout=settings.timeout,
+            )
+        )
+    return combine_removals(removals)
