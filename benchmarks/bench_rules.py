@@ -7,23 +7,13 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
+from amplifier_core.testing import TestCoordinator
 from amplifier_foundation.hooks.rules import mount
 from benchmarks.harness import ROUNDS, Row, compare, loop_of, report
 
 OTHER = {"tool_name": "Read", "tool_input": {"file_path": "README.md"}}
 BASH = {"tool_name": "Bash", "tool_input": {"command": "git push --force"}}
-
-
-class _Place:
-    """As much of a coordinator as the module needs to mount."""
-
-    def __init__(self) -> None:
-        self.hooks = HookRegistry()
-
-    def get_capability(self, name: str) -> str:
-        return tempfile.gettempdir()
 
 
 def rules(count: int) -> list[dict[str, Any]]:
@@ -42,12 +32,13 @@ def rules(count: int) -> list[dict[str, Any]]:
 
 def emitting(count: int, data: dict[str, Any]) -> Callable[[], Awaitable[HookResult]]:
     """An emit on a registry with so many rules; with none, on one with a bare handler."""
-    place = _Place()
+    host = TestCoordinator()
+    host.register_capability("session.working_dir", tempfile.gettempdir())
     if count:
-        asyncio.run(mount(place, {"rules": rules(count)}))
+        asyncio.run(mount(host, {"rules": rules(count)}))
     else:
-        place.hooks.register("tool:pre", _bare)
-    return lambda: place.hooks.emit("tool:pre", data)
+        host.hooks.register("tool:pre", _bare)
+    return lambda: host.hooks.emit("tool:pre", data)
 
 
 async def _bare(event: str, data: dict[str, Any]) -> HookResult:

@@ -67,6 +67,10 @@ class Harness:
         """One event, its answers folded and not carried out."""
         return await self.hooks.emit(event, data)
 
+    async def answer(self, tool: str, tool_input: Data) -> HookResult:
+        """What hooks answer before a tool call, folded and not carried out."""
+        return await self.emit(PRE, tool_name=tool, tool_input=tool_input)
+
     async def pre(self, tool: str = "Write", /, **tool_input: Any) -> HookResult:
         """A tool call up to its decision."""
         return await self.run(PRE, tool_name=tool, tool_input=tool_input)

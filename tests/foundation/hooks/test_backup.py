@@ -7,7 +7,6 @@ import json
 import os
 import stat
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -16,8 +15,6 @@ from hypothesis import strategies as st
 
 from amplifier_apps.cli.commands.backups import backups
 from amplifier_core.errors import ModuleLoadError
-from amplifier_core.hooks import HookRegistry
-from amplifier_foundation.hooks import backup
 from amplifier_foundation.hooks.backup import (
     Backup,
     BackupError,
@@ -26,18 +23,8 @@ from amplifier_foundation.hooks.backup import (
     restore,
     surplus,
 )
-
-
-class SmallCoordinator:
-    """As much of a coordinator as this hook needs."""
-
-    def __init__(self, working_dir: Path) -> None:
-        self.hooks = HookRegistry()
-        self.session_id = "s-1"
-        self._working_dir = str(working_dir)
-
-    def get_capability(self, name):
-        return self._working_dir if name == "session.working_dir" else None
+from amplifier_foundation.policy.editing_tools import EDITING_TOOLS
+from tests.support.harness import Harness, finish
 
 
 @pytest.fixture
@@ -55,26 +42,23 @@ def kept(work):
 @pytest.fixture
 async def before(work):
     """Emits tool:pre for a tool and a path; answers with the result."""
-    coordinator = SmallCoordinator(work)
+    harness = Harness(work, session_id="s-1")
     unmount = None
 
     async def emit(path, tool="Write", config=None):
         nonlocal unmount
         if unmount is None or config is not None:
-            if unmount is not None:
-                unmount()
-            unmount = await backup.mount(coordinator, config)
-        data = {"tool_name": tool, "tool_input": {"file_path": str(path), "content": "new"}}
-        return await coordinator.hooks.emit("tool:pre", data)
+            await finish(unmount)
+            unmount = await harness.mount("backup", config)
+        return await harness.answer(tool, {"file_path": str(path), "content": "new"})
 
     yield emit
-    if unmount is not None:
-        unmount()
+    await finish(unmount)
 
 
-@pytest.mark.parametrize("tool", ["Write", "Edit", "MultiEdit"])
+@pytest.mark.parametrize("tool", sorted(EDITING_TOOLS))
 async def test_a_file_is_copied_before_it_is_overwritten(before, work, kept, tool):
-    """Copies files before Write, Edit and MultiEdit overwrite them."""
+    """Whichever tool overwrites it."""
     (work / "a.py").write_bytes(b"old\r\n\xff")
     (work / "a.py").chmod(0o751)
     result = await before("a.py", tool)
@@ -111,16 +95,16 @@ async def test_what_overwrites_nothing_is_no_concern(before, work, kept, path, t
 
 async def test_odd_calls_pass(work):
     """Whatever is in the event, the call goes on."""
-    coordinator = SmallCoordinator(work)
-    unmount = await backup.mount(coordinator, None)
+    harness = Harness(work)
+    unmount = await harness.mount("backup")
     for data in (
         {},
         {"tool_name": "Write"},
         {"tool_name": "Write", "tool_input": {"file_path": 7}},
     ):
-        assert (await coordinator.hooks.emit("tool:pre", data)).action == "continue"
-    unmount()
-    assert coordinator.hooks.list_handlers() == {}
+        assert (await harness.hooks.emit("tool:pre", data)).action == "continue"
+    await finish(unmount)
+    assert harness.hooks.list_handlers() == {}
 
 
 async def test_the_same_content_is_not_copied_twice_in_a_row(before, work, kept):
@@ -302,7 +286,7 @@ def test_an_unclear_id_is_said(kept):
 async def test_options_are_checked(work):
     """One line that names the nearest right key."""
     with pytest.raises(ModuleLoadError, match=r"hooks-backup: .*did you mean 'max_count'"):
-        await backup.mount(SmallCoordinator(work), {"max_cout": 3})
+        await Harness(work).mount("backup", {"max_cout": 3})
 
 
 # The command line

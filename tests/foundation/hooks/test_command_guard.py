@@ -10,7 +10,7 @@ from amplifier_core.errors import ModuleLoadError
 from amplifier_foundation.bash import RULES, Place
 from amplifier_foundation.hooks.command_guard import Config, Judge
 from tests.foundation.bash.commands import ASKED, LET_PASS
-from tests.foundation.hooks.guarding import before_tool, coordinator_in, mount
+from tests.support.harness import Harness
 
 HOME = Path("/home/me")
 
@@ -25,20 +25,20 @@ def judging(directory: Path, **options: object) -> Judge:
 
 
 def verdict(judge: Judge, command: str) -> str:
-    found = judge.findings(command)
+    found = judge.find_all(command)
     return found[0].action if found else "pass"
 
 
 @pytest.mark.parametrize("command", ASKED)
 def test_what_is_risky_or_cannot_be_understood_is_asked_about(judge: Judge, command: str) -> None:
     """A program that only running would tell, or text that does not parse, is not guessed at."""
-    assert verdict(judge, command) == "ask", judge.findings(command)
+    assert verdict(judge, command) == "ask", judge.find_all(command)
 
 
 @pytest.mark.parametrize("command", LET_PASS)
 def test_everyday_commands_pass(judge: Judge, command: str) -> None:
     """A guard that asks about everything is switched off by its user."""
-    assert verdict(judge, command) == "pass", judge.findings(command)
+    assert verdict(judge, command) == "pass", judge.find_all(command)
 
 
 def test_fifty_one_commands_hide_nothing(judge: Judge) -> None:
@@ -96,11 +96,9 @@ def test_unlisted_programs_can_be_asked_about_or_denied(
 
 async def test_the_question_shows_the_exact_command_and_why(tmp_path: Path) -> None:
     """Approval shows the exact text; the reason names what was found."""
-    coordinator = coordinator_in(tmp_path)
-    await mount(
-        "command_guard", coordinator, {"approval_timeout": 7, "approval_options": ["Yes", "No"]}
-    )
-    result = await before_tool(coordinator, "Bash", {"command": "git  reset --hard 'HEAD~1'"})
+    harness = Harness(tmp_path)
+    await harness.mount("command_guard", {"approval_timeout": 7, "approval_options": ["Yes", "No"]})
+    result = await harness.answer("Bash", {"command": "git  reset --hard 'HEAD~1'"})
     assert result.action == "ask_user"
     assert "git  reset --hard 'HEAD~1'" in (result.approval_prompt or "")
     assert "[git-reset]" in (result.approval_prompt or "")
@@ -111,21 +109,21 @@ async def test_the_question_shows_the_exact_command_and_why(tmp_path: Path) -> N
 
 async def test_a_denial_tells_the_agent_what_was_found(tmp_path: Path) -> None:
     """The reason of a denial names the finding and its rule."""
-    coordinator = coordinator_in(tmp_path)
-    await mount("command_guard", coordinator)
-    result = await before_tool(coordinator, "Bash", {"command": "ls; rm -rf /"})
+    harness = Harness(tmp_path)
+    await harness.mount("command_guard")
+    result = await harness.answer("Bash", {"command": "ls; rm -rf /"})
     assert result.action == "deny"
     assert "it deletes / and everything below [recursive-delete]" in (result.reason or "")
 
 
 async def test_other_tools_and_keys_are_configurable(tmp_path: Path) -> None:
     """`tools` maps tool globs to the key of the command; a list of words is a command, too."""
-    coordinator = coordinator_in(tmp_path)
-    await mount("command_guard", coordinator, {"tools": {"mcp__*__exec": "argv"}})
-    assert (await before_tool(coordinator, "Bash", {"command": "rm -rf /"})).action == "continue"
-    denied = await before_tool(coordinator, "mcp__box__exec", {"argv": ["rm", "-rf", "/"]})
+    harness = Harness(tmp_path)
+    await harness.mount("command_guard", {"tools": {"mcp__*__exec": "argv"}})
+    assert (await harness.answer("Bash", {"command": "rm -rf /"})).action == "continue"
+    denied = await harness.answer("mcp__box__exec", {"argv": ["rm", "-rf", "/"]})
     assert denied.action == "deny"
-    quoted = await before_tool(coordinator, "mcp__box__exec", {"argv": ["echo", "x; rm -rf /"]})
+    quoted = await harness.answer("mcp__box__exec", {"argv": ["echo", "x; rm -rf /"]})
     assert quoted.action == "continue"
 
 
@@ -134,9 +132,9 @@ async def test_a_command_that_is_no_text_is_denied(
     tmp_path: Path, given: dict[str, object]
 ) -> None:
     """What cannot be read cannot be allowed."""
-    coordinator = coordinator_in(tmp_path)
-    await mount("command_guard", coordinator)
-    assert (await before_tool(coordinator, "Bash", given)).action == "deny"
+    harness = Harness(tmp_path)
+    await harness.mount("command_guard")
+    assert (await harness.answer("Bash", given)).action == "deny"
 
 
 @pytest.mark.parametrize(
@@ -156,7 +154,7 @@ async def test_a_bad_list_is_refused_at_load(
 ) -> None:
     """Configuration errors are found when the module is mounted."""
     with pytest.raises(ModuleLoadError) as refused:
-        await mount("command_guard", coordinator_in(tmp_path), config)
+        await Harness(tmp_path).mount("command_guard", config)
     assert words in str(refused.value)
 
 

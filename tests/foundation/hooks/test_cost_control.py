@@ -14,46 +14,42 @@ from hypothesis import strategies as st
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.models import HookResult
-from amplifier_foundation.hooks.cost_control import (
+from amplifier_foundation.hooks.cost_control.config import NAME
+from amplifier_foundation.hooks.cost_control.day_book import DayBook
+from amplifier_foundation.hooks.cost_control.price import (
     BUILT_IN_PRICES,
-    NAME,
-    DayBook,
     Price,
-    cost_of,
-    price_of,
+    compute_cost,
+    find_price,
 )
-from tests.foundation.hooks.guarding import coordinator_in, mount
+from tests.support.harness import Harness
 
 
 class Agent:
     """Plays the model calls of a session."""
 
-    def __init__(self, coordinator: Any) -> None:
-        self.coordinator = coordinator
+    def __init__(self, harness: Harness) -> None:
+        self.harness = harness
 
     async def prompt(self, **data: Any) -> HookResult:
-        result: HookResult = await self.coordinator.hooks.emit(
-            "prompt:submit", {"prompt": "x", **data}
-        )
+        result: HookResult = await self.harness.hooks.emit("prompt:submit", {"prompt": "x", **data})
         return result
 
     async def request(self) -> HookResult:
-        result: HookResult = await self.coordinator.hooks.emit("provider:request", {"messages": []})
-        return result
+        return await self.harness.hooks.emit("provider:request", {"messages": []})
 
     async def reply(
         self, tokens: int = 100, model: str = "claude-sonnet-5", **more: Any
     ) -> HookResult:
         usage = {"input_tokens": tokens, "output_tokens": 0, **more}
         data = {"provider": "p", "model": model, "response": {}, "usage": usage}
-        result: HookResult = await self.coordinator.hooks.emit("provider:response", data)
-        return result
+        return await self.harness.hooks.emit("provider:response", data)
 
 
 async def agent_with(directory: Path, **config: Any) -> Agent:
-    coordinator = coordinator_in(directory)
-    await mount("cost_control", coordinator, config)
-    return Agent(coordinator)
+    harness = Harness(directory)
+    await harness.mount("cost_control", config)
+    return Agent(harness)
 
 
 async def test_a_turn_over_its_tokens_is_stopped_and_the_next_begins_at_zero(
@@ -81,9 +77,11 @@ async def test_a_session_keeps_its_sum_over_turns_and_resuming(tmp_path: Path) -
     asked = await agent.request()
     assert asked.action == "ask_user"
     assert "Go on all the same?" in (asked.approval_prompt or "")
-    resumed = coordinator_in(tmp_path)
-    resumed.session_state.update(json.loads(json.dumps(agent.coordinator.session_state)))
-    await mount("cost_control", resumed, {"session": {"tokens": 150}})
+    resumed = Harness(tmp_path)
+    resumed.coordinator.session_state.update(
+        json.loads(json.dumps(agent.harness.coordinator.session_state))
+    )
+    await resumed.mount("cost_control", {"session": {"tokens": 150}})
     assert (await Agent(resumed).request()).action == "deny"
 
 
@@ -176,9 +174,7 @@ async def test_a_model_without_a_price_is_said_once(tmp_path: Path) -> None:
 async def test_odd_usage_counts_nothing_and_does_no_harm(tmp_path: Path, usage: Any) -> None:
     """What a provider does not report cannot be counted."""
     agent = await agent_with(tmp_path, turn={"tokens": 1})
-    result = await agent.coordinator.hooks.emit(
-        "provider:response", {"usage": usage, "response": 3}
-    )
+    result = await agent.harness.hooks.emit("provider:response", {"usage": usage, "response": 3})
     assert result.action == "continue"
     assert (await agent.request()).action == "continue"
 
@@ -192,7 +188,7 @@ def test_usage_inside_the_response_counts_too() -> None:
         "cache_read_tokens": 500_000,
         "cache_write_tokens": 200_000,
     }
-    tokens, money = cost_of(usage, price)
+    tokens, money = compute_cost(usage, price)
     assert tokens == 1_100_000
     assert money == pytest.approx(3 + 0.5 + 2.5 + 2)
 
@@ -205,7 +201,7 @@ def test_usage_inside_the_response_counts_too() -> None:
 )
 def test_no_usage_is_ever_worth_less_than_nothing(usage: dict[str, Any]) -> None:
     """Negative, infinite and not-a-number counts add nothing."""
-    tokens, money = cost_of(usage, Price(input=1, output=1))
+    tokens, money = compute_cost(usage, Price(input=1, output=1))
     assert tokens >= 0
     assert money >= 0
 
@@ -224,10 +220,10 @@ def test_no_usage_is_ever_worth_less_than_nothing(usage: dict[str, Any]) -> None
 )
 def test_the_longest_prefix_names_the_price(model: str, key: str) -> None:
     """Built-in prices by prefix; the user's own come first."""
-    assert price_of(model, {}, None) == BUILT_IN_PRICES[key]
+    assert find_price(model, {}, None) == BUILT_IN_PRICES[key]
     own = Price(input=1, output=1)
-    assert price_of(model, {model: own}, None) == own
-    assert price_of(None, {}, own) == own
+    assert find_price(model, {model: own}, None) == own
+    assert find_price(None, {}, own) == own
 
 
 def _spend(path: str, times: int) -> None:
@@ -265,7 +261,7 @@ async def test_counting_the_day_does_not_block_the_loop(tmp_path: Path) -> None:
     ticking.cancel()
     assert ticks > 20
     assert (await agent.request()).action == "continue"
-    assert agent.coordinator.session_state[NAME]["tokens"] == 20
+    assert agent.harness.coordinator.session_state[NAME]["tokens"] == 20
 
 
 @pytest.mark.parametrize(
@@ -283,5 +279,5 @@ async def test_counting_the_day_does_not_block_the_loop(tmp_path: Path) -> None:
 async def test_a_bad_limit_is_refused_at_load(tmp_path: Path, config: Any, words: str) -> None:
     """Bad limits and prices are clear errors."""
     with pytest.raises(ModuleLoadError) as refused:
-        await mount("cost_control", coordinator_in(tmp_path), config)
+        await Harness(tmp_path).mount("cost_control", config)
     assert words in str(refused.value)

@@ -10,46 +10,46 @@ import pytest
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_foundation.hooks.datetime import Config, CurrentTime, mount
-from tests.foundation.hooks.observing import Bench, mounted
+from tests.support.harness import Harness
 
 NOON = datetime.datetime(2026, 11, 15, 12, 0, tzinfo=datetime.UTC)
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    return Bench(tmp_path)
+def harness(tmp_path: Path) -> Harness:
+    return Harness(tmp_path)
 
 
-async def test_a_prompt_comes_with_the_time(bench: Bench) -> None:
+async def test_a_prompt_comes_with_the_time(harness: Harness) -> None:
     """Current date/time on prompt:submit."""
-    async with mounted("datetime", bench, {"timezone": "UTC", "format": "%Y-%m-%dT%H:%M%z"}):
+    async with harness.mounted("datetime", {"timezone": "UTC", "format": "%Y-%m-%dT%H:%M%z"}):
         before = datetime.datetime.now(datetime.UTC).replace(second=0, microsecond=0)
-        result = await bench.emit("prompt:submit", prompt="what day is it?")
+        result = await harness.emit("prompt:submit", prompt="what day is it?")
     said = str(result.context_injection).removeprefix("Current date and time: ")
     told = datetime.datetime.strptime(said, "%Y-%m-%dT%H:%M%z")
     assert before <= told <= datetime.datetime.now(datetime.UTC)
 
 
 @pytest.mark.parametrize("ephemeral", [True, False])
-async def test_whether_it_is_kept_is_configured(bench: Bench, ephemeral: bool) -> None:
+async def test_whether_it_is_kept_is_configured(harness: Harness, ephemeral: bool) -> None:
     """Ephemeral by config."""
-    async with mounted("datetime", bench, {"ephemeral": ephemeral}):
-        assert (await bench.emit("prompt:submit")).ephemeral is ephemeral
+    async with harness.mounted("datetime", {"ephemeral": ephemeral}):
+        assert (await harness.emit("prompt:submit")).ephemeral is ephemeral
 
 
-async def test_the_zone_is_the_users(bench: Bench) -> None:
+async def test_the_zone_is_the_users(harness: Harness) -> None:
     """Noon in Greenwich is one o'clock in Berlin."""
-    time = CurrentTime(bench, Config(timezone="Europe/Berlin"), now=lambda: NOON)
+    time = CurrentTime(harness.coordinator, Config(timezone="Europe/Berlin"), now=lambda: NOON)
     result = await time.on_prompt("prompt:submit", {})
     assert result.context_injection == (
         "Current date and time: Sunday, 2026-11-15 13:00 CET (UTC+0100)"
     )
 
 
-async def test_every_minutes_saves_words(bench: Bench) -> None:
+async def test_every_minutes_saves_words(harness: Harness) -> None:
     """Said again only when the last time said is old enough."""
     now = NOON
-    time = CurrentTime(bench, Config(every_minutes=10), now=lambda: now)
+    time = CurrentTime(harness.coordinator, Config(every_minutes=10), now=lambda: now)
     said = []
     for _ in range(5):
         said.append((await time.on_prompt("prompt:submit", {})).action)
@@ -57,10 +57,10 @@ async def test_every_minutes_saves_words(bench: Bench) -> None:
     assert said == ["inject_context", "continue", "continue", "inject_context", "continue"]
 
 
-async def test_a_sub_agents_prompt_is_left_alone(bench: Bench) -> None:
+async def test_a_sub_agents_prompt_is_left_alone(harness: Harness) -> None:
     """The user spoke to the parent."""
-    async with mounted("datetime", bench):
-        assert (await bench.emit("prompt:submit", session_id="child")).action == "continue"
+    async with harness.mounted("datetime"):
+        assert (await harness.emit("prompt:submit", session_id="child")).action == "continue"
 
 
 @pytest.mark.parametrize(
@@ -74,9 +74,9 @@ async def test_a_sub_agents_prompt_is_left_alone(bench: Bench) -> None:
     ],
 )
 async def test_bad_options_are_explained(
-    bench: Bench, config: dict[str, Any], sentence: str
+    harness: Harness, config: dict[str, Any], sentence: str
 ) -> None:
     """Bad config → clear error."""
     with pytest.raises(ModuleLoadError) as caught:
-        await mount(bench, config)
+        await mount(harness.coordinator, config)
     assert sentence in str(caught.value)

@@ -15,32 +15,34 @@ from amplifier_foundation.hooks.linter_feedback import (
     PRESETS,
     Linter,
     Report,
-    answer,
+    build_answer,
     mount,
     read_outcome,
 )
 from amplifier_foundation.machine.process import CommandOutcome
-from tests.foundation.hooks.observing import Bench, mounted
+from tests.support.harness import Harness
 
 BAD = "import os\nimport sys\n"
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    return Bench(tmp_path)
+def harness(tmp_path: Path) -> Harness:
+    return Harness(tmp_path)
 
 
-async def edit(bench: Bench, path: Path | str, text: str | None = None, **more: Any) -> HookResult:
+async def edit(
+    harness: Harness, path: Path | str, text: str | None = None, **more: Any
+) -> HookResult:
     if text is not None:
         Path(path).write_text(text)
     call = {"tool_name": "Write", "tool_input": {"file_path": str(path)}, "success": True, **more}
-    return await bench.emit("tool:post", **call)
+    return await harness.emit("tool:post", **call)
 
 
-async def test_ruff_speaks_up_without_configuration(bench: Bench, tmp_path: Path) -> None:
+async def test_ruff_speaks_up_without_configuration(harness: Harness, tmp_path: Path) -> None:
     """Built-in defaults for *.py with ruff when it is installed; real ruff."""
-    async with mounted("linter_feedback", bench):
-        result = await edit(bench, tmp_path / "app.py", BAD)
+    async with harness.mounted("linter_feedback"):
+        result = await edit(harness, tmp_path / "app.py", BAD)
     assert result.action == "inject_context"
     text = str(result.context_injection)
     assert text.startswith("ruff found 2 issues in app.py:\n")
@@ -50,24 +52,24 @@ async def test_ruff_speaks_up_without_configuration(bench: Bench, tmp_path: Path
     assert result.suppress_output
 
 
-async def test_clean_code_is_met_with_silence(bench: Bench, tmp_path: Path) -> None:
+async def test_clean_code_is_met_with_silence(harness: Harness, tmp_path: Path) -> None:
     """Nothing found, nothing said."""
-    async with mounted("linter_feedback", bench):
-        result = await edit(bench, tmp_path / "app.py", "x = 1\n")
+    async with harness.mounted("linter_feedback"):
+        result = await edit(harness, tmp_path / "app.py", "x = 1\n")
     assert (result.action, result.user_message) == ("continue", None)
 
 
 async def test_the_same_findings_for_the_same_file_are_said_once(
-    bench: Bench, tmp_path: Path
+    harness: Harness, tmp_path: Path
 ) -> None:
     """Remembers so as not to repeat identical findings for an unchanged file."""
     path = tmp_path / "app.py"
-    async with mounted("linter_feedback", bench):
-        first = await edit(bench, path, BAD)
-        again = await edit(bench, path)
-        changed = await edit(bench, path, BAD + "x = 1\n")
-        fixed = await edit(bench, path, "x = 1\n")
-        back = await edit(bench, path, BAD)
+    async with harness.mounted("linter_feedback"):
+        first = await edit(harness, path, BAD)
+        again = await edit(harness, path)
+        changed = await edit(harness, path, BAD + "x = 1\n")
+        fixed = await edit(harness, path, "x = 1\n")
+        back = await edit(harness, path, BAD)
     actions = [result.action for result in (first, again, changed, fixed, back)]
     assert actions == ["inject_context", "continue", "inject_context", "continue", "inject_context"]
 
@@ -90,28 +92,28 @@ async def test_the_same_findings_for_the_same_file_are_said_once(
     ],
 )
 async def test_only_successful_edits_of_fitting_files_are_checked(
-    bench: Bench, tmp_path: Path, call: dict[str, Any]
+    harness: Harness, tmp_path: Path, call: dict[str, Any]
 ) -> None:
     """After Write/Edit/MultiEdit succeeded, by file pattern."""
     (tmp_path / "app.py").write_text(BAD)
     (tmp_path / "notes.txt").write_text(BAD)
-    async with mounted("linter_feedback", bench):
-        assert (await bench.emit("tool:post", **call)).action == "continue"
+    async with harness.mounted("linter_feedback"):
+        assert (await harness.emit("tool:post", **call)).action == "continue"
 
 
 @pytest.mark.parametrize("tool", ["Write", "Edit", "MultiEdit"])
-async def test_each_editing_tool_counts(bench: Bench, tmp_path: Path, tool: str) -> None:
+async def test_each_editing_tool_counts(harness: Harness, tmp_path: Path, tool: str) -> None:
     """After Write/Edit/MultiEdit succeeded; a relative path is one of the working directory."""
     (tmp_path / "app.py").write_text(BAD)
-    async with mounted("linter_feedback", bench):
-        result = await edit(bench, "app.py", tool_name=tool)
+    async with harness.mounted("linter_feedback"):
+        result = await edit(harness, "app.py", tool_name=tool)
     assert result.action == "inject_context"
 
 
-async def test_mypy_is_a_name_away(bench: Bench, tmp_path: Path) -> None:
+async def test_mypy_is_a_name_away(harness: Harness, tmp_path: Path) -> None:
     """ruff, mypy, eslint by name; real mypy, beside real ruff."""
-    async with mounted("linter_feedback", bench, {"linters": ["ruff", "mypy"]}):
-        result = await edit(bench, tmp_path / "app.py", 'import os\n\nx: int = "text"\n')
+    async with harness.mounted("linter_feedback", {"linters": ["ruff", "mypy"]}):
+        result = await edit(harness, tmp_path / "app.py", 'import os\n\nx: int = "text"\n')
     assert "ruff found 1 issue in app.py" in str(result.context_injection)
     assert "mypy found 1 issue in app.py" in str(result.context_injection)
     assert str(result.user_message).splitlines() == [
@@ -123,7 +125,7 @@ async def test_mypy_is_a_name_away(bench: Bench, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "command", ["grep -n TODO {file} && exit 1 || exit 0", ["./check", "{file}"]]
 )
-async def test_any_command_can_be_a_linter(bench: Bench, tmp_path: Path, command: Any) -> None:
+async def test_any_command_can_be_a_linter(harness: Harness, tmp_path: Path, command: Any) -> None:
     """Any command by file pattern; a file's name is an argument, never shell text."""
     check = tmp_path / "check"
     check.write_text('#!/bin/sh\ngrep -n TODO "$1" && exit 1\nexit 0\n')
@@ -131,25 +133,25 @@ async def test_any_command_can_be_a_linter(bench: Bench, tmp_path: Path, command
     linter = {"name": "todo", "files": ["docs/**/*.md"], "command": command}
     target = tmp_path / "docs" / "a; touch pwned $(touch pwned).md"
     target.parent.mkdir()
-    async with mounted("linter_feedback", bench, {"linters": [linter]}):
-        result = await edit(bench, target, "TODO: write\n")
+    async with harness.mounted("linter_feedback", {"linters": [linter]}):
+        result = await edit(harness, target, "TODO: write\n")
     assert "todo found 1 issue" in str(result.context_injection)
     assert "1:TODO: write" in str(result.context_injection)
     assert not list(tmp_path.rglob("pwned"))
 
 
-async def test_a_missing_linter_is_mentioned_once(bench: Bench, tmp_path: Path) -> None:
+async def test_a_missing_linter_is_mentioned_once(harness: Harness, tmp_path: Path) -> None:
     """A linter's own trouble is for the user, not for the agent, and once is enough."""
     linter = {"name": "odd", "files": ["*.py"], "command": ["no-such-linter", "{file}"]}
-    async with mounted("linter_feedback", bench, {"linters": [linter]}):
-        first = await edit(bench, tmp_path / "a.py", "x = 1\n")
-        second = await edit(bench, tmp_path / "b.py", "x = 2\n")
+    async with harness.mounted("linter_feedback", {"linters": [linter]}):
+        first = await edit(harness, tmp_path / "a.py", "x = 1\n")
+        second = await edit(harness, tmp_path / "b.py", "x = 2\n")
     assert first.action == "continue"
     assert "odd could not check a.py: Cannot run 'no-such-linter'" in str(first.user_message)
     assert second.user_message is None
 
 
-async def test_a_linter_that_hangs_is_ended(bench: Bench, tmp_path: Path) -> None:
+async def test_a_linter_that_hangs_is_ended(harness: Harness, tmp_path: Path) -> None:
     """Commands run asynchronously with a time limit."""
     linter = {"name": "slow", "files": ["*.py"], "command": "sleep 30", "timeout": 0.2}
     ticks = 0
@@ -162,29 +164,29 @@ async def test_a_linter_that_hangs_is_ended(bench: Bench, tmp_path: Path) -> Non
 
     ticking = asyncio.create_task(tick())
     started = time.monotonic()
-    async with mounted("linter_feedback", bench, {"linters": [linter]}):
-        result = await edit(bench, tmp_path / "a.py", "x = 1\n")
+    async with harness.mounted("linter_feedback", {"linters": [linter]}):
+        result = await edit(harness, tmp_path / "a.py", "x = 1\n")
     ticking.cancel()
     assert time.monotonic() - started < 10
     assert ticks > 5
     assert "slow could not check a.py: took longer than 0.2 s" in str(result.user_message)
 
 
-async def test_a_huge_file_is_not_checked(bench: Bench, tmp_path: Path) -> None:
+async def test_a_huge_file_is_not_checked(harness: Harness, tmp_path: Path) -> None:
     """`max_file_bytes`: a generated file is nobody's handwriting."""
-    async with mounted("linter_feedback", bench, {"max_file_bytes": 10}):
-        assert (await edit(bench, tmp_path / "big.py", BAD)).action == "continue"
+    async with harness.mounted("linter_feedback", {"max_file_bytes": 10}):
+        assert (await edit(harness, tmp_path / "big.py", BAD)).action == "continue"
 
 
 async def test_memory_of_what_was_said_is_bounded(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    harness: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A session of many files forgets the oldest."""
     monkeypatch.setattr("amplifier_foundation.hooks.linter_feedback._REMEMBERED_FILES", 2)
     linter = {"name": "no", "files": ["*"], "command": "echo {file}:1: bad; exit 1"}
-    async with mounted("linter_feedback", bench, {"linters": [linter]}):
-        first = [await edit(bench, tmp_path / f"{number}.txt", "x") for number in range(3)]
-        again = [await edit(bench, tmp_path / f"{number}.txt") for number in (2, 0)]
+    async with harness.mounted("linter_feedback", {"linters": [linter]}):
+        first = [await edit(harness, tmp_path / f"{number}.txt", "x") for number in range(3)]
+        again = [await edit(harness, tmp_path / f"{number}.txt") for number in (2, 0)]
     assert [result.action for result in first] == ["inject_context"] * 3
     assert [result.action for result in again] == ["continue", "inject_context"]
 
@@ -221,7 +223,7 @@ def test_eslints_indented_places_are_counted() -> None:
 def test_a_flood_of_findings_is_cut() -> None:
     """Findings fit into an injection, and say how many more there are."""
     flood = "\n".join(f"a.py:{line}:1: F401 unused" for line in range(5000))
-    result = answer([Report("ruff", findings=flood)], "a.py", 4000)
+    result = build_answer([Report("ruff", findings=flood)], "a.py", 4000)
     assert len(str(result.context_injection).encode()) < 4100
     assert "more lines" in str(result.context_injection)
     assert result.user_message == "ruff: 5000 issues in a.py"
@@ -238,8 +240,8 @@ def test_a_flood_of_findings_is_cut() -> None:
         ([{"name": "x", "files": ["*"], "command": ""}], "must be a command line"),
     ],
 )
-async def test_bad_options_are_explained(bench: Bench, linters: Any, sentence: str) -> None:
+async def test_bad_options_are_explained(harness: Harness, linters: Any, sentence: str) -> None:
     """Bad config → clear error."""
     with pytest.raises(ModuleLoadError) as caught:
-        await mount(bench, {"linters": linters})
+        await mount(harness.coordinator, {"linters": linters})
     assert sentence in str(caught.value)

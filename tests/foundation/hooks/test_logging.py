@@ -18,14 +18,17 @@ from hypothesis import strategies as st
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.events import ALL_EVENTS
-from amplifier_foundation.hooks.logging import encode, file_path, level_of, mount
+from amplifier_core.testing import wait_for
+from amplifier_foundation.hooks.logging import mount
+from amplifier_foundation.hooks.logging.event_log import build_path
+from amplifier_foundation.hooks.logging.line import encode_line, find_level
 from amplifier_foundation.hooks.logging.rotating_file import RotatingFile
-from tests.foundation.hooks.observing import Bench, mounted, until
+from tests.support.harness import Harness
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    return Bench(tmp_path)
+def harness(tmp_path: Path) -> Harness:
+    return Harness(tmp_path)
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
@@ -33,28 +36,28 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
 
 
 async def test_every_event_is_one_json_line_in_the_sessions_file(
-    bench: Bench, tmp_path: Path
+    harness: Harness, tmp_path: Path
 ) -> None:
     """JSON lines of all events, per-session file name pattern."""
-    async with mounted("logging", bench):
+    async with harness.mounted("logging"):
         for event in ALL_EVENTS:
-            await bench.emit(event, number=1)
-    lines = lines_of(tmp_path / ".amplifier" / "logs" / "session-1.jsonl")
+            await harness.emit(event, number=1)
+    lines = lines_of(tmp_path / ".amplifier" / "logs" / "test-session.jsonl")
     assert [line["event"] for line in lines] == ALL_EVENTS
-    assert {line["session_id"] for line in lines} == {"session-1"}
+    assert {line["session_id"] for line in lines} == {"test-session"}
     assert all(line["data"]["number"] == 1 and line["timestamp"] for line in lines)
 
 
-async def test_lines_arrive_while_the_session_runs(bench: Bench, tmp_path: Path) -> None:
+async def test_lines_arrive_while_the_session_runs(harness: Harness, tmp_path: Path) -> None:
     """Buffered writes, but not until the end."""
-    async with mounted("logging", bench, {"path": "log.jsonl", "flush_seconds": 0.01}):
-        await bench.emit("tool:pre")
-        await until((tmp_path / "log.jsonl").exists)
-        await bench.emit("tool:post")
-        await until(lambda: len(lines_of(tmp_path / "log.jsonl")) == 2)
+    async with harness.mounted("logging", {"path": "log.jsonl", "flush_seconds": 0.01}):
+        await harness.emit("tool:pre")
+        await wait_for((tmp_path / "log.jsonl").exists)
+        await harness.emit("tool:post")
+        await wait_for(lambda: len(lines_of(tmp_path / "log.jsonl")) == 2)
 
 
-async def test_levels_and_patterns_choose_what_is_written(bench: Bench, tmp_path: Path) -> None:
+async def test_levels_and_patterns_choose_what_is_written(harness: Harness, tmp_path: Path) -> None:
     """Levels and filters by event pattern."""
     config = {
         "path": "{session_id}-{date}-{pid}.jsonl",
@@ -63,10 +66,10 @@ async def test_levels_and_patterns_choose_what_is_written(bench: Bench, tmp_path
         "level": "info",
         "levels": {"tool:pre": "warning"},
     }
-    async with mounted("logging", bench, config):
+    async with harness.mounted("logging", config):
         for event in ("tool:pre", "tool:post", "content_block:delta", "session:end", "tool:error"):
-            await bench.emit(event)
-    (path,) = tmp_path.glob(f"session-1-*-{os.getpid()}.jsonl")
+            await harness.emit(event)
+    (path,) = tmp_path.glob(f"test-session-*-{os.getpid()}.jsonl")
     assert [(line["event"], line["level"]) for line in lines_of(path)] == [
         ("tool:pre", "warning"),
         ("tool:error", "error"),
@@ -86,7 +89,7 @@ async def test_levels_and_patterns_choose_what_is_written(bench: Bench, tmp_path
 )
 def test_events_have_sensible_levels(event: str, level: str) -> None:
     """Without configuration, errors are errors and pieces of text are debug."""
-    assert level_of(event, {}) == level
+    assert find_level(event, {}) == level
 
 
 class Hostile:
@@ -117,7 +120,7 @@ json_like = st.recursive(
 @given(json_like)
 def test_any_data_becomes_one_readable_line(value: Any) -> None:
     """Never raising on odd data."""
-    line = encode("my:event", "info", "s", {"value": value}, 65_536)
+    line = encode_line("my:event", "info", "s", {"value": value}, 65_536)
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
     assert json.loads(line, parse_int=str)["event"] == "my:event"
@@ -130,27 +133,27 @@ def test_cycles_depth_and_bytes_are_written_as_well_as_they_can_be() -> None:
     deep: Any = "bottom"
     for _ in range(3000):
         deep = [deep]
-    assert json.loads(encode("e", "info", "s", cycle, 65_536))["event"] == "e"
-    assert json.loads(encode("e", "info", "s", {"deep": deep}, 65_536))["event"] == "e"
-    data = json.loads(encode("e", "info", "s", {"raw": b"\xff"}, 65_536))["data"]
+    assert json.loads(encode_line("e", "info", "s", cycle, 65_536))["event"] == "e"
+    assert json.loads(encode_line("e", "info", "s", {"deep": deep}, 65_536))["event"] == "e"
+    data = json.loads(encode_line("e", "info", "s", {"raw": b"\xff"}, 65_536))["data"]
     assert base64.urlsafe_b64decode(data["raw"]) == b"\xff"
 
 
 @given(st.text(st.characters(), min_size=1000, max_size=5000), st.integers(500, 5000))
 def test_a_line_never_exceeds_its_limit(text: str, limit: int) -> None:
     """A huge event is cut, and says so."""
-    line = encode("my:event", "info", "s", {"text": text}, limit)
+    line = encode_line("my:event", "info", "s", {"text": text}, limit)
     assert len(line) <= limit + 1
     read = json.loads(line)
     assert ("data" in read) != ("truncated_bytes" in read)
 
 
-async def test_files_rotate_by_size_and_the_oldest_goes(bench: Bench, tmp_path: Path) -> None:
+async def test_files_rotate_by_size_and_the_oldest_goes(harness: Harness, tmp_path: Path) -> None:
     """Size-rotated."""
     config = {"path": "log.jsonl", "max_bytes": 2000, "backups": 2, "flush_seconds": 0.01}
-    async with mounted("logging", bench, config):
+    async with harness.mounted("logging", config):
         for number in range(100):
-            await bench.emit("tool:pre", number=number)
+            await harness.emit("tool:pre", number=number)
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["log.jsonl", "log.jsonl.1", "log.jsonl.2"]
     assert all((tmp_path / name).stat().st_size <= 2000 for name in names)
@@ -168,36 +171,36 @@ def test_without_backups_the_file_begins_anew(tmp_path: Path) -> None:
     assert (tmp_path / "log").stat().st_size == 600
 
 
-async def test_the_file_is_for_its_owner_only(bench: Bench, tmp_path: Path) -> None:
+async def test_the_file_is_for_its_owner_only(harness: Harness, tmp_path: Path) -> None:
     """Events hold prompts and file contents."""
-    async with mounted("logging", bench, {"path": "log.jsonl"}):
-        await bench.emit("tool:pre")
+    async with harness.mounted("logging", {"path": "log.jsonl"}):
+        await harness.emit("tool:pre")
     assert stat.S_IMODE((tmp_path / "log.jsonl").stat().st_mode) == 0o600
 
 
 async def test_a_disk_that_refuses_harms_nobody_and_is_mentioned_once(
-    bench: Bench, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    harness: Harness, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Observers never crash the agent; what was lost is counted when writing works again."""
     (tmp_path / "taken").write_text("a file where a directory should be")
     config = {"path": "taken/log.jsonl", "flush_seconds": 0.01}
-    async with mounted("logging", bench, config):
+    async with harness.mounted("logging", config):
         for _ in range(5):
-            assert (await bench.emit("tool:pre")).action == "continue"
+            assert (await harness.emit("tool:pre")).action == "continue"
             await asyncio.sleep(0.03)
         assert caplog.text.count("hooks-logging cannot write") == 1
         (tmp_path / "taken").unlink()
-        await bench.emit("tool:post")
+        await harness.emit("tool:post")
     lines = lines_of(tmp_path / "taken" / "log.jsonl")
     assert [line["event"] for line in lines] == ["tool:post", "log:dropped"]
     assert lines[1]["data"]["dropped_lines"] == 5
 
 
-async def test_too_many_lines_are_dropped_and_counted(bench: Bench, tmp_path: Path) -> None:
+async def test_too_many_lines_are_dropped_and_counted(harness: Harness, tmp_path: Path) -> None:
     """A disk slower than the agent costs lines, not memory and not time."""
-    async with mounted("logging", bench, {"path": "log.jsonl", "max_waiting": 3}):
+    async with harness.mounted("logging", {"path": "log.jsonl", "max_waiting": 3}):
         for _ in range(10):
-            await bench.emit("tool:pre")
+            await harness.emit("tool:pre")
     lines = lines_of(tmp_path / "log.jsonl")
     assert len(lines) == 4
     assert lines[-1]["data"] == {"dropped_lines": 7}
@@ -208,9 +211,9 @@ async def test_sessions_that_share_a_file_lose_nothing(tmp_path: Path) -> None:
     config = {"path": "log.jsonl", "flush_seconds": 0.001, "max_bytes": 5000, "backups": 50}
 
     async def session(number: int) -> None:
-        async with mounted("logging", Bench(tmp_path, f"s{number}"), config) as bench:
+        async with Harness(tmp_path, session_id=f"s{number}").mounted("logging", config) as harness:
             for count in range(30):
-                await bench.emit("tool:pre", count=count)
+                await harness.emit("tool:pre", count=count)
                 await asyncio.sleep(0.001)
 
     await asyncio.gather(*(session(number) for number in range(5)))
@@ -224,49 +227,33 @@ def test_a_sessions_id_cannot_lead_out_of_the_directory(session: str, tmp_path: 
     """The id is data, not a path."""
     import datetime
 
-    path = file_path("{session_id}.jsonl", session, str(tmp_path), datetime.date(2026, 1, 2))
+    path = build_path("{session_id}.jsonl", session, str(tmp_path), datetime.date(2026, 1, 2))
     assert path.parent == tmp_path
     assert len(path.name) < 120
 
 
-class Trail:
-    """The scrubbing half of the coordinator's trail."""
-
-    def scrubbed(self, value: Any) -> Any:
-        return json.loads(json.dumps(value).replace("hunter2", "[secret]"))
-
-
-async def test_the_sessions_scrubbers_run_over_the_log(bench: Any, tmp_path: Path) -> None:
-    """What redaction keeps out of the trail stays out of the log."""
-    bench.scrub = Trail().scrubbed
-    async with mounted("logging", bench, {"path": "log.jsonl"}):
-        await bench.emit("tool:pre", tool_input={"password": "hunter2"})
-    assert "hunter2" not in (tmp_path / "log.jsonl").read_text()
-    assert "[secret]" in (tmp_path / "log.jsonl").read_text()
-
-
-async def test_a_cycle_passes_the_scrubbers_too(bench: Any, tmp_path: Path) -> None:
-    """Odd data and redaction together still give a line without the secret."""
-    from amplifier_core.trail import Trail as RealTrail
-
-    trail = RealTrail(None, None)
-    trail.scrubbers.append(lambda text: text.replace("hunter2", "[secret]"))
-    bench.scrub = trail.scrub
-    cycle: dict[str, Any] = {"password": "hunter2"}
-    cycle["self"] = cycle
-    async with mounted("logging", bench, {"path": "log.jsonl"}):
-        await bench.emit("tool:pre", tool_input=cycle)
+@pytest.mark.parametrize("cyclic", [False, True])
+async def test_the_sessions_scrubbers_run_over_the_log(
+    harness: Harness, tmp_path: Path, cyclic: bool
+) -> None:
+    """What redaction keeps out of the trail stays out of the log, in odd data too."""
+    harness.coordinator.register_scrubber(lambda text: text.replace("hunter2", "[secret]"))
+    given: dict[str, Any] = {"password": "hunter2"}
+    if cyclic:
+        given["self"] = given
+    async with harness.mounted("logging", {"path": "log.jsonl"}):
+        await harness.emit("tool:pre", tool_input=given)
     text = (tmp_path / "log.jsonl").read_text()
     assert "hunter2" not in text
     assert "[secret]" in text
 
 
-async def test_a_thousand_events_a_second_lose_nothing(bench: Bench, tmp_path: Path) -> None:
+async def test_a_thousand_events_a_second_lose_nothing(harness: Harness, tmp_path: Path) -> None:
     """Lines that come while others are being written find a writer, too."""
     config = {"path": "log.jsonl", "flush_seconds": 0.0001}
-    async with mounted("logging", bench, config):
+    async with harness.mounted("logging", config):
         for number in range(1000):
-            await bench.emit("tool:pre", number=number)
+            await harness.emit("tool:pre", number=number)
             if number % 7 == 0:
                 await asyncio.sleep(0.0005)
     numbers = [line["data"]["number"] for line in lines_of(tmp_path / "log.jsonl")]
@@ -277,10 +264,10 @@ def test_stderr_gets_the_lines_past_what_hooks_print(tmp_path: Path) -> None:
     """To a file or stderr."""
     program = """
 import asyncio, contextlib, io, pathlib
-from tests.foundation.hooks.observing import Bench, mounted
+from tests.support.harness import Harness
 async def main():
     with contextlib.redirect_stderr(io.StringIO()):
-        async with mounted("logging", Bench(pathlib.Path(".")), {"path": "stderr"}) as bench:
+        async with Harness(pathlib.Path(".")).mounted("logging", {"path": "stderr"}) as bench:
             await bench.emit("tool:pre", tool_name="Bash")
 asyncio.run(main())
 """
@@ -304,9 +291,9 @@ asyncio.run(main())
     ],
 )
 async def test_bad_options_are_explained(
-    bench: Bench, config: dict[str, Any], sentence: str
+    harness: Harness, config: dict[str, Any], sentence: str
 ) -> None:
     """Bad config → clear error."""
     with pytest.raises(ModuleLoadError) as caught:
-        await mount(bench, config)
+        await mount(harness.coordinator, config)
     assert sentence in str(caught.value)

@@ -12,30 +12,31 @@ from typing import Any
 import pytest
 
 from amplifier_core.errors import ModuleLoadError
+from amplifier_core.testing import wait_for
 from amplifier_foundation.hooks.notify import mount
 from amplifier_foundation.machine.webhook import Webhook, WebhookError
-from tests.foundation.hooks.observing import Bench, mounted, until
 from tests.foundation.hooks.webhook_server import receiver
+from tests.support.harness import Harness
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    return Bench(tmp_path)
+def harness(tmp_path: Path) -> Harness:
+    return Harness(tmp_path)
 
 
 def webhook(url: str, **more: Any) -> dict[str, Any]:
     return {"desktop": False, "webhooks": [{"url": url, "retry_delay": 0.01, **more}]}
 
 
-async def test_a_notification_reaches_the_webhook_as_json(bench: Bench) -> None:
+async def test_a_notification_reaches_the_webhook_as_json(harness: Harness) -> None:
     """Webhook: stdlib HTTP client in a thread, JSON body, on user:notification."""
     with receiver() as server:
         config = webhook(f"{server.url}/hook?key=1", headers={"X-Team": "red"})
-        async with mounted("notify", bench, config):
-            await bench.emit(
+        async with harness.mounted("notify", config):
+            await harness.emit(
                 "user:notification", notification_type="approval_required", message="Look\nhere"
             )
-            await until(lambda: server.requests)
+            await wait_for(lambda: bool(server.requests))
     path, headers, body = server.requests[0]
     sent = json.loads(body)
     assert path == "/hook?key=1"
@@ -44,43 +45,43 @@ async def test_a_notification_reaches_the_webhook_as_json(bench: Bench) -> None:
     assert sent["title"] == "Amplifier: approval required"
     assert sent["message"] == "Look here"
     assert sent["text"] == "Amplifier: approval required: Look here"
-    assert (sent["event"], sent["session_id"]) == ("user:notification", "session-1")
+    assert (sent["event"], sent["session_id"]) == ("user:notification", "test-session")
     assert "data" not in sent
 
 
-async def test_a_long_turn_calls_back_a_short_one_does_not(bench: Bench) -> None:
+async def test_a_long_turn_calls_back_a_short_one_does_not(harness: Harness) -> None:
     """On orchestrator:complete, if the user has had time to look elsewhere."""
     with receiver() as server:
-        async with mounted("notify", bench, webhook(server.url)):
-            await bench.emit("orchestrator:complete", status="success", duration_ms=500)
+        async with harness.mounted("notify", webhook(server.url)):
+            await harness.emit("orchestrator:complete", status="success", duration_ms=500)
             final = {"role": "assistant", "content": "All tests pass."}
-            await bench.emit(
+            await harness.emit(
                 "orchestrator:complete", status="success", duration_ms=60_000, final_message=final
             )
-            await until(lambda: server.requests)
+            await wait_for(lambda: bool(server.requests))
     assert [json.loads(body)["message"] for _, _, body in server.requests] == ["All tests pass."]
 
 
-async def test_waiting_for_the_next_prompt_is_no_news_unless_wanted(bench: Bench) -> None:
+async def test_waiting_for_the_next_prompt_is_no_news_unless_wanted(harness: Harness) -> None:
     """Every turn ends in `awaiting_input`; only who asks for it is told."""
     waiting = {"notification_type": "awaiting_input", "message": "Your turn"}
     with receiver() as server:
-        async with mounted("notify", bench, webhook(server.url)):
-            await bench.emit("user:notification", **waiting)
+        async with harness.mounted("notify", webhook(server.url)):
+            await harness.emit("user:notification", **waiting)
         assert server.requests == []
-        async with mounted("notify", bench, {**webhook(server.url), "types": ["awaiting_input"]}):
-            await bench.emit("user:notification", **waiting)
+        async with harness.mounted("notify", {**webhook(server.url), "types": ["awaiting_input"]}):
+            await harness.emit("user:notification", **waiting)
     assert len(server.requests) == 1
 
 
-async def test_patterns_choose_the_events_and_each_is_told_once(bench: Bench) -> None:
+async def test_patterns_choose_the_events_and_each_is_told_once(harness: Harness) -> None:
     """Chosen by patterns; overlapping patterns are one notification."""
     with receiver() as server:
         config = {**webhook(server.url), "events": ["policy:*", "*violation"], "include_data": True}
-        async with mounted("notify", bench, config):
-            await bench.emit("tool:pre", tool_name="Bash")
-            await bench.emit("policy:violation", hook="guard", reason="not here")
-            await until(lambda: server.requests)
+        async with harness.mounted("notify", config):
+            await harness.emit("tool:pre", tool_name="Bash")
+            await harness.emit("policy:violation", hook="guard", reason="not here")
+            await wait_for(lambda: bool(server.requests))
             await asyncio.sleep(0.1)
     assert len(server.requests) == 1
     sent = json.loads(server.requests[0][2])
@@ -93,27 +94,27 @@ async def test_patterns_choose_the_events_and_each_is_told_once(bench: Bench) ->
     [((200,), 1), ((500, 200), 2), ((429, 200), 2), ((404,), 1), ((503,), 2)],
 )
 async def test_one_retry_where_it_may_help(
-    bench: Bench, statuses: tuple[int, ...], attempts: int
+    harness: Harness, statuses: tuple[int, ...], attempts: int
 ) -> None:
     """Timeout, one retry."""
     with receiver(*statuses) as server:
-        async with mounted("notify", bench, webhook(server.url)):
-            await bench.emit("user:notification", notification_type="alert", message="x")
-            await until(lambda: len(server.requests) == attempts)
+        async with harness.mounted("notify", webhook(server.url)):
+            await harness.emit("user:notification", notification_type="alert", message="x")
+            await wait_for(lambda: len(server.requests) == attempts)
             await asyncio.sleep(0.1)
     assert len(server.requests) == attempts
 
 
 async def test_a_server_that_does_not_answer_delays_nothing(
-    bench: Bench, caplog: pytest.LogCaptureFixture
+    harness: Harness, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Never blocks."""
     with receiver(delay=1.5) as server:
-        async with mounted("notify", bench, webhook(f"{server.url}/secret", timeout=0.1)):
+        async with harness.mounted("notify", webhook(f"{server.url}/secret", timeout=0.1)):
             started = time.monotonic()
-            await bench.emit("user:notification", notification_type="alert", message="x")
+            await harness.emit("user:notification", notification_type="alert", message="x")
             assert time.monotonic() - started < 1
-            await until(lambda: "tried twice" in caplog.text)
+            await wait_for(lambda: "tried twice" in caplog.text)
     assert "127.0.0.1 took too long" in caplog.text
     assert "secret" not in caplog.text
 
@@ -152,19 +153,19 @@ async def test_a_server_without_a_certificate_gets_nothing() -> None:
 
 
 async def test_nobody_listening_is_a_line_in_the_log(
-    bench: Bench, caplog: pytest.LogCaptureFixture
+    harness: Harness, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A failed delivery harms nobody."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    async with mounted("notify", bench, webhook(f"http://127.0.0.1:{port}")):
-        await bench.emit("user:notification", notification_type="alert", message="x")
-        await until(lambda: "tried twice" in caplog.text)
+    async with harness.mounted("notify", webhook(f"http://127.0.0.1:{port}")):
+        await harness.emit("user:notification", notification_type="alert", message="x")
+        await wait_for(lambda: "tried twice" in caplog.text)
 
 
 async def test_the_desktop_is_told_through_notify_send(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    harness: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Desktop (notify-send if there): nothing in a message is an option or mark-up."""
     program = tmp_path / "bin" / "notify-send"
@@ -172,9 +173,13 @@ async def test_the_desktop_is_told_through_notify_send(
     program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > "{tmp_path}/shown"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
-    async with mounted("notify", bench):
-        await bench.emit("user:notification", notification_type="error", message="--icon=<b>x</b>")
-        await until(lambda: (tmp_path / "shown").exists() and (tmp_path / "shown").read_text())
+    async with harness.mounted("notify"):
+        await harness.emit(
+            "user:notification", notification_type="error", message="--icon=<b>x</b>"
+        )
+        await wait_for(
+            lambda: bool((tmp_path / "shown").exists() and (tmp_path / "shown").read_text())
+        )
     assert (tmp_path / "shown").read_text().splitlines() == [
         "--app-name=Amplifier",
         "--urgency=critical",
@@ -184,26 +189,26 @@ async def test_the_desktop_is_told_through_notify_send(
     ]
 
 
-async def test_the_same_words_at_once_again_are_said_once(bench: Bench) -> None:
+async def test_the_same_words_at_once_again_are_said_once(harness: Harness) -> None:
     """A burst of the same notification is one."""
     with receiver() as server:
-        async with mounted("notify", bench, {**webhook(server.url), "min_interval": 60}):
+        async with harness.mounted("notify", {**webhook(server.url), "min_interval": 60}):
             for _ in range(5):
-                await bench.emit("user:notification", notification_type="alert", message="x")
-            await bench.emit("user:notification", notification_type="alert", message="y")
-            await until(lambda: len(server.requests) >= 2)
+                await harness.emit("user:notification", notification_type="alert", message="x")
+            await harness.emit("user:notification", notification_type="alert", message="y")
+            await wait_for(lambda: len(server.requests) >= 2)
     assert sorted(json.loads(body)["message"] for _, _, body in server.requests) == ["x", "y"]
 
 
-async def test_sub_agents_finish_quietly(bench: Bench) -> None:
+async def test_sub_agents_finish_quietly(harness: Harness) -> None:
     """Only the session's own turns call the user back, unless wanted."""
     done = {"status": "success", "duration_ms": 99_000, "session_id": "child"}
     with receiver() as server:
-        async with mounted("notify", bench, webhook(server.url)):
-            await bench.emit("orchestrator:complete", **done)
+        async with harness.mounted("notify", webhook(server.url)):
+            await harness.emit("orchestrator:complete", **done)
         assert server.requests == []
-        async with mounted("notify", bench, {**webhook(server.url), "sub_agents": True}):
-            await bench.emit("orchestrator:complete", **done)
+        async with harness.mounted("notify", {**webhook(server.url), "sub_agents": True}):
+            await harness.emit("orchestrator:complete", **done)
     assert len(server.requests) == 1
 
 
@@ -217,8 +222,10 @@ async def test_sub_agents_finish_quietly(bench: Bench) -> None:
         ({}, "option 'webhooks.0.url' is required"),
     ],
 )
-async def test_bad_options_are_explained(bench: Bench, hook: dict[str, Any], sentence: str) -> None:
+async def test_bad_options_are_explained(
+    harness: Harness, hook: dict[str, Any], sentence: str
+) -> None:
     """Bad config → clear error."""
     with pytest.raises(ModuleLoadError) as caught:
-        await mount(bench, {"webhooks": [hook]})
+        await mount(harness.coordinator, {"webhooks": [hook]})
     assert sentence in str(caught.value)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.models import HookResult
 from amplifier_foundation.policy.territory import Territory
-from tests.foundation.hooks.guarding import before_tool, coordinator_in, mount
+from tests.support.harness import Harness
 
 
 @pytest.fixture
@@ -32,9 +32,9 @@ def tree(tmp_path: Path) -> Path:
 
 
 async def write(directory: Path, path: Any, **config: Any) -> HookResult:
-    coordinator = coordinator_in(directory)
-    await mount("production_guard", coordinator, config)
-    return await before_tool(coordinator, "Write", {"file_path": path, "content": "x"})
+    harness = Harness(directory)
+    await harness.mount("production_guard", config)
+    return await harness.answer("Write", {"file_path": path, "content": "x"})
 
 
 TRICKS = [
@@ -133,31 +133,27 @@ async def test_a_glob_whose_own_beginning_is_a_symlink_still_guards(tmp_path: Pa
 @pytest.mark.parametrize("key", ["file_path", "path", "notebook_path"])
 async def test_every_writing_tool_is_covered(tree: Path, tool: str, key: str) -> None:
     """Write, Edit, MultiEdit and NotebookEdit, whichever name they give the path."""
-    coordinator = coordinator_in(tree)
-    await mount("production_guard", coordinator)
-    assert (await before_tool(coordinator, tool, {key: "link/x"})).action == "ask_user"
+    harness = Harness(tree)
+    await harness.mount("production_guard")
+    assert (await harness.answer(tool, {key: "link/x"})).action == "ask_user"
     nested = {"edits": [{key: "safe/x"}, {"more": {key: "production/x"}}]}
-    assert (await before_tool(coordinator, tool, nested)).action == "ask_user"
+    assert (await harness.answer(tool, nested)).action == "ask_user"
 
 
 async def test_reading_is_not_asked_about(tree: Path) -> None:
     """Only writes are guarded."""
-    coordinator = coordinator_in(tree)
-    await mount("production_guard", coordinator)
-    assert (
-        await before_tool(coordinator, "Read", {"file_path": "production/x"})
-    ).action == "continue"
+    harness = Harness(tree)
+    await harness.mount("production_guard")
+    assert (await harness.answer("Read", {"file_path": "production/x"})).action == "continue"
 
 
 async def test_tools_and_their_keys_are_configurable(tree: Path) -> None:
     """`tools` maps tool globs to one key or several."""
-    coordinator = coordinator_in(tree)
-    await mount("production_guard", coordinator, {"tools": {"mcp__*__put": "target"}, "shell": {}})
-    result = await before_tool(coordinator, "mcp__disk__put", {"target": "production/x"})
+    harness = Harness(tree)
+    await harness.mount("production_guard", {"tools": {"mcp__*__put": "target"}, "shell": {}})
+    result = await harness.answer("mcp__disk__put", {"target": "production/x"})
     assert result.action == "ask_user"
-    assert (
-        await before_tool(coordinator, "Write", {"file_path": "production/x"})
-    ).action == "continue"
+    assert (await harness.answer("Write", {"file_path": "production/x"})).action == "continue"
 
 
 @pytest.mark.parametrize(
@@ -181,9 +177,9 @@ async def test_shell_commands_that_name_a_guarded_path_are_asked_about(
     tree: Path, command: str
 ) -> None:
     """A write is a write, also through the shell."""
-    coordinator = coordinator_in(tree)
-    await mount("production_guard", coordinator)
-    assert (await before_tool(coordinator, "Bash", {"command": command})).action == "ask_user"
+    harness = Harness(tree)
+    await harness.mount("production_guard")
+    assert (await harness.answer("Bash", {"command": command})).action == "ask_user"
 
 
 @pytest.mark.parametrize(
@@ -191,9 +187,9 @@ async def test_shell_commands_that_name_a_guarded_path_are_asked_about(
 )
 async def test_shell_commands_that_only_look_pass(tree: Path, command: str) -> None:
     """Reading production is not writing to it."""
-    coordinator = coordinator_in(tree)
-    await mount("production_guard", coordinator)
-    assert (await before_tool(coordinator, "Bash", {"command": command})).action == "continue"
+    harness = Harness(tree)
+    await harness.mount("production_guard")
+    assert (await harness.answer("Bash", {"command": command})).action == "continue"
 
 
 async def test_the_action_can_be_a_denial(tree: Path) -> None:
@@ -207,7 +203,7 @@ async def test_the_action_can_be_a_denial(tree: Path) -> None:
 async def test_patterns_that_guard_nothing_are_refused(tmp_path: Path, patterns: list[str]) -> None:
     """A guard without a territory is a mistake, not a choice."""
     with pytest.raises(ModuleLoadError, match="patterns"):
-        await mount("production_guard", coordinator_in(tmp_path), {"patterns": patterns})
+        await Harness(tmp_path).mount("production_guard", {"patterns": patterns})
 
 
 SEGMENTS = st.sampled_from([".", "..", "safe", "link", "production", "deep", "one", "x"])
@@ -222,7 +218,7 @@ def test_a_path_is_guarded_exactly_when_it_really_leads_there(tree: Path, parts:
     lexical = Path(os.path.normpath(tree / path))
     production = tree / "production"
     expected = real.is_relative_to(production) or "production" in lexical.parts
-    hit = Territory(["production/**"], tree).hit(path)
+    hit = Territory(["production/**"], tree).find_hit(path)
     assert (hit is not None) == expected
     if hit:
         assert hit.resolved == real

@@ -11,17 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_foundation.hooks.progress_monitor import (
-    Call,
-    Config,
-    ProgressMonitor,
+from amplifier_foundation.hooks.progress_monitor import mount
+from amplifier_foundation.hooks.progress_monitor.calls import Call, compute_fingerprint
+from amplifier_foundation.hooks.progress_monitor.concern import (
+    count_repeats,
     find_concern,
-    fingerprint,
-    mount,
-    trailing_cycle,
-    trailing_repeats,
+    find_cycle,
 )
-from tests.foundation.hooks.observing import Bench, mounted
+from amplifier_foundation.hooks.progress_monitor.config import Config
+from amplifier_foundation.hooks.progress_monitor.monitor import ProgressMonitor
+from tests.support.harness import Harness
 
 
 def call(name: str, tool: str = "Bash") -> Call:
@@ -33,12 +32,12 @@ def calls(names: str, tool: str = "Bash") -> list[Call]:
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    return Bench(tmp_path)
+def harness(tmp_path: Path) -> Harness:
+    return Harness(tmp_path)
 
 
-async def injected(bench: Bench, tool: str, given: dict[str, Any]) -> str | None:
-    return (await bench.tool(tool, given))[-1].context_injection
+async def injected(harness: Harness, tool: str, given: dict[str, Any]) -> str | None:
+    return (await harness.call(tool, given))[-1].context_injection
 
 
 @pytest.mark.parametrize(
@@ -70,7 +69,7 @@ def test_repeats_and_cycles_are_told_apart(names: str, kind: str | None, stage: 
 @given(st.lists(st.sampled_from("abc"), max_size=40), st.sampled_from(["ab", "abc", "aabc"]))
 def test_any_history_that_ends_in_rounds_is_a_cycle(history: list[str], cycle: str) -> None:
     """A cycle is found whatever came before it."""
-    size, rounds = trailing_cycle(calls("".join(history) + cycle * 3))
+    size, rounds = find_cycle(calls("".join(history) + cycle * 3))
     assert rounds >= 3
     assert size <= len(cycle)
 
@@ -80,7 +79,7 @@ def test_calls_that_all_differ_are_no_concern(numbers: list[int]) -> None:
     """An agent that does something new each time is left alone."""
     history = [call(str(number)) for number in numbers]
     assert find_concern(history, Config()) is None
-    assert trailing_repeats(history) == (1 if numbers else 0)
+    assert count_repeats(history) == (1 if numbers else 0)
 
 
 json_values = st.recursive(
@@ -97,16 +96,20 @@ def test_calls_are_the_same_when_their_inputs_are(
 ) -> None:
     """Same call with same input, whatever the order of its keys."""
     shuffled = dict(reversed(list(copy.deepcopy(one).items())))
-    assert fingerprint(one) == fingerprint(shuffled)
-    assert (fingerprint(one) == fingerprint(other)) == (one == other)
+    assert compute_fingerprint(one) == compute_fingerprint(shuffled)
+    assert (compute_fingerprint(one) == compute_fingerprint(other)) == (one == other)
 
 
 def test_inputs_that_cannot_be_hashed_are_told_apart_too() -> None:
     """Odd inputs are inputs."""
     loop: list[Any] = []
     loop.append(loop)
-    assert fingerprint({"a": {1, 2}}) == fingerprint({"a": {1, 2}}) != fingerprint({"a": {1, 3}})
-    assert fingerprint(loop) == fingerprint(loop)
+    assert (
+        compute_fingerprint({"a": {1, 2}})
+        == compute_fingerprint({"a": {1, 2}})
+        != compute_fingerprint({"a": {1, 3}})
+    )
+    assert compute_fingerprint(loop) == compute_fingerprint(loop)
 
 
 def test_reading_for_ever_is_a_concern_until_something_is_done() -> None:
@@ -119,10 +122,10 @@ def test_reading_for_ever_is_a_concern_until_something_is_done() -> None:
     assert find_concern([*reads, call("x", "Edit")], Config()) is None
 
 
-async def test_nudges_escalate_and_end_in_a_question(bench: Bench) -> None:
+async def test_nudges_escalate_and_end_in_a_question(harness: Harness) -> None:
     """Escalating injected nudges: gentle, firm, and at last an ask_user."""
-    async with mounted("progress_monitor", bench):
-        told = [await bench.tool("Bash", {"command": "make"}) for _ in range(7)]
+    async with harness.mounted("progress_monitor"):
+        told = [await harness.call("Bash", {"command": "make"}) for _ in range(7)]
     nudges = [result[-1].context_injection for result in told[:6]]
     assert [bool(nudge) for nudge in nudges] == [False, False, True, False, True, False]
     assert "Please notice: the same call was made 3 times in a row: Bash(make)" in str(nudges[2])
@@ -132,65 +135,65 @@ async def test_nudges_escalate_and_end_in_a_question(bench: Bench) -> None:
     assert "stuck" in str(told[6][0].approval_prompt)
 
 
-async def test_a_person_who_allows_it_is_not_asked_at_once_again(bench: Bench) -> None:
+async def test_a_person_who_allows_it_is_not_asked_at_once_again(harness: Harness) -> None:
     """Allowed means allowed: the count begins anew."""
-    async with mounted("progress_monitor", bench):
+    async with harness.mounted("progress_monitor"):
         same = {"tool_name": "Bash", "tool_input": {"command": "make"}}
         for _ in range(6):
-            await bench.tool("Bash", {"command": "make"})
-        assert (await bench.emit("tool:pre", **same)).action == "ask_user"
-        await bench.emit("tool:post", **same, success=True, tool_result={})
-        assert (await bench.emit("tool:pre", **same)).action == "continue"
+            await harness.call("Bash", {"command": "make"})
+        assert (await harness.emit("tool:pre", **same)).action == "ask_user"
+        await harness.emit("tool:post", **same, success=True, tool_result={})
+        assert (await harness.emit("tool:pre", **same)).action == "continue"
 
 
-async def test_deny_holds_until_the_agent_does_something_else(bench: Bench) -> None:
+async def test_deny_holds_until_the_agent_does_something_else(harness: Harness) -> None:
     """At last an ask_user or deny, by config."""
     config = {"repeats": [2, 3, 4], "last_resort": "deny"}
-    async with mounted("progress_monitor", bench, config):
-        answers = [(await bench.tool("Bash", {"command": "make"}))[0] for _ in range(6)]
-        other = await bench.tool("Bash", {"command": "ls"})
-        again = await bench.tool("Bash", {"command": "make"})
+    async with harness.mounted("progress_monitor", config):
+        answers = [(await harness.call("Bash", {"command": "make"}))[0] for _ in range(6)]
+        other = await harness.call("Bash", {"command": "ls"})
+        again = await harness.call("Bash", {"command": "make"})
     assert [answer.action for answer in answers] == ["continue"] * 3 + ["deny"] * 3
     assert "4 times in a row" in str(answers[3].reason)
     assert (other[0].action, again[0].action) == ("continue", "continue")
 
 
-async def test_without_last_resort_nothing_is_ever_stopped(bench: Bench) -> None:
+async def test_without_last_resort_nothing_is_ever_stopped(harness: Harness) -> None:
     """`last_resort: none` only nudges."""
-    async with mounted("progress_monitor", bench, {"last_resort": "none"}):
-        answers = [(await bench.tool("Bash", {"command": "make"}))[0].action for _ in range(30)]
+    async with harness.mounted("progress_monitor", {"last_resort": "none"}):
+        answers = [(await harness.call("Bash", {"command": "make"}))[0].action for _ in range(30)]
     assert set(answers) == {"continue"}
 
 
-async def test_a_call_that_guards_keep_refusing_counts_too(bench: Bench) -> None:
+async def test_a_call_that_guards_keep_refusing_counts_too(harness: Harness) -> None:
     """An agent that hammers on a closed door is told at its next request."""
-    async with mounted("progress_monitor", bench):
+    async with harness.mounted("progress_monitor"):
         for _ in range(3):
-            await bench.emit("tool:pre", tool_name="Bash", tool_input={"command": "rm -rf /"})
-        result = await bench.emit("provider:request", messages=[])
+            await harness.emit("tool:pre", tool_name="Bash", tool_input={"command": "rm -rf /"})
+        result = await harness.emit("provider:request", messages=[])
     assert "3 times in a row" in str(result.context_injection)
 
 
-async def test_a_new_prompt_and_a_sub_agent_have_counts_of_their_own(bench: Bench) -> None:
+async def test_a_new_prompt_and_a_sub_agent_have_counts_of_their_own(harness: Harness) -> None:
     """Turns and sessions are followed each for itself."""
     same = {"tool_name": "Read", "tool_input": {"file_path": "a"}}
-    async with mounted("progress_monitor", bench):
+    async with harness.mounted("progress_monitor"):
         for _ in range(2):
-            await bench.emit("tool:pre", **same)
-            await bench.emit("tool:pre", **same, session_id="child", parent_id="session-1")
-        await bench.emit("prompt:submit", prompt="next")
-        await bench.emit("tool:pre", **same)
-        own = await bench.emit("provider:request", messages=[])
-        await bench.emit("tool:pre", **same, session_id="child")
-        child = await bench.emit("provider:request", messages=[], session_id="child")
+            await harness.emit("tool:pre", **same)
+            await harness.emit("tool:pre", **same, session_id="child", parent_id="test-session")
+        await harness.emit("prompt:submit", prompt="next")
+        await harness.emit("tool:pre", **same)
+        own = await harness.emit("provider:request", messages=[])
+        await harness.emit("tool:pre", **same, session_id="child")
+        child = await harness.emit("provider:request", messages=[], session_id="child")
     assert own.context_injection is None
     assert "3 times" in str(child.context_injection)
 
 
-async def test_progress_is_shown_no_more_often_than_the_interval(bench: Bench) -> None:
+async def test_progress_is_shown_no_more_often_than_the_interval(harness: Harness) -> None:
     """Progress of the run for the user, with sensible throttling."""
     now = 100.0
-    monitor = ProgressMonitor(bench, Config(interval=10), clock=lambda: now)
+    monitor = ProgressMonitor(harness.coordinator, Config(interval=10), clock=lambda: now)
     shown = []
     await monitor.on_prompt("prompt:submit", {})
     for number in range(60):
@@ -208,22 +211,22 @@ async def test_progress_is_shown_no_more_often_than_the_interval(bench: Bench) -
     assert finished.user_message == "Finished: 60 tool calls in 60 s (60 Edit), 1 failed"
 
 
-async def test_a_short_turn_is_not_commented(bench: Bench) -> None:
+async def test_a_short_turn_is_not_commented(harness: Harness) -> None:
     """Nobody needs a summary of two seconds."""
-    async with mounted("progress_monitor", bench):
-        await bench.emit("prompt:submit", prompt="hi")
-        await bench.tool("Read", {"file_path": "a"})
-        assert (await bench.emit("orchestrator:complete", status="success")).user_message is None
+    async with harness.mounted("progress_monitor"):
+        await harness.emit("prompt:submit", prompt="hi")
+        await harness.call("Read", {"file_path": "a"})
+        assert (await harness.emit("orchestrator:complete", status="success")).user_message is None
 
 
 @pytest.mark.parametrize("steps", [[5, 3, 1], [3, 3, 3], [1, 2], [1, 2, 3], [3, 5, 1000]])
-async def test_steps_that_do_not_rise_are_refused(bench: Bench, steps: list[int]) -> None:
+async def test_steps_that_do_not_rise_are_refused(harness: Harness, steps: list[int]) -> None:
     """Bad config → clear error."""
     with pytest.raises(ModuleLoadError, match=r"hooks-progress-monitor: option 'repeats"):
-        await mount(bench, {"repeats": steps})
+        await mount(harness.coordinator, {"repeats": steps})
 
 
-async def test_a_check_can_be_turned_off(bench: Bench) -> None:
+async def test_a_check_can_be_turned_off(harness: Harness) -> None:
     """An empty list turns a check off."""
-    async with mounted("progress_monitor", bench, {"repeats": []}):
-        assert [await injected(bench, "Bash", {"command": "x"}) for _ in range(9)] == [None] * 9
+    async with harness.mounted("progress_monitor", {"repeats": []}):
+        assert [await injected(harness, "Bash", {"command": "x"}) for _ in range(9)] == [None] * 9

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.models import HookResult
 from amplifier_foundation.hooks.rate_limit import Bucket, Config, Limit, RateLimiter
-from tests.foundation.hooks.guarding import before_tool, coordinator_in, mount
+from tests.support.harness import Harness
 
 
 class Clock:
@@ -126,7 +126,7 @@ def test_never_more_than_burst_plus_rate(
     bucket, now, passed = Bucket.full(limit, 0.0), 0.0, 0
     for pause in pauses:
         now += pause
-        while bucket.wait(now) <= 0 and passed < 10_000:
+        while bucket.compute_wait(now) <= 0 and passed < 10_000:
             bucket.take()
             passed += 1
     assert passed <= burst + limit.rate * now + 0.01
@@ -134,21 +134,21 @@ def test_never_more_than_burst_plus_rate(
 
 async def test_it_limits_real_tool_calls(tmp_path: Path) -> None:
     """Mounted on a session's registry."""
-    coordinator = coordinator_in(tmp_path)
-    await mount("rate_limit", coordinator, {"tools": {"Bash": {"calls": 2}}})
-    answers = [(await before_tool(coordinator, "Bash", {})).action for _ in range(4)]
+    harness = Harness(tmp_path)
+    await harness.mount("rate_limit", {"tools": {"Bash": {"calls": 2}}})
+    answers = [(await harness.answer("Bash", {})).action for _ in range(4)]
     assert answers == ["continue", "continue", "deny", "deny"]
 
 
 async def test_a_call_that_a_guard_denies_is_not_counted(tmp_path: Path) -> None:
     """It stands behind the guards."""
-    coordinator = coordinator_in(tmp_path)
-    await mount("rate_limit", coordinator, {"overall": {"calls": 1}})
-    await mount("command_guard", coordinator)
+    harness = Harness(tmp_path)
+    await harness.mount("rate_limit", {"overall": {"calls": 1}})
+    await harness.mount("command_guard")
     for _ in range(3):
-        denied = await before_tool(coordinator, "Bash", {"command": "rm -rf /"})
+        denied = await harness.answer("Bash", {"command": "rm -rf /"})
         assert "[recursive-delete]" in (denied.reason or "")
-    assert (await before_tool(coordinator, "Bash", {"command": "ls"})).action == "continue"
+    assert (await harness.answer("Bash", {"command": "ls"})).action == "continue"
 
 
 @pytest.mark.parametrize(
@@ -167,4 +167,4 @@ async def test_a_call_that_a_guard_denies_is_not_counted(tmp_path: Path) -> None
 async def test_a_limit_that_limits_nothing_is_refused(tmp_path: Path, config: Any) -> None:
     """Bad limits are clear errors at load."""
     with pytest.raises(ModuleLoadError, match="hooks-rate-limit: option"):
-        await mount("rate_limit", coordinator_in(tmp_path), config)
+        await Harness(tmp_path).mount("rate_limit", config)

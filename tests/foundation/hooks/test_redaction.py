@@ -19,7 +19,7 @@ from amplifier_foundation.hooks.redaction import FIELDS
 from amplifier_foundation.policy.patterns import PatternSet, compile_pattern
 from amplifier_foundation.policy.redactor import Redactor
 from amplifier_foundation.policy.secret_shapes import SHAPES
-from tests.foundation.hooks.guarding import before_tool, coordinator_in, mount
+from tests.support.harness import Harness
 
 REDACTOR = Redactor(SHAPES, "test", "[REDACTED:{name}]")
 TOGETHER = PatternSet(list(SHAPES.values()), "test")
@@ -181,7 +181,7 @@ def test_a_secret_is_replaced_by_the_name_of_its_shape(name: str) -> None:
         "key-value": "password=hunter2",
     }
     text = f"before {examples[name]} behind"
-    found = REDACTOR.text(text)
+    found = REDACTOR.redact_text(text)
     assert f"[REDACTED:{name}]" in found
     assert found.startswith("before ")
     assert found.endswith(" behind")
@@ -191,9 +191,9 @@ def test_a_secret_is_replaced_by_the_name_of_its_shape(name: str) -> None:
 def test_no_secret_stays_in_a_text(framed: tuple[str, str]) -> None:
     """Generated secrets at every position of a text: none left, and nothing found twice."""
     secret, text = framed
-    clean = REDACTOR.text(text)
+    clean = REDACTOR.redact_text(text)
     assert hidden_part(secret) not in clean
-    assert REDACTOR.text(clean) == clean
+    assert REDACTOR.redact_text(clean) == clean
 
 
 @given(st.data())
@@ -203,7 +203,7 @@ def test_no_secret_stays_in_nested_data(data: Any) -> None:
     leaves = SCALARS | st.sampled_from([text for _, text in pairs])
     value = data.draw(nested(leaves))
     value = [value, {text: {"deep": [(text,)]} for _, text in pairs}]
-    clean = everything_in(REDACTOR.data(value))
+    clean = everything_in(REDACTOR.redact(value))
     for secret, _ in pairs:
         assert hidden_part(secret) not in clean
 
@@ -215,22 +215,24 @@ def test_no_secret_stays_in_nested_data(data: Any) -> None:
 )
 def test_data_without_secrets_is_the_very_same_object(value: Any) -> None:
     """Values that no hook touched keep their identity."""
-    assert REDACTOR.data(value) is value
+    assert REDACTOR.redact(value) is value
 
 
 @given(st.text())
 def test_any_text_survives(text: str) -> None:
     """Lone surrogates, controls, anything: no text makes it raise."""
-    REDACTOR.text(text)
-    assert REDACTOR.text("a\udc80 password=hunter22 \ud800").count("[REDACTED:key-value]") == 1
+    REDACTOR.redact_text(text)
+    assert (
+        REDACTOR.redact_text("a\udc80 password=hunter22 \ud800").count("[REDACTED:key-value]") == 1
+    )
 
 
 @given(st.text(max_size=300), st.lists(framed_secrets(), max_size=3))
 def test_the_one_pass_search_finds_what_each_pattern_finds(text: str, framed: list[Any]) -> None:
     """Looking for all patterns at once overlooks none."""
     whole = text.join(part for _, part in framed) + text
-    together = [number for number, _ in TOGETHER.candidates(whole)]
-    assert together == [number for number, one in enumerate(ALONE) if one.found_in(whole)]
+    together = [number for number, _ in TOGETHER.find_candidates(whole)]
+    assert together == [number for number, one in enumerate(ALONE) if one.occurs_in(whole)]
 
 
 @pytest.mark.parametrize(
@@ -254,14 +256,14 @@ def test_the_one_pass_search_finds_what_each_pattern_finds(text: str, framed: li
 )
 def test_programs_about_secrets_are_not_secrets(code: str) -> None:
     """Source code must survive, or agents could not edit it."""
-    assert REDACTOR.text(code) == code
+    assert REDACTOR.redact_text(code) == code
 
 
 def test_a_value_under_a_secret_key_is_hidden_whatever_it_looks_like() -> None:
     """key=value also means the keys of nested data."""
     given_data = {"password": "plain words", "user": "me", "deep": [{"api_key": b"abcdef", "n": 1}]}
     mark = "[REDACTED:key-value]"
-    assert REDACTOR.data(given_data) == {
+    assert REDACTOR.redact(given_data) == {
         "password": mark,
         "user": "me",
         "deep": [{"api_key": mark.encode(), "n": 1}],
@@ -274,13 +276,13 @@ def test_depth_and_cycles_stop_nothing() -> None:
     deep: Any = token
     for _ in range(10_000):
         deep = [deep]
-    clean = REDACTOR.data(deep)
+    clean = REDACTOR.redact(deep)
     while isinstance(clean, list):
         clean = clean[0]
     assert clean == "[REDACTED:github-token]"
     cyclic: dict[str, Any] = {"t": token}
     cyclic["self"] = [cyclic]
-    copy = REDACTOR.data(cyclic)
+    copy = REDACTOR.redact(cyclic)
     assert copy["t"] == "[REDACTED:github-token]"
     assert copy["self"][0] is copy
     assert cyclic["t"] == token
@@ -299,7 +301,7 @@ def test_every_kind_of_container_keeps_its_kind() -> None:
         bytearray(token.encode()),
         Message(role="user", content=token),
     )
-    clean = REDACTOR.data(value)
+    clean = REDACTOR.redact(value)
     assert clean[0] == {mark, "b"}
     assert clean[1] == frozenset({mark})
     assert clean[2] == point(mark, 1)
@@ -311,7 +313,7 @@ def test_every_kind_of_container_keeps_its_kind() -> None:
 
 def test_two_secret_keys_do_not_swallow_each_other() -> None:
     """Keys that become the same name keep their values apart."""
-    clean = REDACTOR.data({"ghp_" + letter * 36: letter for letter in "abc"})
+    clean = REDACTOR.redact({"ghp_" + letter * 36: letter for letter in "abc"})
     assert list(clean.values()) == ["a", "b", "c"]
 
 
@@ -331,7 +333,7 @@ def test_two_secret_keys_do_not_swallow_each_other() -> None:
 def test_hostile_texts_cannot_stall(text: str) -> None:
     """The time grows no faster than the text."""
     start = time.perf_counter()
-    REDACTOR.text(text)
+    REDACTOR.redact_text(text)
     assert time.perf_counter() - start < 5
 
 
@@ -339,7 +341,7 @@ def test_hostile_texts_cannot_stall(text: str) -> None:
 def test_hostile_own_patterns_cannot_stall(pattern: str) -> None:
     """Own patterns run on the linear-time engine, too."""
     start = time.perf_counter()
-    assert not compile_pattern(pattern, "test").found_in("a" * 100_000 + "b")
+    assert not compile_pattern(pattern, "test").occurs_in("a" * 100_000 + "b")
     assert time.perf_counter() - start < 5
 
 
@@ -361,10 +363,10 @@ PAYLOADS: dict[str, dict[str, Any]] = {
 async def test_each_event_carries_on_without_the_secret(event: str, tmp_path: Path) -> None:
     """Through `modify` on tool input, tool result, prompt, messages and response."""
     token = "ghp_" + "Zz9" * 12
-    coordinator = coordinator_in(tmp_path)
-    await mount("redaction", coordinator)
+    harness = Harness(tmp_path)
+    await harness.mount("redaction")
     data = json.loads(json.dumps(PAYLOADS[event]).replace("SECRET", token))
-    result = await coordinator.hooks.emit(event, data)
+    result = await harness.hooks.emit(event, data)
     assert result.action == "continue"
     assert token not in repr(result.data)
     assert "[REDACTED:github-token]" in repr(result.data)
@@ -374,35 +376,35 @@ async def test_each_event_carries_on_without_the_secret(event: str, tmp_path: Pa
 async def test_later_hooks_and_the_screen_see_no_secret(tmp_path: Path) -> None:
     """Display and trail through the scrubber; hooks behind it see what it left."""
     token = "ghp_" + "Zz9" * 12
-    coordinator = coordinator_in(tmp_path)
+    harness = Harness(tmp_path)
     seen: list[Any] = []
 
     async def spy(event: str, data: dict[str, Any]) -> dict[str, Any]:
         seen.append(data)
         return {"action": "continue", "user_message": f"leaking {token}"}
 
-    coordinator.hooks.register("tool:pre", spy)
-    await mount("redaction", coordinator, {"notify": True})
+    harness.hooks.register("tool:pre", spy)
+    await harness.mount("redaction", {"notify": True})
     call = {"tool_name": "Bash", "tool_input": {"command": f"echo {token}"}}
-    await coordinator.execute_with_hooks("tool:pre", call)
-    shown = repr(coordinator.screen.messages)
+    await harness.coordinator.execute_with_hooks("tool:pre", call)
+    shown = repr(harness.coordinator.screen.messages)
     assert token not in repr(seen)
     assert token not in shown
     assert "leaking [REDACTED:github-token]" in shown
     assert "A secret was replaced in tool_input" in shown
-    assert token not in repr(coordinator.recorded.__dict__)
+    assert token not in repr(harness.coordinator.recorded.__dict__)
 
 
 async def test_tools_that_need_the_secret_can_be_excepted(tmp_path: Path) -> None:
     """`allow_in_tools` leaves the input of these tools alone, and only their input."""
     token = "ghp_" + "Zz9" * 12
-    coordinator = coordinator_in(tmp_path)
-    await mount("redaction", coordinator, {"allow_in_tools": ["vault_*"]})
-    kept = await before_tool(coordinator, "vault_put", {"value": token})
+    harness = Harness(tmp_path)
+    await harness.mount("redaction", {"allow_in_tools": ["vault_*"]})
+    kept = await harness.answer("vault_put", {"value": token})
     assert kept.data is not None
     assert kept.data["tool_input"] == {"value": token}
     result = {"tool_name": "vault_put", "tool_input": {}, "tool_result": {"output": token}}
-    after_tool = await coordinator.hooks.emit("tool:post", result)
+    after_tool = await harness.hooks.emit("tool:post", result)
     assert token not in repr(after_tool.data)
 
 
@@ -411,26 +413,26 @@ async def test_own_patterns_shapes_and_replacement_are_configurable(
 ) -> None:
     """patterns, off, environment and replacement."""
     monkeypatch.setenv("MY_DEPLOY_TOKEN", "a.b*c(d)e+f$g")
-    coordinator = coordinator_in(tmp_path)
+    harness = Harness(tmp_path)
     config = {
         "patterns": {"card": r"\b\d{4}-\d{4}-\d{4}-\d{4}\b", "badge": "badge=(?P<secret>[0-9]+)"},
         "off": ["github-token"],
         "environment": ["MY_*_TOKEN"],
         "replacement": "<{name}>",
     }
-    await mount("redaction", coordinator, config)
+    await harness.mount("redaction", config)
     github = "ghp_" + "a" * 36
     text = f"1111-2222-3333-4444 badge=77 {github} x a.b*c(d)e+f$g y"
-    result = await coordinator.hooks.emit("prompt:submit", {"prompt": text})
+    result = await harness.hooks.emit("prompt:submit", {"prompt": text})
     assert result.data is not None
     assert result.data["prompt"] == f"<card> badge=<badge> {github} x <env-MY_DEPLOY_TOKEN> y"
 
 
 async def test_only_the_wanted_events_are_heard(tmp_path: Path) -> None:
     """`events` narrows it down."""
-    coordinator = coordinator_in(tmp_path)
-    await mount("redaction", coordinator, {"events": ["prompt:submit"]})
-    assert list(coordinator.hooks.list_handlers()) == ["prompt:submit"]
+    harness = Harness(tmp_path)
+    await harness.mount("redaction", {"events": ["prompt:submit"]})
+    assert list(harness.hooks.list_handlers()) == ["prompt:submit"]
 
 
 @pytest.mark.parametrize(
@@ -449,7 +451,7 @@ async def test_a_bad_config_says_what_is_wrong(
 ) -> None:
     """Patterns are compiled at load; their errors say what the engine lacks."""
     with pytest.raises(ModuleLoadError) as refused:
-        await mount("redaction", coordinator_in(tmp_path), config)
+        await Harness(tmp_path).mount("redaction", config)
     assert words in str(refused.value)
 
 

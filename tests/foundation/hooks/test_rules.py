@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.models import HookResult
-from amplifier_foundation.hooks.rules.answer import merge
+from amplifier_foundation.hooks.rules.answer import merge_data
 from amplifier_foundation.hooks.rules.rule import Rule
-from amplifier_foundation.hooks.rules.ruleset import RuleSet, load
-from tests.foundation.hooks.guarding import before_tool, coordinator_in, mount
+from amplifier_foundation.hooks.rules.ruleset import RuleSet, load_rule
+from tests.support.harness import Harness
 
 DENY = {"action": "deny", "reason": "no"}
 
@@ -25,10 +25,10 @@ async def answer(
     directory: Path, rules: str | list[dict[str, Any]], tool: str, tool_input: Any, **config: Any
 ) -> HookResult:
     """What the rules answer to one tool call."""
-    coordinator = coordinator_in(directory)
+    harness = Harness(directory)
     entries = yaml.safe_load(rules) if isinstance(rules, str) else rules
-    await mount("rules", coordinator, {"rules": entries, **config})
-    return await before_tool(coordinator, tool, tool_input)
+    await harness.mount("rules", {"rules": entries, **config})
+    return await harness.answer(tool, tool_input)
 
 
 @pytest.mark.parametrize(
@@ -304,13 +304,13 @@ async def test_an_exception_takes_a_rule_back(tmp_path: Path) -> None:
 
 async def test_a_dry_run_only_reports(tmp_path: Path) -> None:
     """dry-run mode that only reports what it would have done."""
-    coordinator = coordinator_in(tmp_path)
+    harness = Harness(tmp_path)
     rules = [{"name": "no-bash", "tool": "Bash", **DENY, "reason": "never"}]
-    await mount("rules", coordinator, {"rules": rules, "dry_run": True})
+    await harness.mount("rules", {"rules": rules, "dry_run": True})
     call = {"tool_name": "Bash", "tool_input": {"command": "x"}}
-    result = await coordinator.execute_with_hooks("tool:pre", call)
+    result = await harness.coordinator.execute_with_hooks("tool:pre", call)
     assert result.action == "continue"
-    shown = [message for message, _, _ in coordinator.screen.messages]
+    shown = [message for message, _, _ in harness.coordinator.screen.messages]
     assert shown == ["Dry run: the rule 'no-bash' would have answered deny: never"]
     single = await answer(tmp_path, [{**rules[0], "dry_run": True}], "Bash", {})
     assert single.action == "continue"
@@ -333,9 +333,9 @@ async def test_rules_listen_to_any_event_in_either_spelling(
     tmp_path: Path, event: Any, heard: str, applies: bool
 ) -> None:
     """event: a name, a list, a pattern; the spellings of one event are the same event."""
-    coordinator = coordinator_in(tmp_path)
-    await mount("rules", coordinator, {"rules": [{"event": event, **DENY}]})
-    result = await coordinator.hooks.emit(heard, {"tool_name": "x"})
+    harness = Harness(tmp_path)
+    await harness.mount("rules", {"rules": [{"event": event, **DENY}]})
+    result = await harness.hooks.emit(heard, {"tool_name": "x"})
     assert (result.action == "deny") == applies
 
 
@@ -391,18 +391,18 @@ async def test_a_broken_rule_is_named_with_its_key(
 ) -> None:
     """Validated at load with errors naming rule and key and nearest right key."""
     text, *words = broken
-    coordinator = coordinator_in(tmp_path)
+    harness = Harness(tmp_path)
     (tmp_path / "rules.yaml").write_text(text)
     entries = yaml.safe_load(text)
     if not from_file and not all(isinstance(entry, dict) for entry in entries):
         words = ["rules"]
     config = {"file": "rules.yaml"} if from_file else {"rules": entries}
     with pytest.raises(ModuleLoadError) as refused:
-        await mount("rules", coordinator, config)
+        await harness.mount("rules", config)
     message = str(refused.value)
     assert [word for word in words if word not in message] == [], message
     assert "\n" not in message
-    assert not any(coordinator.hooks.list_handlers().values())
+    assert not any(harness.hooks.list_handlers().values())
 
 
 @pytest.mark.parametrize(
@@ -420,7 +420,7 @@ async def test_a_broken_file_is_named(tmp_path: Path, content: str | None, words
     if content is not None:
         (tmp_path / "rules.yaml").write_text(content)
     with pytest.raises(ModuleLoadError) as refused:
-        await mount("rules", coordinator_in(tmp_path), {"file": "rules.yaml"})
+        await Harness(tmp_path).mount("rules", {"file": "rules.yaml"})
     assert words in str(refused.value)
     assert "rules.yaml" in str(refused.value)
 
@@ -433,7 +433,7 @@ NAMES = st.sampled_from(["A", "B", "AB", "mcp__x", "", "Z"])
 def test_the_index_finds_what_a_plain_search_finds(globs: list[str], names: list[str]) -> None:
     """Remembering which rules listen changes nothing but the time."""
     rules = [
-        load(Rule(name=str(number), tool=glob, action="continue"), Path("/"), "test")
+        load_rule(Rule(name=str(number), tool=glob, action="continue"), Path("/"), "test")
         for number, glob in enumerate(globs)
     ]
     index = RuleSet(rules)
@@ -462,9 +462,9 @@ DICTS = st.dictionaries(st.sampled_from("abc"), VALUES, max_size=3)
 def test_changes_are_laid_over_the_data(data: dict[str, Any], changes: dict[str, Any]) -> None:
     """Mappings are joined, everything else is replaced, and the original stays as it was."""
     before = repr(data)
-    result = merge(data, changes)
+    result = merge_data(data, changes)
     assert repr(data) == before
-    assert merge(result, changes) == result
+    assert merge_data(result, changes) == result
     assert set(result) == set(data) | set(changes)
 
 

@@ -13,22 +13,23 @@ import pytest
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.models import HookResult
-from amplifier_foundation.hooks.test_runner import Config, judge, mount, summarise
+from amplifier_core.testing import wait_for
+from amplifier_foundation.hooks.test_runner import Config, mount, read_outcome, summarize_output
 from amplifier_foundation.machine.process import CommandOutcome
-from tests.foundation.hooks.observing import Bench, mounted, until
+from tests.support.harness import Harness
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    return Bench(tmp_path)
+def harness(tmp_path: Path) -> Harness:
+    return Harness(tmp_path)
 
 
-async def edit(bench: Bench, path: str = "app.py") -> None:
-    await bench.emit("tool:post", tool_name="Edit", tool_input={"file_path": path}, success=True)
+async def edit(harness: Harness, path: str = "app.py") -> None:
+    await harness.emit("tool:post", tool_name="Edit", tool_input={"file_path": path}, success=True)
 
 
-async def request(bench: Bench) -> HookResult:
-    return await bench.emit("provider:request", messages=[])
+async def request(harness: Harness) -> HookResult:
+    return await harness.emit("provider:request", messages=[])
 
 
 def counting(tmp_path: Path, code: int = 0) -> str:
@@ -41,21 +42,21 @@ def runs(tmp_path: Path) -> int:
 
 
 async def test_real_pytest_failures_reach_the_agent_and_so_does_the_repair(
-    bench: Bench, tmp_path: Path
+    harness: Harness, tmp_path: Path
 ) -> None:
     """Runs the configured test command after edits, injects a short failure summary."""
     test = tmp_path / "test_sum.py"
     test.write_text("def test_sum():\n    assert 1 + 1 == 3\n")
     quick = ["env", "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1"]
     command = [*quick, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test)]
-    async with mounted("test_runner", bench, {"command": command, "when": "request"}):
-        await edit(bench)
-        failing = await request(bench)
-        await edit(bench)
-        unchanged = await request(bench)
+    async with harness.mounted("test_runner", {"command": command, "when": "request"}):
+        await edit(harness)
+        failing = await request(harness)
+        await edit(harness)
+        unchanged = await request(harness)
         test.write_text("def test_sum():\n    assert 1 + 1 == 2\n")
-        await edit(bench)
-        repaired = await request(bench)
+        await edit(harness)
+        repaired = await request(harness)
     text = str(failing.context_injection)
     assert text.startswith("The tests fail after your edits (env)")
     assert "test_sum.py::test_sum" in text
@@ -66,77 +67,77 @@ async def test_real_pytest_failures_reach_the_agent_and_so_does_the_repair(
     assert "Tests pass" in str(repaired.user_message)
 
 
-async def test_many_edits_are_one_run(bench: Bench, tmp_path: Path) -> None:
+async def test_many_edits_are_one_run(harness: Harness, tmp_path: Path) -> None:
     """Debounced: the edits of one reply are tested together."""
-    async with mounted("test_runner", bench, {"command": counting(tmp_path), "when": "request"}):
+    async with harness.mounted("test_runner", {"command": counting(tmp_path), "when": "request"}):
         for _ in range(5):
-            await edit(bench)
-        await request(bench)
-        await request(bench)
+            await edit(harness)
+        await request(harness)
+        await request(harness)
     assert runs(tmp_path) == 1
 
 
-async def test_at_the_end_of_the_turn_by_config(bench: Bench, tmp_path: Path) -> None:
+async def test_at_the_end_of_the_turn_by_config(harness: Harness, tmp_path: Path) -> None:
     """Debounced per turn / at orchestrator level by config."""
     config = {"command": counting(tmp_path, 1), "when": "turn"}
-    async with mounted("test_runner", bench, config):
-        await edit(bench)
-        assert (await request(bench)).action == "continue"
+    async with harness.mounted("test_runner", config):
+        await edit(harness)
+        assert (await request(harness)).action == "continue"
         assert runs(tmp_path) == 0
-        result = await bench.emit("orchestrator:complete", status="success")
+        result = await harness.emit("orchestrator:complete", status="success")
     assert runs(tmp_path) == 1
     assert "The tests fail" in str(result.context_injection)
 
 
-async def test_in_the_background_nobody_waits(bench: Bench, tmp_path: Path) -> None:
+async def test_in_the_background_nobody_waits(harness: Harness, tmp_path: Path) -> None:
     """Observers never slow the agent: the result comes with a later request."""
     config = {"command": f"sleep 1; {counting(tmp_path, 1)}", "debounce": 0.05}
-    async with mounted("test_runner", bench, config):
+    async with harness.mounted("test_runner", config):
         started = time.monotonic()
-        await edit(bench)
-        await edit(bench)
-        assert (await request(bench)).action == "continue"
+        await edit(harness)
+        await edit(harness)
+        assert (await request(harness)).action == "continue"
         assert time.monotonic() - started < 0.9
-        await until(lambda: runs(tmp_path))
+        await wait_for(lambda: bool(runs(tmp_path)))
         await asyncio.sleep(0.5)
-        result = await request(bench)
+        result = await request(harness)
     assert "The tests fail" in str(result.context_injection)
     assert runs(tmp_path) == 1
 
 
-async def test_an_edit_ends_the_run_that_it_outdates(bench: Bench, tmp_path: Path) -> None:
+async def test_an_edit_ends_the_run_that_it_outdates(harness: Harness, tmp_path: Path) -> None:
     """What an earlier run finds is out of date already."""
     config = {"command": f"sleep 0.5; {counting(tmp_path)}", "debounce": 0}
-    async with mounted("test_runner", bench, config):
-        await edit(bench)
+    async with harness.mounted("test_runner", config):
+        await edit(harness)
         await asyncio.sleep(0.2)
-        await edit(bench)
-        await until(lambda: runs(tmp_path))
+        await edit(harness)
+        await wait_for(lambda: bool(runs(tmp_path)))
         await asyncio.sleep(0.6)
     assert runs(tmp_path) == 1
 
 
-async def test_cleanup_ends_the_run_under_way(bench: Bench, tmp_path: Path) -> None:
+async def test_cleanup_ends_the_run_under_way(harness: Harness, tmp_path: Path) -> None:
     """Clean-up leaves no process."""
     config = {"command": f"echo $$ > {tmp_path}/pid; sleep 60", "debounce": 0}
     pid = tmp_path / "pid"
-    async with mounted("test_runner", bench, config):
-        await edit(bench)
-        await until(lambda: pid.exists() and pid.read_text().strip())
+    async with harness.mounted("test_runner", config):
+        await edit(harness)
+        await wait_for(lambda: bool(pid.exists() and pid.read_text().strip()))
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid.read_text()), 0)
 
 
-async def test_only_edits_of_fitting_files_count(bench: Bench, tmp_path: Path) -> None:
+async def test_only_edits_of_fitting_files_count(harness: Harness, tmp_path: Path) -> None:
     """`files` limits what starts the tests."""
     config = {"command": counting(tmp_path), "when": "request", "files": ["src/**/*.py"]}
-    async with mounted("test_runner", bench, config):
-        await edit(bench, "README.md")
-        await bench.emit("tool:post", tool_name="Read", tool_input={"file_path": "src/a.py"})
-        await request(bench)
+    async with harness.mounted("test_runner", config):
+        await edit(harness, "README.md")
+        await harness.emit("tool:post", tool_name="Read", tool_input={"file_path": "src/a.py"})
+        await request(harness)
         assert runs(tmp_path) == 0
-        await edit(bench, "src/deep/a.py")
-        await request(bench)
+        await edit(harness, "src/deep/a.py")
+        await request(harness)
     assert runs(tmp_path) == 1
 
 
@@ -145,13 +146,13 @@ async def test_only_edits_of_fitting_files_count(bench: Bench, tmp_path: Path) -
     [("sleep 20", "took longer than 0.2 s"), (["no-such-runner"], "Cannot run 'no-such-runner'")],
 )
 async def test_tests_that_cannot_run_are_the_users_business(
-    bench: Bench, command: Any, sentence: str
+    harness: Harness, command: Any, sentence: str
 ) -> None:
     """The agent is told of failures of its code, not of the machinery."""
     config = {"command": command, "when": "request", "timeout": 0.2}
-    async with mounted("test_runner", bench, config):
-        await edit(bench)
-        result = await request(bench)
+    async with harness.mounted("test_runner", config):
+        await edit(harness)
+        result = await request(harness)
     assert result.action == "continue"
     assert sentence in str(result.user_message)
 
@@ -173,7 +174,7 @@ def outcome(stdout: str, code: int = 1) -> CommandOutcome:
 )
 def test_the_summary_names_the_failures_of_many_runners(printed: str, kept: str) -> None:
     """A short failure summary, whichever the runner."""
-    summary = summarise(outcome(printed), 3000)
+    summary = summarize_output(outcome(printed), 3000)
     assert kept in summary
     assert "PASS" not in summary
     assert "ok 1" not in summary.replace("not ok", "")
@@ -182,17 +183,18 @@ def test_the_summary_names_the_failures_of_many_runners(printed: str, kept: str)
 def test_a_flood_of_failures_is_cut_and_times_do_not_make_them_new() -> None:
     """Short, and the same when it is the same."""
     flood = "\n".join(f"FAILED t.py::test_{number}" for number in range(500))
-    assert len(summarise(outcome(flood), 3000)) <= 3000
+    assert len(summarize_output(outcome(flood), 3000)) <= 3000
     config = Config(command="x")
     first, second = (
-        judge(outcome(f"FAILED a\n1 failed in {seconds}s"), config) for seconds in ("0.12", "3.4")
+        read_outcome(outcome(f"FAILED a\n1 failed in {seconds}s"), config)
+        for seconds in ("0.12", "3.4")
     )
     assert first.same_as(second)
 
 
-async def test_a_command_is_required(bench: Bench) -> None:
+async def test_a_command_is_required(harness: Harness) -> None:
     """Bad config → clear error."""
     with pytest.raises(ModuleLoadError, match="hooks-test-runner: option 'command' is required"):
-        await mount(bench, {})
+        await mount(harness.coordinator, {})
     with pytest.raises(ModuleLoadError, match="must be a command line such as 'pytest -q'"):
-        await mount(bench, {"command": []})
+        await mount(harness.coordinator, {"command": []})

@@ -10,8 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_foundation.hooks.todo_display import Todo, mount, read_todos, reminder, selected
-from tests.foundation.hooks.observing import Bench, mounted
+from amplifier_foundation.hooks.todo_display import (
+    Todo,
+    format_reminder,
+    mount,
+    read_todos,
+    select_items,
+)
+from tests.support.harness import Harness
 
 LIST = [
     {"content": "Read the code", "status": "completed", "activeForm": "Reading the code"},
@@ -21,15 +27,15 @@ LIST = [
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Any:
-    return Bench(tmp_path)
+def harness(tmp_path: Path) -> Any:
+    return Harness(tmp_path)
 
 
-async def test_the_agent_sees_the_list_and_it_is_never_stored(bench: Any) -> None:
+async def test_the_agent_sees_the_list_and_it_is_never_stored(harness: Any) -> None:
     """Todo list as ephemeral context for the agent on provider:request."""
-    bench.todo_state = LIST
-    async with mounted("todo_display", bench):
-        result = await bench.emit("provider:request", messages=[])
+    harness.coordinator.todo_state = LIST
+    async with harness.mounted("todo_display"):
+        result = await harness.emit("provider:request", messages=[])
     assert result.action == "inject_context"
     assert result.ephemeral
     assert str(result.context_injection).splitlines()[:4] == [
@@ -41,59 +47,59 @@ async def test_the_agent_sees_the_list_and_it_is_never_stored(bench: Any) -> Non
 
 
 @pytest.mark.parametrize("placed", [True, False])
-async def test_where_the_reminder_goes_is_configured(bench: Any, placed: bool) -> None:
+async def test_where_the_reminder_goes_is_configured(harness: Any, placed: bool) -> None:
     """append_to_last_tool_result by config."""
-    bench.todo_state = LIST
-    async with mounted("todo_display", bench, {"append_to_last_tool_result": placed}):
-        result = await bench.emit("provider:request", messages=[])
+    harness.coordinator.todo_state = LIST
+    async with harness.mounted("todo_display", {"append_to_last_tool_result": placed}):
+        result = await harness.emit("provider:request", messages=[])
     assert result.append_to_last_tool_result is placed
 
 
-async def test_the_user_sees_the_list_when_it_changes_and_only_then(bench: Any) -> None:
+async def test_the_user_sees_the_list_when_it_changes_and_only_then(harness: Any) -> None:
     """As a progress display for the user when it changes."""
-    async with mounted("todo_display", bench):
-        assert (await bench.tool("Read", {}))[-1].user_message is None
-        bench.todo_state = [dict(todo) for todo in LIST]
-        shown = (await bench.tool("Todo", {}))[-1].user_message
-        assert (await bench.tool("Read", {}))[-1].user_message is None
-        bench.todo_state[1]["status"] = "completed"
-        changed = (await bench.tool("Todo", {}))[-1].user_message
+    async with harness.mounted("todo_display"):
+        assert (await harness.call("Read", {}))[-1].user_message is None
+        harness.coordinator.todo_state = [dict(todo) for todo in LIST]
+        shown = (await harness.call("Todo", {}))[-1].user_message
+        assert (await harness.call("Read", {}))[-1].user_message is None
+        harness.coordinator.todo_state[1]["status"] = "completed"
+        changed = (await harness.call("Todo", {}))[-1].user_message
     assert shown == "Todo ███░░░░░░░ 1/3\n✓ Read the code\n▶ Fixing the bug\n○ Run the tests"
     assert str(changed).startswith("Todo ██████░░░░ 2/3")
 
 
 @pytest.mark.parametrize("state", [None, [], "text", [1, None], [{"content": ""}], {"a": 1}])
-async def test_no_list_is_no_reminder(bench: Any, state: Any) -> None:
+async def test_no_list_is_no_reminder(harness: Any, state: Any) -> None:
     """Whatever todo_state holds, an empty list says nothing."""
-    bench.todo_state = state
-    async with mounted("todo_display", bench):
-        assert (await bench.emit("provider:request", messages=[])).action == "continue"
+    harness.coordinator.todo_state = state
+    async with harness.mounted("todo_display"):
+        assert (await harness.emit("provider:request", messages=[])).action == "continue"
 
 
-async def test_a_finished_list_is_no_reminder_unless_wanted(bench: Any) -> None:
+async def test_a_finished_list_is_no_reminder_unless_wanted(harness: Any) -> None:
     """When all is done there is nothing to remember."""
-    bench.todo_state = [{"content": "x", "status": "completed"}]
-    async with mounted("todo_display", bench):
-        assert (await bench.emit("provider:request")).action == "continue"
-    async with mounted("todo_display", bench, {"hide_when_done": False}):
-        assert (await bench.emit("provider:request")).action == "inject_context"
+    harness.coordinator.todo_state = [{"content": "x", "status": "completed"}]
+    async with harness.mounted("todo_display"):
+        assert (await harness.emit("provider:request")).action == "continue"
+    async with harness.mounted("todo_display", {"hide_when_done": False}):
+        assert (await harness.emit("provider:request")).action == "inject_context"
 
 
-async def test_a_sub_agent_does_not_get_its_parents_list(bench: Any) -> None:
+async def test_a_sub_agent_does_not_get_its_parents_list(harness: Any) -> None:
     """A child has a list of its own."""
-    bench.todo_state = LIST
-    async with mounted("todo_display", bench):
-        assert (await bench.emit("provider:request", session_id="child")).action == "continue"
+    harness.coordinator.todo_state = LIST
+    async with harness.mounted("todo_display"):
+        assert (await harness.emit("provider:request", session_id="child")).action == "continue"
 
 
-async def test_either_half_can_be_turned_off(bench: Any) -> None:
+async def test_either_half_can_be_turned_off(harness: Any) -> None:
     """`inject` and `show` are separate."""
-    bench.todo_state = LIST
-    async with mounted("todo_display", bench, {"inject": False}):
-        assert (await bench.emit("provider:request")).action == "continue"
-    async with mounted("todo_display", bench, {"show": False}):
-        bench.todo_state = []
-        assert (await bench.tool("Todo", {}))[-1].user_message is None
+    harness.coordinator.todo_state = LIST
+    async with harness.mounted("todo_display", {"inject": False}):
+        assert (await harness.emit("provider:request")).action == "continue"
+    async with harness.mounted("todo_display", {"show": False}):
+        harness.coordinator.todo_state = []
+        assert (await harness.call("Todo", {}))[-1].user_message is None
 
 
 statuses = st.sampled_from(["pending", "in_progress", "completed", "odd", None])
@@ -104,12 +110,12 @@ entries = st.fixed_dictionaries({"content": st.text(max_size=400), "status": sta
 def test_the_reminder_stays_below_the_injection_limit(todos: list[Any], limit: int) -> None:
     """However long the list, what is injected fits and the open tasks come first."""
     read = read_todos(todos)
-    kept, left_out = selected(read, limit)
+    kept, left_out = select_items(read, limit)
     assert len(kept) <= limit
     assert len(kept) + left_out == len(read)
     still_open = [todo for todo in read if todo.status != "completed"]
     assert [todo for todo in kept if todo.status != "completed"] == still_open[:limit]
-    assert len(reminder(read, 12)) < 10_240
+    assert len(format_reminder(read, 12)) < 10_240
 
 
 def test_controls_in_a_task_cannot_touch_the_terminal() -> None:
@@ -117,7 +123,7 @@ def test_controls_in_a_task_cannot_touch_the_terminal() -> None:
     assert read_todos([{"content": "a\x1b[2J\nb\u202e"}]) == (Todo("a[2J b", "pending"),)
 
 
-async def test_a_wrong_role_is_refused(bench: Any) -> None:
+async def test_a_wrong_role_is_refused(harness: Any) -> None:
     """Bad config → clear error."""
     with pytest.raises(ModuleLoadError, match="hooks-todo-display: option 'role' cannot be 'boss'"):
-        await mount(bench, {"role": "boss"})
+        await mount(harness.coordinator, {"role": "boss"})

@@ -1,4 +1,4 @@
-"""hooks-backup: copy a file before Write, Edit or MultiEdit overwrites it.
+"""hooks-backup: copy a file before an editing tool overwrites it.
 
 Listens to  tool:pre
 Answers     continue, always; with a message when a copy could not be made
@@ -7,7 +7,7 @@ Configure   directory, roots, tools, max_count, max_bytes, max_age_days, max_fil
 
 from __future__ import annotations
 
-from amplifier_foundation.hooks.backup.config import DIRECTORY
+from amplifier_foundation.hooks.backup.config import DIRECTORY, NAME, Config
 from amplifier_foundation.hooks.backup.hook import mount
 from amplifier_foundation.hooks.backup.store import (
     Backup,
@@ -21,8 +21,10 @@ from amplifier_foundation.hooks.backup.store import (
 
 __all__ = [
     "DIRECTORY",
+    "NAME",
     "Backup",
     "BackupError",
+    "Config",
     "Limits",
     "find_backup",
     "list_backups",

@@ -7,7 +7,8 @@ Configure   turn, session, day, prices, currency, file, priority, timeout, appro
 
 from __future__ import annotations
 
+from amplifier_foundation.hooks.cost_control.config import NAME, Config
 from amplifier_foundation.hooks.cost_control.control import mount
 from amplifier_foundation.hooks.cost_control.price import compute_cost, find_price
 
-__all__ = ["compute_cost", "find_price", "mount"]
+__all__ = ["NAME", "Config", "compute_cost", "find_price", "mount"]

@@ -7,6 +7,7 @@ Configure   path, events, exclude, level, levels, max_bytes, backups, max_line_b
 
 from __future__ import annotations
 
+from amplifier_foundation.hooks.logging.config import NAME, Config
 from amplifier_foundation.hooks.logging.event_log import mount
 
-__all__ = ["mount"]
+__all__ = ["NAME", "Config", "mount"]

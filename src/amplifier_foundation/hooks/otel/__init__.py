@@ -7,6 +7,7 @@ Configure   endpoint, headers, service_name, agent_name, capture_content, timeou
 
 from __future__ import annotations
 
+from amplifier_foundation.hooks.otel.config import NAME, Config
 from amplifier_foundation.hooks.otel.module import mount
 
-__all__ = ["mount"]
+__all__ = ["NAME", "Config", "mount"]

@@ -8,6 +8,7 @@ Configure   show, interval, repeats, cycles, reads, reading_tools, last_resort, 
 
 from __future__ import annotations
 
+from amplifier_foundation.hooks.progress_monitor.config import NAME, Config
 from amplifier_foundation.hooks.progress_monitor.monitor import mount
 
-__all__ = ["mount"]
+__all__ = ["NAME", "Config", "mount"]

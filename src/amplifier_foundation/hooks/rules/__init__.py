@@ -7,7 +7,7 @@ Configure   rules, file, dry_run, on_error, unclear, path_keys, command_keys, pr
 
 from __future__ import annotations
 
-from amplifier_foundation.hooks.rules.config import read_file
+from amplifier_foundation.hooks.rules.config import NAME, Config, read_file
 from amplifier_foundation.hooks.rules.module import mount
 
-__all__ = ["mount", "read_file"]
+__all__ = ["NAME", "Config", "mount", "read_file"]

@@ -21,7 +21,7 @@ from amplifier_core.events import ALL_EVENTS
 from amplifier_core.validation.hook import HookValidator
 from amplifier_foundation.bundles.substitution import substitute
 from amplifier_foundation.modules.options import parse_config
-from tests.foundation.hooks.observing import Bench, finish, mounted
+from tests.support.harness import Harness, finish
 
 MODULES: dict[str, dict[str, Any]] = {
     "progress_monitor": {},
@@ -35,63 +35,62 @@ MODULES: dict[str, dict[str, Any]] = {
     "test_runner": {"command": "true"},
     "otel": {},
 }
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 each_module = pytest.mark.parametrize("module", MODULES)
 
 
-async def mount(module: str, bench: Bench, config: dict[str, Any] | None = None) -> Any:
-    loaded = importlib.import_module(f"amplifier_foundation.hooks.{module}")
-    return await loaded.mount(bench, MODULES[module] if config is None else config)
+async def mount(module: str, harness: Harness, config: dict[str, Any] | None = None) -> Any:
+    return await harness.mount(module, MODULES[module] if config is None else config)
 
 
 @each_module
 async def test_cleanup_leaves_no_registration_and_no_task(module: str, tmp_path: Path) -> None:
     """Clean-up undoes the mount: registrations and background tasks are gone."""
-    bench = Bench(tmp_path)
+    harness = Harness(tmp_path)
     before = asyncio.all_tasks()
-    cleanup = await mount(module, bench)
-    assert bench.hooks.list_handlers()
+    cleanup = await mount(module, harness)
+    assert harness.hooks.list_handlers()
     for event in ("session:start", "prompt:submit", "orchestrator:complete"):
-        await bench.emit(event, prompt="Fix the build", duration_ms=60_000)
+        await harness.emit(event, prompt="Fix the build", duration_ms=60_000)
     await finish(cleanup)
-    assert bench.hooks.list_handlers() == {}
+    assert harness.hooks.list_handlers() == {}
     assert asyncio.all_tasks() == before
 
 
 @each_module
 async def test_cleanup_can_run_twice(module: str, tmp_path: Path) -> None:
     """Cleaning up what is clean does nothing."""
-    bench = Bench(tmp_path)
-    cleanup = await mount(module, bench)
+    harness = Harness(tmp_path)
+    cleanup = await mount(module, harness)
     await finish(cleanup)
     await finish(cleanup)
-    assert bench.hooks.list_handlers() == {}
+    assert harness.hooks.list_handlers() == {}
 
 
 @each_module
 async def test_every_registration_bears_the_modules_name(module: str, tmp_path: Path) -> None:
     """People see in lists, messages and the trail which module spoke."""
-    async with mounted(module, Bench(tmp_path), MODULES[module]) as bench:
-        names = {name for found in bench.hooks.list_handlers().values() for name in found}
+    async with Harness(tmp_path).mounted(module, MODULES[module]) as harness:
+        names = {name for found in harness.hooks.list_handlers().values() for name in found}
     assert names == {f"hooks-{module.replace('_', '-')}"}
 
 
 @each_module
 async def test_an_unknown_option_is_named_with_the_module(module: str, tmp_path: Path) -> None:
     """Bad config → a clear error that names module, option and value."""
-    bench = Bench(tmp_path)
+    harness = Harness(tmp_path)
     wrong = {**MODULES[module], "no_such_option": 7}
     with pytest.raises(ModuleLoadError) as caught:
-        await mount(module, bench, wrong)
+        await mount(module, harness, wrong)
     assert f"hooks-{module.replace('_', '-')}: unknown option 'no_such_option'" in str(caught.value)
-    assert bench.hooks.list_handlers() == {}
+    assert harness.hooks.list_handlers() == {}
 
 
 @each_module
 async def test_a_config_that_is_no_mapping_is_refused(module: str, tmp_path: Path) -> None:
     """Bad config → a clear error."""
     with pytest.raises(ModuleLoadError, match="must be a mapping"):
-        await mount(module, Bench(tmp_path), ["a", "list"])  # type: ignore[arg-type]
+        await mount(module, Harness(tmp_path), ["a", "list"])  # type: ignore[arg-type]
 
 
 class Unprintable:
@@ -140,11 +139,11 @@ def test_odd_data_harms_nobody(
     choice = random.Random(seed)
 
     async def play() -> None:
-        async with mounted(module, Bench(tmp_path), MODULES[module]) as bench:
+        async with Harness(tmp_path).mounted(module, MODULES[module]) as harness:
             for event in ALL_EVENTS:
                 names = choice.sample(FIELDS, choice.randint(0, 4))
                 data = {name: choice.choice(odd_values()) for name in names}
-                result = await bench.hooks.emit(event, data)
+                result = await harness.hooks.emit(event, data)
                 assert result.action in {"continue", "inject_context"}
 
     caplog.clear()
@@ -155,12 +154,12 @@ def test_odd_data_harms_nobody(
 @each_module
 async def test_an_event_costs_next_to_nothing(module: str, tmp_path: Path) -> None:
     """Observers never slow the agent: an ordinary event takes far less than a millisecond."""
-    async with mounted(module, Bench(tmp_path), MODULES[module]) as bench:
+    async with Harness(tmp_path).mounted(module, MODULES[module]) as harness:
         call = {"tool_name": "Read", "tool_input": {"file_path": "a.py"}}
-        await bench.emit("tool:pre", **call, tool_call_id="warm")
+        await harness.emit("tool:pre", **call, tool_call_id="warm")
         started = time.process_time()
         for number in range(200):
-            await bench.emit("tool:pre", **{**call, "tool_input": {"file_path": f"{number}"}})
+            await harness.emit("tool:pre", **{**call, "tool_input": {"file_path": f"{number}"}})
         spent = (time.process_time() - started) / 200
     assert spent < 0.001
 
@@ -169,7 +168,9 @@ async def test_an_event_costs_next_to_nothing(module: str, tmp_path: Path) -> No
 async def test_modules_of_a_hundred_sessions_share_few_threads(module: str, tmp_path: Path) -> None:
     """Many sessions in one process: no module brings a thread per session."""
     before = threading.active_count()
-    cleanups = [await mount(module, Bench(tmp_path, f"s{number}")) for number in range(100)]
+    cleanups = [
+        await mount(module, Harness(tmp_path, session_id=f"s{number}")) for number in range(100)
+    ]
     assert threading.active_count() - before < 20
     for cleanup in cleanups:
         await finish(cleanup)

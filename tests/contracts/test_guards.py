@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from amplifier_core.errors import ModuleLoadError
-from tests.foundation.hooks.guarding import coordinator_in, mount
+from tests.support.harness import Harness, finish
 
 A_RULE = {"name": "r", "tool": "Bash", "action": "deny", "reason": "no"}
 LIMIT = {"calls": 1}
@@ -30,25 +30,25 @@ each_guard = pytest.mark.parametrize("module", GUARDS)
 @each_guard
 async def test_cleaning_up_removes_every_registration(module: str, tmp_path: Path) -> None:
     """Clean-up leaves nothing of a module behind, and may be called twice."""
-    coordinator = coordinator_in(tmp_path)
-    cleanup = await mount(module, coordinator, GUARDS[module][0])
-    assert any(coordinator.hooks.list_handlers().values())
-    cleanup()
-    cleanup()
-    assert not any(coordinator.hooks.list_handlers().values())
+    harness = Harness(tmp_path)
+    cleanup = await harness.mount(module, GUARDS[module][0])
+    assert any(harness.hooks.list_handlers().values())
+    await finish(cleanup)
+    await finish(cleanup)
+    assert not any(harness.hooks.list_handlers().values())
     text = "password=hunter22"
-    assert coordinator.scrub(text) == text
+    assert harness.coordinator.scrub(text) == text
 
 
 @each_guard
 async def test_guards_fail_closed_with_a_time_limit(module: str, tmp_path: Path) -> None:
     """Guards register with `on_error="deny"` and a timeout."""
-    coordinator = coordinator_in(tmp_path)
-    await mount(module, coordinator, {**GUARDS[module][0], "timeout": 3})
+    harness = Harness(tmp_path)
+    await harness.mount(module, {**GUARDS[module][0], "timeout": 3})
     registered = [
         handler
-        for event in coordinator.hooks.list_handlers()
-        for handler in coordinator.hooks.handlers_for(event)
+        for event in harness.hooks.list_handlers()
+        for handler in harness.hooks.handlers_for(event)
     ]
     assert registered
     assert {handler.on_error for handler in registered} == {"deny"}
@@ -63,14 +63,14 @@ async def test_an_unknown_option_is_named_with_the_nearest_right_one(
 ) -> None:
     """A bad config is one sentence with owner, key and the nearest right key; nothing mounts."""
     config, wrong, right = GUARDS[module]
-    coordinator = coordinator_in(tmp_path)
+    harness = Harness(tmp_path)
     with pytest.raises(ModuleLoadError) as refused:
-        await mount(module, coordinator, {**config, wrong: 1})
+        await harness.mount(module, {**config, wrong: 1})
     message = str(refused.value)
     assert message.startswith(importlib.import_module(f"amplifier_foundation.hooks.{module}").NAME)
     assert repr(wrong) in message
     assert f"did you mean {right!r}?" in message
-    assert not any(coordinator.hooks.list_handlers().values())
+    assert not any(harness.hooks.list_handlers().values())
 
 
 @each_guard
@@ -80,21 +80,21 @@ async def test_a_time_limit_that_is_none_is_refused(
 ) -> None:
     """`timeout` is positive and finite."""
     with pytest.raises(ModuleLoadError, match="timeout"):
-        await mount(module, coordinator_in(tmp_path), {**GUARDS[module][0], "timeout": timeout})
+        await Harness(tmp_path).mount(module, {**GUARDS[module][0], "timeout": timeout})
 
 
 @each_guard
 async def test_odd_event_data_does_no_harm(module: str, tmp_path: Path) -> None:
     """Whatever an event holds, a guard answers; it never raises into the session."""
-    coordinator = coordinator_in(tmp_path)
-    await mount(module, coordinator, GUARDS[module][0])
+    harness = Harness(tmp_path)
+    await harness.mount(module, GUARDS[module][0])
     cyclic: dict[str, Any] = {"command": "ls"}
     cyclic["self"] = cyclic
     odd = [None, [], {}, "text", cyclic, {"command": "\udc80"}, {"file_path": 7}, {1: object()}]
     for given in odd:
         for tool in ("Bash", "Write", None, 7):
             data = {"tool_name": tool, "tool_input": given}
-            result = await coordinator.hooks.emit("tool:pre", data)
+            result = await harness.hooks.emit("tool:pre", data)
             assert result.action in {"continue", "deny", "ask_user", "modify"}
 
 
@@ -115,14 +115,14 @@ def test_a_missing_dependency_is_a_sentence_what_to_install(module: str, tmp_pat
         sys.modules[{package!r}] = None
         from pathlib import Path
         from amplifier_core.errors import ModuleLoadError
-        from tests.foundation.hooks.guarding import coordinator_in, mount
+        from tests.support.harness import Harness
         try:
-            asyncio.run(mount({module!r}, coordinator_in(Path(".")), {config!r}))
+            asyncio.run(Harness(Path(".")).mount({module!r}, {config!r}))
         except ModuleLoadError as refused:
             sys.stdout.write(str(refused))
     """
     code = textwrap.dedent(script)
-    root = Path(__file__).parents[3]
+    root = Path(__file__).parents[2]
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=root, check=False
     )
