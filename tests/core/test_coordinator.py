@@ -11,8 +11,6 @@ import pytest
 
 from amplifier_core import coordinator
 from amplifier_core.coordinator import ModuleCoordinator, SessionCoordinator
-from amplifier_core.host import contributions
-from amplifier_core.interfaces import Host
 from amplifier_core.models import HookResult
 from tests.support.harness import Harness
 from tests.support.hooks import PRE, asks, injects, modifies, prints, says
@@ -89,59 +87,6 @@ class TestProcessing:
         assert harness.shown == [("hi", "info", "hook:h")]
 
 
-class TestContributions:
-    """Sync or async callbacks, registration order, `None` left out, a failing one skipped."""
-
-    async def test_all_of_it(self, caplog, monkeypatch):
-        monkeypatch.setattr(contributions, "PATIENCE", 0.01)
-        session = SessionCoordinator()
-
-        async def later() -> str:
-            await asyncio.sleep(0)
-            return "async"
-
-        async def hanging() -> None:
-            await asyncio.sleep(60)
-
-        async def cancelling() -> None:
-            raise asyncio.CancelledError
-
-        def broken() -> None:
-            raise ValueError("boom")
-
-        session.register_contributor("c", lambda: "sync")
-        session.register_contributor("c", "named", later)
-        session.register_contributor("c", "none", lambda: None)
-        for name, callback in (("broken", broken), ("hangs", hanging), ("gone", cancelling)):
-            session.register_contributor("c", name, callback)
-        session.register_contributor("c", "falsy", lambda: 0)
-        assert await session.collect_contributions("c") == ["sync", "async", 0]
-        assert await session.collect_contributions("other") == []
-        for name in ("broken", "hangs", "gone"):
-            assert f"Contributor '{name}' of channel 'c' failed" in caplog.text
-        assert [entry["name"] for entry in session.channels["c"]][:2] == ["<lambda>", "named"]
-
-    @pytest.mark.parametrize(
-        ("arguments", "kind", "text"),
-        [
-            (("", len), ValueError, "A channel needs a name, got ''"),
-            ((5, len), ValueError, "A channel needs a name, got 5"),
-            (("c", "name", "text"), TypeError, "A contributor must be callable, got 'text'"),
-            (("c", "text"), TypeError, "A contributor must be callable, got 'text'"),
-        ],
-    )
-    def test_wrong_contributors(self, arguments, kind, text):
-        with pytest.raises(kind, match=text):
-            SessionCoordinator().register_contributor(*arguments)
-
-    async def test_cancellation_goes_through(self):
-        session = SessionCoordinator()
-        session.register_contributor("c", "slow", lambda: asyncio.sleep(60))
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.01):
-                await session.collect_contributions("c")
-
-
 class TestTheModuleFace:
     def test_usable_without_anything(self):
         session = ModuleCoordinator(session=None, approval_system=None, display_system=None)
@@ -161,50 +106,6 @@ class TestTheModuleFace:
         session = SessionCoordinator(session=Session())
         assert (session.session_id, session.parent_id) == ("s", "p")
         assert session.injection_size_limit == 5
-
-    async def test_mounting(self):
-        session = SessionCoordinator(context="context")
-
-        class Tool:
-            name = "Write"
-
-        tool = Tool()
-        await session.mount("tools", tool)
-        await session.mount("providers", "p", name="main")
-        await session.mount("orchestrator", "loop")
-        assert session.get("tools", "Write") is tool
-        assert session.get("tools") == {"Write": tool}
-        assert session.get("tools", "Nope") is None
-        assert session.get("orchestrator") == "loop"
-        assert session.get("context") == session.context == "context"
-        assert session.get("hooks") is session.hooks
-        assert session.mount_points["providers"] == {"main": "p"}
-        await session.unmount("tools", "Write")
-        await session.unmount("tools", "Write")
-        await session.unmount("orchestrator")
-        assert session.get("orchestrator") is None
-        assert session.get("tools") == {}
-
-    @pytest.mark.parametrize(
-        ("call", "text"),
-        [
-            (("mount", "toolz", 1), r"Unknown mount point 'toolz'; have \['context', 'hooks'"),
-            (("mount", "hooks", 1), "Hooks should be registered with"),
-            (("mount", "tools", object()), "Name required to mount at 'tools'"),
-            (("unmount", "tools"), r"Name required to unmount from 'tools'; have \[\]"),
-            (("unmount", "hooks"), "Cannot unmount 'hooks'"),
-            (("unmount", "toolz"), "Unknown mount point"),
-        ],
-    )
-    async def test_wrong_places(self, call, text):
-        """Wrong mount points or missing names: `ValueError` that lists the right ones."""
-        method, *arguments = call
-        with pytest.raises(ValueError, match=text):
-            await getattr(SessionCoordinator(), method)(*arguments)
-
-    def test_wrong_place_to_get_from(self):
-        with pytest.raises(ValueError, match="Unknown mount point"):
-            SessionCoordinator().get("toolz")
 
     def test_capabilities(self):
         session = SessionCoordinator()
@@ -267,9 +168,3 @@ async def test_several_sessions_at_once():
     for number, harness in enumerate(harnesses):
         assert harness.texts == [f"text {number}"] * 5
         assert harness.shown == [(f"print {number}", "info", f"hook:p{number}")] * 5
-
-
-def test_a_coordinator_is_a_host():
-    """What `mount` is given is checked by mypy against what the coordinator has."""
-    host: Host = SessionCoordinator()
-    assert host.hooks.list_handlers() == {}

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from amplifier_core.events import ALL_EVENTS
 from amplifier_core.hooks import HookHandler
-from amplifier_core.models import HookResult
 from amplifier_core.testing import TestCoordinator
 from amplifier_core.utils import PATIENCE, describe_error
 from amplifier_core.validation.module import ModuleValidator
@@ -29,14 +28,16 @@ class HookValidator(ModuleValidator):
         result.add("registers a hook", some, "nothing was registered with coordinator.hooks")
         for event, handlers in heard.items():
             for handler in handlers:
-                await self._try(handler, event, result)
+                await self._check_answer(handler, event, result)
 
-    async def _try(self, handler: HookHandler, event: str, result: ValidationResult) -> None:
+    async def _check_answer(
+        self, handler: HookHandler, event: str, result: ValidationResult
+    ) -> None:
         name = f"{handler.name} answers {event}"
         try:
             async with asyncio.timeout(PATIENCE):
-                answer = await handler.execute(event, sample_payload(event))
+                await handler.execute(event, sample_payload(event))
         except Exception as error:  # noqa: BLE001 - whatever a hook raises is the finding
             result.add(name, False, describe_error(error))
             return
-        result.add(name, isinstance(answer, HookResult), f"answered {type(answer).__name__}")
+        result.add(name, True)

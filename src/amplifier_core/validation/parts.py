@@ -53,8 +53,8 @@ class ContextValidator(ModuleValidator):
         fits = isinstance(context, ContextManager)
         if not result.add("mounts a context", fits, f"found {type(context).__name__}"):
             return
-        await _awaited(context.add_message({"role": "user", "content": "sample"}))
-        found = await _awaited(context.get_messages())
+        await _settle(context.add_message({"role": "user", "content": "sample"}))
+        found = await _settle(context.get_messages())
         kept = bool(found) and found[-1].get("content") == "sample"
         result.add("keeps messages", kept, f"after adding one it has {found!r}")
 
@@ -70,5 +70,5 @@ class OrchestratorValidator(ModuleValidator):
         result.add("mounts a loop", isinstance(loop, Orchestrator), f"found {type(loop).__name__}")
 
 
-async def _awaited(value: Any) -> Any:
+async def _settle(value: Any) -> Any:
     return await value if inspect.isawaitable(value) else value

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints, is_typedd
 from amplifier_core.events import payload_type
 from amplifier_core.utils import timestamp
 
-_TOLD = {
+_TYPICAL = {
     "session_id": "sample-session",
     "tool_name": "Write",
     "tool_input": {"file_path": "sample.txt", "content": "hello\n"},
@@ -25,18 +25,18 @@ def sample_payload(event: str, **known: Any) -> dict[str, Any]:
     """A complete payload of an event; `known` fields are taken as they are."""
     payload = payload_type(event)
     hints = {} if payload is None else get_type_hints(payload)
-    sample = {name: _TOLD.get(name, _value(kind)) for name, kind in hints.items()}
+    sample = {name: _TYPICAL.get(name, _sample_of(kind)) for name, kind in hints.items()}
     sample.pop("parent_id", None)
     return {**sample, "session_id": "sample-session", "timestamp": timestamp(), **known}
 
 
-def _value(kind: Any) -> Any:
+def _sample_of(kind: Any) -> Any:
     if is_typeddict(kind):
-        return {name: _value(part) for name, part in get_type_hints(kind).items()}
+        return {name: _sample_of(part) for name, part in get_type_hints(kind).items()}
     if get_origin(kind) is Literal:
         return get_args(kind)[0]
     if kind in _PLAIN:
         return _PLAIN[kind]
     if get_origin(kind) in (dict, list):
         return get_origin(kind)()
-    return _value(get_args(kind)[0])  # the first of a union
+    return _sample_of(get_args(kind)[0])  # the first of a union
