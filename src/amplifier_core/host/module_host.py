@@ -9,12 +9,9 @@ from typing import Any
 
 from amplifier_core.host.contributions import Contributions
 from amplifier_core.host.mount_points import MountPoints
-from amplifier_core.utils import describe_error, run_with_timeout
+from amplifier_core.utils import PATIENCE, describe_error, run_with_timeout
 
 logger = logging.getLogger(__name__)
-
-PATIENCE = 10.0
-"""Seconds that one clean-up may take."""
 
 
 class ModuleHost:
