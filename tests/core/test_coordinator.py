@@ -9,7 +9,6 @@ import asyncio
 
 import pytest
 
-from amplifier_core import coordinator
 from amplifier_core.coordinator import ModuleCoordinator, SessionCoordinator
 from amplifier_core.models import HookResult
 from tests.support.harness import Harness
@@ -106,36 +105,6 @@ class TestTheModuleFace:
         session = SessionCoordinator(session=Session())
         assert (session.session_id, session.parent_id) == ("s", "p")
         assert session.injection_size_limit == 5
-
-    def test_capabilities(self):
-        session = SessionCoordinator()
-        session.register_capability("session.working_dir", "/x")
-        assert session.get_capability("session.working_dir") == "/x"
-        assert session.get_capability("missing") is None
-
-    async def test_cleaning_up_in_reverse_order(self, caplog, monkeypatch):
-        """`register_cleanup`/`cleanup` (reverse order); one that fails does not stop the others."""
-        monkeypatch.setattr(coordinator, "PATIENCE", 0.01)
-        harness, done = Harness(), []
-
-        async def later() -> None:
-            done.append("async")
-
-        async def hanging() -> None:
-            await asyncio.sleep(60)
-
-        def broken() -> None:
-            raise ValueError("boom")
-
-        for undo in (lambda: done.append("first"), later, broken, hanging, None, "text"):
-            harness.coordinator.register_cleanup(undo)
-        harness.coordinator.register_cleanup(lambda: done.append("last"))
-        await harness.coordinator.cleanup()
-        await harness.coordinator.cleanup()
-        assert done == ["last", "async", "first"]
-        assert len(harness.bodies("error")) == 2
-        harness.hooks.register(PRE, says())
-        assert harness.bodies("hook_registered") == []
 
     async def test_a_cancelled_clean_up_still_forgets(self):
         harness = Harness(approval=PlainPerson("Allow always"))

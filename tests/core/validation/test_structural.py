@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -35,7 +36,7 @@ def test_a_module_may_be_named_by_path_or_id(tmp_path: Path) -> None:
     """As in a bundle."""
 
     class Looks(HookStructuralTests):
-        module = write_module(tmp_path, GOOD_HOOKS)
+        module: ClassVar[str | Path] = write_module(tmp_path, GOOD_HOOKS)
 
     Looks().test_the_module_has_an_async_mount()
     Looks.module = "hooks-datetime"
