@@ -17,9 +17,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from amplifier_audit import encode_body, encode_source
-from amplifier_audit.reader.reading import verify_log
-from amplifier_audit.writer.log import AuditLog, AuditSettings
+from amplifier_audit import AuditLog, AuditSettings, verify
+from amplifier_audit.format.encoding import encode_body
+from amplifier_audit.format.record import encode_source
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.models import HookResult
 from benchmarks.harness import Body, Row, compare, loop_of, report
@@ -108,7 +108,7 @@ def real_read(path: Path) -> Body:
 
     async def body(times: int) -> None:
         for _ in range(times):
-            assert verify_log(path).verdict == "consistent"
+            assert verify(path).verdict == "consistent"
 
     return body
 

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from amplifier_audit.writer.log import AuditLog
+from amplifier_audit import AuditLog
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock, ToolCall
 from amplifier_core.models import HookResult, ToolResult

@@ -1,85 +1,94 @@
-"""The audit trail: the record, the chain, checkpoints, verification and the sink protocol.
+"""The audit trail: written so that whoever reads it can tell whether somebody changed it.
 
-`amplifier_audit.writer.log` writes it to files; `amplifier audit` reads it.
+This is the one place to import from; the modules inside may move. Reading and verifying need the
+standard library only.
 """
 
-from amplifier_audit.format.chain import Chain, Head
-from amplifier_audit.format.checkpoint import (
-    BadCheckpoint,
-    Checkpoint,
-    Note,
-    SignatureVerifier,
-    Signer,
-    make_note,
-    parse_note,
-    parse_notes,
-)
-from amplifier_audit.format.encoding import RECORD_LIMIT, Limits, encode, encode_body
-from amplifier_audit.format.proof import (
-    RangeRoots,
-    consistency_ranges,
-    inclusion_ranges,
-    is_consistent,
-    root_of_inclusion,
-)
-from amplifier_audit.format.record import (
-    GENESIS,
-    MalformedRecord,
-    Record,
-    claimed_hash,
-    covered_bytes,
-    encode_source,
-    parse,
-    record_hash,
-)
-from amplifier_audit.format.record_types import OWN_TYPES, RECORD_TYPES, RecordType
-from amplifier_audit.format.tree import Tree, leaf_hash, node_hash
-from amplifier_audit.memory import AuditSink, Level, MemoryAudit, OnFailure, foreign, new_log_id
-from amplifier_audit.reader.verification import Departure, Finding, Report, Verdict, Verifier
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from amplifier_audit.errors import (
+        AuditError,
+        AuditUnavailable,
+        BadCheckpoint,
+        BadKey,
+        MalformedRecord,
+        NotALog,
+    )
+    from amplifier_audit.files.log_files import LogFiles, open_log
+    from amplifier_audit.format.checkpoint import Note, Signer, parse_notes
+    from amplifier_audit.format.record import Record
+    from amplifier_audit.keys.signing import create_key, load_signer
+    from amplifier_audit.keys.verifying import load_verifier
+    from amplifier_audit.reader.anchor_files import read_checkpoints
+    from amplifier_audit.reader.records import read_records
+    from amplifier_audit.reader.report import Finding, Report, Verdict
+    from amplifier_audit.reader.verification import verify
+    from amplifier_audit.writer.anchors import anchor_to_file, anchor_to_stderr
+    from amplifier_audit.writer.log import AuditLog
+    from amplifier_audit.writer.settings import AuditSettings
+
+_HOMES = {
+    "AuditError": "errors",
+    "AuditLog": "writer.log",
+    "AuditSettings": "writer.settings",
+    "AuditUnavailable": "errors",
+    "BadCheckpoint": "errors",
+    "BadKey": "errors",
+    "Finding": "reader.report",
+    "LogFiles": "files.log_files",
+    "MalformedRecord": "errors",
+    "NotALog": "errors",
+    "Note": "format.checkpoint",
+    "Record": "format.record",
+    "Report": "reader.report",
+    "Signer": "format.checkpoint",
+    "Verdict": "reader.report",
+    "anchor_to_file": "writer.anchors",
+    "anchor_to_stderr": "writer.anchors",
+    "create_key": "keys.signing",
+    "load_signer": "keys.signing",
+    "load_verifier": "keys.verifying",
+    "open_log": "files.log_files",
+    "parse_notes": "format.checkpoint",
+    "read_checkpoints": "reader.anchor_files",
+    "read_records": "reader.records",
+    "verify": "reader.verification",
+}
 
 __all__ = [
-    "GENESIS",
-    "OWN_TYPES",
-    "RECORD_LIMIT",
-    "RECORD_TYPES",
-    "AuditSink",
+    "AuditError",
+    "AuditLog",
+    "AuditSettings",
+    "AuditUnavailable",
     "BadCheckpoint",
-    "Chain",
-    "Checkpoint",
-    "Departure",
+    "BadKey",
     "Finding",
-    "Head",
-    "Level",
-    "Limits",
+    "LogFiles",
     "MalformedRecord",
-    "MemoryAudit",
+    "NotALog",
     "Note",
-    "OnFailure",
-    "RangeRoots",
     "Record",
-    "RecordType",
     "Report",
-    "SignatureVerifier",
     "Signer",
-    "Tree",
     "Verdict",
-    "Verifier",
-    "claimed_hash",
-    "consistency_ranges",
-    "covered_bytes",
-    "encode",
-    "encode_body",
-    "encode_source",
-    "foreign",
-    "inclusion_ranges",
-    "is_consistent",
-    "leaf_hash",
-    "make_note",
-    "new_log_id",
-    "node_hash",
-    "parse",
-    "parse_note",
+    "anchor_to_file",
+    "anchor_to_stderr",
+    "create_key",
+    "load_signer",
+    "load_verifier",
+    "open_log",
     "parse_notes",
-    "record_hash",
-    "root_of_inclusion",
+    "read_checkpoints",
+    "read_records",
+    "verify",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

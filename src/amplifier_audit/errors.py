@@ -1,7 +1,11 @@
 """The exceptions of the audit trail.
 
 AuditError
-└── AuditUnavailable    the log cannot take a record durably
+├── AuditUnavailable    the log cannot take a record durably
+├── NotALog             the path holds no log that can be read
+├── MalformedRecord     a line that no writer of this format has written
+├── BadCheckpoint       a text that is not a checkpoint
+└── BadKey              a key that cannot be used
 """
 
 from __future__ import annotations
@@ -13,3 +17,19 @@ class AuditError(Exception):
 
 class AuditUnavailable(AuditError):
     """The log cannot take a record durably."""
+
+
+class NotALog(AuditError):
+    """The path holds no log that can be read."""
+
+
+class MalformedRecord(AuditError):
+    """A line that no writer of this format has written."""
+
+
+class BadCheckpoint(AuditError):
+    """A text that is not a checkpoint."""
+
+
+class BadKey(AuditError):
+    """A key that cannot be used."""

@@ -23,8 +23,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from amplifier_audit.reader.reading import open_log, read_records, verify_log
-from amplifier_audit.writer.log import AuditLog, AuditSettings
+from amplifier_audit.files.log_files import open_log
+from amplifier_audit.reader.records import read_records
+from amplifier_audit.reader.verification import verify
+from amplifier_audit.writer.log import AuditLog
+from amplifier_audit.writer.settings import AuditSettings
 
 REAL_WRITE = os.write
 CALLS = ("write", "pwrite", "fsync", "ftruncate")
@@ -113,13 +116,13 @@ def check(path: Path, acknowledged: dict[int, str]) -> list[str]:
     """What is wrong with the log that the killed writer left, and with its recovery."""
     wrong: list[str] = []
     if any(path.glob("*.jsonl")) and any(f.stat().st_size for f in path.glob("*.jsonl")):
-        report = verify_log(path)
+        report = verify(path)
         if report.verdict == "tampered":
             wrong.append(f"false alarm before recovery: {report.finding}")
     alarms: list[str] = []
     AuditLog(path, AuditSettings(), alarm=alarms.append).close_now()
     wrong += [f"false alarm on open: {alarm}" for alarm in alarms]
-    report = verify_log(path)
+    report = verify(path)
     if report.verdict not in ("consistent", "recovered"):
         wrong.append(f"after recovery: {report.verdict} {report.finding}")
     records = {record["seq"]: record for record in read_records(open_log(path))}

@@ -17,12 +17,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from amplifier_audit import Head, Verifier
 from amplifier_audit.files.directory import AuditDirectory
 from amplifier_audit.files.state import State, StateFile, read_state
-from amplifier_audit.reader.reading import verify_log
-from amplifier_audit.writer.log import AuditSettings
+from amplifier_audit.format.chain import Head
+from amplifier_audit.reader.line_verifier import Verifier
+from amplifier_audit.reader.verification import verify
 from amplifier_audit.writer.recovery import recover
+from amplifier_audit.writer.settings import AuditSettings
 from tests.audit.support import write_log
 
 
@@ -80,7 +81,7 @@ class Cutter:
         if not opening.alarm or self._path.stat().st_size != size:
             self.wrong.append(f"cut at {size} below the acknowledged end: no alarm, or touched")
         if size % 97 == 0 and size:
-            report = verify_log(self.before.path)
+            report = verify(self.before.path)
             named = report.finding and report.finding.sequence
             if report.verdict != "tampered" or named != head.size:
                 self.wrong.append(

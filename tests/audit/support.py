@@ -5,9 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from amplifier_audit import Chain, encode_body, encode_source, make_note, new_log_id
-from amplifier_audit.signing import Ed25519Signer, Ed25519Verifier
-from amplifier_audit.writer.log import AuditLog, AuditSettings
+from amplifier_audit.format.chain import Chain, new_log_id
+from amplifier_audit.format.checkpoint import make_note
+from amplifier_audit.format.encoding import encode_body
+from amplifier_audit.format.record import Record, encode_source, parse
+from amplifier_audit.format.record_types import mark_foreign
+from amplifier_audit.keys.signing import Ed25519Signer
+from amplifier_audit.keys.verifying import Ed25519Verifier
+from amplifier_audit.writer.log import AuditLog
+from amplifier_audit.writer.settings import AuditSettings
 
 SIGNER = Ed25519Signer(bytes(range(32)))
 VERIFIER = Ed25519Verifier.from_text(SIGNER.public)
@@ -50,3 +56,29 @@ async def write_log(
         log.append("dispatch", {"n": number, "action": "continue"}, session="s1", event="tool:pre")
     await log.commit()
     await log.close()
+
+
+class LineCollector:
+    """Appends as a log does, and keeps the lines in memory."""
+
+    def __init__(self) -> None:
+        self.lines: list[bytes] = []
+        self._chain = Chain(new_log_id())
+
+    def append(
+        self,
+        type: Any,
+        body: Any,
+        *,
+        session: str | None = None,
+        turn: int | None = None,
+        event: str | None = None,
+        hook: str | None = None,
+        registration: int | None = None,
+    ) -> None:
+        middle = encode_source(mark_foreign(type), session, turn, event, hook, registration)
+        self.lines.append(self._chain.extend(middle, encode_body(body)))
+
+    @property
+    def records(self) -> list[Record]:
+        return [parse(line) for line in self.lines]

@@ -12,7 +12,11 @@ import sys
 import time
 from collections.abc import Callable
 
-from amplifier_audit import Chain, Departure, Head, Verifier, encode_body, parse
+from amplifier_audit.format.chain import Chain, Head
+from amplifier_audit.format.encoding import encode_body
+from amplifier_audit.format.record import parse
+from amplifier_audit.reader.line_verifier import Verifier
+from amplifier_audit.reader.report import Departure
 from tests.audit.support import lines_of, source
 
 Case = tuple[list[bytes], int]

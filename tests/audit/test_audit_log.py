@@ -6,6 +6,7 @@ import asyncio
 import errno
 import os
 import shutil
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,20 +15,27 @@ from typing import Any
 
 import pytest
 
-from amplifier_audit import AuditSink, Note, parse_notes
 from amplifier_audit.errors import AuditError, AuditUnavailable
-from amplifier_audit.reader.reading import (
-    follow,
-    newest_checkpoint,
-    open_log,
-    prove_inclusion,
-    read_records,
-    verify_log,
-)
-from amplifier_audit.writer.anchors import to_file, to_stderr
-from amplifier_audit.writer.log import AuditLog, AuditSettings
-from amplifier_audit.writer.values import ValueStore, opens, reveal
+from amplifier_audit.files.log_files import open_log
+from amplifier_audit.files.value_store import ValueStore
+from amplifier_audit.format.checkpoint import Note, parse_notes
+from amplifier_audit.reader.inclusion import find_newest_checkpoint, prove_inclusion
+from amplifier_audit.reader.records import follow, read_records
+from amplifier_audit.reader.values import reveal
+from amplifier_audit.reader.verification import verify
+from amplifier_audit.writer import record_queue
+from amplifier_audit.writer.anchors import anchor_to_file, anchor_to_stderr
+from amplifier_audit.writer.log import AuditLog
+from amplifier_audit.writer.settings import AuditSettings
+from amplifier_core.trail import AuditSink
 from tests.audit.support import FAST, SIGNER, VERIFIER, write_log
+
+
+async def wait_for_writer_thread() -> None:
+    """The thread of a log that was given up ends by itself."""
+    for thread in threading.enumerate():
+        if thread.name == "audit-writer":
+            await asyncio.to_thread(thread.join, 5)
 
 
 def types(path: Path) -> list[str]:
@@ -65,7 +73,7 @@ async def test_a_log_begins_with_its_opening_and_a_checkpoint(tmp_path: Path) ->
     await write_log(tmp_path / "log", 1, signer=SIGNER)
     assert types(tmp_path / "log")[:2] == ["log_opened", "checkpoint"]
     assert bodies(tmp_path / "log", "log_opened")[0]["key"] == SIGNER.public
-    report = verify_log(tmp_path / "log", key=VERIFIER)
+    report = verify(tmp_path / "log", key=VERIFIER)
     assert (report.verdict, report.signed) == ("consistent", 2)
 
 
@@ -143,7 +151,7 @@ async def test_reopening_goes_on_with_the_same_log(tmp_path: Path) -> None:
     records = list(read_records(open_log(tmp_path / "log")))
     assert [r["seq"] for r in records] == list(range(len(records)))
     assert len({r["log"] for r in records}) == 1
-    assert verify_log(tmp_path / "log").verdict == "consistent"
+    assert verify(tmp_path / "log").verdict == "consistent"
 
 
 async def test_a_second_writer_is_refused(tmp_path: Path) -> None:
@@ -155,13 +163,13 @@ async def test_a_second_writer_is_refused(tmp_path: Path) -> None:
     await write_log(tmp_path / "log", 1)
 
 
-async def test_a_forked_child_is_refused(tmp_path: Path) -> None:
-    """A second process gets its own log id."""
+async def test_a_forked_child_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One writer per log, and a child is another one."""
     log = await AuditLog.open(tmp_path / "log", FAST)
-    log._process -= 1
-    with pytest.raises(AuditUnavailable, match="belongs to process"):
-        log.append("dispatch", {})
-    log._process += 1
+    with monkeypatch.context() as child:
+        child.setattr(os, "getpid", lambda: 1)
+        with pytest.raises(AuditUnavailable, match="belongs to process"):
+            log.append("dispatch", {})
     await log.close()
 
 
@@ -195,14 +203,14 @@ async def test_rotation_seals_and_goes_on(tmp_path: Path) -> None:
         first = next(read_records(open_log(path)))
         assert first["type"] == "log_opened"
         assert first["body"]["previous"]["size"] == first["seq"]
-    report = verify_log(tmp_path / "log", key=VERIFIER)
+    report = verify(tmp_path / "log", key=VERIFIER)
     assert (report.verdict, report.finding) == ("consistent", None)
 
 
-async def test_rotation_by_day(tmp_path: Path) -> None:
-    """Rotation by size or day."""
+async def test_rotation_by_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new segment begins each day, in UTC."""
     log = await AuditLog.open(tmp_path / "log", FAST)
-    log._day -= 1
+    monkeypatch.setattr(record_queue, "today", lambda: 99)
     await log.commit(log.append("dispatch", {}))
     await log.close()
     assert len(open_log(tmp_path / "log").paths) == 2
@@ -216,12 +224,12 @@ async def test_retention_removes_whole_segments_and_the_rest_still_verifies(tmp_
     assert log.numbers[0] is not None
     assert log.numbers[0] > 0
     assert len(list((tmp_path / "log" / "sealed").glob("*.note"))) == log.numbers[-1]
-    report = verify_log(tmp_path / "log", key=VERIFIER)
+    report = verify(tmp_path / "log", key=VERIFIER)
     assert (report.verdict, report.finding) == ("consistent", None)
     assert report.first > 0
-    note = newest_checkpoint(log)
+    note = find_newest_checkpoint(log)
     assert note is not None
-    assert verify_log(tmp_path / "log", anchors=[note]).verdict == "proven"
+    assert verify(tmp_path / "log", anchors=[note]).verdict == "proven"
 
 
 async def test_the_record_of_an_early_removal_may_itself_be_removed(tmp_path: Path) -> None:
@@ -232,7 +240,7 @@ async def test_the_record_of_an_early_removal_may_itself_be_removed(tmp_path: Pa
     log = open_log(tmp_path / "log")
     told = [r["body"]["segment"] for r in read_records(log) if r["type"] == "segment_removed"]
     assert 0 not in told
-    report = verify_log(tmp_path / "log")
+    report = verify(tmp_path / "log")
     assert (report.verdict, report.finding) == ("consistent", None)
 
 
@@ -241,12 +249,12 @@ async def test_removed_segments_without_their_seal_or_record_are_found(tmp_path:
     settings = AuditSettings(segment_bytes=4000)
     await write_log(tmp_path / "log", 40, settings)
     (tmp_path / "log" / "00000000.jsonl").unlink()
-    report = verify_log(tmp_path / "log")
+    report = verify(tmp_path / "log")
     assert report.verdict == "tampered"
     assert report.finding is not None
     assert report.finding.kind == "missing segment"
     shutil.rmtree(tmp_path / "log" / "sealed")
-    report = verify_log(tmp_path / "log")
+    report = verify(tmp_path / "log")
     assert report.finding is not None
     assert "so is its seal" in report.finding.message
 
@@ -256,7 +264,7 @@ async def test_a_missing_middle_segment_is_a_gap(tmp_path: Path) -> None:
     await write_log(tmp_path / "log", 60, AuditSettings(segment_bytes=4000))
     first = next(read_records(open_log(tmp_path / "log" / "00000001.jsonl")))["seq"]
     (tmp_path / "log" / "00000001.jsonl").unlink()
-    report = verify_log(tmp_path / "log")
+    report = verify(tmp_path / "log")
     assert report.finding is not None
     assert (report.finding.kind, report.finding.sequence) == ("gap", first)
 
@@ -272,7 +280,7 @@ async def test_anchors_get_every_checkpoint(tmp_path: Path, capsys: Any) -> None
         tmp_path / "log",
         FAST,
         signer=SIGNER,
-        anchors=(to_file(tmp_path / "anchors"), to_stderr, failing, seen.append),
+        anchors=(anchor_to_file(tmp_path / "anchors"), anchor_to_stderr, failing, seen.append),
     )
     note = await log.checkpoint()
     assert log.newest_checkpoint == note
@@ -281,7 +289,7 @@ async def test_anchors_get_every_checkpoint(tmp_path: Path, capsys: Any) -> None
     assert notes == seen
     assert note in notes
     assert f"\n{note.checkpoint.size}\n" in capsys.readouterr().err
-    report = verify_log(tmp_path / "log", key=VERIFIER, anchors=notes)
+    report = verify(tmp_path / "log", key=VERIFIER, anchors=notes)
     assert (report.verdict, report.proven_to) == ("proven", notes[-1].checkpoint.size)
 
 
@@ -322,7 +330,7 @@ async def test_after_redacting_everything_the_chain_verifies_and_no_secret_is_in
     with pytest.raises(AuditError, match="Nothing is kept"):
         await log.redact(named[0], by="ann", reason="again")
     await log.close()
-    assert verify_log(tmp_path / "log", key=VERIFIER).verdict == "consistent"
+    assert verify(tmp_path / "log", key=VERIFIER).verdict == "consistent"
     everything = b"".join(p.read_bytes() for p in tmp_path.rglob("*") if p.is_file())
     assert not [secret for secret in secrets if secret.encode() in everything]
     first = bodies(tmp_path / "log", "redacted")[0]
@@ -353,9 +361,10 @@ async def test_a_redaction_that_a_crash_interrupted_is_finished(tmp_path: Path) 
 async def test_a_side_store_that_fails_ends_the_log(tmp_path: Path) -> None:
     """Nothing hangs: no durable value, no acknowledgement."""
     log = await AuditLog.open(tmp_path / "log", AuditSettings(values="committed"))
-    assert log._values is not None
-    log._values.close()
-    with pytest.raises(AuditUnavailable, match=r"side store|closed"):
+    blocker = sqlite3.connect(tmp_path / "log" / "values.db")
+    blocker.execute("DROP TABLE kept")
+    blocker.close()
+    with pytest.raises(AuditUnavailable, match=r"side store|no such table"):
         await log.commit(log.append("user_message", {"text": "secret"}))
     await log.close()
 
@@ -377,7 +386,7 @@ async def test_a_disk_that_never_answers_does_not_hang_the_end(
     with pytest.raises(AuditUnavailable, match="does not answer"):
         await log.close()
     release.set()
-    log._thread.join()
+    await wait_for_writer_thread()
 
 
 async def test_a_reader_that_asks_for_the_lock_does_not_keep_a_writer_out(tmp_path: Path) -> None:
@@ -403,11 +412,11 @@ async def test_an_inline_log_cannot_be_redacted_and_says_so(tmp_path: Path) -> N
 
 def test_a_value_opens_its_commitment_and_no_other_does(tmp_path: Path) -> None:
     """Salted commitments (at least 128 bits of salt)."""
-    from amplifier_audit.writer.values import commit_to
+    from amplifier_audit.writer.commitments import commit_to
 
     kept = commit_to({"a": 1})
     assert len(kept.salt) == 16
-    assert opens(kept)
+    assert kept.is_genuine()
     store = ValueStore(tmp_path / "values.db")
     store.add([kept])
     assert store.get(kept.commitment) == kept
@@ -489,7 +498,7 @@ async def test_after_a_failed_sync_the_next_writer_begins_a_new_segment(
     (recovery,) = bodies(tmp_path / "log", "recovered")
     assert recovery["why"] == "a sync failed"
     assert recovery["quarantined"][0]["bytes"] > 0
-    report = verify_log(tmp_path / "log")
+    report = verify(tmp_path / "log")
     assert (report.verdict, report.finding) == ("recovered", None)
 
 
@@ -553,7 +562,7 @@ async def test_a_backlog_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         flood()
     release.set()
     await log.close()
-    assert verify_log(tmp_path / "log").verdict == "consistent"
+    assert verify(tmp_path / "log").verdict == "consistent"
 
 
 async def test_cancelling_a_waiter_harms_nobody(tmp_path: Path) -> None:
@@ -586,7 +595,7 @@ def test_a_loop_that_ends_while_somebody_waits_harms_nobody(
     asyncio.run(log.commit(log.append("dispatch", {})))
     monkeypatch.undo()
     log.close_now()
-    assert verify_log(tmp_path / "log").verdict == "consistent"
+    assert verify(tmp_path / "log").verdict == "consistent"
 
 
 async def test_appending_from_many_threads_keeps_one_chain(tmp_path: Path) -> None:
@@ -599,7 +608,7 @@ async def test_appending_from_many_threads_keeps_one_chain(tmp_path: Path) -> No
 
     await asyncio.gather(*(asyncio.to_thread(many) for _ in range(4)))
     await log.close()
-    report = verify_log(tmp_path / "log")
+    report = verify(tmp_path / "log")
     assert (report.verdict, report.size > 800) == ("consistent", True)
 
 
@@ -666,7 +675,7 @@ async def test_verifying_while_it_is_written_raises_no_alarm(tmp_path: Path) -> 
 
     writing = asyncio.create_task(write())
     for _ in range(8):
-        report = await asyncio.to_thread(verify_log, tmp_path / "log")
+        report = await asyncio.to_thread(verify, tmp_path / "log")
         assert report.verdict == "consistent", report
     stop = True
     await writing
@@ -675,12 +684,13 @@ async def test_verifying_while_it_is_written_raises_no_alarm(tmp_path: Path) -> 
 
 async def test_a_record_is_proven_to_be_in_the_log(tmp_path: Path) -> None:
     """Inclusion proof for one record, also after retention."""
-    from amplifier_audit import leaf_hash, root_of_inclusion
+    from amplifier_audit.format.proof import root_of_inclusion
+    from amplifier_audit.format.tree import leaf_hash
 
     settings = AuditSettings(segment_bytes=4000, retain_segments=2)
     await write_log(tmp_path / "log", 60, settings)
     log = open_log(tmp_path / "log")
-    note = newest_checkpoint(log)
+    note = find_newest_checkpoint(log)
     assert note is not None
     records = [r["seq"] for r in read_records(log) if r["seq"] < note.checkpoint.size]
     for sequence in records:
@@ -696,14 +706,14 @@ async def test_a_record_is_proven_to_be_in_the_log(tmp_path: Path) -> None:
 async def test_putting_back_yesterdays_copy_is_found_only_by_an_anchor(tmp_path: Path) -> None:
     """T23: rollback to yesterday, against an anchor: detected; never "proven" without one."""
     log, anchors = tmp_path / "log", tmp_path / "anchors"
-    await write_log(log, 10, signer=SIGNER, anchors=(to_file(anchors),))
+    await write_log(log, 10, signer=SIGNER, anchors=(anchor_to_file(anchors),))
     shutil.copytree(log, tmp_path / "yesterday")
-    await write_log(log, 10, signer=SIGNER, anchors=(to_file(anchors),))
+    await write_log(log, 10, signer=SIGNER, anchors=(anchor_to_file(anchors),))
     shutil.rmtree(log)
     shutil.copytree(tmp_path / "yesterday", log)
     notes = parse_notes(anchors.read_text())
-    assert verify_log(log, key=VERIFIER).verdict == "consistent"
-    report = verify_log(log, key=VERIFIER, anchors=notes)
+    assert verify(log, key=VERIFIER).verdict == "consistent"
+    report = verify(log, key=VERIFIER, anchors=notes)
     assert report.verdict == "tampered"
     assert report.finding is not None
     assert (report.finding.kind, report.finding.sequence) == ("cut below anchor", report.size)
@@ -712,13 +722,13 @@ async def test_putting_back_yesterdays_copy_is_found_only_by_an_anchor(tmp_path:
 async def test_a_fork_after_the_copy_is_found_by_the_anchor(tmp_path: Path) -> None:
     """T23: two histories, both signed with the stolen key."""
     log, anchors = tmp_path / "log", tmp_path / "anchors"
-    await write_log(log, 10, signer=SIGNER, anchors=(to_file(anchors),))
+    await write_log(log, 10, signer=SIGNER, anchors=(anchor_to_file(anchors),))
     shutil.copytree(log, tmp_path / "fork")
-    await write_log(log, 10, signer=SIGNER, anchors=(to_file(anchors),))
+    await write_log(log, 10, signer=SIGNER, anchors=(anchor_to_file(anchors),))
     await write_log(tmp_path / "fork", 30, signer=SIGNER)
     notes = parse_notes(anchors.read_text())
-    assert verify_log(log, key=VERIFIER, anchors=notes).verdict == "proven"
-    assert verify_log(tmp_path / "fork", key=VERIFIER).verdict == "consistent"
-    report = verify_log(tmp_path / "fork", key=VERIFIER, anchors=notes)
+    assert verify(log, key=VERIFIER, anchors=notes).verdict == "proven"
+    assert verify(tmp_path / "fork", key=VERIFIER).verdict == "consistent"
+    report = verify(tmp_path / "fork", key=VERIFIER, anchors=notes)
     assert report.finding is not None
     assert (report.verdict, report.finding.kind) == ("tampered", "fork")

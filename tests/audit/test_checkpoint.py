@@ -8,15 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_audit import BadCheckpoint, make_note, parse_note, parse_notes
-from amplifier_audit.signing import (
-    BadKey,
-    Ed25519Signer,
-    Ed25519Verifier,
-    create_key,
-    load_signer,
-    load_verifier,
-)
+from amplifier_audit.errors import BadCheckpoint, BadKey
+from amplifier_audit.format.checkpoint import make_note, parse_note, parse_notes
+from amplifier_audit.keys.signing import Ed25519Signer, create_key, load_signer
+from amplifier_audit.keys.verifying import Ed25519Verifier, load_verifier
 from tests.audit.support import OTHER, SIGNER, VERIFIER
 
 ROOT = bytes(range(32))

@@ -16,15 +16,11 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 from pydantic_core import to_json
 
-from amplifier_audit import MemoryAudit, encode, encode_body, parse
-from amplifier_audit.format.encoding import (
-    BODY_LIMIT,
-    NARROW,
-    SAFE_INTEGER,
-    WIDE,
-    Walk,
-    encode_member,
-)
+from amplifier_audit.format.encoding import encode, encode_body, encode_member
+from amplifier_audit.format.limits import BODY_LIMIT, NARROW, SAFE_INTEGER, WIDE
+from amplifier_audit.format.record import parse
+from amplifier_audit.format.walk import Walk
+from tests.audit.support import LineCollector
 
 JSON_LIKE = st.recursive(
     st.none()
@@ -46,7 +42,7 @@ def read(value: Any) -> Any:
 @given(JSON_LIKE)
 def test_any_value_becomes_a_record_that_the_strict_parser_takes(value: Any) -> None:
     """Records are written only by the encoder; newline and U+2028 always escaped."""
-    sink = MemoryAudit()
+    sink = LineCollector()
     sink.append("dispatch", {"value": value}, session="s")
     (line,) = sink.lines
     assert line.count(b"\n") == 1
@@ -275,7 +271,7 @@ def test_a_dict_that_changes_while_it_is_read_is_said_to_be_unreadable() -> None
 def test_what_is_encoded_at_once_is_what_the_walk_would_write(value: Any) -> None:
     """The short cut changes nothing but the time."""
     body = {"value": value}
-    walked = to_json(Walk(WIDE).plain(body, 0), ensure_ascii=True).replace(b"\x7f", b"\\u007f")
+    walked = to_json(Walk(WIDE).simplify(body), ensure_ascii=True).replace(b"\x7f", b"\\u007f")
     assert json.loads(encode(body)) == json.loads(walked)
 
 

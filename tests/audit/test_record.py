@@ -9,22 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_audit import (
+from amplifier_audit.errors import MalformedRecord
+from amplifier_audit.format.chain import Chain, Head
+from amplifier_audit.format.clock import NanoClock
+from amplifier_audit.format.encoding import encode_body
+from amplifier_audit.format.limits import RECORD_LIMIT
+from amplifier_audit.format.record import (
     GENESIS,
-    RECORD_LIMIT,
-    Chain,
-    Head,
-    MalformedRecord,
-    MemoryAudit,
-    Tree,
+    LABEL,
+    MEMBERS,
     claimed_hash,
     covered_bytes,
-    encode_body,
     parse,
     record_hash,
 )
-from amplifier_audit.format.record import LABEL, MEMBERS, NanoClock, is_intact
-from tests.audit.support import lines_of, source
+from amplifier_audit.format.tree import Tree
+from tests.audit.support import LineCollector, lines_of, source
 
 
 def line_with(**changes: object) -> bytes:
@@ -35,7 +35,7 @@ def line_with(**changes: object) -> bytes:
 
 def test_a_record_has_exactly_these_members_in_this_order() -> None:
     """Members: format version, log id, sequence, times, source, type, body, hashes."""
-    sink = MemoryAudit()
+    sink = LineCollector()
     sink.append("dispatch", {"a": 1}, session="s", turn=2, event="e", hook="h", registration=3)
     (record,) = sink.records
     assert tuple(record) == MEMBERS
@@ -60,7 +60,6 @@ def test_the_hash_covers_the_exact_bytes_before_it() -> None:
     covered = line[: line.rindex(b',"hash"')]
     assert covered_bytes(line) == covered
     assert claimed_hash(line) == hashlib.sha256(LABEL + covered).hexdigest() == record_hash(covered)
-    assert is_intact(line)
 
 
 def test_each_record_names_the_hash_of_the_one_before() -> None:
@@ -86,7 +85,7 @@ def test_the_clock_has_nanoseconds_and_a_zone() -> None:
 def test_a_value_that_holds_a_complete_record_stays_a_value() -> None:
     """T22: values holding a complete forged record, CR LF, BOM, NUL."""
     forged = "\r\n" + lines_of(1)[0].decode() + "\0\ufeff"
-    sink = MemoryAudit()
+    sink = LineCollector()
     sink.append("user_message", {"text": forged}, session=forged[:200], hook="\x1b[2K")
     (record,) = sink.records
     assert record["body"]["text"] == forged
@@ -165,7 +164,6 @@ def test_any_bytes_are_a_record_or_refused(content: bytes) -> None:
     """Bad input gets a clear sentence."""
     with pytest.raises(MalformedRecord):
         parse(content + b"\n")
-    assert not is_intact(content + b"\n")
 
 
 def test_a_head_goes_on_where_the_chain_was() -> None:

@@ -12,12 +12,17 @@ from typing import Any
 
 import pytest
 
-from amplifier_audit import Head, Report
-from amplifier_audit.files.directory import AuditDirectory, NotALog
+from amplifier_audit.errors import NotALog
+from amplifier_audit.files.directory import AuditDirectory
+from amplifier_audit.files.log_files import open_log
 from amplifier_audit.files.state import SLOT, State, StateFile, read_state
-from amplifier_audit.reader.reading import open_log, read_records, verify_log
-from amplifier_audit.writer.log import AuditLog, AuditSettings
+from amplifier_audit.format.chain import Head
+from amplifier_audit.reader.records import read_records
+from amplifier_audit.reader.report import Report
+from amplifier_audit.reader.verification import verify
+from amplifier_audit.writer.log import AuditLog
 from amplifier_audit.writer.recovery import recover
+from amplifier_audit.writer.settings import AuditSettings
 from tests.audit.cuts import Cutter
 from tests.audit.support import write_log
 
@@ -28,7 +33,7 @@ def reopened(path: Path) -> tuple[list[str], Report]:
     """Open and close the log; the alarms, and what a verifier says then."""
     alarms: list[str] = []
     AuditLog(path, AuditSettings(), alarm=alarms.append).close_now()
-    return alarms, verify_log(path)
+    return alarms, verify(path)
 
 
 def segment(path: Path) -> Path:
@@ -40,7 +45,7 @@ async def test_a_torn_tail_goes_to_quarantine_and_the_log_says_so(tmp_path: Path
     await write_log(tmp_path, 5)
     with segment(tmp_path).open("ab") as file:
         file.write(b'{"v":1,"log":"torn')
-    before = verify_log(tmp_path)
+    before = verify(tmp_path)
     assert before.verdict == "recovered"
     assert before.finding is not None
     assert before.finding.kind == "torn tail"
@@ -69,7 +74,7 @@ async def test_whole_records_after_the_acknowledged_position_are_kept(tmp_path: 
 
 
 def recover_head(lines: list[bytes], count: int) -> Head:
-    from amplifier_audit import Verifier
+    from amplifier_audit.reader.line_verifier import Verifier
 
     verifier = Verifier()
     for line in lines[:count]:
@@ -114,7 +119,7 @@ async def test_a_missing_state_is_noted_and_a_torn_line_still_recovered(tmp_path
     (tmp_path / "state").unlink()
     with segment(tmp_path).open("ab") as file:
         file.write(b"{")
-    assert verify_log(tmp_path).verdict == "recovered"
+    assert verify(tmp_path).verdict == "recovered"
     alarms, report = reopened(tmp_path)
     assert (alarms, report.verdict) == ([], "recovered")
 
@@ -270,7 +275,7 @@ def test_pages_lost_by_the_machine_are_recovered(tmp_path: Path) -> None:
         file = StateFile(tmp_path / "log" / "state")
         file.write(State(state.log, 0, offset, recover_head(lines, synced)))
         file.close()
-        assert verify_log(tmp_path / "log").verdict in ("consistent", "recovered")
+        assert verify(tmp_path / "log").verdict in ("consistent", "recovered")
         opening = recover(AuditDirectory(tmp_path / "log"))
         assert opening.alarm is None
         assert opening.head.size >= synced
@@ -290,7 +295,7 @@ async def test_a_long_line_in_the_middle_is_no_torn_end(tmp_path: Path) -> None:
     (tmp_path / "state").unlink()
     lines = segment(tmp_path).read_bytes().splitlines(keepends=True)
     segment(tmp_path).write_bytes(b"".join([*lines[:3], b"x" * 100_000, *lines[3:]]))
-    report = verify_log(tmp_path)
+    report = verify(tmp_path)
     assert report.verdict == "tampered"
     alarms, _ = reopened(tmp_path)
     assert len(alarms) == 1
@@ -301,7 +306,7 @@ async def test_another_history_of_the_same_length_contradicts_the_state(tmp_path
     await write_log(tmp_path / "one", 5)
     await write_log(tmp_path / "two", 5)
     shutil.copy(segment(tmp_path / "two"), segment(tmp_path / "one"))
-    report = verify_log(tmp_path / "one")
+    report = verify(tmp_path / "one")
     assert report.verdict == "tampered"
     assert report.finding is not None
     assert (report.finding.kind, report.finding.byte is not None) == ("fork", True)
@@ -312,11 +317,11 @@ async def test_segments_that_were_renamed_or_stripped_are_found(tmp_path: Path) 
     await write_log(tmp_path, 5)
     lines = segment(tmp_path).read_bytes().splitlines(keepends=True)
     segment(tmp_path).rename(tmp_path / "00000004.jsonl")
-    report = verify_log(tmp_path)
+    report = verify(tmp_path)
     assert report.finding is not None
     assert report.finding.kind == "missing segment"
     (tmp_path / "00000004.jsonl").write_bytes(b"".join(lines[3:]))
-    report = verify_log(tmp_path)
+    report = verify(tmp_path)
     assert report.finding is not None
     assert "lost its beginning" in report.finding.message
 
@@ -326,7 +331,7 @@ async def test_a_line_that_is_just_being_written_is_no_damage(tmp_path: Path) ->
     log = await AuditLog.open(tmp_path, AuditSettings())
     with segment(tmp_path).open("ab") as file:
         file.write(b'{"v":1,"lo')
-    report = verify_log(tmp_path)
+    report = verify(tmp_path)
     assert report.verdict == "consistent"
     assert report.notes == ("the last line is just being written",)
     await log.close()
@@ -335,7 +340,7 @@ async def test_a_line_that_is_just_being_written_is_no_damage(tmp_path: Path) ->
 async def test_one_segment_alone_says_what_it_cannot_know(tmp_path: Path) -> None:
     """Say exactly what is proven."""
     await write_log(tmp_path, 40, AuditSettings(segment_bytes=4000))
-    report = verify_log(tmp_path / "00000001.jsonl")
+    report = verify(tmp_path / "00000001.jsonl")
     assert report.verdict == "consistent"
     assert "nothing is known of the first" in report.notes[0]
 
@@ -344,4 +349,4 @@ def test_a_segment_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
     """Bad input gets a clear sentence."""
     (tmp_path / "00000000.jsonl").mkdir()
     with pytest.raises(NotALog, match="Cannot read"):
-        verify_log(tmp_path)
+        verify(tmp_path)

@@ -8,15 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_audit import (
+from amplifier_audit.format.proof import (
     RangeRoots,
-    Tree,
     consistency_ranges,
     inclusion_ranges,
     is_consistent,
-    leaf_hash,
     root_of_inclusion,
 )
+from amplifier_audit.format.tree import Tree, leaf_hash
 
 # The leaves and roots that Certificate Transparency implementations test with.
 LEAVES = [

@@ -8,17 +8,12 @@ from typing import Any
 
 import pytest
 
-from amplifier_audit import (
-    Chain,
-    Departure,
-    Head,
-    Note,
-    Report,
-    Verifier,
-    encode_body,
-    make_note,
-    parse,
-)
+from amplifier_audit.format.chain import Chain, Head
+from amplifier_audit.format.checkpoint import Note, make_note
+from amplifier_audit.format.encoding import encode_body
+from amplifier_audit.format.record import parse
+from amplifier_audit.reader.line_verifier import Verifier
+from amplifier_audit.reader.report import Departure, Report
 from tests.audit.support import OTHER, SIGNER, VERIFIER, lines_of, source
 from tests.audit.tampering import WAYS, Corpus
 

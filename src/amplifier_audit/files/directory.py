@@ -18,11 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from amplifier_audit.errors import AuditError, AuditUnavailable
-
-
-class NotALog(AuditError):
-    """The path holds no log that can be read."""
+from amplifier_audit.errors import AuditUnavailable, NotALog
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +83,7 @@ class AuditDirectory:
             descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         except OSError as error:
             raise AuditUnavailable(f"Cannot open {self.path}: {error.strerror}") from error
-        if not _locked(descriptor):
+        if not _take_lock(descriptor):
             os.close(descriptor)
             raise AuditUnavailable(
                 f"Another writer has the log {self.path}; give this one a directory of its own"
@@ -112,7 +108,7 @@ class AuditDirectory:
             os.close(descriptor)
 
 
-def _locked(descriptor: int) -> bool:
+def _take_lock(descriptor: int) -> bool:
     """A reader that asks whether somebody writes holds the lock for a moment: so try again."""
     for pause in (0.0, 0.005, 0.02, 0.05):
         time.sleep(pause)
@@ -143,6 +139,7 @@ def write_file(path: Path, content: bytes) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+    # The content is on disk before the name: after a crash there is the old file or the new one.
     partial.replace(path)
     sync_directory(path.parent)
 
@@ -155,7 +152,7 @@ def write_all(descriptor: int, content: bytes) -> None:
 
 
 @contextlib.contextmanager
-def unavailable(doing: str) -> Iterator[None]:
+def raise_unavailable(doing: str) -> Iterator[None]:
     """Say in one sentence what the operating system refused."""
     try:
         yield

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from amplifier_audit import RECORD_LIMIT, Head, MalformedRecord, Record, parse
-from amplifier_audit.files.directory import NotALog
+from amplifier_audit.errors import MalformedRecord, NotALog
+from amplifier_audit.format.chain import Head
+from amplifier_audit.format.limits import RECORD_LIMIT
+from amplifier_audit.format.record import Record, parse
 
 
 def read_lines(path: Path, offset: int = 0) -> Iterator[tuple[int, bytes]]:
@@ -30,14 +31,14 @@ def is_torn(line: bytes) -> bool:
     return len(line) <= RECORD_LIMIT and not line.endswith(b"\n")
 
 
-def first_record(path: Path) -> Record | None:
-    """The first record of a segment, or None if its first line is none."""
+def read_first_record(path: Path) -> Record | None:
+    """The first record of a segment, or None if its first line is not one."""
     for _, line in read_lines(path):
-        return _record(line)
+        return parse_or_none(line)
     return None
 
 
-def last_record_before(path: Path, offset: int) -> Record | None:
+def read_last_record_before(path: Path, offset: int) -> Record | None:
     """The record whose line ends exactly at `offset`, or None."""
     start = max(0, offset - RECORD_LIMIT - 1)
     try:
@@ -48,17 +49,18 @@ def last_record_before(path: Path, offset: int) -> Record | None:
         return None
     if len(content) < offset - start or not content.endswith(b"\n"):
         return None
-    return _record(content[content.rfind(b"\n", 0, -1) + 1 :])
+    return parse_or_none(content[content.rfind(b"\n", 0, -1) + 1 :])
 
 
-def _record(line: bytes) -> Record | None:
+def parse_or_none(line: bytes) -> Record | None:
+    """The record of a line, or None if the line is not one."""
     try:
         return parse(line)
     except MalformedRecord:
         return None
 
 
-def head_before(record: dict[str, Any]) -> Head:
+def head_before(record: Record) -> Head:
     """The head that the first record of a segment says it goes on from."""
     previous = record["body"].get("previous")
     frontier = previous.get("frontier") if isinstance(previous, dict) else None

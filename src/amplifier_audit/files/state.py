@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from amplifier_audit import Head
+from amplifier_audit.format.chain import Head
 
 SLOT = 8192
 
@@ -57,7 +57,7 @@ class StateFile:
     """The open file of a writer."""
 
     def __init__(self, path: Path) -> None:
-        self._counter = max((counter for counter, _ in _slots(path)), default=0)
+        self._counter = max((counter for counter, _ in _read_slots(path)), default=0)
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
 
     def write(self, state: State) -> None:
@@ -78,20 +78,20 @@ class StateFile:
 
 def read_state(path: Path) -> State | None:
     """The newest state that is whole, or None."""
-    slots = _slots(path)
+    slots = _read_slots(path)
     return max(slots, key=lambda slot: slot[0])[1] if slots else None
 
 
-def _slots(path: Path) -> list[tuple[int, State]]:
+def _read_slots(path: Path) -> list[tuple[int, State]]:
     try:
         content = path.read_bytes()
     except OSError:
         return []
-    found = [_slot(content[start : start + SLOT]) for start in (0, SLOT)]
+    found = [_parse_slot(content[start : start + SLOT]) for start in (0, SLOT)]
     return [slot for slot in found if slot]
 
 
-def _slot(content: bytes) -> tuple[int, State] | None:
+def _parse_slot(content: bytes) -> tuple[int, State] | None:
     checksum, _, rest = content.partition(b" ")
     text = rest.rstrip(b"\0").removesuffix(b"\n")
     if checksum != hashlib.sha256(text).hexdigest().encode():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from amplifier_audit.format.record import GENESIS, VERSION, NanoClock, record_hash
+from amplifier_audit.format.clock import NanoClock
+from amplifier_audit.format.record import GENESIS, VERSION, record_hash
 from amplifier_audit.format.tree import Tree, fold, leaf_hash
 
 
@@ -79,3 +81,8 @@ class Chain:
         leaf = b'%b,"hash":"%b"}' % (covered, self.hash.encode("ascii"))
         self.tree.push(leaf_hash(leaf))
         return leaf + b"\n"
+
+
+def new_log_id() -> str:
+    """A random id for a log."""
+    return secrets.token_hex(16)

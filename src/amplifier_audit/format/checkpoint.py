@@ -11,18 +11,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from amplifier_audit.errors import AuditError
+from amplifier_audit.errors import BadCheckpoint
 
 ORIGIN = "amplifier.audit/"
 NOTE_LIMIT = 16 * 1024
-
-
-class BadCheckpoint(AuditError):
-    """A text that is no checkpoint."""
 
 
 class Signer(Protocol):
@@ -113,8 +108,8 @@ def parse_note(text: Any) -> Note:
     lines = body.removesuffix("\n").split("\n")
     if len(lines) != 3:
         raise BadCheckpoint(f"A checkpoint has origin, size and root; this has {len(lines)} lines")
-    checkpoint = Checkpoint(lines[0], _size(lines[1]), _bytes(lines[2], 32))
-    signatures = _signatures(signed.splitlines()) if blank else ()
+    checkpoint = Checkpoint(lines[0], _parse_size(lines[1]), _decode(lines[2], 32))
+    signatures = tuple(map(_parse_signature, signed.splitlines())) if blank else ()
     return Note(checkpoint, text, signatures)
 
 
@@ -128,34 +123,25 @@ def parse_notes(text: str) -> list[Note]:
             raise BadCheckpoint(f"Not a file of checkpoints: it begins with {line[:40]!r}")
         if blocks:
             blocks[-1].append(line)
-    return [parse_note(_trimmed(block)) for block in blocks]
+    return [parse_note("\n".join(block).rstrip("\n") + "\n") for block in blocks]
 
 
-def _trimmed(lines: Iterable[str]) -> str:
-    text = "\n".join(lines).rstrip("\n")
-    return text + "\n"
-
-
-def _signatures(lines: list[str]) -> tuple[Signature, ...]:
-    return tuple(_signature(line) for line in lines)
-
-
-def _signature(line: str) -> Signature:
+def _parse_signature(line: str) -> Signature:
     dash, _, rest = line.partition(" ")
     name, _, blob = rest.partition(" ")
     if dash != "—" or not name:
         raise BadCheckpoint(f"Not a signature line: {line[:80]!r}")
-    raw = _bytes(blob)
+    raw = _decode(blob)
     return Signature(name, raw[:4], raw[4:])
 
 
-def _size(text: str) -> int:
+def _parse_size(text: str) -> int:
     if not (text.isascii() and text.isdigit()) or len(text) > 16 or text != str(int(text)):
         raise BadCheckpoint(f"Not the size of a log: {text[:40]!r}")
     return int(text)
 
 
-def _bytes(text: str, length: int | None = None) -> bytes:
+def _decode(text: str, length: int | None = None) -> bytes:
     try:
         raw = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:

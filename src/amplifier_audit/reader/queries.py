@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
-from amplifier_audit import Record
 from amplifier_audit.errors import AuditError
+from amplifier_audit.format.record import Record
 
 SAMPLES = 10_000
 

@@ -1,302 +1,185 @@
-"""Checks a log line by line, in constant memory, and says exactly what that proves.
-
-The chain proves that what is there hangs together. Only a checkpoint that was kept elsewhere, an
-anchor, proves that it is the same log and that nothing is missing before that checkpoint.
-"""
+"""Verifies a log as a whole: a directory with its state and seals, or a single segment."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any, Literal
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from amplifier_audit.format.chain import Head
-from amplifier_audit.format.checkpoint import (
-    ORIGIN,
-    BadCheckpoint,
-    Note,
-    SignatureVerifier,
-    parse_note,
-)
-from amplifier_audit.format.encoding import RECORD_LIMIT
-from amplifier_audit.format.record import MalformedRecord, Record, claimed_hash, is_intact, parse
-from amplifier_audit.format.tree import Tree, leaf_hash
+from amplifier_audit.errors import BadCheckpoint, NotALog
+from amplifier_audit.files.lines import head_before, is_torn, read_first_record, read_lines
+from amplifier_audit.files.log_files import LogFiles, open_log
+from amplifier_audit.files.state import State
+from amplifier_audit.format.checkpoint import Note, SignatureVerifier, parse_note
+from amplifier_audit.format.record import Record
+from amplifier_audit.reader.line_verifier import Verifier
+from amplifier_audit.reader.report import Departure, Finding, Report
 
-Verdict = Literal["proven", "consistent", "recovered", "tampered"]
-Kind = Literal[
-    "edit",
-    "malformed",
-    "gap",
-    "order",
-    "duplicate",
-    "link",
-    "wrong log",
-    "checkpoint",
-    "signature",
-    "unsigned",
-    "cut below anchor",
-    "fork",
-    "missing segment",
-    "torn tail",
-    "broken",
-]
-DEFAULT_INTERVAL = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The first place where a log departs from what its writer wrote.
-
-    `sequence` is the one that belongs there, whatever the line claims to be.
-    """
-
-    kind: Kind
-    sequence: int
-    message: str
-    segment: str | None = None
-    byte: int | None = None
-
-
-class Departure(Exception):
-    """Raised by `Verifier.feed`."""
-
-    def __init__(self, kind: Kind, sequence: int, message: str) -> None:
-        super().__init__(message)
-        self.finding = Finding(kind, sequence, message)
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What a verification found. `proven_to` counts records: the first so many are proven."""
-
-    verdict: Verdict
-    log: str | None
-    first: int
-    size: int
-    proven_to: int | None = None
-    finding: Finding | None = None
-    recoveries: tuple[int, ...] = ()
-    checkpoints: int = 0
-    signed: int = 0
-    last_checkpoint: int | None = None
-    notes: tuple[str, ...] = ()
-    head: Head | None = None
+Progress = Callable[[int], None]
+# A crash leaves half a line or none; it does not make up a signature or another history.
+_NO_CRASH = frozenset({"signature", "unsigned", "fork", "checkpoint"})
 
 
 @dataclass(slots=True)
-class Verifier:
-    """Fed with the lines of a log from its start, or from a head that is already verified."""
+class LogVerification:
+    """One run over the lines of a log."""
 
-    anchors: Iterable[Note] = ()
+    log: LogFiles
+    anchors: Sequence[Note] = ()
     key: SignatureVerifier | None = None
-    log: str | None = None
-    start: Head = field(default_factory=Head)
-    checkpoints: int = 0
-    signed: int = 0
-    last_checkpoint: int | None = None
-    proven_to: int | None = None
-    recoveries: list[int] = field(default_factory=list)
-    removed_to: int = -1
-    broken: Finding | None = None
-    notes: list[str] = field(default_factory=list)
-    tree: Tree = field(init=False)
-    hash: str = field(init=False)
-    _waiting: list[Note] = field(init=False)
-    _interval: int = DEFAULT_INTERVAL
-    _last_signed: int = 0
+    since: State | None = None
+    progress: Progress | None = None
+    end: State | None = None
+    _missing: int = 0
+    _done: int = 0
 
-    def __post_init__(self) -> None:
-        self.tree = Tree(self.start.size, self.start.frontier)
-        self.hash = self.start.hash
-        self._last_signed = self.start.size
-        self._waiting = sorted(self.anchors, key=lambda note: -note.checkpoint.size)
-        for note in self._waiting:
-            self._check_anchor(note)
-        self._skip_anchors_before_start()
-        self._meet_anchors()
+    def run(self) -> Report:
+        """Read everything and judge."""
+        self.log.refuse_what_is_no_log()
+        try:
+            verifier = self._make_verifier()
+        except Departure as departure:
+            return self._report_damage(Verifier(), departure.finding, self.log.paths[0], 0)
+        for index, path in enumerate(self.log.paths):
+            if (report := self._verify_segment(verifier, index, path)) is not None:
+                return report
+        return self._finish(verifier, None)
+
+    def _make_verifier(self) -> Verifier:
+        if self.since:
+            self._skip_to(self.since)
+            return Verifier(
+                anchors=self.anchors, key=self.key, log=self.since.log, start=self.since.head
+            )
+        number = self.log.numbers[0]
+        first = read_first_record(self.log.paths[0])
+        if first is None or first["seq"] == 0:
+            self._refuse_missing_start(number)
+            return Verifier(anchors=self.anchors, key=self.key)
+        return self._start_late(first, number)
+
+    def _refuse_missing_start(self, number: int | None) -> None:
+        if number:
+            raise Departure("missing segment", 0, f"segments before {number:08d} are not there")
+
+    def _start_late(self, first: Record, number: int | None) -> Verifier:
+        """The segments before are gone, by retention or by somebody's hand."""
+        try:
+            start = head_before(first)
+        except ValueError as error:
+            raise Departure("missing segment", 0, "the log has lost its beginning") from error
+        verifier = Verifier(anchors=self.anchors, key=self.key, log=first["log"], start=start)
+        if number is None:
+            verifier.notes.append(f"one segment alone: nothing is known of the first {start.size}")
+            return verifier
+        self._missing = number
+        self._check_seal(verifier, number - 1)
+        verifier.notes.append(f"{number} segments were removed; {start.size} records not read")
+        return verifier
+
+    def _check_seal(self, verifier: Verifier, number: int) -> None:
+        assert self.log.directory is not None
+        path = self.log.directory.seal(number)
+        try:
+            note = parse_note(path.read_text("utf-8"))
+        except (OSError, BadCheckpoint, UnicodeDecodeError) as error:
+            raise Departure(
+                "missing segment", 0, f"segment {number:08d} is gone, and so is its seal"
+            ) from error
+        verifier.check_note(note, f"the seal {path.name}")
+
+    def _skip_to(self, since: State) -> None:
+        if since.segment not in self.log.numbers:
+            raise NotALog(
+                f"Segment {since.segment:08d}, where the saved position lies, is not there"
+            )
+        index = self.log.numbers.index(since.segment)
+        self.log = replace(self.log, paths=self.log.paths[index:], numbers=self.log.numbers[index:])
+
+    def _verify_segment(self, verifier: Verifier, index: int, path: Path) -> Report | None:
+        """Feed one segment; a report if the log ends or departs in it."""
+        start = self.since.offset if self.since and index == 0 else 0
+        if path.stat().st_size < start:
+            finding = Finding("cut below anchor", verifier.size, "cut below the saved position")
+            return self._report_damage(verifier, finding, path, path.stat().st_size)
+        end, acknowledged = start, self._acknowledged
+        for offset, line in read_lines(path, start):
+            try:
+                verifier.feed(line)
+            except Departure as departure:
+                return self._judge(verifier, departure.finding, index, offset, line)
+            end = offset + len(line)
+            if verifier.size == acknowledged and (departed := self._find_contradiction(verifier)):
+                return self._report_damage(verifier, departed, path, offset)
+            if self.progress and not verifier.size & 0x3FF:
+                self.progress(self._done + end - start)
+        self._done += end - start
+        self._remember(verifier, index, end)
+        return None
 
     @property
-    def size(self) -> int:
-        """How many records are behind; the next one must have this sequence."""
-        return self.tree.size
+    def _acknowledged(self) -> int:
+        return self.log.state.head.size if self.log.state else -1
 
-    def head(self) -> Head:
-        """From where a later verification can go on."""
-        return Head(self.tree.size, self.hash, self.tree.frontier)
+    def _remember(self, verifier: Verifier, index: int, end: int) -> None:
+        number = self.log.numbers[index]
+        if number is not None and verifier.log is not None:
+            self.end = State(verifier.log, number, end, verifier.head())
 
-    def feed(self, line: bytes) -> Record:
-        """Check the next line (with its LF) and return its record; Departure if it is not right."""
-        if not is_intact(line):
-            self._depart("edit", _what_is_wrong(line))
-        record = self._parsed(line)
-        if record["seq"] != self.tree.size or record["prev"] != self.hash:
-            self._depart(*self._misplacement(record))
-        if record["log"] != self.log:
-            self._meet_log(record["log"])
-        if record["type"] in _TOLD_BY_THE_LOG:
-            self._listen(record)
-        self.tree.push(leaf_hash(line[:-1]))
-        self.hash = record["hash"]
-        if self._waiting and self._waiting[-1].checkpoint.size == self.tree.size:
-            self._meet_anchors()
-        if self.key and self.tree.size - self._last_signed > self._interval + 1:
-            self._depart("unsigned", f"more than {self._interval} records without a signature")
-        return record
+    def _find_contradiction(self, verifier: Verifier) -> Finding | None:
+        """The writer's own state is no anchor, but a log that contradicts it is not whole."""
+        state = self.log.state
+        if state is None or verifier.hash == state.head.hash:
+            return None
+        return Finding("fork", verifier.size, "not the history that the writer acknowledged")
 
-    def finish(self, *, torn: Finding | None = None) -> Report:
-        """The verdict, when there are no more lines."""
-        finding = self.broken or self._missing_signature() or self._cut()
-        if finding:
-            return self.report("tampered", finding)
-        if torn or any(sequence >= (self.proven_to or 0) for sequence in self.recoveries):
-            return self.report("recovered", torn)
-        return self.report("consistent" if self.proven_to is None else "proven")
+    def _judge(
+        self, verifier: Verifier, finding: Finding, index: int, offset: int, line: bytes
+    ) -> Report:
+        """A line is wrong: what a crash leaves, or what somebody did?"""
+        state, last = self.log.state, index == len(self.log.paths) - 1
+        unknown = verifier.size >= state.head.size if state else is_torn(line) and offset > 0
+        torn = last and unknown
+        place = replace(finding, segment=self.log.paths[index].name, byte=offset)
+        if not torn or finding.kind in _NO_CRASH:
+            return self._report_damage(verifier, finding, self.log.paths[index], offset)
+        self._remember(verifier, index, offset)
+        if self._is_live() and is_torn(line):
+            verifier.notes.append("the last line is just being written")
+            return self._finish(verifier, None)
+        message = f"the end is torn, as a crash leaves it ({finding.message})"
+        return self._finish(verifier, replace(place, kind="torn tail", message=message))
 
-    def report(self, verdict: Verdict, finding: Finding | None = None) -> Report:
-        """The report as of now."""
-        return Report(
-            verdict=verdict,
-            log=self.log,
-            first=self.start.size,
-            size=self.size,
-            proven_to=self.proven_to,
-            finding=finding,
-            recoveries=tuple(self.recoveries),
-            checkpoints=self.checkpoints,
-            signed=self.signed,
-            last_checkpoint=self.last_checkpoint,
-            notes=tuple(self.notes),
-            head=self.head(),
-        )
+    def _is_live(self) -> bool:
+        return self.log.directory is not None and self.log.directory.is_being_written()
 
-    def check_note(self, note: Note, what: str) -> None:
-        """A checkpoint that must be the one of this log at this size."""
-        checkpoint = note.checkpoint
-        if checkpoint.origin != f"{ORIGIN}{self.log}":
-            self._depart("wrong log", f"{what} belongs to log {checkpoint.log[:64]!r}")
-        if checkpoint.size != self.size or checkpoint.root != self.tree.root():
-            self._depart("checkpoint", f"{what} does not fit the {self.size} records before it")
-        self.checkpoints += 1
-        self.last_checkpoint = checkpoint.size
-        if self.key is not None:
-            self._check_signature(note, what, self.key)
-            self._last_signed = self.size
-            self.signed += 1
+    def _report_damage(
+        self, verifier: Verifier, finding: Finding, path: Path, offset: int
+    ) -> Report:
+        return verifier.report("tampered", replace(finding, segment=path.name, byte=offset))
 
-    def _depart(self, kind: Kind, message: str) -> None:
-        raise Departure(kind, self.tree.size, message)
-
-    def _parsed(self, line: bytes) -> Record:
-        try:
-            return parse(line)
-        except MalformedRecord as error:
-            raise Departure(
-                "malformed", self.tree.size, f"no writer wrote this: {error}"
-            ) from error
-
-    def _misplacement(self, record: Record) -> tuple[Kind, str]:
-        found, expected = record["seq"], self.tree.size
-        if self.log is not None and record["log"] != self.log:
-            return "wrong log", f"a record of log {record['log'][:64]!r}"
-        if found == expected:
-            return "link", f"does not follow record {expected - 1}: one of the two was replaced"
-        if found == expected - 1 and record["hash"] == self.hash:
-            return "duplicate", f"record {found} a second time"
-        if found < expected:
-            return "order", f"record {found} where {expected} belongs"
-        return "gap", f"record {expected} is missing, the next one is {found}"
-
-    def _meet_log(self, log: str) -> None:
-        if self.log is not None:
-            self._depart("wrong log", f"a record of log {log[:64]!r} in log {self.log!r}")
-        self.log = log
-        for note in self._waiting:
-            self._check_anchor(note)
-
-    def _listen(self, record: Record) -> None:
-        _TOLD_BY_THE_LOG[record["type"]](self, record["body"])
-
-    def _on_opened(self, body: dict[str, Any]) -> None:
-        interval = body.get("checkpoint_every")
-        if self.size == 0 and isinstance(interval, int) and interval > 0:
-            self._interval = min(interval, DEFAULT_INTERVAL)
-        if self.size and not self._goes_on(body.get("previous")):
-            self._depart("checkpoint", "the segment does not go on where the last one ended")
-
-    def _goes_on(self, previous: Any) -> bool:
-        told = previous.get("frontier") if isinstance(previous, dict) else None
-        return bool(told == [node.hex() for node in self.tree.frontier])
-
-    def _on_checkpoint(self, body: dict[str, Any]) -> None:
-        try:
-            note = parse_note(body.get("note", ""))
-        except BadCheckpoint as error:
-            raise Departure("checkpoint", self.size, str(error)) from error
-        self.check_note(note, "the checkpoint")
-
-    def _on_recovered(self, body: dict[str, Any]) -> None:
-        self.recoveries.append(self.size)
-
-    def _on_removed(self, body: dict[str, Any]) -> None:
-        """It speaks for all segments before as well: their own records may have gone with them."""
-        if isinstance(segment := body.get("segment"), int):
-            self.removed_to = max(self.removed_to, segment)
-
-    def _on_broken(self, body: dict[str, Any]) -> None:
-        why = body.get("why")
-        self.broken = self.broken or Finding(
-            "broken", self.size, f"the writer found the log damaged: {why}"
-        )
-
-    def _check_anchor(self, note: Note) -> None:
-        if self.log is not None and note.checkpoint.origin != f"{ORIGIN}{self.log}":
-            self._depart("wrong log", f"the anchor is one of log {note.checkpoint.log[:64]!r}")
-        if self.key is not None:
-            self._check_signature(note, f"the anchor at {note.checkpoint.size}", self.key)
-
-    def _check_signature(self, note: Note, what: str, key: SignatureVerifier) -> None:
-        if not note.signatures:
-            self._depart("unsigned", f"{what} is not signed")
-        if not note.is_signed_by(key):
-            self._depart("signature", f"{what} is not signed by the key {key.name!r}")
-
-    def _skip_anchors_before_start(self) -> None:
-        while self._waiting and self._waiting[-1].checkpoint.size < self.start.size:
-            note = self._waiting.pop()
-            self.notes.append(
-                f"anchor at {note.checkpoint.size} not checked: the reading began later"
+    def _finish(self, verifier: Verifier, torn: Finding | None) -> Report:
+        state = self.log.state
+        if state and verifier.size < state.head.size:
+            message = (
+                f"{verifier.size} records are there, the writer acknowledged {state.head.size}"
             )
-
-    def _meet_anchors(self) -> None:
-        while self._waiting and self._waiting[-1].checkpoint.size == self.tree.size:
-            if self._waiting.pop().checkpoint.root != self.tree.root():
-                self._depart("fork", f"the anchor at {self.size} is one of another history")
-            self.proven_to = self.tree.size
-
-    def _missing_signature(self) -> Finding | None:
-        if self.key is None or self.signed or self.size - self.start.size < 2:
-            return None
-        return Finding("unsigned", self.start.size, "no checkpoint of the log is signed")
-
-    def _cut(self) -> Finding | None:
-        if not self._waiting:
-            return None
-        wanted = self._waiting[0].checkpoint.size
-        message = f"the log ends after {self.size} records, the anchor knows {wanted}"
-        return Finding("cut below anchor", self.size, message)
+            last = self.log.paths[-1]
+            finding = Finding("cut below anchor", verifier.size, message)
+            return self._report_damage(verifier, finding, last, last.stat().st_size)
+        if self._missing > verifier.removed_to + 1:
+            message = f"no record says that segment {self._missing - 1:08d} was to be removed"
+            return verifier.report("tampered", Finding("missing segment", 0, message))
+        return verifier.finish(torn=torn)
 
 
-_TOLD_BY_THE_LOG = {
-    "log_opened": Verifier._on_opened,
-    "checkpoint": Verifier._on_checkpoint,
-    "sealed": Verifier._on_checkpoint,
-    "recovered": Verifier._on_recovered,
-    "broken": Verifier._on_broken,
-    "segment_removed": Verifier._on_removed,
-}
-
-
-def _what_is_wrong(line: bytes) -> str:
-    if len(line) > RECORD_LIMIT:
-        return f"a line of more than {RECORD_LIMIT} bytes"
-    return "the line is not what its hash says" if claimed_hash(line) else "the line is no record"
+def verify(
+    path: str | os.PathLike[str],
+    *,
+    anchors: Sequence[Note] = (),
+    key: SignatureVerifier | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Verify a whole log."""
+    return LogVerification(open_log(path), anchors, key, progress=progress).run()

@@ -14,13 +14,13 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from amplifier_audit import Note
+from amplifier_audit.format.checkpoint import Note
 
 logger = logging.getLogger(__name__)
 Anchor = Callable[[Note], None]
 
 
-def to_file(path: str | os.PathLike[str]) -> Anchor:
+def anchor_to_file(path: str | os.PathLike[str]) -> Anchor:
     """Append each checkpoint to a file, which should lie on another volume or machine."""
     target = Path(path)
 
@@ -35,7 +35,7 @@ def to_file(path: str | os.PathLike[str]) -> Anchor:
     return anchor
 
 
-def to_stderr(note: Note) -> None:
+def anchor_to_stderr(note: Note) -> None:
     """Write each checkpoint to standard error, where a supervisor or journal keeps it."""
     sys.stderr.write(note.text + "\n")
     sys.stderr.flush()

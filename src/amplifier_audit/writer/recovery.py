@@ -13,16 +13,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from amplifier_audit import Departure, Head, Verifier, new_log_id
 from amplifier_audit.files.directory import AuditDirectory, sync_directory, write_file
 from amplifier_audit.files.lines import (
-    first_record,
     head_before,
     is_torn,
-    last_record_before,
+    read_first_record,
+    read_last_record_before,
     read_lines,
 )
 from amplifier_audit.files.state import State, read_state
+from amplifier_audit.format.chain import Head, new_log_id
+from amplifier_audit.reader.line_verifier import Verifier
+from amplifier_audit.reader.report import Departure
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,47 +61,47 @@ def recover(directory: AuditDirectory) -> Opening:
     segments = directory.segments()
     state = read_state(directory.state)
     if not segments:
-        return _without_segments(state)
+        return _begin_or_report(state)
     if state is None:
-        return _without_state(directory, segments)
-    if why := _contradiction(directory, state):
-        return _broken(state, segments[-1] + 1, why, None)
+        return _recover_without_state(directory, segments)
+    if why := _find_contradiction(directory, state):
+        return _report_broken(state, segments[-1] + 1, why, None)
     if directory.failed.exists():
-        return _after_failure(directory, state, segments[-1])
-    scan = _scan_from(directory, state, segments)
+        return _recover_after_failure(directory, state, segments[-1])
+    scan = _scan_from_state(directory, state, segments)
     if scan.damage and scan.segment != segments[-1]:
-        return _broken(state, segments[-1] + 1, scan.damage, scan)
-    return _go_on(directory, scan, {})
+        return _report_broken(state, segments[-1] + 1, scan.damage, scan)
+    return _continue_after(directory, scan, {})
 
 
-def _without_segments(state: State | None) -> Opening:
+def _begin_or_report(state: State | None) -> Opening:
     if state is None:
         return Opening(new_log_id(), Head(), 0, 0)
-    return _broken(state, state.segment + 1, "all segments are gone", None)
+    return _report_broken(state, state.segment + 1, "all segments are gone", None)
 
 
-def _without_state(directory: AuditDirectory, segments: list[int]) -> Opening:
+def _recover_without_state(directory: AuditDirectory, segments: list[int]) -> Opening:
     """Nobody knows what was acknowledged; only a torn last line is taken for a crash."""
     first = segments[0]
-    start = _start(directory, first)
+    start = _find_start(directory, first)
     scan = _scan_segments(directory, Verifier(start=start), segments, first, 0)
     if scan.damage and (scan.complete or scan.segment != segments[-1]):
         found = State(scan.log or new_log_id(), scan.segment, scan.offset, scan.head)
-        return _broken(found, segments[-1] + 1, scan.damage, scan)
+        return _report_broken(found, segments[-1] + 1, scan.damage, scan)
     if scan.head.size == 0:
         _quarantine(directory, scan)
-        facts = _unnoted(directory, 0)
+        facts = _describe_quarantined(directory, 0)
         records = (("recovered", facts),) if facts else ()
         return Opening(new_log_id(), Head(), scan.segment, 0, records=records)
-    return _go_on(directory, scan, {"state": "missing"})
+    return _continue_after(directory, scan, {"state": "missing"})
 
 
-def _start(directory: AuditDirectory, first: int) -> Head:
-    record = first_record(directory.segment(first)) if first else None
+def _find_start(directory: AuditDirectory, first: int) -> Head:
+    record = read_first_record(directory.segment(first)) if first else None
     return Head() if record is None else head_before(record)
 
 
-def _contradiction(directory: AuditDirectory, state: State) -> str | None:
+def _find_contradiction(directory: AuditDirectory, state: State) -> str | None:
     """Why the file cannot be the one whose end was acknowledged, or None."""
     path = directory.segment(state.segment)
     if not path.exists():
@@ -107,19 +109,19 @@ def _contradiction(directory: AuditDirectory, state: State) -> str | None:
     size = path.stat().st_size
     if size < state.offset:
         return f"{path.name} has {size} bytes, {state.offset} were acknowledged"
-    last = last_record_before(path, state.offset)
+    last = read_last_record_before(path, state.offset)
     if last is None or last["hash"] != state.head.hash or last["log"] != state.log:
         return f"the record before byte {state.offset} of {path.name} is not the acknowledged one"
     return None
 
 
-def _scan_from(directory: AuditDirectory, state: State, segments: list[int]) -> _Scan:
+def _scan_from_state(directory: AuditDirectory, state: State, segments: list[int]) -> _Scan:
     verifier = Verifier(start=state.head, log=state.log)
     later = [number for number in segments if number >= state.segment]
     scan = _scan_segments(directory, verifier, later, state.segment, state.offset)
     if scan.head.size == state.head.size:
-        last = last_record_before(directory.segment(state.segment), state.offset)
-        scan.sealed = bool(last) and last["type"] == "sealed"  # type: ignore[index]
+        last = read_last_record_before(directory.segment(state.segment), state.offset)
+        scan.sealed = last is not None and last["type"] == "sealed"
     return scan
 
 
@@ -143,9 +145,9 @@ def _scan_segments(
     return scan
 
 
-def _go_on(directory: AuditDirectory, scan: _Scan, facts: dict[str, Any]) -> Opening:
+def _continue_after(directory: AuditDirectory, scan: _Scan, facts: dict[str, Any]) -> Opening:
     _quarantine(directory, scan)
-    facts = {**facts, **_unnoted(directory, scan.head.size)}
+    facts = {**facts, **_describe_quarantined(directory, scan.head.size)}
     records = (("recovered", facts),) if facts else ()
     opening = Opening(scan.log or "", scan.head, scan.segment, scan.offset, records)
     if scan.sealed and scan.offset:
@@ -153,20 +155,20 @@ def _go_on(directory: AuditDirectory, scan: _Scan, facts: dict[str, Any]) -> Ope
     return opening
 
 
-def _after_failure(directory: AuditDirectory, state: State, last: int) -> Opening:
+def _recover_after_failure(directory: AuditDirectory, state: State, last: int) -> Opening:
     """After a failed sync the cache may show what the disk does not have: it is set aside."""
     for number in range(state.segment, last + 1):
         offset = state.offset if number == state.segment else 0
         scan = _Scan(state.log, state.head, number, offset, damage="a sync failed")
         if directory.segment(number).exists():
             _quarantine(directory, scan)
-    facts = {"why": "a sync failed", **_unnoted(directory, state.head.size)}
+    facts = {"why": "a sync failed", **_describe_quarantined(directory, state.head.size)}
     for number in range(state.segment + 1, last + 1):
         directory.segment(number).unlink(missing_ok=True)
     return Opening(state.log, state.head, state.segment + 1, 0, records=(("recovered", facts),))
 
 
-def _broken(state: State, segment: int, why: str, scan: _Scan | None) -> Opening:
+def _report_broken(state: State, segment: int, why: str, scan: _Scan | None) -> Opening:
     expected = {
         "size": state.head.size,
         "hash": state.head.hash,
@@ -189,7 +191,8 @@ def _quarantine(directory: AuditDirectory, scan: _Scan) -> None:
     extra = path.stat().st_size - scan.offset
     if extra <= 0:
         return
-    target = _free_name(directory.quarantine / f"{scan.segment:08d}-{scan.head.size}")
+    # Copied and synced before it is cut off: whenever this dies, the bytes are somewhere.
+    target = _find_free_name(directory.quarantine / f"{scan.segment:08d}-{scan.head.size}")
     with path.open("rb") as file:
         file.seek(scan.offset)
         write_file(target, file.read())
@@ -202,14 +205,14 @@ def _quarantine(directory: AuditDirectory, scan: _Scan) -> None:
     sync_directory(directory.path)
 
 
-def _free_name(stem: Path) -> Path:
+def _find_free_name(stem: Path) -> Path:
     number = 0
     while (path := stem.with_name(f"{stem.name}-{number}.bin")).exists():
         number += 1
     return path
 
 
-def _unnoted(directory: AuditDirectory, size: int) -> dict[str, Any]:
+def _describe_quarantined(directory: AuditDirectory, size: int) -> dict[str, Any]:
     """Quarantined bytes that no record speaks of yet, also of a recovery that was itself killed."""
     files = sorted(directory.quarantine.glob("*.bin")) if directory.quarantine.is_dir() else []
     fresh = [path for path in files if int(path.name.split("-")[1]) >= size]

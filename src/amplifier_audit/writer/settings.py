@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from amplifier_audit import Level, OnFailure
 from amplifier_audit.errors import AuditError
 
+Level = Literal["decisions", "normal", "full"]
+OnFailure = Literal["deny", "warn"]
 Values = Literal["inline", "committed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditSettings:
-    """All that can be chosen; docs/audit.md tells what each one means."""
+    """All that can be chosen; docs/audit.md says what each one means."""
 
     level: Level = "normal"
     on_failure: OnFailure = "deny"

@@ -13,8 +13,7 @@ from amplifier_foundation.session.store import data_home
 from amplifier_foundation.session.unknown_outcomes import UnknownOutcome, unknown_outcomes
 
 if TYPE_CHECKING:
-    from amplifier_audit import Signer
-    from amplifier_audit.writer.log import AuditLog
+    from amplifier_audit import AuditLog, Signer
 
 _SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
@@ -34,8 +33,7 @@ async def open_trail(
     if not options.get("enabled"):
         return None
     # A session without a trail does not pay for what writes one.
-    from amplifier_audit.writer.anchors import to_file
-    from amplifier_audit.writer.log import AuditLog, AuditSettings
+    from amplifier_audit import AuditLog, AuditSettings, anchor_to_file
 
     settings = AuditSettings(
         level=options.get("level", "normal"),
@@ -47,15 +45,14 @@ async def open_trail(
         audit_folder(options, session_id),
         settings,
         signer=signer,
-        anchors=tuple(to_file(_expand(path)) for path in options.get("anchors") or ()),
+        anchors=tuple(anchor_to_file(_expand(path)) for path in options.get("anchors") or ()),
         alarm=alarm,
     )
 
 
 def find_unknown_outcomes(options: Mapping[str, Any], session_id: str) -> list[UnknownOutcome]:
     """What an earlier process of this session had started when it died, by its trail."""
-    from amplifier_audit.files.directory import NotALog
-    from amplifier_audit.reader.reading import open_log, read_records
+    from amplifier_audit import NotALog, open_log, read_records
 
     if not options.get("enabled"):
         return []
@@ -69,7 +66,7 @@ def _load_signer(sign: bool | str | None) -> Signer | None:
     """The key at a path, or this person's own, which is made when it is first needed."""
     if not sign:
         return None
-    from amplifier_audit.signing import create_key, load_signer
+    from amplifier_audit import create_key, load_signer
 
     if isinstance(sign, str):
         return load_signer(_expand(sign))

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_audit.reader.reading import open_log, read_records
+from amplifier_audit import open_log, read_records
 from amplifier_core.testing import MockTool
 from amplifier_foundation.session.trail import audit_folder
 from amplifier_foundation.session.unknown_outcomes import (

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from amplifier_audit import Note, Record, Report
-    from amplifier_audit.reader.reading import DirectoryVerification, LogFiles
+    from amplifier_audit import LogFiles, Note, Record, Report
+    from amplifier_audit.reader.verification import LogVerification
 
 EXIT_CODES = {"proven": 0, "consistent": 3, "recovered": 4, "tampered": 5}
 UNREADABLE = 2
@@ -55,7 +55,7 @@ def plainly(command: F) -> F:
 
     @wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        from amplifier_audit.errors import AuditError
+        from amplifier_audit import AuditError
 
         try:
             return command(*args, **kwargs)
@@ -100,10 +100,12 @@ def verify(
 
     Exit code 0: proven to an anchor; 3: consistent, end not proven; 4: recovered; 5: tampered.
     """
-    from amplifier_audit.reader.reading import DirectoryVerification, load_position, open_log
+    from amplifier_audit import open_log
+    from amplifier_audit.reader.position import load_position
+    from amplifier_audit.reader.verification import LogVerification
 
     files = open_log(log)
-    run = DirectoryVerification(
+    run = LogVerification(
         files,
         anchors=_anchors(anchor_files, files),
         key=_key(key),
@@ -117,7 +119,7 @@ def verify(
 
 
 def _moment(_context: click.Context, _parameter: click.Parameter, given: str | None) -> str | None:
-    from amplifier_audit.errors import AuditError
+    from amplifier_audit import AuditError
     from amplifier_audit.reader.queries import moment
 
     try:
@@ -154,8 +156,9 @@ def filters(command: F) -> F:
 @plainly
 def show(log: Path, limit: int | None, reveal: bool, as_json: bool, **wanted: str | None) -> None:
     """Show records as a table, or as JSON lines."""
+    from amplifier_audit import read_records
+    from amplifier_audit.files.log_files import open_readable
     from amplifier_audit.reader.queries import Filter, select
-    from amplifier_audit.reader.reading import open_readable, read_records
 
     files = open_readable(log)
     records: Iterator[Record] = select(read_records(files), Filter(**wanted))
@@ -180,7 +183,7 @@ def show(log: Path, limit: int | None, reveal: bool, as_json: bool, **wanted: st
 def tail(log: Path, as_json: bool, **wanted: str | None) -> None:
     """Follow a log that is being written. Ends with Ctrl-C."""
     from amplifier_audit.reader.queries import Filter, select
-    from amplifier_audit.reader.reading import follow
+    from amplifier_audit.reader.records import follow
 
     try:
         for record in select(follow(log), Filter(**wanted)):
@@ -196,8 +199,9 @@ def tail(log: Path, as_json: bool, **wanted: str | None) -> None:
 @plainly
 def stats(log: Path, as_json: bool, **wanted: str | None) -> None:
     """What each hook did: calls, denials, asks, injections, errors, p50 and p99 duration."""
+    from amplifier_audit import read_records
+    from amplifier_audit.files.log_files import open_readable
     from amplifier_audit.reader.queries import Filter, figures, select
-    from amplifier_audit.reader.reading import open_readable, read_records
 
     found = figures(select(read_records(open_readable(log)), Filter(**wanted)))
     rows = [
@@ -228,7 +232,7 @@ def stats(log: Path, as_json: bool, **wanted: str | None) -> None:
 @plainly
 def redact(log: Path, commitment: str, by: str, reason: str, key_file: str | None) -> None:
     """Delete the value behind a commitment; the trail records who did it and why."""
-    from amplifier_audit.reader.reading import open_log
+    from amplifier_audit import open_log
 
     open_log(log)
     sequence = asyncio.run(_redact(log, commitment, by, reason, key_file))
@@ -242,9 +246,10 @@ def redact(log: Path, commitment: str, by: str, reason: str, key_file: str | Non
 @plainly
 def prove(log: Path, sequence: int, checkpoint_file: str | None) -> None:
     """Print a proof, as JSON, that a record is in the log that a checkpoint speaks of."""
-    from amplifier_audit import leaf_hash, root_of_inclusion
-    from amplifier_audit.errors import AuditError
-    from amplifier_audit.reader.reading import open_log, prove_inclusion
+    from amplifier_audit import AuditError, open_log
+    from amplifier_audit.format.proof import root_of_inclusion
+    from amplifier_audit.format.tree import leaf_hash
+    from amplifier_audit.reader.inclusion import prove_inclusion
 
     files = open_log(log)
     note = _notes(checkpoint_file)[-1] if checkpoint_file else _newest(files)
@@ -266,7 +271,7 @@ def prove(log: Path, sequence: int, checkpoint_file: str | None) -> None:
 @plainly
 def checkpoint(log: Path) -> None:
     """Print the newest checkpoint, for keeping elsewhere."""
-    from amplifier_audit.reader.reading import open_log
+    from amplifier_audit import open_log
 
     click.echo(_newest(open_log(log)).text, nl=False)
 
@@ -277,14 +282,13 @@ def checkpoint(log: Path) -> None:
 @plainly
 def create_key_command(path: Path, name: str) -> None:
     """Make a private key for signing checkpoints and print the public one."""
-    from amplifier_audit.signing import create_key
+    from amplifier_audit import create_key
 
     click.echo(create_key(path, name).public)
 
 
 async def _redact(log: Path, commitment: str, by: str, reason: str, key_file: str | None) -> int:
-    from amplifier_audit.signing import load_signer
-    from amplifier_audit.writer.log import AuditLog
+    from amplifier_audit import AuditLog, load_signer
 
     trail = await AuditLog.open(log, signer=load_signer(key_file) if key_file else None)
     try:
@@ -294,27 +298,27 @@ async def _redact(log: Path, commitment: str, by: str, reason: str, key_file: st
 
 
 def _newest(files: LogFiles) -> Note:
-    from amplifier_audit.errors import AuditError
-    from amplifier_audit.reader.reading import newest_checkpoint
+    from amplifier_audit import AuditError
+    from amplifier_audit.reader.inclusion import find_newest_checkpoint
 
-    note = newest_checkpoint(files)
+    note = find_newest_checkpoint(files)
     if note is None:
         raise AuditError(f"{files.paths[0].parent} holds no checkpoint")
     return note
 
 
 def _key(source: str | None) -> Any:
-    from amplifier_audit.signing import load_verifier
+    from amplifier_audit import load_verifier
 
     return load_verifier(source) if source else None
 
 
 def _anchors(sources: Sequence[str], files: LogFiles) -> list[Note]:
     """A file of anchors may serve several logs; those of this one count, if there are any."""
-    from amplifier_audit.files.lines import first_record
+    from amplifier_audit.files.lines import read_first_record
 
     notes = [note for source in sources for note in _notes(source)]
-    first = first_record(files.paths[0]) or {"log": None}
+    first = read_first_record(files.paths[0]) or {"log": None}
     return [note for note in notes if note.checkpoint.log == first["log"]] or notes
 
 
@@ -332,7 +336,7 @@ def _notes(source: str) -> list[Note]:
     return notes
 
 
-def _save(run: DirectoryVerification, report: Report, target: str | None) -> None:
+def _save(run: LogVerification, report: Report, target: str | None) -> None:
     if target and run.end and report.verdict != "tampered":
         Path(target).write_text(json.dumps(run.end.to_dict()) + "\n", "utf-8")
 
@@ -411,7 +415,7 @@ def _headline(report: Report) -> str:
 
 
 def _revealed(records: Iterator[Record], files: LogFiles) -> Iterator[Record]:
-    from amplifier_audit.writer.values import reveal
+    from amplifier_audit.reader.values import reveal
 
     store = files.directory.values if files.directory else None
     return reveal(records, store)

@@ -16,11 +16,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from amplifier_apps.cli.commands.audit import audit
-from amplifier_audit import leaf_hash, parse, parse_note, root_of_inclusion
+from amplifier_audit import AuditLog, AuditSettings, anchor_to_file, load_signer
+from amplifier_audit.format.checkpoint import parse_note
+from amplifier_audit.format.proof import root_of_inclusion
+from amplifier_audit.format.record import parse
+from amplifier_audit.format.tree import leaf_hash
 from amplifier_audit.reader.queries import moment
-from amplifier_audit.signing import load_signer
-from amplifier_audit.writer.anchors import to_file
-from amplifier_audit.writer.log import AuditLog, AuditSettings
 from tests.audit.support import FAST, OTHER, SIGNER
 
 
@@ -33,7 +34,9 @@ def run(*arguments: object) -> Result:
 async def log(tmp_path: Path) -> Path:
     """A signed log with two sessions, three hooks and anchors elsewhere."""
     path = tmp_path / "log"
-    trail = await AuditLog.open(path, FAST, signer=SIGNER, anchors=(to_file(tmp_path / "anchors"),))
+    trail = await AuditLog.open(
+        path, FAST, signer=SIGNER, anchors=(anchor_to_file(tmp_path / "anchors"),)
+    )
     for number in range(10):
         hooks = [
             {

@@ -142,7 +142,7 @@ def _bundle(folder: Path, pause: float, timeout: float) -> Any:
 
 def _key(folder: Path) -> Path | None:
     """A signing key of its own; without the extra the trail is unsigned, and the report says so."""
-    from amplifier_audit.signing import create_key
+    from amplifier_audit import create_key
     from amplifier_core.errors import AmplifierError
 
     path = folder / "outside" / "audit.key"

@@ -52,8 +52,8 @@ def check(folder: Path, session_id: str) -> Checked:
 
 def _hooks(trail: Path) -> dict[str, Counter[str]]:
     """Each hook's answers, as the trail has them."""
+    from amplifier_audit import open_log, read_records
     from amplifier_audit.reader.queries import answers_of
-    from amplifier_audit.reader.reading import open_log, read_records
 
     found: dict[str, Counter[str]] = {}
     for record in read_records(open_log(trail)):
@@ -104,9 +104,9 @@ def _production(path: Path) -> Fact:
 
 def _proven(folder: Path, trail: Path) -> Fact:
     """Verify the trail against the checkpoints that were kept outside it."""
-    from amplifier_audit.reader.reading import verify_log
+    from amplifier_audit import verify
 
-    report = verify_log(trail, anchors=_anchors(folder), key=_verifier(folder))
+    report = verify(trail, anchors=_anchors(folder), key=_verifier(folder))
     signed = "signed " if report.signed else ""
     if report.verdict == "proven":
         detail = f"proven to {report.proven_to} by a {signed}checkpoint kept outside"
@@ -123,7 +123,7 @@ def _anchors(folder: Path) -> list[Any]:
 
 
 def _verifier(folder: Path) -> Any:
-    from amplifier_audit.signing import load_verifier
+    from amplifier_audit import load_verifier
 
     key = folder / "outside" / "audit.key"
     return load_verifier(str(key)) if key.exists() else None

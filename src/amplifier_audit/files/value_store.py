@@ -1,4 +1,4 @@
-"""The side store: what a line names only by a salted commitment, and what redaction deletes.
+"""The side store: values that a line names only by a salted commitment, until they are redacted.
 
 The commitment is SHA-256 over a label, 16 random bytes of salt and the value's JSON. Without the
 salt nobody can test a guess against it; with value and salt gone, nobody can prove what it was.
@@ -8,43 +8,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from pydantic_core import from_json
-
-from amplifier_audit import Limits, Record, encode
 from amplifier_audit.errors import AuditError
 
 LABEL = b"amplifier-audit commitment v1\n"
-SALT = 16
-KEPT = Limits(text=1 << 20, members=10_000, depth=32, nodes=50_000)
-SENSITIVE = frozenset(
-    {
-        "arguments",
-        "comment",
-        "content",
-        "context_injection",
-        "data",
-        "edited_input",
-        "input",
-        "message",
-        "output",
-        "printed",
-        "prompt",
-        "response",
-        "result",
-        "text",
-        "tool_input",
-        "tool_result",
-        "user_message",
-    }
-)
-"""The members of a body that hold what people and models wrote, at any depth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,42 +27,15 @@ class Kept:
     media_type: str
     value: bytes
 
-
-def commit_to(value: Any) -> Kept:
-    """A fresh commitment to a value."""
-    text = isinstance(value, str)
-    encoded = encode(value, KEPT)
-    salt = os.urandom(SALT)
-    return Kept(
-        _commitment(salt, encoded), salt, "text/plain" if text else "application/json", encoded
-    )
+    def is_genuine(self) -> bool:
+        """Whether value and salt are the ones that were committed to."""
+        return make_commitment(self.salt, self.value) == self.commitment
 
 
-def opens(kept: Kept) -> bool:
-    """Whether value and salt are the ones that were committed to."""
-    return _commitment(kept.salt, kept.value) == kept.commitment
-
-
-def committed(body: Any, names: frozenset[str] = SENSITIVE) -> tuple[Any, list[Kept]]:
-    """The body with each sensitive member replaced by its commitment, and the values themselves.
-
-    It is encoded first, so that what is walked here is finite and harmless.
-    """
-    kept: list[Kept] = []
-    return _replaced(from_json(encode(body, KEPT)), names, kept), kept
-
-
-def _replaced(value: Any, names: frozenset[str], kept: list[Kept]) -> Any:
-    if isinstance(value, dict):
-        return {
-            key: _one(entry, kept)
-            if key in names and entry not in (None, "")
-            else _replaced(entry, names, kept)
-            for key, entry in value.items()
-        }
-    if isinstance(value, list):
-        return [_replaced(entry, names, kept) for entry in value]
-    return value
+def make_commitment(salt: bytes, value: bytes) -> str:
+    """The text that stands for a value."""
+    digest = hashlib.sha256(LABEL + salt + value).digest()
+    return base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
 class ValueStore:
@@ -175,43 +119,3 @@ class _Transaction:
             self._db.execute(statement)
         except sqlite3.Error as error:
             raise OSError(5, f"side store: {error}") from error
-
-
-def _one(value: Any, kept: list[Kept]) -> dict[str, Any]:
-    row = commit_to(value)
-    kept.append(row)
-    return {
-        "$commitment": row.commitment,
-        "media_type": row.media_type,
-        "length": len(row.value),
-    }
-
-
-def _commitment(salt: bytes, value: bytes) -> str:
-    return (
-        base64.urlsafe_b64encode(hashlib.sha256(LABEL + salt + value).digest()).decode().rstrip("=")
-    )
-
-
-def reveal(records: Iterator[Record], path: Path | None) -> Iterator[Record]:
-    """The records with values in the places of their commitments; redacted ones say so."""
-    if path is None or not path.exists():
-        yield from records
-        return
-    store = ValueStore(path)
-    try:
-        for record in records:
-            yield {**record, "body": _filled(record["body"], store)}
-    finally:
-        store.close()
-
-
-def _filled(value: Any, store: ValueStore) -> Any:
-    if isinstance(value, dict) and isinstance(commitment := value.get("$commitment"), str):
-        kept = store.get(commitment)
-        return from_json(kept.value) if kept and opens(kept) else {**value, "redacted": True}
-    if isinstance(value, dict):
-        return {key: _filled(entry, store) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_filled(entry, store) for entry in value]
-    return value

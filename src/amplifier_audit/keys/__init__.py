@@ -1,0 +1,1 @@
+"""Ed25519 keys that sign checkpoints, and keys that verify them."""

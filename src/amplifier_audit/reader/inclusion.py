@@ -1,0 +1,64 @@
+"""Proofs that a record is in the log that a checkpoint speaks of."""
+
+from __future__ import annotations
+
+from amplifier_audit.errors import AuditError, BadCheckpoint
+from amplifier_audit.files.lines import (
+    head_before,
+    parse_or_none,
+    read_first_record,
+    read_lines,
+)
+from amplifier_audit.files.log_files import LogFiles
+from amplifier_audit.format.chain import Head
+from amplifier_audit.format.checkpoint import Note, parse_note
+from amplifier_audit.format.proof import RangeRoots, inclusion_ranges
+from amplifier_audit.format.tree import leaf_hash
+
+
+def prove_inclusion(log: LogFiles, sequence: int, note: Note) -> tuple[bytes, list[bytes]]:
+    """The line of a record (without LF) and the hashes that lead from it to the checkpoint."""
+    size = note.checkpoint.size
+    if not 0 <= sequence < size:
+        raise AuditError(f"The checkpoint covers records 0 to {size - 1}, not {sequence}")
+    first = read_first_record(log.paths[0])
+    start = head_before(first) if first and first["seq"] else Head()
+    if sequence < start.size:
+        raise AuditError(f"Record {sequence} is not there; the log begins at {start.size}")
+    roots = RangeRoots(inclusion_ranges(sequence, size), start.size, start.frontier)
+    found = _add_up(log, roots, start.size, sequence, size)
+    if found is None:
+        raise AuditError(f"The log ends before the {size} records of the checkpoint")
+    return found, roots.roots()
+
+
+def _add_up(log: LogFiles, roots: RangeRoots, index: int, wanted: int, size: int) -> bytes | None:
+    found = None
+    for path in log.paths:
+        for _, line in read_lines(path):
+            if index == size:
+                return found
+            found = line[:-1] if index == wanted else found
+            roots.push(leaf_hash(line[:-1]))
+            index += 1
+    return found if index == size else None
+
+
+def find_newest_checkpoint(log: LogFiles) -> Note | None:
+    """The last checkpoint that is in the log."""
+    for path in reversed(log.paths):
+        found = None
+        for _, line in read_lines(path):
+            if b'"type":"checkpoint"' in line or b'"type":"sealed"' in line:
+                found = _read_note(line) or found
+        if found:
+            return found
+    return None
+
+
+def _read_note(line: bytes) -> Note | None:
+    record = parse_or_none(line)
+    try:
+        return parse_note(record["body"].get("note")) if record else None
+    except BadCheckpoint:
+        return None

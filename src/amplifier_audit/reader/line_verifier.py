@@ -1,0 +1,274 @@
+"""Checks a log line by line, in constant memory, and says exactly what that proves.
+
+The chain proves that what is there hangs together. Only a checkpoint that was kept elsewhere, an
+anchor, proves that it is the same log and that nothing is missing before that checkpoint.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from amplifier_audit.errors import BadCheckpoint, MalformedRecord
+from amplifier_audit.format.chain import Head
+from amplifier_audit.format.checkpoint import ORIGIN, Note, SignatureVerifier, parse_note
+from amplifier_audit.format.limits import RECORD_LIMIT
+from amplifier_audit.format.record import (
+    TAIL,
+    VERSION,
+    Record,
+    claimed_hash,
+    parse,
+    parse_inner,
+    record_hash,
+)
+from amplifier_audit.format.tree import Tree, leaf_hash
+from amplifier_audit.reader.report import Departure, Finding, Kind, Report, Verdict
+
+DEFAULT_INTERVAL = 1000
+
+
+@dataclass(slots=True)
+class Verifier:
+    """Fed with the lines of a log from its start, or from a head that is already verified."""
+
+    anchors: Iterable[Note] = ()
+    key: SignatureVerifier | None = None
+    log: str | None = None
+    start: Head = field(default_factory=Head)
+    checkpoints: int = 0
+    signed: int = 0
+    last_checkpoint: int | None = None
+    proven_to: int | None = None
+    recoveries: list[int] = field(default_factory=list)
+    removed_to: int = -1
+    broken: Finding | None = None
+    notes: list[str] = field(default_factory=list)
+    tree: Tree = field(init=False)
+    hash: str = field(init=False)
+    _waiting: list[Note] = field(init=False)
+    _interval: int = DEFAULT_INTERVAL
+    _last_signed: int = 0
+    _line_start: bytes = b""
+
+    def __post_init__(self) -> None:
+        if self.log is not None:
+            self._line_start = _make_line_start(self.log)
+        self.tree = Tree(self.start.size, self.start.frontier)
+        self.hash = self.start.hash
+        self._last_signed = self.start.size
+        self._waiting = sorted(self.anchors, key=lambda note: -note.checkpoint.size)
+        for note in self._waiting:
+            self._check_anchor(note)
+        self._skip_anchors_before_start()
+        self._meet_anchors()
+
+    @property
+    def size(self) -> int:
+        """How many records are behind; the next one must have this sequence."""
+        return self.tree.size
+
+    def head(self) -> Head:
+        """From where a later verification can go on."""
+        return Head(self.tree.size, self.hash, self.tree.frontier)
+
+    def feed(self, line: bytes) -> Record:
+        """Check the next line (with its LF); Departure if it is not right.
+
+        Of what is returned, `time` to `body` can be relied on to be there.
+        """
+        own = record_hash(line[:-TAIL])
+        # What must stand before `time` and after `body` is known to the byte: comparing bytes is as
+        # strict as reading them, and quicker.
+        start = b"%b%d," % (self._line_start, self.tree.size)
+        end = b',"prev":"%b","hash":"%b"}\n' % (self.hash.encode("ascii"), own.encode("ascii"))
+        known = self.log is not None and line.startswith(start) and line.endswith(end)
+        if known and len(line) <= RECORD_LIMIT:
+            record = self._parse(parse_inner, line[len(start) : -len(end)])
+        else:
+            record = self._examine(line, own)
+        self._accept(record, line, own)
+        return record
+
+    def _examine(self, line: bytes, own: str) -> Record:
+        """A line that is not quite as expected: the first, one spelled otherwise, a wrong one."""
+        if line[-TAIL:] != b',"hash":"%b"}\n' % own.encode("ascii"):
+            self._depart("edit", _describe_damage(line))
+        record = self._parse(parse, line)
+        if record["seq"] != self.tree.size or record["prev"] != self.hash:
+            self._depart(*self._describe_misplacement(record))
+        if record["log"] != self.log:
+            self._meet_log(record["log"])
+        return record
+
+    def _accept(self, record: Record, line: bytes, own: str) -> None:
+        if record["type"] in _TOLD_BY_THE_LOG:
+            _TOLD_BY_THE_LOG[record["type"]](self, record["body"])
+        self.tree.push(leaf_hash(line[:-1]))
+        self.hash = own
+        if self._waiting and self._waiting[-1].checkpoint.size == self.tree.size:
+            self._meet_anchors()
+        if self.key and self.tree.size - self._last_signed > self._interval + 1:
+            self._depart("unsigned", f"more than {self._interval} records without a signature")
+
+    def finish(self, *, torn: Finding | None = None) -> Report:
+        """The verdict, when there are no more lines."""
+        finding = self.broken or self._describe_missing_signature() or self._describe_cut()
+        if finding:
+            return self.report("tampered", finding)
+        if torn or any(sequence >= (self.proven_to or 0) for sequence in self.recoveries):
+            return self.report("recovered", torn)
+        return self.report("consistent" if self.proven_to is None else "proven")
+
+    def report(self, verdict: Verdict, finding: Finding | None = None) -> Report:
+        """The report as of now."""
+        return Report(
+            verdict=verdict,
+            log=self.log,
+            first=self.start.size,
+            size=self.size,
+            proven_to=self.proven_to,
+            finding=finding,
+            recoveries=tuple(self.recoveries),
+            checkpoints=self.checkpoints,
+            signed=self.signed,
+            last_checkpoint=self.last_checkpoint,
+            notes=tuple(self.notes),
+            head=self.head(),
+        )
+
+    def check_note(self, note: Note, what: str) -> None:
+        """A checkpoint that must be the one of this log at this size."""
+        checkpoint = note.checkpoint
+        if checkpoint.origin != f"{ORIGIN}{self.log}":
+            self._depart("wrong log", f"{what} belongs to log {checkpoint.log[:64]!r}")
+        if checkpoint.size != self.size or checkpoint.root != self.tree.root():
+            self._depart("checkpoint", f"{what} does not fit the {self.size} records before it")
+        self.checkpoints += 1
+        self.last_checkpoint = checkpoint.size
+        if self.key is not None:
+            self._check_signature(note, what, self.key)
+            self._last_signed = self.size
+            self.signed += 1
+
+    def _depart(self, kind: Kind, message: str) -> NoReturn:
+        raise Departure(kind, self.tree.size, message)
+
+    def _parse(self, parser: Callable[[bytes], Record], content: bytes) -> Record:
+        try:
+            return parser(content)
+        except MalformedRecord as error:
+            message = f"no writer wrote this: {error}"
+            raise Departure("malformed", self.tree.size, message) from error
+
+    def _describe_misplacement(self, record: Record) -> tuple[Kind, str]:
+        found, expected = record["seq"], self.tree.size
+        if self.log is not None and record["log"] != self.log:
+            return "wrong log", f"a record of log {record['log'][:64]!r}"
+        if found == expected:
+            return "link", f"does not follow record {expected - 1}: one of the two was replaced"
+        if found == expected - 1 and record["hash"] == self.hash:
+            return "duplicate", f"record {found} a second time"
+        if found < expected:
+            return "order", f"record {found} where {expected} belongs"
+        return "gap", f"record {expected} is missing, the next one is {found}"
+
+    def _meet_log(self, log: str) -> None:
+        if self.log is not None:
+            self._depart("wrong log", f"a record of log {log[:64]!r} in log {self.log!r}")
+        self.log = log
+        self._line_start = _make_line_start(log)
+        for note in self._waiting:
+            self._check_anchor(note)
+
+    def _on_opened(self, body: dict[str, Any]) -> None:
+        interval = body.get("checkpoint_every")
+        if self.size == 0 and isinstance(interval, int) and interval > 0:
+            self._interval = min(interval, DEFAULT_INTERVAL)
+        if self.size and not self._continues(body.get("previous")):
+            self._depart("checkpoint", "the segment does not go on where the last one ended")
+
+    def _continues(self, previous: Any) -> bool:
+        told = previous.get("frontier") if isinstance(previous, dict) else None
+        return bool(told == [node.hex() for node in self.tree.frontier])
+
+    def _on_checkpoint(self, body: dict[str, Any]) -> None:
+        try:
+            note = parse_note(body.get("note", ""))
+        except BadCheckpoint as error:
+            raise Departure("checkpoint", self.size, str(error)) from error
+        self.check_note(note, "the checkpoint")
+
+    def _on_recovered(self, body: dict[str, Any]) -> None:
+        self.recoveries.append(self.size)
+
+    def _on_removed(self, body: dict[str, Any]) -> None:
+        """It speaks for all segments before as well: their own records may have gone with them."""
+        if isinstance(segment := body.get("segment"), int):
+            self.removed_to = max(self.removed_to, segment)
+
+    def _on_broken(self, body: dict[str, Any]) -> None:
+        why = body.get("why")
+        self.broken = self.broken or Finding(
+            "broken", self.size, f"the writer found the log damaged: {why}"
+        )
+
+    def _check_anchor(self, note: Note) -> None:
+        if self.log is not None and note.checkpoint.origin != f"{ORIGIN}{self.log}":
+            self._depart("wrong log", f"the anchor is one of log {note.checkpoint.log[:64]!r}")
+        if self.key is not None:
+            self._check_signature(note, f"the anchor at {note.checkpoint.size}", self.key)
+
+    def _check_signature(self, note: Note, what: str, key: SignatureVerifier) -> None:
+        if not note.signatures:
+            self._depart("unsigned", f"{what} is not signed")
+        if not note.is_signed_by(key):
+            self._depart("signature", f"{what} is not signed by the key {key.name!r}")
+
+    def _skip_anchors_before_start(self) -> None:
+        while self._waiting and self._waiting[-1].checkpoint.size < self.start.size:
+            note = self._waiting.pop()
+            self.notes.append(
+                f"anchor at {note.checkpoint.size} not checked: the reading began later"
+            )
+
+    def _meet_anchors(self) -> None:
+        while self._waiting and self._waiting[-1].checkpoint.size == self.tree.size:
+            if self._waiting.pop().checkpoint.root != self.tree.root():
+                self._depart("fork", f"the anchor at {self.size} is one of another history")
+            self.proven_to = self.tree.size
+
+    def _describe_missing_signature(self) -> Finding | None:
+        if self.key is None or self.signed or self.size - self.start.size < 2:
+            return None
+        return Finding("unsigned", self.start.size, "no checkpoint of the log is signed")
+
+    def _describe_cut(self) -> Finding | None:
+        if not self._waiting:
+            return None
+        wanted = self._waiting[0].checkpoint.size
+        message = f"the log ends after {self.size} records, the anchor knows {wanted}"
+        return Finding("cut below anchor", self.size, message)
+
+
+_TOLD_BY_THE_LOG = {
+    "log_opened": Verifier._on_opened,
+    "checkpoint": Verifier._on_checkpoint,
+    "sealed": Verifier._on_checkpoint,
+    "recovered": Verifier._on_recovered,
+    "broken": Verifier._on_broken,
+    "segment_removed": Verifier._on_removed,
+}
+
+
+def _describe_damage(line: bytes) -> str:
+    if len(line) > RECORD_LIMIT:
+        return f"a line of more than {RECORD_LIMIT} bytes"
+    return "the line is not what its hash says" if claimed_hash(line) else "the line is no record"
+
+
+def _make_line_start(log: str) -> bytes:
+    """How every line of a log begins, up to its sequence."""
+    return b'{"v":%d,"log":%b,"seq":' % (VERSION, json.dumps(log).encode("ascii"))

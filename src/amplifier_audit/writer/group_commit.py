@@ -1,0 +1,122 @@
+"""Group commit: a thread writes what has gathered, and one sync serves all who wait for it.
+
+A sync takes as long for a hundred records as for one. So while one is under way the next records
+gather, and those who wait for them are released together.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from time import monotonic
+
+from amplifier_audit.writer.anchors import AnchorRelay
+from amplifier_audit.writer.disk import Disk
+from amplifier_audit.writer.record_queue import RecordQueue
+from amplifier_audit.writer.settings import AuditSettings
+from amplifier_audit.writer.waiters import Waiters
+
+
+class GroupCommit:
+    """The writer thread. `lock` guards the queue, `failure` and `closing`."""
+
+    def __init__(
+        self,
+        queue: RecordQueue,
+        disk: Disk,
+        relay: AnchorRelay,
+        settings: AuditSettings,
+        on_failure: Callable[[str], None],
+    ) -> None:
+        self.lock = threading.Lock()
+        self.durable = 0
+        self.failure: str | None = None
+        self.closing = False
+        self._queue = queue
+        self._disk = disk
+        self._relay = relay
+        self._settings = settings
+        self._on_failure = on_failure
+        self._wake = threading.Event()
+        self._waiters = Waiters(settings.sync_timeout)
+        self._last_sync = monotonic()
+        self._thread = threading.Thread(target=self._run, name="audit-writer", daemon=True)
+
+    def start(self) -> None:
+        """Begin to write."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """There is something to write, or to sync."""
+        self._wake.set()
+
+    def add_waiter(self, size: int) -> asyncio.Future[None]:
+        """A future that is done when so many records are durable. Under the lock."""
+        return self._waiters.add(size)
+
+    def stop(self) -> bool:
+        """Write and sync what is left; False if the disk does not answer in time."""
+        self.closing = True
+        self._wake.set()
+        self._thread.join(self._settings.sync_timeout)
+        if self._thread.is_alive():
+            return False
+        self._relay.close()
+        self._disk.close()
+        return True
+
+    def flush(self, *, sync: bool, timed: bool = False) -> None:
+        """Write what has gathered, and sync if that is wanted or due."""
+        with self.lock:
+            if timed and self._queue.since_checkpoint:
+                self._queue.add_checkpoint()
+            self._queue.rotate_if_new_day()
+            batch = self._queue.take()
+        # From here on without the lock: appending goes on while the disk works.
+        self._disk.write(batch)
+        if not sync:
+            return
+        notes = self._disk.sync(batch)
+        self._last_sync = monotonic()
+        with self.lock:
+            self.durable = batch.head.size
+        self._waiters.release(batch.head.size)
+        self._disk.remove_surplus()
+        # Only now: an anchor that knows more than the disk would turn a crash into tampering.
+        for note in notes:
+            self._relay.submit(note)
+
+    def _run(self) -> None:
+        while not self.closing and self.failure is None:
+            self._wake.wait(self._find_patience())
+            self._wake.clear()
+            # Nobody waits for these records: a moment's patience makes one write of many.
+            if not self._waiters and not self.closing:
+                self._wake.wait(self._settings.gather_seconds)
+            self._take_turn()
+        if self.failure is None:
+            self._take_turn()
+
+    def _find_patience(self) -> float | None:
+        """Without a limit when everything is on disk, else until the next sync is due."""
+        if self._disk.is_synced and not self._queue:
+            return None
+        return max(0.0, self._last_sync + self._settings.checkpoint_seconds - monotonic())
+
+    def _take_turn(self) -> None:
+        due = monotonic() - self._last_sync >= self._settings.checkpoint_seconds
+        try:
+            self.flush(sync=due or bool(self._waiters) or self.closing, timed=due)
+        except Exception as error:  # noqa: BLE001 - a thread that dies would leave all waiting
+            self._fail(getattr(error, "strerror", None) or str(error) or type(error).__name__)
+
+    def _fail(self, reason: str) -> None:
+        """Final: after a failed sync nobody knows which pages the kernel has given up on.
+
+        A second sync would report success for pages that were dropped, so there is no second try.
+        """
+        with self.lock:
+            self.failure = reason
+        self._on_failure(reason)
+        self._waiters.fail(f"The audit trail takes no records: {reason}")
