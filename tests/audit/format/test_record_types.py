@@ -17,7 +17,7 @@ from amplifier_audit.reader.line_verifier import Verifier
 from tests.audit.support import LineCollector, lines_of, source
 
 ROOT = Path(__file__).parents[3]
-WRITES = {"write", "write_ahead", "add_own", "add_checkpoint", "Opening", "_report_broken"}
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def called_name(call: ast.Call) -> str:
@@ -30,8 +30,27 @@ def texts_in(node: ast.AST) -> Iterator[str]:
             yield one.value
 
 
-def written_in(function: ast.AST) -> Iterator[str]:
-    """The texts that a function may hand to something that writes records as their type."""
+def arguments_to(writers: set[str], function: Function) -> Iterator[ast.expr]:
+    """What a function hands to those that write records."""
+    for call in ast.walk(function):
+        if isinstance(call, ast.Call) and called_name(call) in writers:
+            yield from call.args
+            yield from (keyword.value for keyword in call.keywords)
+
+
+def find_writers(functions: list[Function]) -> set[str]:
+    """The names of what writes records, with all that pass a type of theirs on to it."""
+    writers, before = {"write", "write_ahead", "encode_source", "Opening"}, set[str]()
+    while writers != before:
+        before = set(writers)
+        for function in functions:
+            given = {one.id for one in arguments_to(writers, function) if isinstance(one, ast.Name)}
+            if given & {one.arg for one in function.args.args} & {"type", "kind", "records"}:
+                writers.add(function.name)
+    return writers
+
+
+def written_by(writers: set[str], function: Function) -> Iterator[str]:
     assigned = {
         target.id: node.value
         for node in ast.walk(function)
@@ -39,24 +58,21 @@ def written_in(function: ast.AST) -> Iterator[str]:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    for call in ast.walk(function):
-        if not (isinstance(call, ast.Call) and called_name(call) in WRITES):
-            continue
-        for given in (*call.args, *(keyword.value for keyword in call.keywords)):
-            yield from texts_in(given)
-            if isinstance(given, ast.Name) and given.id in assigned:
-                yield from texts_in(assigned[given.id])
-    if isinstance(function, ast.FunctionDef) and function.name == "add_checkpoint":
+    for given in arguments_to(writers, function):
+        yield from texts_in(assigned.get(given.id, given) if isinstance(given, ast.Name) else given)
+    if function.name in writers:
         yield from (text for default in function.args.defaults for text in texts_in(default))
 
 
 def written_types() -> set[str]:
-    found: set[str] = set()
-    for path in (ROOT / "src").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                found.update(written_in(node))
-    return found
+    functions = [
+        node
+        for path in (ROOT / "src").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, Function)
+    ]
+    writers = find_writers(functions)
+    return {text for function in functions for text in written_by(writers, function)}
 
 
 def test_every_declared_type_is_written_somewhere() -> None:
