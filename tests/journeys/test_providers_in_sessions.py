@@ -5,8 +5,11 @@ Anthropic Messages, OpenAI Chat Completions and OpenAI Responses; whole replies 
 
 from __future__ import annotations
 
+import asyncio
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,10 +17,12 @@ import pytest
 from amplifier_core.llm_errors import LLMError
 from amplifier_core.models import HookResult
 from amplifier_core.session import AmplifierSession
-from amplifier_core.testing import EventRecorder, MockTool, RecordingDisplay
+from amplifier_core.testing import EventRecorder, MockTool, wait_for
 from amplifier_foundation.model_server import ModelServer
 from amplifier_foundation.session.unknown_outcomes import complete_state
-from tests.foundation.providers.mounting import MESSAGES, PROTOCOLS, Protocol
+from tests.support.hooks import injects
+from tests.support.models import PROTOCOLS, Protocol
+from tests.support.sessions import SessionHarness
 
 ASK: dict[str, Any] = {
     "text": "Let me see.",
@@ -37,47 +42,36 @@ def loop(request: pytest.FixtureRequest) -> str:
     return name
 
 
-class Journey:
+class Journey(SessionHarness):
     """One session over the wire, with everything it told."""
 
-    def __init__(self, session: AmplifierSession, server: ModelServer) -> None:
-        self.session = session
+    def __init__(self, protocol: Protocol, loop: str, server: ModelServer) -> None:
         self.server = server
-        self.heard = EventRecorder()
         self.tool = MockTool("Echo", lambda given: f"you said {given.get('word')}")
+        super().__init__(
+            tools=[self.tool],
+            loop=loop,
+            loop_config={"retry_delay": 0.01, "attempts": 3},
+            providers=[{"module": protocol.provider, "config": protocol.config(server)}],
+        )
 
     def count(self, event: str) -> int:
         return self.heard.names.count(event)
 
-    def texts(self, role: str) -> list[str]:
-        return [str(one["content"]) for one in self.session.context.messages if one["role"] == role]
-
 
 @asynccontextmanager
 async def journey(
-    protocol: Protocol, loop: str, script: list[dict[str, Any]], **loop_config: Any
+    protocol: Protocol, loop: str, script: list[dict[str, Any]]
 ) -> AsyncIterator[Journey]:
-    async with ModelServer(script) as server:
-        provider = "provider-anthropic" if protocol is MESSAGES else "provider-openai"
-        config = {"retry_delay": 0.01, "attempts": 3, **loop_config}
-        plan = {
-            "session": {
-                "orchestrator": {"module": loop, "config": config},
-                "context": {"module": "context-simple"},
-            },
-            "providers": [{"module": provider, "config": protocol.config(server)}],
-        }
-        made = Journey(AmplifierSession(plan, display_system=RecordingDisplay()), server)
-        async with made.session as session:
-            await session.coordinator.mount("tools", made.tool)
-            session.coordinator.hooks.register("*", made.heard, priority=1000, name="heard")
-            yield made
+    async with ModelServer(script) as server, Journey(protocol, loop, server) as made:
+        made.listen()
+        yield made
 
 
 async def test_a_turn_with_a_tool_call_tells_every_event_and_counts_its_tokens(
     protocol: Protocol, loop: str
 ) -> None:
-    """Streaming, tool calls, usage: the whole path over the wire."""
+    """The whole path over the wire: streaming, tool calls, usage."""
     async with journey(protocol, loop, [ASK, ANSWER]) as trip:
         assert await trip.session.execute("Say it") == "It said hello."
         assert trip.tool.calls == [{"word": "hello"}]
@@ -99,7 +93,7 @@ async def test_a_turn_with_a_tool_call_tells_every_event_and_counts_its_tokens(
 async def test_a_busy_server_is_asked_again_and_the_turn_goes_on(
     protocol: Protocol, loop: str, error: Any, status: int
 ) -> None:
-    """Retries with backoff (`provider:retry`), retry-after honoured."""
+    """Each retry is announced, and the wait is the one the server asks for."""
     async with journey(protocol, loop, [{"error": error, **ASK}, ANSWER]) as trip:
         assert await trip.session.execute("Say it") == "It said hello."
         ((_, told),) = trip.heard.get_events("provider:retry")
@@ -115,7 +109,7 @@ async def test_a_busy_server_is_asked_again_and_the_turn_goes_on(
 async def test_a_server_that_stays_busy_ends_the_turn_with_its_reason(
     protocol: Protocol, loop: str, error: str
 ) -> None:
-    """Errors as `provider:error`; the caller and the person are told, the session lives on."""
+    """The caller and the person learn of the error, and the session lives on."""
     script = [{"error": error}] * 3 + [{"text": "Back again."}]
     async with journey(protocol, loop, script) as trip:
         with pytest.raises(LLMError) as raised:
@@ -133,19 +127,19 @@ async def test_a_server_that_stays_busy_ends_the_turn_with_its_reason(
 async def test_a_stream_that_breaks_off_runs_nothing_and_is_asked_again(
     protocol: Protocol, loop: str, events: int
 ) -> None:
-    """A broken stream: no half tool call runs, the request is repeated."""
+    """No half tool call runs; the request is repeated."""
     async with journey(protocol, loop, [{**ASK, "break_after": events}, ASK, ANSWER]) as trip:
         assert await trip.session.execute("Say it") == "It said hello."
         assert trip.count("provider:retry") == 1
         assert trip.tool.calls == [{"word": "hello"}]
-        roles = [one["role"] for one in trip.session.context.messages]
+        roles = [one["role"] for one in trip.messages]
         assert roles == ["user", "assistant", "tool", "assistant"]
 
 
 async def test_malformed_arguments_are_told_to_the_model_and_run_nothing(
     protocol: Protocol, loop: str
 ) -> None:
-    """Malformed tool arguments: the model reads what was wrong and tries again."""
+    """The model reads what was wrong and tries again."""
     broken = {"tool_calls": [{"name": "Echo", "arguments": '{"word": "hel'}]}
     async with journey(protocol, loop, [broken, ASK, ANSWER]) as trip:
         assert await trip.session.execute("Say it") == "It said hello."
@@ -157,7 +151,7 @@ async def test_malformed_arguments_are_told_to_the_model_and_run_nothing(
 
 
 async def test_an_unknown_tool_is_named_with_those_there_are(protocol: Protocol, loop: str) -> None:
-    """Unknown tool: the model reads which ones exist."""
+    """The model reads which tools exist and tries again."""
     wrong = {"tool_calls": [{"name": "Ehco", "input": {"word": "x"}}]}
     async with journey(protocol, loop, [wrong, ASK, ANSWER]) as trip:
         assert await trip.session.execute("Say it") == "It said hello."
@@ -167,7 +161,7 @@ async def test_an_unknown_tool_is_named_with_those_there_are(protocol: Protocol,
 async def test_an_empty_reply_ends_the_turn_and_not_the_session(
     protocol: Protocol, loop: str
 ) -> None:
-    """Empty reply: nothing is said, and the next request is one that the server accepts."""
+    """Nothing is said, and the next request is one that the server accepts."""
     async with journey(protocol, loop, [{}, {"text": "Awake."}]) as trip:
         assert await trip.session.execute("Say it") == ""
         assert await trip.session.execute("Hello?") == "Awake."
@@ -187,7 +181,7 @@ async def test_parallel_calls_are_each_mediated_and_answered_in_order(
         return HookResult(action="inject_context", context_injection="a remark")
 
     async with journey(protocol, loop, [ask, {"text": "Done."}]) as trip:
-        trip.session.coordinator.hooks.register("tool:pre", guard, name="guard")
+        trip.hooks.register("tool:pre", guard, name="guard")
         assert await trip.session.execute("Say it") == "Done."
         assert trip.texts("tool") == [
             "you said one",
@@ -217,11 +211,55 @@ async def test_a_resumed_conversation_is_accepted_by_the_server(
         state = await trip.session.state()
     state["messages"] = state["messages"][:2]  # the process died while the tool ran
     async with ModelServer([{"text": "I shall look first.", "expect": "outcome"}]) as server:
-        provider = "provider-anthropic" if protocol is MESSAGES else "provider-openai"
         plan = {
             "session": {"orchestrator": loop, "context": "context-simple"},
-            "providers": [{"module": provider, "config": protocol.config(server)}],
+            "providers": [{"module": protocol.provider, "config": protocol.config(server)}],
         }
         async with AmplifierSession(plan, state=complete_state(state)) as again:
             await again.execute("What was the outcome?")
         assert "is unknown" in str(server.requests[0].body)
+
+
+async def test_what_a_hook_injects_reaches_the_model_behind_the_result(
+    protocol: Protocol, loop: str
+) -> None:
+    """An injection after a tool call stands behind the result, where the server accepts it."""
+    script = [ASK, {"text": "I see.", "expect": "Mind the step."}]
+    async with journey(protocol, loop, script) as trip:
+        trip.hooks.register("tool:post", injects("Mind the step."))
+        assert await trip.session.execute("Say it") == "I see."
+        body = str(trip.server.requests[1].body)
+    assert body.index("you said hello") < body.index("Mind the step.")
+
+
+async def test_a_cancelled_session_leaves_the_server(protocol: Protocol) -> None:
+    """Cancelling a session in the middle of a reply closes its connection, and nothing hangs."""
+    script = [{"text": "word " * 500, "pause": 0.02}]
+    async with journey(protocol, "loop-streaming", script) as trip:
+        turn = asyncio.create_task(trip.session.execute("Tell me everything"))
+        await wait_for(lambda: trip.count("content_block:delta") > 0, 30)
+        turn.cancel()
+        await asyncio.wait({turn}, timeout=10)
+        assert turn.done()
+        await wait_for(lambda: trip.server.disconnects > 0, 10)
+
+
+@pytest.mark.slow
+async def test_a_session_with_a_real_model_in_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A real small model calls a real tool, a hook sees it, and it answers."""
+    pytest.importorskip("xllamacpp", reason="run by `make slow`")
+    monkeypatch.chdir(tmp_path)
+    subprocess.run(["git", "init", "-q"], check=True)
+    model = {"module": "provider-local", "config": {"max_output_tokens": 60}}
+    async with SessionHarness(
+        providers=[model], loop="loop-streaming", tool_modules=[{"module": "tool-bash"}]
+    ) as harness:
+        heard = EventRecorder()
+        for event in ("tool:pre", "provider:response"):
+            harness.hooks.register(event, heard)
+        answer = await harness.session.execute("Use Bash to show the git status")
+    assert answer.strip()
+    assert heard.names == ["provider:response", "tool:pre", "provider:response"]
+    assert heard.events[1][1]["tool_input"]["command"].startswith("git status")

@@ -12,7 +12,7 @@ from amplifier_foundation.model_server.server import ModelServer
 from amplifier_foundation.providers.script import read_script
 
 
-def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+def _parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m amplifier_foundation.model_server",
         description="Play a script in the protocols of Anthropic and OpenAI.",
@@ -50,7 +50,7 @@ async def _serve(options: argparse.Namespace) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Serve until interrupted; a script or a port that is no good is one sentence."""
     try:
-        asyncio.run(_serve(_arguments(argv)))
+        asyncio.run(_serve(_parse_arguments(argv)))
     except (ModuleLoadError, OSError) as failure:
         sys.stderr.write(f"{failure}\n")
         return 1

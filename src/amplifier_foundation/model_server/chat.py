@@ -6,20 +6,33 @@ from collections.abc import Iterator
 from typing import Any
 
 from amplifier_core.message_models import Usage
-from amplifier_foundation.model_server.pieces import (
-    Turn,
-    arguments_of,
-    event,
-    said_last,
-    slices,
-    turns,
-    words,
+from amplifier_foundation.model_server.body import (
+    Object,
+    count_replies,
+    read_last_words,
+    read_object,
+    read_objects,
+    read_text,
+    require_text,
 )
-from amplifier_foundation.providers.script import Failure
+from amplifier_foundation.model_server.exchange import Exchange
+from amplifier_foundation.model_server.sse import format_event, split_arguments
+from amplifier_foundation.providers.script import Failure, split_words
 
 PATH = "/v1/chat/completions"
 
-__all__ = ["PATH", "complaint", "error", "error_event", "events", "said_last", "turns", "whole"]
+__all__ = [
+    "PATH",
+    "count_replies",
+    "find_problem",
+    "read_last_words",
+    "write_error",
+    "write_error_event",
+    "write_events",
+    "write_reply",
+]
+
+_ROLES = frozenset(("system", "developer", "user", "assistant", "tool"))
 
 _ERRORS = {
     "rate_limit": (429, "requests", "rate_limit_exceeded"),
@@ -34,35 +47,36 @@ _ERRORS = {
 }
 
 
-def error(failure: Failure) -> tuple[int, dict[str, Any]]:
+def write_error(failure: Failure) -> tuple[int, Object]:
     """Status and body of an error."""
     status, kind, code = _ERRORS[failure.type]
-    said = {"message": failure.sentence, "type": kind, "param": None, "code": code}
-    return status, {"error": said}
+    error = {"message": failure.sentence, "type": kind, "param": None, "code": code}
+    return status, {"error": error}
 
 
-def error_event(failure: Failure) -> bytes:
+def write_error_event(failure: Failure) -> bytes:
     """An error in the middle of a stream."""
-    return event(error(failure)[1])
+    return format_event(write_error(failure)[1])
 
 
-def complaint(body: dict[str, Any]) -> str | None:
+def find_problem(body: Object) -> str | None:
     """What the real server would say against this request."""
-    messages = body.get("messages")
-    if not isinstance(messages, list) or not messages:
+    messages = read_objects(body, "messages")
+    if not messages:
         return "[] is too short - 'messages'"
+    read_object(body, "stream_options")
     for index, message in enumerate(messages):
-        if said := _against(message, messages[index + 1 :], messages[:index]):
-            return said
+        if problem := _check_message(message, messages[index + 1 :], messages[:index]):
+            return problem
     return None
 
 
-def _against(message: dict[str, Any], after: list[Any], before: list[Any]) -> str | None:
-    role = message.get("role")
-    if role not in {"system", "developer", "user", "assistant", "tool"}:
+def _check_message(message: Object, after: list[Object], before: list[Object]) -> str | None:
+    role = read_text(message, "role")
+    if role not in _ROLES:
         return f"Invalid value: {role!r} in messages"
-    calls = [call["id"] for call in message.get("tool_calls") or []]
-    answers = [answer.get("tool_call_id") for answer in after[: len(calls)]]
+    calls = _read_call_ids(message)
+    answers = [read_text(answer, "tool_call_id") for answer in after[: len(calls)]]
     if sorted(calls) != sorted(filter(None, answers)):
         return f"'tool_calls' {calls} must be followed by tool messages, not {answers}"
     if role == "tool" and not _is_called(message, before):
@@ -72,43 +86,49 @@ def _against(message: dict[str, Any], after: list[Any], before: list[Any]) -> st
     return None
 
 
-def _is_called(message: dict[str, Any], before: list[Any]) -> bool:
-    calls = [call["id"] for earlier in before for call in earlier.get("tool_calls") or []]
-    return message.get("tool_call_id") in calls
+def _read_call_ids(message: Object) -> list[str]:
+    return [require_text(call, "id") for call in read_objects(message, "tool_calls")]
 
 
-def whole(turn: Turn) -> dict[str, Any]:
+def _is_called(message: Object, before: list[Object]) -> bool:
+    calls = [call_id for earlier in before for call_id in _read_call_ids(earlier)]
+    return read_text(message, "tool_call_id") in calls
+
+
+def write_reply(exchange: Exchange) -> Object:
     """The reply as one completion."""
-    reply = turn.reply
-    message: dict[str, Any] = {"role": "assistant", "content": reply.text or None, "refusal": None}
+    reply = exchange.reply
+    message: Object = {"role": "assistant", "content": reply.text or None, "refusal": None}
     if reply.thinking is not None:
         message["reasoning_content"] = reply.thinking
     if reply.tool_calls:
-        message["tool_calls"] = [_call(id, call) for id, call in turn.calls("call")]
-    choice = {"index": 0, "message": message, "finish_reason": _finish_reason(turn)}
-    return _envelope(turn, "chat.completion", [choice]) | {"usage": _usage(turn.usage)}
+        message["tool_calls"] = [
+            _write_call(id, call) for id, call in exchange.number_calls("call")
+        ]
+    choice = {"index": 0, "message": message, "finish_reason": _get_finish_reason(exchange)}
+    return _wrap(exchange, "chat.completion", [choice]) | {"usage": _write_usage(exchange.usage)}
 
 
-def _envelope(turn: Turn, kind: str, choices: list[Any]) -> dict[str, Any]:
+def _wrap(exchange: Exchange, kind: str, choices: list[Any]) -> Object:
     return {
-        "id": f"chatcmpl-{turn.number}",
+        "id": f"chatcmpl-{exchange.number}",
         "object": kind,
         "created": 1_700_000_000,
-        "model": turn.model,
+        "model": exchange.model,
         "choices": choices,
     }
 
 
-def _call(call_id: str, call: Any) -> dict[str, Any]:
-    function = {"name": call.name, "arguments": arguments_of(call)}
+def _write_call(call_id: str, call: Any) -> Object:
+    function = {"name": call.name, "arguments": call.written_arguments}
     return {"id": call_id, "type": "function", "function": function}
 
 
-def _finish_reason(turn: Turn) -> str:
-    return turn.reply.finish_reason or ("tool_calls" if turn.reply.tool_calls else "stop")
+def _get_finish_reason(exchange: Exchange) -> str:
+    return exchange.reply.finish_reason or ("tool_calls" if exchange.reply.tool_calls else "stop")
 
 
-def _usage(usage: Usage) -> dict[str, Any]:
+def _write_usage(usage: Usage) -> Object:
     return {
         "prompt_tokens": usage.input_tokens,
         "completion_tokens": usage.output_tokens,
@@ -118,30 +138,32 @@ def _usage(usage: Usage) -> dict[str, Any]:
     }
 
 
-def events(turn: Turn) -> Iterator[bytes]:
+def write_events(exchange: Exchange) -> Iterator[bytes]:
     """The reply as chunks."""
-    yield _chunk(turn, {"role": "assistant", "content": ""})
-    for delta in _deltas(turn):
-        yield _chunk(turn, delta)
-    yield _chunk(turn, {}, _finish_reason(turn))
-    if (turn.body.get("stream_options") or {}).get("include_usage"):
-        last = _envelope(turn, "chat.completion.chunk", []) | {"usage": _usage(turn.usage)}
-        yield event(last)
-    yield event("[DONE]")
+    yield _write_chunk(exchange, {"role": "assistant", "content": ""})
+    for delta in _write_deltas(exchange):
+        yield _write_chunk(exchange, delta)
+    yield _write_chunk(exchange, {}, _get_finish_reason(exchange))
+    if read_object(exchange.body, "stream_options").get("include_usage"):
+        last = _wrap(exchange, "chat.completion.chunk", []) | {
+            "usage": _write_usage(exchange.usage)
+        }
+        yield format_event(last)
+    yield format_event("[DONE]")
 
 
-def _deltas(turn: Turn) -> Iterator[dict[str, Any]]:
-    reply = turn.reply
-    yield from ({"reasoning_content": word} for word in words(reply.thinking or ""))
-    yield from ({"content": word} for word in words(reply.text))
-    for index, (call_id, call) in enumerate(turn.calls("call")):
+def _write_deltas(exchange: Exchange) -> Iterator[Object]:
+    reply = exchange.reply
+    yield from ({"reasoning_content": word} for word in split_words(reply.thinking or ""))
+    yield from ({"content": word} for word in split_words(reply.text))
+    for index, (call_id, call) in enumerate(exchange.number_calls("call")):
         bare = {"name": call.name, "arguments": ""}
         head = {"index": index, "id": call_id, "type": "function", "function": bare}
         yield {"tool_calls": [head]}
-        for part in slices(arguments_of(call)):
+        for part in split_arguments(call.written_arguments):
             yield {"tool_calls": [{"index": index, "function": {"arguments": part}}]}
 
 
-def _chunk(turn: Turn, delta: dict[str, Any], finish_reason: str | None = None) -> bytes:
+def _write_chunk(exchange: Exchange, delta: Object, finish_reason: str | None = None) -> bytes:
     choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
-    return event(_envelope(turn, "chat.completion.chunk", [choice]))
+    return format_event(_wrap(exchange, "chat.completion.chunk", [choice]))

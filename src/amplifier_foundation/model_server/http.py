@@ -37,8 +37,8 @@ async def read_request(reader: asyncio.StreamReader) -> HttpRequest | None:
         line = await reader.readline()
         if not line.strip():
             return None
-        method, target, headers = *_request_line(line), await _headers(reader)
-        body = await reader.readexactly(_length(headers))
+        method, target, headers = *_parse_request_line(line), await _read_headers(reader)
+        body = await reader.readexactly(_read_length(headers))
     except (asyncio.IncompleteReadError, ConnectionError):
         return None
     except ValueError as failure:
@@ -46,14 +46,14 @@ async def read_request(reader: asyncio.StreamReader) -> HttpRequest | None:
     return HttpRequest(method, target.partition("?")[0], headers, body)
 
 
-def _request_line(line: bytes) -> tuple[str, str]:
+def _parse_request_line(line: bytes) -> tuple[str, str]:
     words = line.decode("latin-1").split()
     if len(words) != 3 or not words[2].startswith("HTTP/1."):
         raise BadRequest(400, f"This is no HTTP/1.1 request: {line[:80]!r}")
     return words[0].upper(), words[1]
 
 
-async def _headers(reader: asyncio.StreamReader) -> dict[str, str]:
+async def _read_headers(reader: asyncio.StreamReader) -> dict[str, str]:
     headers: dict[str, str] = {}
     for _ in range(_MOST_HEADERS):
         line = (await reader.readline()).decode("latin-1").strip()
@@ -64,7 +64,7 @@ async def _headers(reader: asyncio.StreamReader) -> dict[str, str]:
     raise BadRequest(431, f"The request has more than {_MOST_HEADERS} headers")
 
 
-def _length(headers: Mapping[str, str]) -> int:
+def _read_length(headers: Mapping[str, str]) -> int:
     if "transfer-encoding" in headers:
         raise BadRequest(411, "The body needs a Content-Length")
     length = int(headers.get("content-length", "0"))
@@ -73,8 +73,8 @@ def _length(headers: Mapping[str, str]) -> int:
     return length
 
 
-class Answer:
-    """The answer to one request, written as it comes."""
+class HttpResponse:
+    """The response to one request, written as it comes."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
@@ -82,28 +82,28 @@ class Answer:
     async def send_json(
         self, status: int, body: Any, headers: Mapping[str, str] | None = None, *, cut: bool = False
     ) -> None:
-        """A whole answer; with `cut` only its first half, and then the connection is gone."""
+        """Send all of it; with `cut` only its first half, and then drop the connection."""
         content = json.dumps(body, ensure_ascii=False).encode()
         facts = {"Content-Type": "application/json", "Content-Length": str(len(content))}
-        self._head(status, facts | dict(headers or {}))
+        self._write_head(status, facts | dict(headers or {}))
         self._writer.write(content[: len(content) // 2] if cut else content)
         await self._writer.drain()
         if cut:
             self.abort()
 
     async def start_events(self) -> None:
-        """The head of a stream of events."""
+        """Send the head of a stream of events."""
         facts = {"Content-Type": "text/event-stream", "Cache-Control": "no-cache"}
-        self._head(200, facts | {"Transfer-Encoding": "chunked"})
+        self._write_head(200, facts | {"Transfer-Encoding": "chunked"})
         await self._writer.drain()
 
     async def send_event(self, frame: bytes) -> None:
-        """One event, at once."""
+        """Send one event, at once."""
         self._writer.write(b"%x\r\n%s\r\n" % (len(frame), frame))
         await self._writer.drain()
 
     async def end_events(self) -> None:
-        """The regular end of the stream."""
+        """End the stream as it should end."""
         self._writer.write(b"0\r\n\r\n")
         await self._writer.drain()
 
@@ -111,13 +111,13 @@ class Answer:
         """Drop the connection in the middle."""
         self._writer.close()
 
-    def _head(self, status: int, headers: Mapping[str, str]) -> None:
-        lines = [f"HTTP/1.1 {status} {_phrase(status)}", "Connection: close"]
+    def _write_head(self, status: int, headers: Mapping[str, str]) -> None:
+        lines = [f"HTTP/1.1 {status} {_get_phrase(status)}", "Connection: close"]
         lines += [f"{name}: {value}" for name, value in headers.items()]
         self._writer.write(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))
 
 
-def _phrase(status: int) -> str:
+def _get_phrase(status: int) -> str:
     try:
         return HTTPStatus(status).phrase
     except ValueError:

@@ -7,20 +7,30 @@ from collections.abc import Iterator
 from typing import Any
 
 from amplifier_core.message_models import Usage
-from amplifier_foundation.model_server.pieces import (
-    Turn,
-    arguments_of,
-    event,
-    said_last,
-    slices,
-    turns,
-    words,
+from amplifier_foundation.model_server.body import (
+    Object,
+    count_replies,
+    read_last_words,
+    read_objects,
+    read_text,
+    require_text,
 )
-from amplifier_foundation.providers.script import Failure
+from amplifier_foundation.model_server.exchange import Exchange
+from amplifier_foundation.model_server.sse import format_event, split_arguments
+from amplifier_foundation.providers.script import Failure, split_words
 
 PATH = "/v1/messages"
 
-__all__ = ["PATH", "complaint", "error", "error_event", "events", "said_last", "turns", "whole"]
+__all__ = [
+    "PATH",
+    "count_replies",
+    "find_problem",
+    "read_last_words",
+    "write_error",
+    "write_error_event",
+    "write_events",
+    "write_reply",
+]
 
 _ERRORS = {
     "rate_limit": (429, "rate_limit_error"),
@@ -33,98 +43,105 @@ _ERRORS = {
     "context_length": (400, "invalid_request_error"),
     "content_filter": (400, "invalid_request_error"),
 }
+# The status of these says too little; clients tell them by their words.
+_USUAL_MESSAGES: dict[str, str] = {
+    "context_length": "prompt is too long: 205000 tokens > 200000 maximum",
+    "content_filter": "Output blocked by content_filter policy",
+}
 
 
-def error(failure: Failure) -> tuple[int, dict[str, Any]]:
+def write_error(failure: Failure) -> tuple[int, Object]:
     """Status and body of an error."""
     status, kind = _ERRORS[failure.type]
-    message = failure.sentence
-    if failure.type == "context_length":
-        message = failure.message or "prompt is too long: 205000 tokens > 200000 maximum"
-    if failure.type == "content_filter":
-        message = failure.message or "Output blocked by content_filter policy"
+    message = failure.message or _USUAL_MESSAGES.get(failure.type) or failure.sentence
     return status, {"type": "error", "error": {"type": kind, "message": message}}
 
 
-def error_event(failure: Failure) -> bytes:
+def write_error_event(failure: Failure) -> bytes:
     """An error in the middle of a stream."""
-    return event(error(failure)[1], "error")
+    return format_event(write_error(failure)[1], "error")
 
 
-def complaint(body: dict[str, Any]) -> str | None:
+def find_problem(body: Object) -> str | None:
     """What the real server would say against this request."""
     if not isinstance(body.get("max_tokens"), int):
         return "max_tokens: Field required"
-    messages = body.get("messages")
-    if not isinstance(messages, list) or not messages:
+    messages = read_objects(body, "messages")
+    if not messages:
         return "messages: at least one message is required"
-    if messages[0].get("role") != "user":
+    if read_text(messages[0], "role") != "user":
         return 'messages: first message must use the "user" role'
-    return next((said for said in map(_against, messages, _followers(messages)) if said), None)
+    problems = map(_check_message, messages, [*messages[1:], {}])
+    return next((problem for problem in problems if problem), None)
 
 
-def _followers(messages: list[Any]) -> list[Any]:
-    return [*messages[1:], {}]
-
-
-def _against(message: dict[str, Any], following: dict[str, Any]) -> str | None:
-    if message.get("role") not in {"user", "assistant", "system"}:
-        return f"messages: unexpected role {message.get('role')!r}"
-    parts = _parts(message)
+def _check_message(message: Object, following: Object) -> str | None:
+    role = read_text(message, "role")
+    if role not in {"user", "assistant", "system"}:
+        return f"messages: unexpected role {role!r}"
+    parts = _read_parts(message)
     if not parts:
         return "messages: all messages must have non-empty content"
-    if any(part.get("type") == "text" and not part["text"].strip() for part in parts):
+    if any(_is_blank(part) for part in parts):
         return "messages: text content blocks must be non-empty"
-    return _unpaired(parts, _parts(following))
+    return _check_pairs(parts, _read_parts(following))
 
 
-def _unpaired(parts: list[Any], following: list[Any]) -> str | None:
-    called = [part["id"] for part in parts if part.get("type") == "tool_use"]
-    answered = [part["tool_use_id"] for part in following if part.get("type") == "tool_result"]
+def _read_parts(message: Object) -> list[Object]:
+    content = message.get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return read_objects(message, "content")
+
+
+def _is_blank(part: Object) -> bool:
+    return read_text(part, "type") == "text" and not require_text(part, "text").strip()
+
+
+def _check_pairs(parts: list[Object], following: list[Object]) -> str | None:
+    """Every call has its result at the beginning of the next message, and every result its call."""
+    called = _read_ids(parts, "tool_use", "id")
+    answered = _read_ids(following, "tool_result", "tool_use_id")
     if called and sorted(called) != sorted(answered):
         return f"messages: `tool_use` ids {called} need `tool_result` blocks in the next message"
     if answered and not called:
         return f"messages: unexpected `tool_use_id` {answered} without `tool_use` before it"
-    kinds = [part.get("type") for part in following[: len(answered)]]
-    if called and kinds != ["tool_result"] * len(answered):
+    if any(read_text(part, "type") != "tool_result" for part in following[: len(answered)]):
         return "messages: `tool_result` blocks must come first in their message"
     return None
 
 
-def _parts(message: dict[str, Any]) -> list[Any]:
-    content = message.get("content")
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    return content if isinstance(content, list) else []
+def _read_ids(parts: list[Object], kind: str, name: str) -> list[str]:
+    return [require_text(part, name) for part in parts if read_text(part, "type") == kind]
 
 
-def whole(turn: Turn) -> dict[str, Any]:
+def write_reply(exchange: Exchange) -> Object:
     """The reply as one message."""
-    message = _message(turn)
-    message["content"] = [block for block, _ in _blocks(turn)]
-    message["stop_reason"] = _stop_reason(turn)
-    message["usage"] = _usage(turn.usage)
+    message = _write_message(exchange)
+    message["content"] = [block for block, _ in _write_blocks(exchange)]
+    message["stop_reason"] = _get_stop_reason(exchange)
+    message["usage"] = _write_usage(exchange.usage)
     return message
 
 
-def _message(turn: Turn) -> dict[str, Any]:
+def _write_message(exchange: Exchange) -> Object:
     return {
-        "id": f"msg_{turn.number}",
+        "id": f"msg_{exchange.number}",
         "type": "message",
         "role": "assistant",
-        "model": turn.model,
+        "model": exchange.model,
         "content": [],
         "stop_reason": None,
         "stop_sequence": None,
-        "usage": _usage(turn.usage) | {"output_tokens": 1},
+        "usage": _write_usage(exchange.usage) | {"output_tokens": 1},
     }
 
 
-def _stop_reason(turn: Turn) -> str:
-    return turn.reply.finish_reason or ("tool_use" if turn.reply.tool_calls else "end_turn")
+def _get_stop_reason(exchange: Exchange) -> str:
+    return exchange.reply.finish_reason or ("tool_use" if exchange.reply.tool_calls else "end_turn")
 
 
-def _usage(usage: Usage) -> dict[str, int]:
+def _write_usage(usage: Usage) -> dict[str, int]:
     read, written = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
     return {
         "input_tokens": usage.input_tokens - read - written,
@@ -134,50 +151,59 @@ def _usage(usage: Usage) -> dict[str, int]:
     }
 
 
-def _blocks(turn: Turn) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+def _write_blocks(exchange: Exchange) -> Iterator[tuple[Object, list[Object]]]:
     """Each block as it is in the end, and the deltas that make it."""
-    reply = turn.reply
+    reply = exchange.reply
     if reply.thinking is not None:
-        signature = reply.signature or f"signature-{turn.number}"
-        deltas = [{"type": "thinking_delta", "thinking": word} for word in words(reply.thinking)]
+        signature = reply.signature or f"signature-{exchange.number}"
+        deltas = [
+            {"type": "thinking_delta", "thinking": word} for word in split_words(reply.thinking)
+        ]
         deltas.append({"type": "signature_delta", "signature": signature})
         yield {"type": "thinking", "thinking": reply.thinking, "signature": signature}, deltas
     if reply.text:
-        said = [{"type": "text_delta", "text": word} for word in words(reply.text)]
+        said = [{"type": "text_delta", "text": word} for word in split_words(reply.text)]
         yield {"type": "text", "text": reply.text}, said
-    for call_id, call in turn.calls("toolu"):
-        written = arguments_of(call)
-        pieces = [{"type": "input_json_delta", "partial_json": part} for part in slices(written)]
-        value = {"type": "tool_use", "id": call_id, "name": call.name, "input": _input(written)}
+    for call_id, call in exchange.number_calls("toolu"):
+        written = call.written_arguments
+        pieces = [
+            {"type": "input_json_delta", "partial_json": part} for part in split_arguments(written)
+        ]
+        value = {
+            "type": "tool_use",
+            "id": call_id,
+            "name": call.name,
+            "input": _parse_input(written),
+        }
         yield value, pieces
 
 
-def _input(written: str) -> Any:
+def _parse_input(written: str) -> Any:
     try:
         return json.loads(written)
     except ValueError:
         return written
 
 
-def events(turn: Turn) -> Iterator[bytes]:
+def write_events(exchange: Exchange) -> Iterator[bytes]:
     """The reply as events."""
-    yield _event("message_start", message=_message(turn))
-    yield _event("ping")
-    for index, (block, deltas) in enumerate(_blocks(turn)):
-        yield _event("content_block_start", index=index, content_block=_bare(block))
+    yield _write_event("message_start", message=_write_message(exchange))
+    yield _write_event("ping")
+    for index, (block, deltas) in enumerate(_write_blocks(exchange)):
+        yield _write_event("content_block_start", index=index, content_block=_empty_block(block))
         for delta in deltas:
-            yield _event("content_block_delta", index=index, delta=delta)
-        yield _event("content_block_stop", index=index)
-    stop = {"stop_reason": _stop_reason(turn), "stop_sequence": None}
-    usage = {"output_tokens": turn.usage.output_tokens}
-    yield _event("message_delta", delta=stop, usage=usage)
-    yield _event("message_stop")
+            yield _write_event("content_block_delta", index=index, delta=delta)
+        yield _write_event("content_block_stop", index=index)
+    stop = {"stop_reason": _get_stop_reason(exchange), "stop_sequence": None}
+    usage = {"output_tokens": exchange.usage.output_tokens}
+    yield _write_event("message_delta", delta=stop, usage=usage)
+    yield _write_event("message_stop")
 
 
-def _bare(block: dict[str, Any]) -> dict[str, Any]:
-    empty: dict[str, Any] = {"text": "", "thinking": "", "signature": "", "input": {}}
+def _empty_block(block: Object) -> Object:
+    empty: Object = {"text": "", "thinking": "", "signature": "", "input": {}}
     return block | {name: value for name, value in empty.items() if name in block}
 
 
-def _event(name: str, **data: Any) -> bytes:
-    return event({"type": name, **data}, name)
+def _write_event(name: str, **data: Any) -> bytes:
+    return format_event({"type": name, **data}, name)

@@ -7,36 +7,50 @@ from itertools import count
 from typing import Any
 
 from amplifier_core.message_models import Usage
-from amplifier_foundation.model_server.chat import error
-from amplifier_foundation.model_server.pieces import (
-    Turn,
-    arguments_of,
-    event,
-    slices,
-    text_since,
-    words,
+from amplifier_foundation.model_server.body import (
+    Object,
+    read_objects,
+    read_text,
+    read_text_since,
+    require_text,
 )
-from amplifier_foundation.providers.script import Failure
+from amplifier_foundation.model_server.chat import write_error
+from amplifier_foundation.model_server.exchange import Exchange
+from amplifier_foundation.model_server.sse import format_event, split_arguments
+from amplifier_foundation.providers.script import Failure, split_words
 
 PATH = "/v1/responses"
 
-__all__ = ["PATH", "complaint", "error", "error_event", "events", "said_last", "turns", "whole"]
+_OF_MODEL = frozenset(("function_call", "reasoning"))
+
+__all__ = [
+    "PATH",
+    "count_replies",
+    "find_problem",
+    "read_last_words",
+    "write_error",
+    "write_error_event",
+    "write_events",
+    "write_reply",
+]
+
+Event = tuple[str, Object]
 
 
-def error_event(failure: Failure) -> bytes:
+def write_error_event(failure: Failure) -> bytes:
     """An error in the middle of a stream."""
-    said = error(failure)[1]["error"]
-    data = {"type": "error", "code": said["code"] or said["type"], "message": said["message"]}
-    return event(data | {"param": None, "sequence_number": 0}, "error")
+    error = write_error(failure)[1]["error"]
+    data = {"type": "error", "code": error["code"] or error["type"], "message": error["message"]}
+    return format_event(data | {"param": None, "sequence_number": 0}, "error")
 
 
-def complaint(body: dict[str, Any]) -> str | None:
+def find_problem(body: Object) -> str | None:
     """What the real server would say against this request."""
-    items = _items(body)
+    items = _read_items(body)
     if not items:
         return "Missing required parameter: 'input'"
-    called = [item["call_id"] for item in items if item.get("type") == "function_call"]
-    answered = [item["call_id"] for item in items if item.get("type") == "function_call_output"]
+    called = _read_call_ids(items, "function_call")
+    answered = _read_call_ids(items, "function_call_output")
     for call_id in called:
         if call_id not in answered:
             return f"No tool output found for function call {call_id}."
@@ -46,43 +60,47 @@ def complaint(body: dict[str, Any]) -> str | None:
     return None
 
 
-def _items(body: dict[str, Any]) -> list[Any]:
+def _read_items(body: Object) -> list[Object]:
     given = body.get("input")
     if isinstance(given, str):
         return [{"role": "user", "content": given}]
-    return given if isinstance(given, list) else []
+    return read_objects(body, "input")
 
 
-def said_last(body: dict[str, Any]) -> str:
+def _read_call_ids(items: list[Object], kind: str) -> list[str]:
+    return [require_text(item, "call_id") for item in items if read_text(item, "type") == kind]
+
+
+def read_last_words(body: Object) -> str:
     """What was said to the model since its last reply."""
-    return text_since(_items(body), _is_written)
+    return read_text_since(_read_items(body), _is_of_model)
 
 
-def turns(body: dict[str, Any]) -> int:
+def count_replies(body: Object) -> int:
     """How many replies the conversation has so far: runs of items that the model wrote."""
-    written = [_is_written(item) for item in _items(body)]
+    written = [_is_of_model(item) for item in _read_items(body)]
     return sum(now and not before for before, now in zip([False, *written], written, strict=False))
 
 
-def _is_written(item: dict[str, Any]) -> bool:
-    return item.get("role") == "assistant" or item.get("type") in {"function_call", "reasoning"}
+def _is_of_model(item: Object) -> bool:
+    return item.get("role") == "assistant" or read_text(item, "type") in _OF_MODEL
 
 
-def whole(turn: Turn) -> dict[str, Any]:
+def write_reply(exchange: Exchange) -> Object:
     """The reply as one response."""
-    return _response(turn, "completed", [item for item, _ in _output(turn)])
+    return _write_response(exchange, "completed", [item for item, _ in _write_output(exchange)])
 
 
-def _response(turn: Turn, status: str, output: list[Any]) -> dict[str, Any]:
-    cut = turn.reply.finish_reason in {"max_output_tokens", "content_filter"}
+def _write_response(exchange: Exchange, status: str, output: list[Any]) -> Object:
+    cut = exchange.reply.finish_reason in {"max_output_tokens", "content_filter"}
     done = status == "completed"
     return {
-        "id": f"resp_{turn.number}",
+        "id": f"resp_{exchange.number}",
         "object": "response",
         "created_at": 1_700_000_000,
-        "model": turn.model,
+        "model": exchange.model,
         "status": "incomplete" if cut and done else status,
-        "incomplete_details": {"reason": turn.reply.finish_reason} if cut and done else None,
+        "incomplete_details": {"reason": exchange.reply.finish_reason} if cut and done else None,
         "error": None,
         "instructions": None,
         "metadata": {},
@@ -92,11 +110,11 @@ def _response(turn: Turn, status: str, output: list[Any]) -> dict[str, Any]:
         "tool_choice": "auto",
         "tools": [],
         "top_p": 1.0,
-        "usage": _usage(turn.usage) if done else None,
+        "usage": _write_usage(exchange.usage) if done else None,
     }
 
 
-def _usage(usage: Usage) -> dict[str, Any]:
+def _write_usage(usage: Usage) -> Object:
     return {
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
@@ -106,36 +124,33 @@ def _usage(usage: Usage) -> dict[str, Any]:
     }
 
 
-Event = tuple[str, dict[str, Any]]
-
-
-def _output(turn: Turn) -> Iterator[tuple[dict[str, Any], list[Event]]]:
+def _write_output(exchange: Exchange) -> Iterator[tuple[Object, list[Event]]]:
     """Each item as it is in the end, and the events between its beginning and its end."""
-    reply = turn.reply
+    reply = exchange.reply
     if reply.thinking is not None:
-        yield _reasoning(turn, reply.thinking)
+        yield _write_reasoning(exchange, reply.thinking)
     if reply.text:
-        yield _message(turn)
-    for call_id, call in turn.calls("call"):
-        yield _function_call(call_id, call.name, arguments_of(call))
+        yield _write_message(exchange)
+    for call_id, call in exchange.number_calls("call"):
+        yield _write_function_call(call_id, call.name, call.written_arguments)
 
 
-def _reasoning(turn: Turn, thought: str) -> tuple[dict[str, Any], list[Event]]:
+def _write_reasoning(exchange: Exchange, thought: str) -> tuple[Object, list[Event]]:
     item = {
-        "id": f"rs_{turn.number}",
+        "id": f"rs_{exchange.number}",
         "type": "reasoning",
         "summary": [{"type": "summary_text", "text": thought}],
-        "encrypted_content": turn.reply.signature or f"sealed-{turn.number}",
+        "encrypted_content": exchange.reply.signature or f"sealed-{exchange.number}",
     }
     place = {"item_id": item["id"], "summary_index": 0}
     name = "response.reasoning_summary_text.delta"
-    return item, [(name, place | {"delta": word}) for word in words(thought)]
+    return item, [(name, place | {"delta": word}) for word in split_words(thought)]
 
 
-def _message(turn: Turn) -> tuple[dict[str, Any], list[Event]]:
-    part = {"type": "output_text", "text": turn.reply.text, "annotations": []}
+def _write_message(exchange: Exchange) -> tuple[Object, list[Event]]:
+    part = {"type": "output_text", "text": exchange.reply.text, "annotations": []}
     item = {
-        "id": f"item_{turn.number}",
+        "id": f"item_{exchange.number}",
         "type": "message",
         "role": "assistant",
         "status": "completed",
@@ -145,15 +160,15 @@ def _message(turn: Turn) -> tuple[dict[str, Any], list[Event]]:
     said: list[Event] = [("response.content_part.added", place | {"part": part | {"text": ""}})]
     said += [
         ("response.output_text.delta", place | {"delta": word, "logprobs": []})
-        for word in words(turn.reply.text)
+        for word in split_words(exchange.reply.text)
     ]
-    done = {"text": turn.reply.text, "logprobs": []}
+    done = {"text": exchange.reply.text, "logprobs": []}
     said.append(("response.output_text.done", place | done))
     said.append(("response.content_part.done", place | {"part": part}))
     return item, said
 
 
-def _function_call(call_id: str, name: str, written: str) -> tuple[dict[str, Any], list[Event]]:
+def _write_function_call(call_id: str, name: str, written: str) -> tuple[Object, list[Event]]:
     item = {
         "id": f"fc_{call_id}",
         "type": "function_call",
@@ -163,31 +178,33 @@ def _function_call(call_id: str, name: str, written: str) -> tuple[dict[str, Any
         "status": "completed",
     }
     kind, place = "response.function_call_arguments", {"item_id": item["id"]}
-    said: list[Event] = [(f"{kind}.delta", place | {"delta": part}) for part in slices(written)]
+    said: list[Event] = [
+        (f"{kind}.delta", place | {"delta": part}) for part in split_arguments(written)
+    ]
     return item, [*said, (f"{kind}.done", place | {"arguments": written, "name": name})]
 
 
-def events(turn: Turn) -> Iterator[bytes]:
+def write_events(exchange: Exchange) -> Iterator[bytes]:
     """The reply as events, numbered."""
     numbers = count()
-    for name, data in _events(turn):
-        yield event({"type": name, "sequence_number": next(numbers)} | data, name)
+    for name, data in _list_events(exchange):
+        yield format_event({"type": name, "sequence_number": next(numbers)} | data, name)
 
 
-def _events(turn: Turn) -> Iterator[Event]:
-    output = list(_output(turn))
-    yield "response.created", {"response": _response(turn, "in_progress", [])}
+def _list_events(exchange: Exchange) -> Iterator[Event]:
+    output = list(_write_output(exchange))
+    yield "response.created", {"response": _write_response(exchange, "in_progress", [])}
     for index, (item, inner) in enumerate(output):
         place = {"output_index": index}
-        yield "response.output_item.added", place | {"item": _bare(item)}
+        yield "response.output_item.added", place | {"item": _empty_item(item)}
         yield from ((name, place | data) for name, data in inner)
         yield "response.output_item.done", place | {"item": item}
-    final = _response(turn, "completed", [item for item, _ in output])
+    final = _write_response(exchange, "completed", [item for item, _ in output])
     yield f"response.{final['status']}", {"response": final}
 
 
-def _bare(item: dict[str, Any]) -> dict[str, Any]:
-    empty: dict[str, Any] = {
+def _empty_item(item: Object) -> Object:
+    empty: Object = {
         "content": [],
         "summary": [],
         "arguments": "",

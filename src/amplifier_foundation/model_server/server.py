@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -12,8 +11,14 @@ from itertools import count
 from typing import Any, Protocol, Self
 
 from amplifier_foundation.model_server import chat, messages, responses
-from amplifier_foundation.model_server.http import Answer, BadRequest, HttpRequest, read_request
-from amplifier_foundation.model_server.pieces import Turn
+from amplifier_foundation.model_server.body import Malformed, Object, parse_body
+from amplifier_foundation.model_server.exchange import Exchange
+from amplifier_foundation.model_server.http import (
+    BadRequest,
+    HttpRequest,
+    HttpResponse,
+    read_request,
+)
 from amplifier_foundation.providers.script import (
     CLOSING,
     Failure,
@@ -29,13 +34,13 @@ _BROKEN_OFF = Reply(text="This reply will break off with an error in the middle 
 class Wire(Protocol):
     """A wire protocol, seen from the server."""
 
-    def error(self, failure: Failure) -> tuple[int, dict[str, Any]]: ...
-    def error_event(self, failure: Failure) -> bytes: ...
-    def complaint(self, body: dict[str, Any]) -> str | None: ...
-    def said_last(self, body: dict[str, Any]) -> str: ...
-    def turns(self, body: dict[str, Any]) -> int: ...
-    def whole(self, turn: Turn) -> dict[str, Any]: ...
-    def events(self, turn: Turn) -> Iterator[bytes]: ...
+    def find_problem(self, body: Object) -> str | None: ...
+    def read_last_words(self, body: Object) -> str: ...
+    def count_replies(self, body: Object) -> int: ...
+    def write_reply(self, exchange: Exchange) -> Object: ...
+    def write_events(self, exchange: Exchange) -> Iterator[bytes]: ...
+    def write_error(self, failure: Failure) -> tuple[int, Object]: ...
+    def write_error_event(self, failure: Failure) -> bytes: ...
 
 
 # The SDK of OpenAI puts /v1 into its base URL, the one of Anthropic into its paths.
@@ -48,7 +53,7 @@ class Received:
 
     path: str
     headers: Mapping[str, str]
-    body: dict[str, Any]
+    body: Object
 
 
 class ModelServer:
@@ -116,30 +121,31 @@ class ModelServer:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
-        if task is not None:
-            self._open.add(task)
+        assert task is not None
+        self._open.add(task)
         try:
-            await self._converse(reader, writer)
+            await self._read_and_answer(reader, writer)
         except (ConnectionError, asyncio.CancelledError):
             # The other side left, or the server is closing; either way nobody is listening.
             pass
         finally:
-            self._open.discard(task) if task is not None else None
+            self._open.discard(task)
             writer.close()
 
-    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        answer = Answer(writer)
+    async def _read_and_answer(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        response = HttpResponse(writer)
         try:
             request = await read_request(reader)
-            if request is None:
-                return
-            answering = asyncio.create_task(self._answer(request, answer))
         except BadRequest as bad:
-            await answer.send_json(bad.status, {"error": {"message": str(bad)}})
+            await response.send_json(bad.status, {"error": {"message": str(bad)}})
             return
-        await self._while_connected(answering, reader)
+        if request is not None:
+            answering = asyncio.create_task(self._answer(request, response))
+            await self._wait_while_connected(answering, reader)
 
-    async def _while_connected(
+    async def _wait_while_connected(
         self, answering: asyncio.Task[None], reader: asyncio.StreamReader
     ) -> None:
         """Answer, but stop as soon as the other side has left."""
@@ -157,97 +163,91 @@ class ModelServer:
         with suppress(asyncio.CancelledError):
             await answering
 
-    async def _answer(self, request: HttpRequest, answer: Answer) -> None:
+    async def _answer(self, request: HttpRequest, response: HttpResponse) -> None:
         wire = _WIRES.get(request.path)
         if wire is None or request.method != "POST":
-            where = f"{request.method} {request.path}"
-            have = [f"POST {path}" for path in _WIRES]
-            said = {"message": f"There is no {where}; have {have}", "type": "not_found_error"}
-            await answer.send_json(404, {"type": "error", "error": said})
+            await _send_not_found(request, response)
             return
-        body = _body(request)
+        body = parse_body(request.body)
         self.requests.append(Received(request.path, request.headers, body))
-        happening = self._happening(wire, request, body)
-        if isinstance(happening, Failure):
-            await _fail(wire, happening, answer, body)
+        answer = self._choose_answer(wire, request, body)
+        if isinstance(answer, Failure):
+            await _send_failure(wire, answer, response, body)
         else:
-            await _play(wire, Turn(happening, next(self._numbers), body), answer)
+            await _send_reply(wire, Exchange(answer, next(self._numbers), body), response)
 
-    def _happening(self, wire: Wire, request: HttpRequest, body: dict[str, Any]) -> Reply | Failure:
-        if self._api_key is not None and self._api_key not in _keys(request):
+    def _choose_answer(self, wire: Wire, request: HttpRequest, body: Object) -> Reply | Failure:
+        if self._api_key is not None and self._api_key not in _read_keys(request):
             return Failure(type="authentication", message="invalid x-api-key")
-        complaint = _complaint(wire, body)
-        if complaint is not None:
-            return Failure(type="invalid_request", message=complaint)
-        if self._per_conversation:
-            self._playback.position = min(wire.turns(body), len(self._playback.replies))
-        surprise = self._playback.unexpected(wire.said_last(body))
-        if surprise is not None:
-            return Failure(type="invalid_request", message=surprise)
-        return self._playback.take() or self._at_the_end()
+        try:
+            problem = wire.find_problem(body) or self._find_surprise(wire, body)
+        except Malformed as failure:
+            problem = f"The request is malformed: {failure}"
+        if problem is not None:
+            return Failure(type="invalid_request", message=problem)
+        return self._playback.take() or self._close()
 
-    def _at_the_end(self) -> Reply | Failure:
+    def _find_surprise(self, wire: Wire, body: Object) -> str | None:
+        """What the script has against the request, which is right by itself."""
+        if self._per_conversation:
+            self._playback.position = min(wire.count_replies(body), len(self._playback.replies))
+        return self._playback.find_surprise(wire.read_last_words(body))
+
+    def _close(self) -> Reply | Failure:
         if self._playback.when_done == "raise":
             return Failure(type="invalid_request", message="All replies of the script were played")
         return self._closing
 
 
-def _body(request: HttpRequest) -> dict[str, Any]:
-    try:
-        body = json.loads(request.body)
-    except ValueError:
-        body = None
-    return body if isinstance(body, dict) else {}
-
-
-def _complaint(wire: Wire, body: dict[str, Any]) -> str | None:
-    try:
-        return wire.complaint(body)
-    except (AttributeError, KeyError, TypeError) as failure:
-        return f"The request is malformed: {type(failure).__name__} {failure}"
-
-
-def _keys(request: HttpRequest) -> set[str]:
+def _read_keys(request: HttpRequest) -> set[str]:
     bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
     return {request.headers.get("x-api-key", ""), bearer}
 
 
-async def _fail(wire: Wire, failure: Failure, answer: Answer, body: dict[str, Any]) -> None:
+async def _send_not_found(request: HttpRequest, response: HttpResponse) -> None:
+    where = f"{request.method} {request.path}"
+    message = f"There is no {where}; have {[f'POST {path}' for path in _WIRES]}"
+    error = {"message": message, "type": "not_found_error"}
+    await response.send_json(404, {"type": "error", "error": error})
+
+
+async def _send_failure(wire: Wire, failure: Failure, response: HttpResponse, body: Object) -> None:
     if failure.type == "connection":
-        answer.abort()
+        response.abort()
     elif failure.type == "timeout":
         await asyncio.Event().wait()  # until the other side has had enough
     elif failure.after is not None and body.get("stream"):
-        await answer.start_events()
-        begun = list(wire.events(Turn(_BROKEN_OFF, 0, body)))[: failure.after]
-        for frame in [*begun, wire.error_event(failure)]:
-            await answer.send_event(frame)
-        await answer.end_events()
+        await response.start_events()
+        begun = list(wire.write_events(Exchange(_BROKEN_OFF, 0, body)))[: failure.after]
+        for frame in [*begun, wire.write_error_event(failure)]:
+            await response.send_event(frame)
+        await response.end_events()
     else:
-        status, said = wire.error(failure)
-        await answer.send_json(status, said, _retry_headers(failure))
+        status, error = wire.write_error(failure)
+        await response.send_json(status, error, _write_retry_headers(failure))
 
 
-def _retry_headers(failure: Failure) -> dict[str, str]:
+def _write_retry_headers(failure: Failure) -> dict[str, str]:
     wait = failure.retry_after
     if wait is None:
         return {}
     return {"Retry-After": str(math.ceil(wait)), "Retry-After-Ms": str(round(wait * 1000))}
 
 
-async def _play(wire: Wire, turn: Turn, answer: Answer) -> None:
-    reply = turn.reply
+async def _send_reply(wire: Wire, exchange: Exchange, response: HttpResponse) -> None:
+    reply = exchange.reply
     if reply.delay:
         await asyncio.sleep(reply.delay)
-    if not turn.body.get("stream"):
-        await answer.send_json(200, wire.whole(turn), cut=reply.break_after is not None)
+    if not exchange.body.get("stream"):
+        cut = reply.break_after is not None
+        await response.send_json(200, wire.write_reply(exchange), cut=cut)
         return
-    await answer.start_events()
-    for number, frame in enumerate(wire.events(turn)):
+    await response.start_events()
+    for number, frame in enumerate(wire.write_events(exchange)):
         if number == reply.break_after:
-            answer.abort()
+            response.abort()
             return
         if reply.pause:
             await asyncio.sleep(reply.pause)
-        await answer.send_event(frame)
-    await answer.end_events()
+        await response.send_event(frame)
+    await response.end_events()

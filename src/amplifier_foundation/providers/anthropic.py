@@ -8,9 +8,10 @@ Configure   model, api_key, base_url, max_output_tokens, temperature, timeout, p
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
+from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.llm_errors import ContentFilterError
 from amplifier_core.message_models import (
     ChatRequest,
@@ -24,17 +25,18 @@ from amplifier_core.message_models import (
     Usage,
 )
 from amplifier_foundation.modules.options import parse_config
-from amplifier_foundation.providers.conversation import Conversation, Turn, arrange, output_text
+from amplifier_foundation.providers.conversation import Conversation, Turn, arrange, render_output
 from amplifier_foundation.providers.failures import Origin
 from amplifier_foundation.providers.remote import (
     RemoteConfig,
     RemoteProvider,
     Vendor,
-    follow,
+    choose_temperature,
+    complete_schema,
+    follow_events,
     mount_remote,
-    object_schema,
 )
-from amplifier_foundation.providers.reply import Assembly
+from amplifier_foundation.providers.reply import ReplyBuilder
 
 _VENDOR = Vendor("anthropic", "AsyncAnthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
 _EARLIER = "(The earlier part of the conversation is not shown.)"
@@ -66,51 +68,50 @@ class AnthropicConfig(RemoteConfig):
 class Messages:
     """The Messages protocol."""
 
-    def params(
+    def build_params(
         self, request: ChatRequest, config: AnthropicConfig, base_url: str | None
     ) -> dict[str, Any]:
         """The arguments of `messages.create`."""
         late = config.system_messages or "frame"
         conversation = arrange(request.messages, late, _is_ours)
-        cached = base_url is None if config.prompt_cache is None else config.prompt_cache
-        heat = config.temperature if request.temperature is None else request.temperature
+        temperature = choose_temperature(request, config)
         return {
             "model": request.model or config.model,
             "max_tokens": request.max_output_tokens or config.max_output_tokens or 8192,
             "system": conversation.system,
-            "messages": _messages(conversation),
-            "tools": [_tool(tool) for tool in request.tools or []],
-            "tool_choice": _choice(request.tool_choice) if request.tools else None,
+            "messages": _write_messages(conversation),
+            "tools": [_write_tool(tool) for tool in request.tools or []],
+            "tool_choice": _write_choice(request.tool_choice) if request.tools else None,
             # The SDK has no word for it since new models do without; older ones still take it.
-            "extra_body": {} if heat is None else {"temperature": heat},
+            "extra_body": {} if temperature is None else {"temperature": temperature},
             "stop_sequences": request.stop,
-            "cache_control": {"type": "ephemeral"} if cached else None,
+            "cache_control": {"type": "ephemeral"} if _is_cached(config, base_url) else None,
         }
 
-    async def call(self, client: Any, params: dict[str, Any]) -> Any:
+    async def send(self, client: Any, params: dict[str, Any]) -> Any:
         """Send it."""
         return await client.messages.create(**params)
 
-    def read(self, answer: Any, origin: Origin) -> Iterator[StreamChunk]:
+    def read_reply(self, answer: Any, origin: Origin) -> Iterator[StreamChunk]:
         """Take a whole message apart."""
         reply = _Reply(origin)
-        reply.note_message(answer)
+        reply.add_message_facts(answer)
         for index, block in enumerate(answer.content):
-            yield from reply.open(index, block)
+            yield from reply.open_block(index, block)
             if block.type == "tool_use":
-                reply.assembly.know(index, input=block.input)
+                reply.builder.add_facts(index, input=block.input)
         yield from reply.finish()
 
-    def follow(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
+    def follow_stream(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
         """Take the events of a message apart as they come."""
-        return follow(events, _Reply(origin), origin)
+        return follow_events(events, _Reply(origin), origin)
 
 
 class _Reply:
     """A message as it arrives."""
 
     def __init__(self, origin: Origin) -> None:
-        self.assembly = Assembly()
+        self.builder = ReplyBuilder()
         self.complete = False
         self._origin = origin
         self._counts: dict[str, Any] = {}
@@ -120,62 +121,62 @@ class _Reply:
 
     def feed(self, event: Any) -> Iterator[StreamChunk]:
         if event.type == "content_block_start":
-            yield from self.open(event.index, event.content_block)
+            yield from self.open_block(event.index, event.content_block)
         elif event.type == "content_block_delta":
-            yield from self._grow(event.index, event.delta)
+            yield from self._add_delta(event.index, event.delta)
         elif event.type == "content_block_stop":
-            yield from self.assembly.close()
+            yield from self.builder.close_block()
         elif event.type == "message_start":
-            self.note_message(event.message)
+            self.add_message_facts(event.message)
         elif event.type == "message_delta":
             self._stop_reason = event.delta.stop_reason or self._stop_reason
-            self._count(event.usage)
+            self._add_counts(event.usage)
         elif event.type == "message_stop":
             self.complete = True
 
-    def note_message(self, message: Any) -> None:
+    def add_message_facts(self, message: Any) -> None:
         self._id, self._model = message.id, message.model
         self._stop_reason = message.stop_reason
-        self._count(message.usage)
+        self._add_counts(message.usage)
 
-    def open(self, index: int, block: Any) -> Iterator[StreamChunk]:
-        assembly = self.assembly
+    def open_block(self, index: int, block: Any) -> Iterator[StreamChunk]:
+        builder = self.builder
         if block.type == "text":
-            yield from assembly.grow(index, "text", block.text or "")
+            yield from builder.add_text(index, "text", block.text or "")
         elif block.type == "thinking":
-            yield from assembly.grow(index, "thinking", block.thinking or "")
-            assembly.know(index, signature=block.signature or None)
+            yield from builder.add_text(index, "thinking", block.thinking or "")
+            builder.add_facts(index, signature=block.signature or None)
         elif block.type == "redacted_thinking":
-            yield from assembly.open(index, "thinking", redacted=block.data)
+            yield from builder.open_block(index, "thinking", redacted=block.data)
         elif block.type == "tool_use":
-            yield from assembly.open(index, "tool_call", id=block.id, name=block.name)
+            yield from builder.open_block(index, "tool_call", id=block.id, name=block.name)
 
-    def _grow(self, index: int, delta: Any) -> Iterator[StreamChunk]:
+    def _add_delta(self, index: int, delta: Any) -> Iterator[StreamChunk]:
         if delta.type == "text_delta":
-            yield from self.assembly.grow(index, "text", delta.text)
+            yield from self.builder.add_text(index, "text", delta.text)
         elif delta.type == "thinking_delta":
-            yield from self.assembly.grow(index, "thinking", delta.thinking)
+            yield from self.builder.add_text(index, "thinking", delta.thinking)
         elif delta.type == "signature_delta":
-            self.assembly.know(index, signature=delta.signature)
+            self.builder.add_facts(index, signature=delta.signature)
         elif delta.type == "input_json_delta":
-            yield from self.assembly.grow(index, "tool_call", delta.partial_json)
+            yield from self.builder.add_text(index, "tool_call", delta.partial_json)
 
     def finish(self) -> Iterator[StreamChunk]:
         if self._stop_reason == "refusal":
-            raise self._origin.error(ContentFilterError, "the model refused to answer")
-        return self.assembly.finish(
-            usage=_usage(self._counts),
+            raise self._origin.make_error(ContentFilterError, "the model refused to answer")
+        return self.builder.finish(
+            usage=_read_usage(self._counts),
             finish_reason=_FINISH.get(self._stop_reason or "", self._stop_reason),
             model=self._model,
             id=self._id,
         )
 
-    def _count(self, usage: Any) -> None:
+    def _add_counts(self, usage: Any) -> None:
         found = {name: getattr(usage, name, None) for name in _COUNTS}
         self._counts.update({name: value for name, value in found.items() if value is not None})
 
 
-def _usage(counts: dict[str, Any]) -> Usage:
+def _read_usage(counts: dict[str, Any]) -> Usage:
     """Our input tokens include those of the cache, theirs do not."""
     read = counts.get("cache_read_input_tokens")
     written = counts.get("cache_creation_input_tokens")
@@ -188,14 +189,19 @@ def _usage(counts: dict[str, Any]) -> Usage:
     )
 
 
+def _is_cached(config: AnthropicConfig, base_url: str | None) -> bool:
+    """Unless it is said: at the vendor, because other servers may not know of caching."""
+    return base_url is None if config.prompt_cache is None else config.prompt_cache
+
+
 def _is_ours(block: ThinkingBlock) -> bool:
     """Thinking goes back only with what proves it to be the model's own."""
     facts = block.model_extra or {}
     return "item_id" not in facts and bool(block.signature or facts.get("redacted"))
 
 
-def _messages(conversation: Conversation) -> list[dict[str, Any]]:
-    messages = [_message(turn) for turn in conversation.turns]
+def _write_messages(conversation: Conversation) -> list[dict[str, Any]]:
+    messages = [_write_message(turn) for turn in conversation.turns]
     if not messages or messages[0]["role"] != "user":
         messages.insert(0, {"role": "user", "content": _EARLIER})
     last = messages[-1]
@@ -205,50 +211,50 @@ def _messages(conversation: Conversation) -> list[dict[str, Any]]:
     return messages
 
 
-def _message(turn: Turn) -> dict[str, Any]:
-    return {"role": turn.role, "content": [_block(block) for block in turn.blocks]}
+def _write_message(turn: Turn) -> dict[str, Any]:
+    return {"role": turn.role, "content": [_write_block(block) for block in turn.blocks]}
 
 
-def _block(block: ContentBlock) -> dict[str, Any]:
+def _write_block(block: ContentBlock) -> dict[str, Any]:
     if isinstance(block, TextBlock):
         return {"type": "text", "text": block.text}
     if isinstance(block, ToolCallBlock):
-        call_id = _safe_id(block.id)
+        call_id = _clean_id(block.id)
         return {"type": "tool_use", "id": call_id, "name": block.name, "input": block.input}
     if isinstance(block, ToolResultBlock):
-        return _tool_result(block)
+        return _write_tool_result(block)
     if redacted := (block.model_extra or {}).get("redacted"):
         return {"type": "redacted_thinking", "data": redacted}
     return {"type": "thinking", "thinking": block.thinking, "signature": block.signature}
 
 
-def _tool_result(block: ToolResultBlock) -> dict[str, Any]:
+def _write_tool_result(block: ToolResultBlock) -> dict[str, Any]:
     result = {
         "type": "tool_result",
-        "tool_use_id": _safe_id(block.tool_call_id),
-        "content": output_text(block) or "(no output)",
+        "tool_use_id": _clean_id(block.tool_call_id),
+        "content": render_output(block) or "(no output)",
     }
     return result | ({"is_error": True} if block.is_error else {})
 
 
-def _safe_id(call_id: str) -> str:
+def _clean_id(call_id: str) -> str:
     """Ids of other providers may have characters that this one refuses."""
     return _ODD_IN_ID.sub("_", call_id)
 
 
-def _tool(tool: ToolSpec) -> dict[str, Any]:
-    spec = {"name": tool.name, "input_schema": object_schema(tool.parameters)}
+def _write_tool(tool: ToolSpec) -> dict[str, Any]:
+    spec = {"name": tool.name, "input_schema": complete_schema(tool.parameters)}
     return spec | ({"description": tool.description} if tool.description else {})
 
 
-def _choice(choice: str | dict[str, Any] | None) -> dict[str, Any] | None:
+def _write_choice(choice: str | dict[str, Any] | None) -> dict[str, Any] | None:
     if choice is None or isinstance(choice, dict):
         return choice
     known = {"auto": "auto", "none": "none", "any": "any", "required": "any"}
     return {"type": known[choice]} if choice in known else {"type": "tool", "name": choice}
 
 
-async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Callable[[], Any] | None:
+async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup | None:
     """Mount the provider under its configured name."""
     options = parse_config(AnthropicConfig, config, "provider-anthropic")
     return await mount_remote(coordinator, RemoteProvider(options, _VENDOR, Messages()))

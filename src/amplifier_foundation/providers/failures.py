@@ -1,16 +1,19 @@
 """What the official SDKs raise, as our own errors.
 
-Both SDKs name their exceptions alike and hang the same facts on them, so one translation does.
+Both SDKs call their exceptions by the same names and put the same facts on them, so that one
+translation does for both.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from types import ModuleType
 from typing import Any
 
 from amplifier_core.llm_errors import (
@@ -68,7 +71,7 @@ class Origin:
     provider: str
     model: str | None = None
 
-    def error(self, kind: type[LLMError], message: str, **facts: Any) -> LLMError:
+    def make_error(self, kind: type[LLMError], message: str, **facts: Any) -> LLMError:
         """An error that says where it comes from."""
         return kind(f"{self}: {message}", provider=self.provider, model=self.model, **facts)
 
@@ -76,47 +79,78 @@ class Origin:
         return f"{self.provider} ({self.model})" if self.model else self.provider
 
 
-def translate(failure: Exception, origin: Origin, *, streaming: bool = False) -> LLMError:
+_Kinds = tuple[type[BaseException], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SdkErrors:
+    """The exceptions of an SDK, and of the HTTP library below it, by what they mean."""
+
+    timeouts: _Kinds = (TimeoutError,)
+    disconnects: _Kinds = ()
+    refusals: _Kinds = ()
+
+
+def find_sdk_errors(sdk: ModuleType) -> SdkErrors:
+    """The exceptions of an SDK; in mid-stream those of its HTTP library come through as well."""
+    below = [sys.modules[name] for name in ("httpx", "httpx2") if name in sys.modules]
+    return SdkErrors(
+        timeouts=(TimeoutError, sdk.APITimeoutError, *(http.TimeoutException for http in below)),
+        disconnects=(
+            sdk.APIConnectionError,
+            *(kind for http in below for kind in (http.TransportError, http.StreamError)),
+        ),
+        refusals=(sdk.APIError,),
+    )
+
+
+def translate(
+    failure: Exception, origin: Origin, errors: SdkErrors, *, streaming: bool = False
+) -> LLMError:
     """The error of ours that means the same."""
     if isinstance(failure, LLMError):
         return failure
-    names = {kind.__name__ for kind in type(failure).__mro__}
-    if names & {"APITimeoutError", "TimeoutException", "TimeoutError"}:
-        return origin.error(LLMTimeoutError, "no answer within the time limit")
-    if names & {"APIConnectionError", "TransportError", "StreamError"}:
-        return _disconnected(failure, origin, streaming)
-    if "APIStatusError" in names or getattr(failure, "body", None) is not None:
-        return _answered(failure, origin)
-    return unreadable(failure, origin)
+    if isinstance(failure, errors.timeouts):
+        return origin.make_error(LLMTimeoutError, "no answer within the time limit")
+    if isinstance(failure, errors.disconnects):
+        return _make_disconnect(failure, origin, streaming)
+    if isinstance(failure, errors.refusals) and _has_answer(failure):
+        return _read_refusal(failure, origin)
+    return _make_unreadable(failure, origin)
 
 
-def unreadable(failure: Exception, origin: Origin) -> LLMError:
+def _has_answer(failure: Exception) -> bool:
+    """An error in mid-stream has a body and no status; one that has neither says nothing."""
+    return hasattr(failure, "status_code") or getattr(failure, "body", None) is not None
+
+
+def _make_unreadable(failure: Exception, origin: Origin) -> LLMError:
     """The server answered, but not in its protocol."""
     what = f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
-    return origin.error(
+    return origin.make_error(
         ProviderUnavailableError,
         f"the answer cannot be read ({what}); is base_url right?",
         retryable=False,
     )
 
 
-def _disconnected(failure: Exception, origin: Origin, streaming: bool) -> LLMError:
+def _make_disconnect(failure: Exception, origin: Origin, streaming: bool) -> LLMError:
     cause = str(failure.__cause__ or failure) or type(failure).__name__
     if streaming:
-        return origin.error(StreamBrokenError, f"the stream broke off ({cause})")
-    return origin.error(ProviderUnavailableError, f"no connection ({cause})")
+        return origin.make_error(StreamBrokenError, f"the stream broke off ({cause})")
+    return origin.make_error(ProviderUnavailableError, f"no connection ({cause})")
 
 
-def _answered(failure: Exception, origin: Origin) -> LLMError:
-    words = _words(getattr(failure, "body", None))
+def _read_refusal(failure: Exception, origin: Origin) -> LLMError:
+    words = _read_words(getattr(failure, "body", None))
     status = getattr(failure, "status_code", None)
     headers = getattr(getattr(failure, "response", None), "headers", {})
     message = words.get("message") or str(failure)
     facts = " ".join((words.get("type") or "", words.get("code") or "", message))
-    return refused(origin, status, message, facts, headers)
+    return make_refusal(origin, status, message, facts, headers)
 
 
-def refused(
+def make_refusal(
     origin: Origin,
     status: int | None,
     message: str,
@@ -127,14 +161,14 @@ def refused(
     if status is None or status < 400:
         known = (code for word, code in _STATUS_BY_WORD.items() if word in facts)
         status = next(known, 500)
-    kind = _kind(status, facts or message)
-    facts_of_error: dict[str, Any] = {"retry_after": retry_after(headers or {})}
+    kind = _choose_kind(status, facts or message)
+    more: dict[str, Any] = {"retry_after": read_retry_after(headers or {})}
     if kind is RateLimitError and _USED_UP.search(facts):
-        facts_of_error["retryable"] = False
-    return origin.error(kind, f"{message} (status {status})", status_code=status, **facts_of_error)
+        more["retryable"] = False  # waiting does not fill an account
+    return origin.make_error(kind, f"{message} (status {status})", status_code=status, **more)
 
 
-def _kind(status: int, facts: str) -> type[LLMError]:
+def _choose_kind(status: int, facts: str) -> type[LLMError]:
     if status in _BY_STATUS:
         return _BY_STATUS[status]
     if status >= 500:
@@ -144,7 +178,7 @@ def _kind(status: int, facts: str) -> type[LLMError]:
     return ContentFilterError if _FILTERED.search(facts) else InvalidRequestError
 
 
-def _words(body: object) -> dict[str, str]:
+def _read_words(body: object) -> dict[str, str]:
     if isinstance(body, Mapping) and isinstance(body.get("error"), Mapping):
         body = body["error"]
     if not isinstance(body, Mapping):
@@ -152,17 +186,19 @@ def _words(body: object) -> dict[str, str]:
     return {key: str(body[key]) for key in ("type", "code", "message") if body.get(key)}
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
+def read_retry_after(headers: Mapping[str, str]) -> float | None:
     """The seconds that the server asks to wait, from either of its two headers."""
     try:
         milliseconds = headers.get("retry-after-ms")
-        wait = float(milliseconds) / 1000 if milliseconds else _seconds(headers.get("retry-after"))
+        wait = (
+            float(milliseconds) / 1000 if milliseconds else _parse_wait(headers.get("retry-after"))
+        )
     except (ValueError, OverflowError):
         return None
     return max(0.0, wait) if wait is not None and math.isfinite(wait) else None
 
 
-def _seconds(text: str | None) -> float | None:
+def _parse_wait(text: str | None) -> float | None:
     if not text:
         return None
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable, Generator, Iterator
+from collections.abc import AsyncGenerator, Generator, Iterator
 from contextlib import aclosing
 from itertools import takewhile
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 from pydantic_core import from_json
 
+from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.llm_errors import (
     ContextLengthError,
     InvalidRequestError,
@@ -36,11 +37,11 @@ from amplifier_core.message_models import (
     Usage,
 )
 from amplifier_foundation.modules.options import parse_config
-from amplifier_foundation.providers.calls import calls_of
-from amplifier_foundation.providers.conversation import Turn, arrange, output_text
+from amplifier_foundation.providers.calls import find_calls
+from amplifier_foundation.providers.conversation import Turn, arrange, render_output
 from amplifier_foundation.providers.embedded import EmbeddedModel, MissingModel, load_model
 from amplifier_foundation.providers.failures import Origin
-from amplifier_foundation.providers.reply import Assembly
+from amplifier_foundation.providers.reply import ReplyBuilder
 
 _HOW = (
     'To use a tool write {"tool": its name, "input": its input}. '
@@ -86,15 +87,15 @@ class LocalProvider:
             async for chunk in chunks:
                 if chunk.response is not None:
                     return chunk.response
-        raise self._origin.error(StreamBrokenError, "the model stopped without a reply")
+        raise self._origin.make_error(StreamBrokenError, "the model stopped without a reply")
 
     async def stream(
         self, request: ChatRequest, **kwargs: Any
     ) -> AsyncGenerator[StreamChunk, None]:
         """The reply as it is written; a tool call and what is said beside tools come at once."""
-        model = await self._loaded()
-        tools = _offered(request, self.config.calls_per_prompt)
-        question = self._question(request, tools)
+        model = await self._load_model()
+        tools = _choose_tools(request, self.config.calls_per_prompt)
+        question = self._build_question(request, tools)
         reply = _Reply(self._origin, constrained="response_format" in question)
         async with aclosing(model.ask(question)) as parts:
             async for part in parts:
@@ -105,32 +106,34 @@ class LocalProvider:
 
     def parse_tool_calls(self, response: ChatResponse) -> list[ToolCall]:
         """The calls in a reply."""
-        return calls_of(response)
+        return find_calls(response)
 
-    async def _loaded(self) -> EmbeddedModel:
+    async def _load_model(self) -> EmbeddedModel:
         options = self.config
         try:
             return await asyncio.to_thread(
                 load_model, options.model, options.context_tokens, options.threads
             )
         except MissingModel as missing:
-            failure = self._origin.error(ProviderUnavailableError, str(missing), retryable=False)
+            failure = self._origin.make_error(
+                ProviderUnavailableError, str(missing), retryable=False
+            )
             raise failure from missing
 
-    def _question(self, request: ChatRequest, tools: list[ToolSpec]) -> dict[str, Any]:
+    def _build_question(self, request: ChatRequest, tools: list[ToolSpec]) -> dict[str, Any]:
         options = self.config
-        heat = options.temperature if request.temperature is None else request.temperature
+        own = request.temperature
         question = {
-            "messages": _messages(request, tools, options.result_limit),
+            "messages": _write_messages(request, tools, options.result_limit),
             "max_tokens": request.max_output_tokens or options.max_output_tokens,
-            "temperature": heat,
+            "temperature": options.temperature if own is None else own,
             "seed": options.seed,
             "stop": request.stop or [],
             "stream": True,
             "stream_options": {"include_usage": True},
         }
         if request.tools and request.tool_choice != "none":
-            question["response_format"] = _form(tools, request.tool_choice)
+            question["response_format"] = _build_schema(tools, request.tool_choice)
         return question | options.extra
 
 
@@ -140,53 +143,55 @@ class _Reply:
     def __init__(self, origin: Origin, *, constrained: bool) -> None:
         self._origin = origin
         self._constrained = constrained
-        self._assembly = Assembly()
+        self._builder = ReplyBuilder()
         self._written: list[str] = []
         self._finish_reason: str | None = None
         self._usage: Usage | None = None
 
     def feed(self, part: dict[str, Any]) -> Iterator[StreamChunk]:
         if "error" in part:
-            raise self._failure(part["error"])
+            raise self._make_error(part["error"])
         if usage := part.get("usage"):
-            self._usage = _usage(usage)
+            self._usage = _read_usage(usage)
         for choice in part.get("choices") or []:
             self._finish_reason = choice.get("finish_reason") or self._finish_reason
             text = choice.get("delta", {}).get("content") or ""
             self._written.append(text)
             if text and not self._constrained:
-                yield from self._assembly.grow("text", "text", text)
+                yield from self._builder.add_text("text", "text", text)
 
     def finish(self) -> Iterator[StreamChunk]:
         if self._finish_reason is None:
-            raise self._origin.error(StreamBrokenError, "the model stopped in mid-reply")
+            raise self._origin.make_error(StreamBrokenError, "the model stopped in mid-reply")
         called = False
         if self._constrained:
             written = "".join(self._written)
-            called = yield from self._take_apart(written)
+            called = yield from self._read_answer(written)
         reason = "tool_calls" if called else self._finish_reason
-        yield from self._assembly.finish(
+        yield from self._builder.finish(
             usage=self._usage, finish_reason=reason, model=self._origin.model
         )
 
-    def _take_apart(self, written: str) -> Generator[StreamChunk, None, bool]:
-        said, whole = _object(written)
+    def _read_answer(self, written: str) -> Generator[StreamChunk, None, bool]:
+        said, whole = _parse_object(written)
         if "tool" in said:
             # A call that ran out of tokens must not run: as text its arguments cannot be read.
             given = said.get("input", {}) if whole else written
-            yield from self._assembly.open(0, "tool_call", name=str(said["tool"]), input=given)
+            yield from self._builder.open_block(0, "tool_call", name=str(said["tool"]), input=given)
             return True
-        yield from self._assembly.grow("text", "text", str(said.get("reply", written)))
+        yield from self._builder.add_text("text", "text", str(said.get("reply", written)))
         return False
 
-    def _failure(self, error: Any) -> LLMError:
+    def _make_error(self, error: Any) -> LLMError:
         facts = error if isinstance(error, dict) else {"message": str(error)}
         too_long = facts.get("type") == "exceed_context_size_error"
         kind = ContextLengthError if too_long else InvalidRequestError
-        return self._origin.error(kind, str(facts.get("message")), status_code=facts.get("code"))
+        return self._origin.make_error(
+            kind, str(facts.get("message")), status_code=facts.get("code")
+        )
 
 
-def _object(written: str) -> tuple[dict[str, Any], bool]:
+def _parse_object(written: str) -> tuple[dict[str, Any], bool]:
     """The JSON object as far as it goes, and whether that is all of it."""
     for partial in (False, "trailing-strings"):
         try:
@@ -197,7 +202,7 @@ def _object(written: str) -> tuple[dict[str, Any], bool]:
     return {}, False
 
 
-def _usage(usage: dict[str, Any]) -> Usage:
+def _read_usage(usage: dict[str, Any]) -> Usage:
     return Usage(
         input_tokens=usage.get("prompt_tokens", 0),
         output_tokens=usage.get("completion_tokens", 0),
@@ -205,32 +210,34 @@ def _usage(usage: dict[str, Any]) -> Usage:
     )
 
 
-def _offered(request: ChatRequest, calls_per_prompt: int) -> list[ToolSpec]:
+def _choose_tools(request: ChatRequest, calls_per_prompt: int) -> list[ToolSpec]:
     """The tools the model may call now; a small one would call the same for ever."""
     tools = request.tools or []
     chosen = request.tool_choice not in {None, "auto"}
-    if request.tool_choice == "none" or (not chosen and _called(request) >= calls_per_prompt):
+    if request.tool_choice == "none" or (not chosen and _count_calls(request) >= calls_per_prompt):
         return []
     named = [tool for tool in tools if tool.name == request.tool_choice]
     return named or tools
 
 
-def _called(request: ChatRequest) -> int:
+def _count_calls(request: ChatRequest) -> int:
     """How many replies with calls there were since the user spoke last."""
     since = takewhile(lambda message: message.role != "user", reversed(request.messages))
     return sum(bool(message.tool_calls) for message in since)
 
 
-def _form(tools: list[ToolSpec], choice: str | dict[str, Any] | None) -> dict[str, Any]:
+def _build_schema(tools: list[ToolSpec], choice: str | dict[str, Any] | None) -> dict[str, Any]:
     """The schema of what the model may write: one of the calls, or text if that will do."""
-    forms = [_object_of(tool={"const": tool.name}, input=tool.parameters) for tool in tools]
+    forms = [
+        _build_object_schema(tool={"const": tool.name}, input=tool.parameters) for tool in tools
+    ]
     if choice is None or choice == "auto":
-        forms.append(_object_of(reply={"type": "string"}))
+        forms.append(_build_object_schema(reply={"type": "string"}))
     schema = {"name": "answer", "schema": {"anyOf": forms}, "strict": True}
     return {"type": "json_schema", "json_schema": schema}
 
 
-def _object_of(**properties: Any) -> dict[str, Any]:
+def _build_object_schema(**properties: Any) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": properties,
@@ -239,48 +246,48 @@ def _object_of(**properties: Any) -> dict[str, Any]:
     }
 
 
-def _messages(
+def _write_messages(
     request: ChatRequest, tools: list[ToolSpec], result_limit: int
 ) -> list[dict[str, Any]]:
     conversation = arrange(request.messages)
-    system = "\n\n".join(filter(None, [conversation.system, _introduction(tools)]))
+    system = "\n\n".join(filter(None, [conversation.system, _introduce_tools(tools)]))
     messages = [{"role": "system", "content": system}] if system else []
-    return messages + [_message(turn, result_limit) for turn in conversation.turns]
+    return messages + [_write_message(turn, result_limit) for turn in conversation.turns]
 
 
-def _introduction(tools: list[ToolSpec]) -> str:
+def _introduce_tools(tools: list[ToolSpec]) -> str:
     if not tools:
         return ""
-    return "\n".join(["You can use these tools:", *map(_line, tools), _HOW])
+    return "\n".join(["You can use these tools:", *map(_describe_tool, tools), _HOW])
 
 
-def _line(tool: ToolSpec) -> str:
+def _describe_tool(tool: ToolSpec) -> str:
     first = (tool.description or "").strip().partition("\n")[0]
     inputs = json.dumps(dict.fromkeys(tool.parameters.get("properties", {}), "..."))
     return f"- {tool.name}: {first} Input: {inputs}"
 
 
-def _message(turn: Turn, result_limit: int) -> dict[str, Any]:
-    said = (_said(block, result_limit) for block in turn.blocks)
+def _write_message(turn: Turn, result_limit: int) -> dict[str, Any]:
+    said = (_write_block(block, result_limit) for block in turn.blocks)
     return {"role": turn.role, "content": "\n\n".join(said)}
 
 
-def _said(block: Any, result_limit: int) -> str:
+def _write_block(block: Any, result_limit: int) -> str:
     if isinstance(block, ToolCallBlock):
         return json.dumps({"tool": block.name, "input": block.input}, ensure_ascii=False)
     if isinstance(block, ToolResultBlock):
-        return f"Result of the tool:\n{_shortened(output_text(block), result_limit)}"
+        return f"Result of the tool:\n{_shorten(render_output(block), result_limit)}"
     return block.text if isinstance(block, TextBlock) else ""
 
 
-def _shortened(text: str, limit: int) -> str:
+def _shorten(text: str, limit: int) -> str:
     """Beginning and end: a small model reads a hundred tokens a second and has room for few."""
     if len(text) <= limit:
         return text
     return f"{text[: limit // 2]}\n[...]\n{text[-(limit // 2) :]}"
 
 
-async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Callable[[], Any] | None:
+async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup | None:
     """Mount the provider under its configured name."""
     options = parse_config(LocalConfig, config, "provider-local")
     await coordinator.mount("providers", LocalProvider(options), name=options.name)

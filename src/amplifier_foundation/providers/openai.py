@@ -7,9 +7,9 @@ Configure   model, api (chat or responses), api_key, base_url, max_output_tokens
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal
 
+from amplifier_core.interfaces import Cleanup, Host
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.providers.openai_chat import Chat
 from amplifier_foundation.providers.openai_responses import Responses
@@ -34,7 +34,7 @@ class OpenAIConfig(RemoteConfig):
     api: Literal["chat", "responses"] = "chat"
 
 
-async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Callable[[], Any] | None:
+async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup | None:
     """Mount the provider under its configured name."""
     options = parse_config(OpenAIConfig, config, "provider-openai")
     wire = Chat() if options.api == "chat" else Responses()

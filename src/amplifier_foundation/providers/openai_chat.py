@@ -15,50 +15,54 @@ from amplifier_core.message_models import (
     ToolSpec,
     Usage,
 )
-from amplifier_foundation.providers.conversation import Conversation, Turn, arrange, output_text
-from amplifier_foundation.providers.failures import Origin, refused
-from amplifier_foundation.providers.remote import RemoteConfig, follow, object_schema
-from amplifier_foundation.providers.reply import Assembly
+from amplifier_foundation.providers.conversation import Conversation, Turn, arrange, render_output
+from amplifier_foundation.providers.failures import Origin, make_refusal
+from amplifier_foundation.providers.remote import (
+    RemoteConfig,
+    choose_temperature,
+    complete_schema,
+    follow_events,
+)
+from amplifier_foundation.providers.reply import ReplyBuilder
 
 
 class Chat:
     """The Chat Completions protocol, as OpenAI and most compatible servers speak it."""
 
-    def params(
+    def build_params(
         self, request: ChatRequest, config: RemoteConfig, base_url: str | None
     ) -> dict[str, Any]:
         """The arguments of `chat.completions.create`."""
         # Templates of open models refuse system messages behind the first; OpenAI takes them.
         late = config.system_messages or ("frame" if base_url else "keep")
         limit = "max_tokens" if base_url else "max_completion_tokens"
-        heat = config.temperature if request.temperature is None else request.temperature
         return {
             "model": request.model or config.model,
-            "messages": _messages(arrange(request.messages, late)),
-            "tools": [_tool(tool) for tool in request.tools or []],
-            "tool_choice": _choice(request.tool_choice) if request.tools else None,
-            "temperature": heat,
+            "messages": _write_messages(arrange(request.messages, late)),
+            "tools": [_write_tool(tool) for tool in request.tools or []],
+            "tool_choice": _write_choice(request.tool_choice) if request.tools else None,
+            "temperature": choose_temperature(request, config),
             "stop": request.stop,
             limit: request.max_output_tokens or config.max_output_tokens,
         }
 
-    async def call(self, client: Any, params: dict[str, Any]) -> Any:
+    async def send(self, client: Any, params: dict[str, Any]) -> Any:
         """Send it."""
         if params.get("stream"):
             params = params | {"stream_options": {"include_usage": True}}
         return await client.chat.completions.create(**params)
 
-    def read(self, answer: Any, origin: Origin) -> Iterator[StreamChunk]:
+    def read_reply(self, answer: Any, origin: Origin) -> Iterator[StreamChunk]:
         """Take a whole completion apart."""
         if error := getattr(answer, "error", None):  # some gateways say so with status 200
-            raise refused(origin, None, str(error.get("message") or error), str(error))
+            raise make_refusal(origin, None, str(error.get("message") or error), str(error))
         reply = _Reply(origin)
         yield from reply.add(answer, "message")
         yield from reply.finish()
 
-    def follow(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
+    def follow_stream(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
         """Take the chunks of a completion apart as they come."""
-        return follow(events, _Reply(origin), origin)
+        return follow_events(events, _Reply(origin), origin)
 
 
 class _Reply:
@@ -67,7 +71,7 @@ class _Reply:
     def __init__(self, origin: Origin) -> None:
         self._finish_reason: str | None = None
         self._origin = origin
-        self._assembly = Assembly()
+        self._builder = ReplyBuilder()
         self._usage: Usage | None = None
         self._model: str | None = None
         self._id: str | None = None
@@ -85,38 +89,40 @@ class _Reply:
         """The completion, or a part of it."""
         self._model, self._id = part.model or self._model, part.id or self._id
         if part.usage is not None:
-            self._usage = _usage(part.usage)
+            self._usage = _read_usage(part.usage)
         for choice in part.choices[:1]:
-            yield from self._grow(getattr(choice, field))
+            yield from self._add_delta(getattr(choice, field))
             self._finish_reason = choice.finish_reason or self._finish_reason
 
-    def _grow(self, said: Any) -> Iterator[StreamChunk]:
+    def _add_delta(self, said: Any) -> Iterator[StreamChunk]:
         # Open models think in fields that OpenAI does not have.
         thought = getattr(said, "reasoning_content", None) or getattr(said, "reasoning", None)
         if isinstance(thought, str) and thought:
-            yield from self._assembly.grow("thinking", "thinking", thought)
+            yield from self._builder.add_text("thinking", "thinking", thought)
         for text in (said.content, said.refusal):
             if text:
-                yield from self._assembly.grow("text", "text", text)
+                yield from self._builder.add_text("text", "text", text)
         for position, call in enumerate(said.tool_calls or []):
-            yield from self._grow_call(call, position)
+            yield from self._add_call(call, position)
 
-    def _grow_call(self, call: Any, position: int) -> Iterator[StreamChunk]:
+    def _add_call(self, call: Any, position: int) -> Iterator[StreamChunk]:
         index = getattr(call, "index", None)
         key = ("call", position if index is None else index)
         function = call.function
         name = getattr(function, "name", None) or None
-        yield from self._assembly.open(key, "tool_call", id=call.id or None, name=name)
+        yield from self._builder.open_block(key, "tool_call", id=call.id or None, name=name)
         written = getattr(function, "arguments", None)
         if isinstance(written, str):
-            yield from self._assembly.grow(key, "tool_call", written)
+            yield from self._builder.add_text(key, "tool_call", written)
         else:  # not what the protocol says, but what some servers do
-            self._assembly.know(key, input=written)
+            self._builder.add_facts(key, input=written)
 
     def finish(self) -> Iterator[StreamChunk]:
         if self._finish_reason == "content_filter":
-            raise self._origin.error(ContentFilterError, "the provider's filter stopped the reply")
-        return self._assembly.finish(
+            raise self._origin.make_error(
+                ContentFilterError, "the provider's filter stopped the reply"
+            )
+        return self._builder.finish(
             usage=self._usage,
             finish_reason=self._finish_reason,
             model=self._model,
@@ -124,7 +130,7 @@ class _Reply:
         )
 
 
-def _usage(usage: Any) -> Usage:
+def _read_usage(usage: Any) -> Usage:
     read = getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", None)
     thought = getattr(getattr(usage, "completion_tokens_details", None), "reasoning_tokens", None)
     return Usage(
@@ -135,45 +141,45 @@ def _usage(usage: Any) -> Usage:
     )
 
 
-def _messages(conversation: Conversation) -> list[dict[str, Any]]:
+def _write_messages(conversation: Conversation) -> list[dict[str, Any]]:
     messages = [{"role": "system", "content": conversation.system}] if conversation.system else []
-    return messages + [message for turn in conversation.turns for message in _turn(turn)]
+    return messages + [message for turn in conversation.turns for message in _write_turn(turn)]
 
 
-def _turn(turn: Turn) -> Iterator[dict[str, Any]]:
+def _write_turn(turn: Turn) -> Iterator[dict[str, Any]]:
     if turn.role == "assistant":
-        yield _assistant(turn)
+        yield _write_assistant(turn)
         return
     for block in turn.blocks:
         if isinstance(block, ToolResultBlock):
-            yield _tool_result(block)
+            yield _write_tool_result(block)
     if turn.text:
         yield {"role": turn.role, "content": turn.text}
 
 
-def _assistant(turn: Turn) -> dict[str, Any]:
+def _write_assistant(turn: Turn) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": turn.text or None}
-    calls = [_call(block) for block in turn.blocks if isinstance(block, ToolCallBlock)]
+    calls = [_write_call(block) for block in turn.blocks if isinstance(block, ToolCallBlock)]
     return message | ({"tool_calls": calls} if calls else {})
 
 
-def _call(block: ToolCallBlock) -> dict[str, Any]:
+def _write_call(block: ToolCallBlock) -> dict[str, Any]:
     function = {"name": block.name, "arguments": json.dumps(block.input, ensure_ascii=False)}
     return {"id": block.id, "type": "function", "function": function}
 
 
-def _tool_result(block: ToolResultBlock) -> dict[str, Any]:
-    return {"role": "tool", "tool_call_id": block.tool_call_id, "content": output_text(block)}
+def _write_tool_result(block: ToolResultBlock) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": block.tool_call_id, "content": render_output(block)}
 
 
-def _tool(tool: ToolSpec) -> dict[str, Any]:
-    function = {"name": tool.name, "parameters": object_schema(tool.parameters)}
+def _write_tool(tool: ToolSpec) -> dict[str, Any]:
+    function = {"name": tool.name, "parameters": complete_schema(tool.parameters)}
     if tool.description:
         function["description"] = tool.description
     return {"type": "function", "function": function}
 
 
-def _choice(choice: str | dict[str, Any] | None) -> str | dict[str, Any] | None:
+def _write_choice(choice: str | dict[str, Any] | None) -> str | dict[str, Any] | None:
     if choice is None or isinstance(choice, dict) or choice in {"auto", "none", "required"}:
         return choice
     if choice == "any":

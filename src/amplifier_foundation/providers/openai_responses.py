@@ -18,48 +18,52 @@ from amplifier_core.message_models import (
     ToolSpec,
     Usage,
 )
-from amplifier_foundation.providers.conversation import Conversation, arrange, output_text
-from amplifier_foundation.providers.failures import Origin, refused
-from amplifier_foundation.providers.remote import RemoteConfig, follow, object_schema
-from amplifier_foundation.providers.reply import Assembly
+from amplifier_foundation.providers.conversation import Conversation, arrange, render_output
+from amplifier_foundation.providers.failures import Origin, make_refusal
+from amplifier_foundation.providers.remote import (
+    RemoteConfig,
+    choose_temperature,
+    complete_schema,
+    follow_events,
+)
+from amplifier_foundation.providers.reply import ReplyBuilder
 
 
 class Responses:
     """The Responses protocol. Nothing is stored at the server: the history travels each time."""
 
-    def params(
+    def build_params(
         self, request: ChatRequest, config: RemoteConfig, base_url: str | None
     ) -> dict[str, Any]:
         """The arguments of `responses.create`."""
         late = config.system_messages or ("frame" if base_url else "keep")
         conversation = arrange(request.messages, late, _is_ours)
-        heat = config.temperature if request.temperature is None else request.temperature
         return {
             "model": request.model or config.model,
             "instructions": conversation.system,
-            "input": _items(conversation),
-            "tools": [_tool(tool) for tool in request.tools or []],
-            "tool_choice": _choice(request.tool_choice) if request.tools else None,
-            "temperature": heat,
+            "input": _write_items(conversation),
+            "tools": [_write_tool(tool) for tool in request.tools or []],
+            "tool_choice": _write_choice(request.tool_choice) if request.tools else None,
+            "temperature": choose_temperature(request, config),
             "max_output_tokens": request.max_output_tokens or config.max_output_tokens,
             "store": False,
         }
 
-    async def call(self, client: Any, params: dict[str, Any]) -> Any:
+    async def send(self, client: Any, params: dict[str, Any]) -> Any:
         """Send it."""
         return await client.responses.create(**params)
 
-    def read(self, answer: Any, origin: Origin) -> Iterator[StreamChunk]:
+    def read_reply(self, answer: Any, origin: Origin) -> Iterator[StreamChunk]:
         """Take a whole response apart."""
         reply = _Reply(origin)
         for index, item in enumerate(answer.output):
-            yield from reply.whole(index, item)
+            yield from reply.add_whole_item(index, item)
         reply.end(answer)
         yield from reply.finish()
 
-    def follow(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
+    def follow_stream(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
         """Take the events of a response apart as they come."""
-        return follow(events, _Reply(origin), origin)
+        return follow_events(events, _Reply(origin), origin)
 
 
 class _Reply:
@@ -68,7 +72,7 @@ class _Reply:
     def __init__(self, origin: Origin) -> None:
         self.complete = False
         self._origin = origin
-        self._assembly = Assembly()
+        self._builder = ReplyBuilder()
         self._answer: Any = None
         self._summary_part: dict[int, int] = {}
 
@@ -76,70 +80,74 @@ class _Reply:
         kind = event.type
         if kind in {"response.output_text.delta", "response.refusal.delta"}:
             key = (event.output_index, event.content_index)
-            yield from self._assembly.grow(key, "text", event.delta)
+            yield from self._builder.add_text(key, "text", event.delta)
         elif kind == "response.function_call_arguments.delta":
-            yield from self._assembly.grow(event.output_index, "tool_call", event.delta)
+            yield from self._builder.add_text(event.output_index, "tool_call", event.delta)
         elif kind.startswith("response.reasoning") and kind.endswith(".delta"):
-            yield from self._think(event)
+            yield from self._add_thought(event)
         elif kind.startswith("response.output_item."):
-            yield from self._item(event.output_index, event.item)
+            yield from self._add_item(event.output_index, event.item)
         elif kind == "error":
-            raise refused(self._origin, None, event.message, f"{event.code} {event.message}")
+            raise make_refusal(self._origin, None, event.message, f"{event.code} {event.message}")
         elif kind in {"response.completed", "response.incomplete", "response.failed"}:
             self.end(event.response)
 
-    def whole(self, index: int, item: Any) -> Iterator[StreamChunk]:
+    def add_whole_item(self, index: int, item: Any) -> Iterator[StreamChunk]:
         """An item that came in one piece."""
-        yield from self._item(index, item)
+        yield from self._add_item(index, item)
         if item.type == "message":
             for part, content in enumerate(item.content):
                 text = getattr(content, "text", None) or getattr(content, "refusal", None)
-                yield from self._assembly.grow((index, part), "text", text or "")
+                yield from self._builder.add_text((index, part), "text", text or "")
 
-    def _think(self, event: Any) -> Iterator[StreamChunk]:
+    def _add_thought(self, event: Any) -> Iterator[StreamChunk]:
         key, part = event.output_index, getattr(event, "summary_index", 0)
         gap = "\n\n" if part > self._summary_part.get(key, 0) else ""
         self._summary_part[key] = part
-        yield from self._assembly.grow(key, "thinking", gap + event.delta)
+        yield from self._builder.add_text(key, "thinking", gap + event.delta)
 
-    def _item(self, index: int, item: Any) -> Iterator[StreamChunk]:
+    def _add_item(self, index: int, item: Any) -> Iterator[StreamChunk]:
         """What an item says when it opens, and more completely when it is done."""
         if item.type == "function_call":
-            yield from self._assembly.open(index, "tool_call", id=item.call_id, name=item.name)
-            self._assembly.know(index, input=item.arguments)
+            yield from self._builder.open_block(index, "tool_call", id=item.call_id, name=item.name)
+            self._builder.add_facts(index, input=item.arguments)
         elif item.type == "reasoning":
             sealed = item.encrypted_content
-            yield from self._assembly.open(index, "thinking", item_id=item.id, signature=sealed)
-            if not self._assembly.grown(index):
+            yield from self._builder.open_block(
+                index, "thinking", item_id=item.id, signature=sealed
+            )
+            if not self._builder.get_text(index):
                 thought = "\n\n".join(part.text for part in item.summary or item.content or [])
-                yield from self._assembly.grow(index, "thinking", thought)
+                yield from self._builder.add_text(index, "thinking", thought)
 
     def end(self, answer: Any) -> None:
         self.complete = True
         self._answer = answer
         if answer.status == "failed":
-            raise self._failure(answer.error)
+            raise self._make_error(answer.error)
 
-    def _failure(self, error: Any) -> LLMError:
+    def _make_error(self, error: Any) -> LLMError:
         message = getattr(error, "message", None) or "the response failed"
-        return refused(self._origin, None, message, f"{getattr(error, 'code', '')} {message}")
+        return make_refusal(self._origin, None, message, f"{getattr(error, 'code', '')} {message}")
 
     def finish(self) -> Iterator[StreamChunk]:
         answer = self._answer
         reason = getattr(answer.incomplete_details, "reason", None)
         if reason == "content_filter":
-            raise self._origin.error(ContentFilterError, "the provider's filter stopped the reply")
+            raise self._origin.make_error(
+                ContentFilterError, "the provider's filter stopped the reply"
+            )
         called = any(item.type == "function_call" for item in answer.output)
         finish_reason = "tool_calls" if called else "stop"
-        return self._assembly.finish(
-            usage=_usage(answer.usage),
+        return self._builder.finish(
+            usage=_read_usage(answer.usage),
             finish_reason="length" if reason == "max_output_tokens" else finish_reason,
             model=answer.model,
             id=answer.id,
         )
 
 
-def _usage(usage: Any) -> Usage | None:
+def _read_usage(usage: Any) -> Usage | None:
     if usage is None:
         return None
     read = getattr(usage.input_tokens_details, "cached_tokens", None)
@@ -157,11 +165,11 @@ def _is_ours(block: ThinkingBlock) -> bool:
     return "item_id" in (block.model_extra or {}) and bool(block.signature)
 
 
-def _items(conversation: Conversation) -> list[dict[str, Any]]:
-    return [_item(turn.role, block) for turn in conversation.turns for block in turn.blocks]
+def _write_items(conversation: Conversation) -> list[dict[str, Any]]:
+    return [_write_item(turn.role, block) for turn in conversation.turns for block in turn.blocks]
 
 
-def _item(role: str, block: ContentBlock) -> dict[str, Any]:
+def _write_item(role: str, block: ContentBlock) -> dict[str, Any]:
     if isinstance(block, TextBlock):
         return {"role": role, "content": block.text}
     if isinstance(block, ToolCallBlock):
@@ -169,12 +177,12 @@ def _item(role: str, block: ContentBlock) -> dict[str, Any]:
         call = {"call_id": block.id, "name": block.name, "arguments": arguments}
         return {"type": "function_call"} | call
     if isinstance(block, ToolResultBlock):
-        result = {"call_id": block.tool_call_id, "output": output_text(block)}
+        result = {"call_id": block.tool_call_id, "output": render_output(block)}
         return {"type": "function_call_output"} | result
-    return _reasoning(block)
+    return _write_reasoning(block)
 
 
-def _reasoning(block: ThinkingBlock) -> dict[str, Any]:
+def _write_reasoning(block: ThinkingBlock) -> dict[str, Any]:
     summary = [{"type": "summary_text", "text": block.thinking}] if block.thinking else []
     return {
         "type": "reasoning",
@@ -184,14 +192,14 @@ def _reasoning(block: ThinkingBlock) -> dict[str, Any]:
     }
 
 
-def _tool(tool: ToolSpec) -> dict[str, Any]:
-    spec = {"name": tool.name, "parameters": object_schema(tool.parameters), "strict": False}
+def _write_tool(tool: ToolSpec) -> dict[str, Any]:
+    spec = {"name": tool.name, "parameters": complete_schema(tool.parameters), "strict": False}
     if tool.description:
         spec["description"] = tool.description
     return {"type": "function"} | spec
 
 
-def _choice(choice: str | dict[str, Any] | None) -> str | dict[str, Any] | None:
+def _write_choice(choice: str | dict[str, Any] | None) -> str | dict[str, Any] | None:
     if choice is None or isinstance(choice, dict) or choice in {"auto", "none", "required"}:
         return choice
     return "required" if choice == "any" else {"type": "function", "name": choice}

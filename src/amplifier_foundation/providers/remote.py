@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import importlib
 import os
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pydantic import BaseModel, Field, SecretStr
 
+from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.llm_errors import (
     AuthenticationError,
     LLMError,
@@ -19,10 +20,10 @@ from amplifier_core.llm_errors import (
     StreamBrokenError,
 )
 from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk, ToolCall
-from amplifier_foundation.providers.calls import calls_of
+from amplifier_foundation.providers.calls import find_calls
 from amplifier_foundation.providers.conversation import SystemMessages
-from amplifier_foundation.providers.failures import Origin, translate
-from amplifier_foundation.providers.reply import response_of
+from amplifier_foundation.providers.failures import Origin, SdkErrors, find_sdk_errors, translate
+from amplifier_foundation.providers.reply import take_response
 
 
 class RemoteConfig(BaseModel):
@@ -43,16 +44,18 @@ class RemoteConfig(BaseModel):
 class Wire(Protocol):
     """A protocol on the wire: how a request is written and how its answer is read."""
 
-    def params(self, request: ChatRequest, config: Any, base_url: str | None) -> dict[str, Any]:
+    def build_params(
+        self, request: ChatRequest, config: Any, base_url: str | None
+    ) -> dict[str, Any]:
         """The arguments of the SDK's call."""
 
-    async def call(self, client: Any, params: dict[str, Any]) -> Any:
+    async def send(self, client: Any, params: dict[str, Any]) -> Any:
         """Send it; with `stream` in the params the answer is a stream of events."""
 
-    def read(self, answer: Any, origin: Origin) -> Iterator[StreamChunk]:
+    def read_reply(self, answer: Any, origin: Origin) -> Iterator[StreamChunk]:
         """Take a whole answer apart."""
 
-    def follow(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
+    def follow_stream(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
         """Take a streamed answer apart as it comes."""
 
 
@@ -70,7 +73,7 @@ class ArrivingReply(Protocol):
         """The end, with the whole reply."""
 
 
-async def follow(
+async def follow_events(
     events: Any, reply: ArrivingReply, origin: Origin
 ) -> AsyncGenerator[StreamChunk, None]:
     """Feed every event to the reply; a stream that ends before it is an error."""
@@ -78,7 +81,7 @@ async def follow(
         for chunk in reply.feed(event):
             yield chunk
     if not reply.complete:
-        raise origin.error(StreamBrokenError, "the stream ended before the reply did")
+        raise origin.make_error(StreamBrokenError, "the stream ended before the reply did")
     for chunk in reply.finish():
         yield chunk
 
@@ -102,6 +105,7 @@ class RemoteProvider:
         self._vendor = vendor
         self._wire = wire
         self._client: Any = None
+        self._errors = SdkErrors()
         self._connecting = asyncio.Lock()
 
     @property
@@ -121,24 +125,24 @@ class RemoteProvider:
 
     async def complete(self, request: ChatRequest, **kwargs: Any) -> ChatResponse:
         """The whole reply of the model."""
-        origin = self._origin(request)
-        client = await self._connected(origin)
-        with _translated(origin):
-            answer = await self._wire.call(client, self._params(request))
-            return response_of(self._wire.read(answer, origin))
+        origin = self._find_origin(request)
+        client = await self._connect(origin)
+        with self._translate_errors(origin):
+            answer = await self._wire.send(client, self._build_params(request))
+            return take_response(self._wire.read_reply(answer, origin))
 
     async def stream(
         self, request: ChatRequest, **kwargs: Any
     ) -> AsyncGenerator[StreamChunk, None]:
         """The reply piece by piece; closing the iterator closes the connection."""
-        origin = self._origin(request)
-        client = await self._connected(origin)
-        with _translated(origin):
-            events = await self._wire.call(client, self._params(request) | {"stream": True})
+        origin = self._find_origin(request)
+        client = await self._connect(origin)
+        with self._translate_errors(origin):
+            events = await self._wire.send(client, self._build_params(request) | {"stream": True})
         last: StreamChunk | None = None
         try:
-            with _translated(origin, streaming=True):
-                async with aclosing(self._wire.follow(events, origin)) as chunks:
+            with self._translate_errors(origin, streaming=True):
+                async with aclosing(self._wire.follow_stream(events, origin)) as chunks:
                     async for chunk in chunks:
                         if chunk.response is None:
                             yield chunk
@@ -151,7 +155,7 @@ class RemoteProvider:
 
     def parse_tool_calls(self, response: ChatResponse) -> list[ToolCall]:
         """The calls in a reply."""
-        return calls_of(response)
+        return find_calls(response)
 
     async def close(self) -> None:
         """Close the connections to the server."""
@@ -159,23 +163,23 @@ class RemoteProvider:
         if client is not None:
             await client.close()
 
-    def _params(self, request: ChatRequest) -> dict[str, Any]:
-        params = self._wire.params(request, self.config, self.base_url)
+    def _build_params(self, request: ChatRequest) -> dict[str, Any]:
+        params = self._wire.build_params(request, self.config, self.base_url)
         params["extra_body"] = params.get("extra_body", {}) | self.config.extra
         return {name: value for name, value in params.items() if value not in (None, [], {}, "")}
 
-    def _origin(self, request: ChatRequest) -> Origin:
+    def _find_origin(self, request: ChatRequest) -> Origin:
         return Origin(self.name, request.model or self.config.model)
 
-    async def _connected(self, origin: Origin) -> Any:
+    async def _connect(self, origin: Origin) -> Any:
         async with self._connecting:
             if self._client is None:
-                key = self._key(origin)
+                key = self._find_key(origin)
                 # Importing an SDK takes seconds, and a new client reads certificates.
-                self._client = await asyncio.to_thread(self._new_client, key, origin)
+                self._client = await asyncio.to_thread(self._create_client, key, origin)
         return self._client
 
-    def _key(self, origin: Origin) -> str:
+    def _find_key(self, origin: Origin) -> str:
         configured = self.config.api_key
         key = configured.get_secret_value() if configured else ""
         key = key.strip() or os.environ.get(self._vendor.key_variable, "").strip()
@@ -183,14 +187,15 @@ class RemoteProvider:
             return key
         if self.base_url and self._vendor.key_optional_elsewhere:
             return "none"
-        raise origin.error(
+        raise origin.make_error(
             AuthenticationError,
             f"no API key; set the environment variable {self._vendor.key_variable} "
             f"or 'api_key' in the provider's config",
         )
 
-    def _new_client(self, key: str, origin: Origin) -> Any:
-        sdk = _imported(self._vendor.sdk, origin)
+    def _create_client(self, key: str, origin: Origin) -> Any:
+        sdk = _import_sdk(self._vendor.sdk, origin)
+        self._errors = find_sdk_errors(sdk)
         seconds = self.config.timeout
         return getattr(sdk, self._vendor.client)(
             api_key=key,
@@ -200,34 +205,38 @@ class RemoteProvider:
             default_headers=self.config.headers or None,
         )
 
+    @contextmanager
+    def _translate_errors(self, origin: Origin, *, streaming: bool = False) -> Iterator[None]:
+        try:
+            yield
+        except LLMError:
+            raise
+        except Exception as failure:
+            raise translate(failure, origin, self._errors, streaming=streaming) from failure
 
-def _imported(name: str, origin: Origin) -> Any:
+
+def _import_sdk(name: str, origin: Origin) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as failure:
-        raise origin.error(
+        raise origin.make_error(
             ProviderUnavailableError,
             f"the package {name!r} is missing; install amplifier-hooks[{name}]",
             retryable=False,
         ) from failure
 
 
-@contextmanager
-def _translated(origin: Origin, *, streaming: bool = False) -> Iterator[None]:
-    try:
-        yield
-    except LLMError:
-        raise
-    except Exception as failure:
-        raise translate(failure, origin, streaming=streaming) from failure
+def choose_temperature(request: ChatRequest, config: RemoteConfig) -> float | None:
+    """That of the request goes before that of the config."""
+    return config.temperature if request.temperature is None else request.temperature
 
 
-def object_schema(parameters: dict[str, Any]) -> dict[str, Any]:
+def complete_schema(parameters: dict[str, Any]) -> dict[str, Any]:
     """The schema of a tool's input; servers insist on its being an object."""
     return {"type": "object", "properties": {}} | parameters
 
 
-async def mount_remote(coordinator: Any, provider: RemoteProvider) -> Callable[[], Any]:
+async def mount_remote(coordinator: Host, provider: RemoteProvider) -> Cleanup:
     """Mount under the configured name; the cleanup closes the connections."""
     await coordinator.mount("providers", provider, name=provider.name)
     return provider.close

@@ -1,4 +1,4 @@
-"""A reply that grows block by block, and the chunks that tell of it."""
+"""A reply that is put together block by block, and the chunks that tell of it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from amplifier_core.message_models import (
     ToolCallBlock,
     Usage,
 )
-from amplifier_foundation.providers.calls import read_call, with_distinct_ids
+from amplifier_foundation.providers.calls import ensure_distinct_ids, read_call
 
 BlockType = Literal["text", "thinking", "tool_call"]
 
 
 @dataclass(slots=True)
-class Growing:
-    """A block under way."""
+class _OpenBlock:
+    """A block under way: its text so far, and what else is known about it."""
 
     index: int
     type: BlockType
@@ -32,46 +32,45 @@ class Growing:
 
     @property
     def text(self) -> str:
-        """What has arrived so far."""
         return "".join(self.pieces)
 
 
-class Assembly:
+class ReplyBuilder:
     """Collects the blocks of one reply. One block is open at a time; opening the next closes it."""
 
     def __init__(self) -> None:
-        self._blocks: dict[Hashable, Growing] = {}
-        self._open: Growing | None = None
+        self._blocks: dict[Hashable, _OpenBlock] = {}
+        self._open: _OpenBlock | None = None
 
-    def open(self, key: Hashable, type: BlockType, **facts: Any) -> Iterator[StreamChunk]:
+    def open_block(self, key: Hashable, type: BlockType, **facts: Any) -> Iterator[StreamChunk]:
         """Begin a block, unless `key` is known already; `facts` are added in any case."""
         block = self._blocks.get(key)
         if block is None:
-            yield from self.close()
-            block = self._blocks[key] = Growing(len(self._blocks), type)
+            yield from self.close_block()
+            block = self._blocks[key] = _OpenBlock(len(self._blocks), type)
             self._open = block
             yield StreamChunk("block_start", block.index, type)
-        block.facts.update({name: value for name, value in facts.items() if value is not None})
+        block.facts.update(_drop_none(facts))
 
-    def grow(self, key: Hashable, type: BlockType, text: str) -> Iterator[StreamChunk]:
-        """Add to a block, and begin it if need be; arguments of tools grow unseen."""
-        yield from self.open(key, type)
+    def add_text(self, key: Hashable, type: BlockType, text: str) -> Iterator[StreamChunk]:
+        """Add to a block, and begin it if need be; arguments of tools are not passed on."""
+        yield from self.open_block(key, type)
         block = self._blocks[key]
         if text:
             block.pieces.append(text)
         if text and block.type != "tool_call":
             yield StreamChunk(block.type, block.index, block.type, text)
 
-    def know(self, key: Hashable, **facts: Any) -> None:
-        """Add what is known about a block, such as its signature, and show nothing."""
+    def add_facts(self, key: Hashable, **facts: Any) -> None:
+        """Add what is known about a block, such as its signature; there is no chunk for it."""
         if key in self._blocks:
             self._blocks[key].facts.update(facts)
 
-    def grown(self, key: Hashable) -> str:
+    def get_text(self, key: Hashable) -> str:
         """The text of a block so far."""
         return self._blocks[key].text if key in self._blocks else ""
 
-    def close(self) -> Iterator[StreamChunk]:
+    def close_block(self) -> Iterator[StreamChunk]:
         """End the block that is open."""
         if self._open is not None:
             yield StreamChunk("block_end", self._open.index, self._open.type)
@@ -81,41 +80,47 @@ class Assembly:
         self, *, usage: Usage | None, finish_reason: str | None, model: str | None, **facts: Any
     ) -> Iterator[StreamChunk]:
         """End the reply: the last chunk carries all of it."""
-        yield from self.close()
-        calls = iter(with_distinct_ids(self._calls()))
-        content = [_built(block, calls) for block in self._blocks.values()]
-        called = [call for _, call in content if call is not None]
+        yield from self.close_block()
+        calls = self._read_calls()
+        content = (_build_block(block, calls.get(key)) for key, block in self._blocks.items())
         response = ChatResponse(
-            content=[block for block, _ in content if block is not None],
-            tool_calls=called or None,
+            content=[block for block in content if block is not None],
+            tool_calls=list(calls.values()) or None,
             usage=usage,
             # Some servers say "stop" when they mean that the tools are to run.
-            finish_reason="tool_calls" if called and finish_reason == "stop" else finish_reason,
+            finish_reason="tool_calls" if calls and finish_reason == "stop" else finish_reason,
             model=model,
-            metadata={name: fact for name, fact in facts.items() if fact is not None} or None,
+            metadata=_drop_none(facts) or None,
         )
         yield StreamChunk("response", len(self._blocks), response=response)
 
-    def _calls(self) -> Iterator[ToolCall]:
-        for block in self._blocks.values():
-            if block.type == "tool_call":
-                facts = block.facts
-                written = facts.get("input") if not block.pieces else block.text
-                yield read_call(facts.get("id"), facts.get("name") or "", written)
+    def _read_calls(self) -> dict[Hashable, ToolCall]:
+        """The calls by the keys of their blocks; what was streamed goes before what was said."""
+        blocks = {key: one for key, one in self._blocks.items() if one.type == "tool_call"}
+        calls = [
+            read_call(
+                one.facts.get("id"),
+                one.facts.get("name") or "",
+                one.text if one.pieces else one.facts.get("input"),
+            )
+            for one in blocks.values()
+        ]
+        return dict(zip(blocks, ensure_distinct_ids(calls), strict=True))
 
 
-def _built(
-    block: Growing, calls: Iterator[ToolCall]
-) -> tuple[ContentBlock | None, ToolCall | None]:
-    if block.type == "tool_call":
-        call = next(calls)
-        return ToolCallBlock(id=call.id, name=call.name, input=call.arguments), call
+def _build_block(block: _OpenBlock, call: ToolCall | None) -> ContentBlock | None:
+    if call is not None:
+        return ToolCallBlock(id=call.id, name=call.name, input=call.arguments)
     if block.type == "thinking":
-        return ThinkingBlock(thinking=block.text, **block.facts), None
-    return (TextBlock(text=block.text) if block.text else None), None
+        return ThinkingBlock(thinking=block.text, **block.facts)
+    return TextBlock(text=block.text) if block.text else None
 
 
-def response_of(chunks: Iterator[StreamChunk]) -> ChatResponse:
+def _drop_none(facts: dict[str, Any]) -> dict[str, Any]:
+    return {name: fact for name, fact in facts.items() if fact is not None}
+
+
+def take_response(chunks: Iterator[StreamChunk]) -> ChatResponse:
     """The whole reply at the end of its chunks."""
     *_, last = chunks
     if last.response is None:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -13,6 +15,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from amplifier_core.errors import ModuleLoadError
+from amplifier_core.injection.limits import estimate_tokens
 from amplifier_core.message_models import Usage
 from amplifier_foundation.modules.options import parse_config
 
@@ -32,6 +35,8 @@ FailureType = Literal[
 WhenDone = Literal["close", "raise", "repeat"]
 
 CLOSING = "The script is finished."
+
+_WORD = re.compile(r"\s*\S+|\s+\Z")
 
 
 class _Line(BaseModel):
@@ -66,6 +71,13 @@ class ScriptedCall(_Line):
     arguments: str | None = None
     id: str | None = None
 
+    @property
+    def written_arguments(self) -> str:
+        """The arguments as the model writes them, which need not be JSON."""
+        if self.arguments is not None:
+            return self.arguments
+        return json.dumps(self.input, ensure_ascii=False)
+
 
 class Reply(_Line):
     """One reply of the model; a reply without anything in it is an empty one."""
@@ -86,6 +98,17 @@ class Reply(_Line):
     def only_fails(self) -> bool:
         """Whether the error is all there is, so that the next request gets the next reply."""
         return self.error is not None and not (self.text or self.thinking or self.tool_calls)
+
+    @property
+    def output_tokens(self) -> int:
+        """An estimate of its size."""
+        calls = "".join(call.written_arguments for call in self.tool_calls)
+        return estimate_tokens(self.text + (self.thinking or "") + calls)
+
+
+def split_words(text: str) -> list[str]:
+    """The text in the pieces it is streamed in: words, each with the space before it."""
+    return _WORD.findall(text)
 
 
 class _File(_Line):
@@ -126,7 +149,7 @@ class Playback:
             self.position, self.lap = 0, self.lap + 1
         return self.replies[self.position] if self.position < len(self.replies) else None
 
-    def unexpected(self, said: str) -> str | None:
+    def find_surprise(self, said: str) -> str | None:
         """The sentence for a request that the script is not written for.
 
         `said` is all that was said to the model since its last reply.
@@ -136,7 +159,7 @@ class Playback:
             return None
         return (
             f"Reply {self.position + 1} of the script expects {reply.expect!r} in what was said "
-            f"last, which is {_shortened(said)!r}"
+            f"last, which is {_shorten(said)!r}"
         )
 
     def take(self) -> Reply | Failure | None:
@@ -160,5 +183,5 @@ class Playback:
         self._failed = 0
 
 
-def _shortened(text: str, limit: int = 120) -> str:
+def _shorten(text: str, limit: int = 120) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -7,17 +7,17 @@ Configure   script or script_file, when_done, closing, name, model
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
 from amplifier_core import llm_errors
 from amplifier_core.errors import ModuleLoadError
+from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.message_models import (
     ChatRequest,
     ChatResponse,
@@ -30,7 +30,7 @@ from amplifier_core.message_models import (
     Usage,
 )
 from amplifier_foundation.modules.options import parse_config
-from amplifier_foundation.providers.calls import calls_of, read_call
+from amplifier_foundation.providers.calls import find_calls, read_call
 from amplifier_foundation.providers.script import (
     CLOSING,
     Failure,
@@ -39,10 +39,10 @@ from amplifier_foundation.providers.script import (
     ScriptedCall,
     WhenDone,
     read_script,
+    split_words,
 )
 
 _LAPS_WITH_OWN_IDS = 50
-_WORD = re.compile(r"\s*\S+|\s+\Z")
 
 _ERRORS: dict[str, tuple[type[llm_errors.LLMError], int | None]] = {
     "rate_limit": (llm_errors.RateLimitError, 429),
@@ -96,9 +96,9 @@ class ScriptedProvider:
         self._name = name
         self._model = model
         self._playback = Playback(script, when_done)
-        self._closing = _built(Reply(text=closing), model, "end")
+        self._closing = _build_step(Reply(text=closing), model, "end")
         self._repeated: dict[tuple[int, int], _Step] = {}
-        self._steps = [_built(reply, model, str(n)) for n, reply in enumerate(script, 1)]
+        self._steps = [_build_step(reply, model, str(n)) for n, reply in enumerate(script, 1)]
 
     @property
     def name(self) -> str:
@@ -112,39 +112,39 @@ class ScriptedProvider:
 
     async def complete(self, request: ChatRequest, **kwargs: Any) -> ChatResponse:
         """The next reply of the script, whole."""
-        step = self._next(request)
+        step = self._take_step(request)
         if step.reply.delay:
             await asyncio.sleep(step.reply.delay)
         if step.reply.break_after is not None:
-            raise self._broken()
+            raise self._make_break()
         return step.response
 
     async def stream(self, request: ChatRequest, **kwargs: Any) -> AsyncIterator[StreamChunk]:
         """The next reply of the script, word by word."""
-        step = self._next(request)
+        step = self._take_step(request)
         if step.reply.delay:
             await asyncio.sleep(step.reply.delay)
-        for count, chunk in enumerate(_chunks(step.response)):
+        for count, chunk in enumerate(_split_into_chunks(step.response)):
             if count == step.reply.break_after:
-                raise self._broken()
+                raise self._make_break()
             if step.reply.pause:
                 await asyncio.sleep(step.reply.pause)
             yield chunk
 
     def parse_tool_calls(self, response: ChatResponse) -> list[ToolCall]:
         """The calls in a reply."""
-        return calls_of(response)
+        return find_calls(response)
 
-    def _next(self, request: ChatRequest) -> _Step:
+    def _take_step(self, request: ChatRequest) -> _Step:
         playback = self._playback
         reply = playback.peek()
         if reply is not None and reply.expect is not None:
-            self._check(request)
+            self._check_expectation(request)
         taken = playback.take()
         if isinstance(taken, Reply):
-            return self._step(taken)
+            return self._find_step(taken)
         if taken is not None:
-            raise self._error(taken)
+            raise self._make_error(taken)
         if playback.when_done == "raise":
             raise llm_errors.InvalidRequestError(
                 f"The script has {len(playback.replies)} replies and all were played",
@@ -153,22 +153,22 @@ class ScriptedProvider:
             )
         return self._closing
 
-    def _step(self, reply: Reply) -> _Step:
+    def _find_step(self, reply: Reply) -> _Step:
         """Each round of the same script has its own ids; after some rounds they come again."""
         lap, number = self._playback.lap % _LAPS_WITH_OWN_IDS, self._playback.position
         if not lap or not reply.tool_calls:
             return self._steps[number - 1]
         step = self._repeated.get((number, lap))
         if step is None:
-            step = self._repeated[number, lap] = _built(reply, self._model, f"{number}_{lap}")
+            step = self._repeated[number, lap] = _build_step(reply, self._model, f"{number}_{lap}")
         return step
 
-    def _check(self, request: ChatRequest) -> None:
-        surprise = self._playback.unexpected(_said_last(request))
+    def _check_expectation(self, request: ChatRequest) -> None:
+        surprise = self._playback.find_surprise(_read_last_words(request))
         if surprise is not None:
             raise llm_errors.InvalidRequestError(surprise, provider=self._name, model=self._model)
 
-    def _error(self, failure: Failure) -> llm_errors.LLMError:
+    def _make_error(self, failure: Failure) -> llm_errors.LLMError:
         kind, status = _ERRORS[failure.type]
         return kind(
             failure.sentence,
@@ -178,36 +178,36 @@ class ScriptedProvider:
             retry_after=failure.retry_after,
         )
 
-    def _broken(self) -> llm_errors.StreamBrokenError:
+    def _make_break(self) -> llm_errors.StreamBrokenError:
         return llm_errors.StreamBrokenError(
             "The script breaks this reply off", provider=self._name, model=self._model
         )
 
 
-def _said_last(request: ChatRequest) -> str:
+def _read_last_words(request: ChatRequest) -> str:
     """Everything since the last reply: hooks may have put something behind the question."""
     backwards = takewhile(lambda message: message.role != "assistant", reversed(request.messages))
     return "\n".join(message.text for message in reversed(list(backwards)))
 
 
-def _built(reply: Reply, model: str, mark: str) -> _Step:
-    calls = [_call(call, f"call_{mark}_{n}") for n, call in enumerate(reply.tool_calls, 1)]
+def _build_step(reply: Reply, model: str, mark: str) -> _Step:
+    calls = [_read_call(call, f"call_{mark}_{n}") for n, call in enumerate(reply.tool_calls, 1)]
     response = ChatResponse(
-        content=_blocks(reply, calls),
+        content=_build_blocks(reply, calls),
         tool_calls=calls or None,
-        usage=reply.usage or Usage(output_tokens=_estimate(reply)),
+        usage=reply.usage or Usage(output_tokens=reply.output_tokens),
         finish_reason=reply.finish_reason or ("tool_calls" if calls else "stop"),
         model=model,
     )
     return _Step(reply, response)
 
 
-def _call(call: ScriptedCall, fallback_id: str) -> ToolCall:
+def _read_call(call: ScriptedCall, fallback_id: str) -> ToolCall:
     written = call.input if call.arguments is None else call.arguments
     return read_call(call.id or fallback_id, call.name, written)
 
 
-def _blocks(reply: Reply, calls: list[ToolCall]) -> list[ContentBlock]:
+def _build_blocks(reply: Reply, calls: list[ToolCall]) -> list[ContentBlock]:
     blocks: list[ContentBlock] = []
     if reply.thinking is not None:
         blocks.append(ThinkingBlock(thinking=reply.thinking, signature=reply.signature))
@@ -217,32 +217,26 @@ def _blocks(reply: Reply, calls: list[ToolCall]) -> list[ContentBlock]:
     return blocks
 
 
-def _estimate(reply: Reply) -> int:
-    written = reply.text + (reply.thinking or "")
-    written += "".join(call.arguments or str(call.input) for call in reply.tool_calls)
-    return -(-len(written) // 4)
-
-
-def _chunks(response: ChatResponse) -> Iterator[StreamChunk]:
+def _split_into_chunks(response: ChatResponse) -> Iterator[StreamChunk]:
     for index, block in enumerate(response.content):
         yield StreamChunk("block_start", index, block.type)
         if isinstance(block, TextBlock):
-            yield from _words("text", index, block.text)
+            yield from _split_text("text", index, block.text)
         elif isinstance(block, ThinkingBlock):
-            yield from _words("thinking", index, block.thinking)
+            yield from _split_text("thinking", index, block.thinking)
         yield StreamChunk("block_end", index, block.type)
     yield StreamChunk("response", len(response.content), response=response)
 
 
-def _words(kind: Any, index: int, text: str) -> Iterator[StreamChunk]:
-    for word in _WORD.findall(text):
+def _split_text(kind: Literal["text", "thinking"], index: int, text: str) -> Iterator[StreamChunk]:
+    for word in split_words(text):
         yield StreamChunk(kind, index, kind, word)
 
 
-async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Callable[[], Any] | None:
+async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup | None:
     """Mount the provider under its configured name."""
     options = parse_config(ScriptedConfig, config, "provider-scripted")
-    script = await _script_of(options, coordinator)
+    script = await _load_script(options, coordinator)
     provider = ScriptedProvider(
         script,
         name=options.name,
@@ -254,7 +248,7 @@ async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Calla
     return None
 
 
-async def _script_of(options: ScriptedConfig, coordinator: Any) -> list[Reply]:
+async def _load_script(options: ScriptedConfig, coordinator: Host) -> list[Reply]:
     if options.script_file is None:
         return options.script
     if options.script:

@@ -7,7 +7,7 @@ from pathlib import Path
 import certifi
 import pytest
 
-from tests.foundation.providers.mounting import PROTOCOLS, Protocol
+from tests.support.models import PROTOCOLS, Protocol
 
 
 @pytest.fixture(scope="session")

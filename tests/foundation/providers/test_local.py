@@ -12,10 +12,22 @@ import pytest
 
 from amplifier_core import llm_errors
 from amplifier_core.interfaces import StreamingProvider
-from amplifier_core.message_models import ChatRequest, Message, ToolCall, ToolSpec
+from amplifier_core.message_models import (
+    ChatRequest,
+    Message,
+    ToolCall,
+    ToolSpec,
+)
 from amplifier_foundation.providers import local
-from amplifier_foundation.providers.failures import Origin
-from tests.foundation.providers.mounting import BASH, asking, mounted, streamed
+from amplifier_foundation.providers.failures import (
+    Origin,
+)
+from tests.support.models import (
+    BASH,
+    make_request,
+    mount_provider,
+    stream_reply,
+)
 
 READ = ToolSpec(
     name="Read",
@@ -43,12 +55,12 @@ def find_spec(name, package=None):
 importlib.util.find_spec = find_spec
 from amplifier_core.llm_errors import ProviderUnavailableError
 from amplifier_foundation.providers import local
-from tests.foundation.providers.mounting import asking, mounted
+from tests.support.models import make_request, mount_provider
 
 async def main():
-    async with mounted(local) as provider:
+    async with mount_provider(local) as provider:
         try:
-            await provider.complete(asking())
+            await provider.complete(make_request())
         except ProviderUnavailableError as error:
             print(error.retryable, error)
 
@@ -62,13 +74,13 @@ asyncio.run(main())
 
 def test_the_schema_allows_exactly_the_offered_tools_and_a_reply():
     """Constrained by JSON schema to valid tool calls."""
-    form = local._form([BASH, READ], None)["json_schema"]["schema"]["anyOf"]
+    form = local._build_schema([BASH, READ], None)["json_schema"]["schema"]["anyOf"]
     assert [f["properties"].get("tool", {}).get("const") for f in form] == ["Bash", "Read", None]
     assert form[0]["properties"]["input"] == BASH.parameters
     assert all(f["additionalProperties"] is False for f in form)
-    assert len(local._form([BASH], "required")["json_schema"]["schema"]["anyOf"]) == 1
-    assert local._offered(asking(tools=[BASH, READ], tool_choice="Read"), 1) == [READ]
-    assert local._offered(asking(tools=[BASH], tool_choice="none"), 1) == []
+    assert len(local._build_schema([BASH], "required")["json_schema"]["schema"]["anyOf"]) == 1
+    assert local._choose_tools(make_request(tools=[BASH, READ], tool_choice="Read"), 1) == [READ]
+    assert local._choose_tools(make_request(tools=[BASH], tool_choice="none"), 1) == []
 
 
 def test_after_its_calls_the_model_has_to_answer():
@@ -80,10 +92,10 @@ def test_after_its_calls_the_model_has_to_answer():
         Message(role="tool", tool_call_id="a", content="README"),
     ]
     request = ChatRequest(messages=history, tools=[BASH])
-    assert local._offered(request, 1) == []
-    assert local._offered(request, 2) == [BASH]
+    assert local._choose_tools(request, 1) == []
+    assert local._choose_tools(request, 2) == [BASH]
     history.append(Message(role="user", content="And now?"))
-    assert local._offered(ChatRequest(messages=history, tools=[BASH]), 1) == [BASH]
+    assert local._choose_tools(ChatRequest(messages=history, tools=[BASH]), 1) == [BASH]
 
 
 def test_a_conversation_is_told_in_words_that_the_model_knows():
@@ -95,7 +107,7 @@ def test_a_conversation_is_told_in_words_that_the_model_knows():
         Message(role="assistant", tool_calls=[call]),
         Message(role="tool", tool_call_id="a", content="README"),
     ]
-    system, user, spoken, result = local._messages(ChatRequest(messages=history), [BASH], 100)
+    system, user, spoken, result = local._write_messages(ChatRequest(messages=history), [BASH], 100)
     assert system["content"].startswith("Be brief.\n\nYou can use these tools:\n- Bash: Run a")
     assert user == {"role": "user", "content": "What is here?"}
     assert json.loads(spoken["content"]) == {"tool": "Bash", "input": {"command": "ls"}}
@@ -104,9 +116,9 @@ def test_a_conversation_is_told_in_words_that_the_model_knows():
 
 def test_a_long_result_is_shortened_in_the_middle():
     """The model has little room: of a long result it gets the beginning and the end."""
-    assert local._shortened("x" * 100, 100) == "x" * 100
+    assert local._shorten("x" * 100, 100) == "x" * 100
     text = "begin " + "x" * 5000 + " end"
-    short = local._shortened(text, 100)
+    short = local._shorten(text, 100)
     assert short.startswith("begin ")
     assert short.endswith(" end")
     assert len(short) < 120
@@ -151,7 +163,7 @@ def test_errors_of_the_model_have_their_kind():
 async def test_a_real_model_calls_a_tool_reads_its_result_and_answers():
     """One journey with a real small model in the process, constrained to valid tool calls."""
     pytest.importorskip("xllamacpp", reason="run by `make slow`")
-    async with mounted(local, {"max_output_tokens": 80}) as provider:
+    async with mount_provider(local, {"max_output_tokens": 80}) as provider:
         assert isinstance(provider, StreamingProvider)
         history = [Message(role="user", content="Use Bash to show the git status")]
         request = ChatRequest(messages=history, tools=[BASH, READ], tool_choice="required")
@@ -166,7 +178,7 @@ async def test_a_real_model_calls_a_tool_reads_its_result_and_answers():
             Message(role="assistant", content=first.content, tool_calls=first.tool_calls),
             Message(role="tool", tool_call_id=call.id, content="On branch main, nothing to commit"),
         ]
-        chunks, second = await streamed(provider, ChatRequest(messages=history))
+        chunks, second = await stream_reply(provider, ChatRequest(messages=history))
         assert second.text.strip()
         assert "".join(chunk.text for chunk in chunks) == second.text
         sys.stdout.write(json.dumps([call.arguments, second.text]))
@@ -184,21 +196,21 @@ async def _while_ticking(waited):
 async def test_a_real_model_stops_when_nobody_listens_and_says_what_is_too_long():
     """Cancellation stops the model; the next request need not wait for the rest of the story."""
     pytest.importorskip("xllamacpp", reason="run by `make slow`")
-    async with mounted(local, {"max_output_tokens": 2000}) as provider:
-        story = provider.stream(asking("Tell me a very long story about a ship."))
+    async with mount_provider(local, {"max_output_tokens": 2000}) as provider:
+        story = provider.stream(make_request("Tell me a very long story about a ship."))
         await anext(story)
         await story.aclose()
         started = time.monotonic()
-        await provider.complete(asking("Hi", max_output_tokens=3))
+        await provider.complete(make_request("Hi", max_output_tokens=3))
         assert time.monotonic() - started < 10
         with pytest.raises(llm_errors.ContextLengthError):
-            await provider.complete(asking("word " * 9000))
+            await provider.complete(make_request("word " * 9000))
 
 
 @pytest.mark.slow
 async def test_a_model_file_that_is_not_there_is_named():
     """Bad input gets a clear sentence."""
     pytest.importorskip("xllamacpp", reason="run by `make slow`")
-    async with mounted(local, {"model": "/nowhere/model.gguf"}) as provider:
+    async with mount_provider(local, {"model": "/nowhere/model.gguf"}) as provider:
         with pytest.raises(llm_errors.ProviderUnavailableError, match=r"/nowhere/model\.gguf"):
-            await provider.complete(asking())
+            await provider.complete(make_request())

@@ -13,11 +13,20 @@ from hypothesis import strategies as st
 from amplifier_core import llm_errors
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.interfaces import StreamingProvider
-from amplifier_core.message_models import ChatRequest, Message
+from amplifier_core.message_models import (
+    ChatRequest,
+    Message,
+)
+from amplifier_core.testing import TestCoordinator
 from amplifier_foundation.providers import scripted
 from amplifier_foundation.providers.script import Reply, replies_of
 from amplifier_foundation.providers.scripted import ScriptedProvider
-from tests.foundation.providers.mounting import Place, asking, mounted, replied, streamed
+from tests.support.models import (
+    fetch_reply,
+    make_request,
+    mount_provider,
+    stream_reply,
+)
 
 
 async def test_it_plays_reply_after_reply(way):
@@ -31,10 +40,10 @@ async def test_it_plays_reply_after_reply(way):
         },
         {"text": "Two files."},
     ]
-    async with mounted(scripted, {"script": script}) as provider:
+    async with mount_provider(scripted, {"script": script}) as provider:
         assert isinstance(provider, StreamingProvider)
-        first = await replied(provider, asking(), way)
-        second = await replied(provider, asking(), way)
+        first = await fetch_reply(provider, make_request(), way)
+        second = await fetch_reply(provider, make_request(), way)
     assert [block.type for block in first.content] == ["thinking", "text", *["tool_call"] * 2]
     one, two = provider.parse_tool_calls(first)
     assert (one.name, one.arguments, two.arguments) == ("Bash", {"command": "ls"}, {})
@@ -46,8 +55,8 @@ async def test_it_plays_reply_after_reply(way):
 
 async def test_it_streams_word_by_word():
     """It streams word by word."""
-    async with mounted(scripted, {"script": [{"text": "One two  three.\n"}]}) as provider:
-        chunks, reply = await streamed(provider, asking())
+    async with mount_provider(scripted, {"script": [{"text": "One two  three.\n"}]}) as provider:
+        chunks, reply = await stream_reply(provider, make_request())
     words = [chunk.text for chunk in chunks if chunk.kind == "text"]
     assert words == ["One", " two", "  three.", "\n"]
     assert reply.text == "One two  three.\n"
@@ -57,41 +66,43 @@ async def test_it_streams_word_by_word():
 async def test_no_character_is_lost_in_the_stream(text):
     """The words of a stream are the text."""
     provider = ScriptedProvider([Reply(text=text)])
-    chunks, reply = await streamed(provider, asking())
+    chunks, reply = await stream_reply(provider, make_request())
     assert "".join(chunk.text for chunk in chunks) == reply.text == text
 
 
 async def test_an_error_is_raised_once_and_then_the_reply_comes(way):
     """`error` is raised once; the retry gets the reply."""
     line = {"text": "At last.", "error": {"type": "rate_limit", "retry_after": 1.5}}
-    async with mounted(scripted, {"script": [line, {"text": "Next."}]}) as provider:
+    async with mount_provider(scripted, {"script": [line, {"text": "Next."}]}) as provider:
         with pytest.raises(llm_errors.RateLimitError) as caught:
-            await replied(provider, asking(), way)
+            await fetch_reply(provider, make_request(), way)
         assert (caught.value.retry_after, caught.value.status_code) == (1.5, 429)
         assert caught.value.provider == "scripted"
-        assert (await replied(provider, asking(), way)).text == "At last."
-        assert (await replied(provider, asking(), way)).text == "Next."
+        assert (await fetch_reply(provider, make_request(), way)).text == "At last."
+        assert (await fetch_reply(provider, make_request(), way)).text == "Next."
 
 
 async def test_an_error_alone_is_followed_by_the_next_reply():
     """A line that is nothing but an error takes up no reply; `times` repeats it."""
     script = [{"error": {"type": "overloaded", "times": 2}}, {"text": "Here."}]
-    async with mounted(scripted, {"script": script}) as provider:
+    async with mount_provider(scripted, {"script": script}) as provider:
         for _ in range(2):
             with pytest.raises(llm_errors.ProviderUnavailableError):
-                await provider.complete(asking())
-        assert (await provider.complete(asking())).text == "Here."
+                await provider.complete(make_request())
+        assert (await provider.complete(make_request())).text == "Here."
 
 
 async def test_an_expectation_that_fails_says_what_was_said_instead():
     """`expect` must be in what was said last, else a clear error, and the script waits."""
-    async with mounted(scripted, {"script": [{"text": "Yes.", "expect": "ready?"}]}) as provider:
+    async with mount_provider(
+        scripted, {"script": [{"text": "Yes.", "expect": "ready?"}]}
+    ) as provider:
         with pytest.raises(llm_errors.InvalidRequestError) as caught:
-            await provider.complete(asking("Are you there?"))
+            await provider.complete(make_request("Are you there?"))
         assert "'ready?'" in str(caught.value)
         assert "'Are you there?'" in str(caught.value)
         assert not caught.value.retryable
-        assert (await provider.complete(asking("Are you ready?"))).text == "Yes."
+        assert (await provider.complete(make_request("Are you ready?"))).text == "Yes."
 
 
 async def test_an_expectation_sees_past_what_a_hook_put_behind_the_question():
@@ -102,33 +113,33 @@ async def test_an_expectation_sees_past_what_a_hook_put_behind_the_question():
         Message(role="user", content="new"),
         Message(role="system", content="It is Monday."),
     ]
-    async with mounted(scripted, {"script": [{"expect": "old"}]}) as provider:
+    async with mount_provider(scripted, {"script": [{"expect": "old"}]}) as provider:
         with pytest.raises(llm_errors.InvalidRequestError):
             await provider.complete(ChatRequest(messages=history))
-    async with mounted(scripted, {"script": [{"text": "Ok.", "expect": "new"}]}) as provider:
+    async with mount_provider(scripted, {"script": [{"text": "Ok.", "expect": "new"}]}) as provider:
         assert (await provider.complete(ChatRequest(messages=history))).text == "Ok."
 
 
 async def test_behind_the_end_it_says_a_closing_sentence():
     """When the script is exhausted it says a fixed closing sentence."""
-    async with mounted(scripted, {"script": [], "closing": "Good night."}) as provider:
+    async with mount_provider(scripted, {"script": [], "closing": "Good night."}) as provider:
         for _ in range(3):
-            assert (await provider.complete(asking())).text == "Good night."
+            assert (await provider.complete(make_request())).text == "Good night."
 
 
 async def test_behind_the_end_it_raises_if_told_to():
     """… or raises, per config."""
-    async with mounted(scripted, {"script": [{}], "when_done": "raise"}) as provider:
-        await provider.complete(asking())
+    async with mount_provider(scripted, {"script": [{}], "when_done": "raise"}) as provider:
+        await provider.complete(make_request())
         with pytest.raises(llm_errors.InvalidRequestError, match="1 replies"):
-            await provider.complete(asking())
+            await provider.complete(make_request())
 
 
 async def test_a_script_that_repeats_gives_fresh_ids():
     """… or begins again, with ids that the conversation has not seen."""
     config = {"script": [{"tool_calls": [{"name": "Bash"}]}, {}], "when_done": "repeat"}
-    async with mounted(scripted, config) as provider:
-        replies = [await provider.complete(asking()) for _ in range(6)]
+    async with mount_provider(scripted, config) as provider:
+        replies = [await provider.complete(make_request()) for _ in range(6)]
     ids = [call.id for reply in replies for call in provider.parse_tool_calls(reply)]
     assert len(ids) == len(set(ids)) == 3
 
@@ -139,32 +150,38 @@ async def test_malformed_arguments_and_broken_streams_can_be_played(way):
         {"tool_calls": [{"name": "Bash", "arguments": '{"a'}]},
         {"text": "x y", "break_after": 2},
     ]
-    async with mounted(scripted, {"script": script}) as provider:
-        (call,) = provider.parse_tool_calls(await replied(provider, asking(), way))
+    async with mount_provider(scripted, {"script": script}) as provider:
+        (call,) = provider.parse_tool_calls(await fetch_reply(provider, make_request(), way))
         assert call.arguments == {}
         assert call.parse_error
         with pytest.raises(llm_errors.StreamBrokenError):
-            await replied(provider, asking(), way)
+            await fetch_reply(provider, make_request(), way)
 
 
 async def test_a_delay_does_not_block_the_loop(way):
     """A slow reply waits without stopping others."""
-    async with mounted(scripted, {"script": [{"text": "Hm.", "delay": 0.2}]}) as provider:
+    async with mount_provider(scripted, {"script": [{"text": "Hm.", "delay": 0.2}]}) as provider:
         started = time.monotonic()
-        waiting = asyncio.create_task(replied(provider, asking(), way))
+        waiting = asyncio.create_task(fetch_reply(provider, make_request(), way))
         await asyncio.sleep(0.01)
         assert not waiting.done()
         await waiting
     assert time.monotonic() - started >= 0.2
 
 
+def work_in(folder: Path) -> TestCoordinator:
+    host = TestCoordinator()
+    host.register_capability("session.working_dir", str(folder))
+    return host
+
+
 async def test_a_script_can_be_a_file(tmp_path: Path):
     """A YAML file `script_file`, found from the session's working directory."""
     (tmp_path / "talk.yaml").write_text("- text: From a file.\n- {text: Bye., expect: x}\n")
-    place = Place(str(tmp_path))
-    await scripted.mount(place, {"script_file": "talk.yaml", "name": "told"})
-    provider = place.mounted["providers", "told"]
-    assert (await provider.complete(asking())).text == "From a file."
+    host = work_in(tmp_path)
+    await scripted.mount(host, {"script_file": "talk.yaml", "name": "told"})
+    provider = host.get("providers", "told")
+    assert (await provider.complete(make_request())).text == "From a file."
 
 
 @pytest.mark.parametrize(
@@ -180,16 +197,16 @@ async def test_a_bad_script_is_refused_with_a_sentence(tmp_path: Path, content, 
     """Bad input gets a clear sentence."""
     (tmp_path / "bad.yaml").write_text(content)
     with pytest.raises(ModuleLoadError, match=sentence):
-        await scripted.mount(Place(str(tmp_path)), {"script_file": "bad.yaml"})
+        await scripted.mount(work_in(tmp_path), {"script_file": "bad.yaml"})
 
 
 async def test_a_missing_file_and_two_scripts_are_refused(tmp_path: Path):
     """Bad input gets a clear sentence."""
     with pytest.raises(ModuleLoadError, match=r"none\.yaml"):
-        await scripted.mount(Place(str(tmp_path)), {"script_file": "none.yaml"})
+        await scripted.mount(work_in(tmp_path), {"script_file": "none.yaml"})
     both = {"script_file": "a.yaml", "script": [{"text": "x"}]}
     with pytest.raises(ModuleLoadError, match="not both"):
-        await scripted.mount(Place(), both)
+        await scripted.mount(TestCoordinator(), both)
 
 
 async def test_it_is_fast_enough_for_a_benchmark():
@@ -198,7 +215,7 @@ async def test_it_is_fast_enough_for_a_benchmark():
     async def bare(request):
         return request
 
-    request, rounds = asking(), 2000
+    request, rounds = make_request(), 2000
     provider = ScriptedProvider(
         replies_of([{"tool_calls": [{"name": "Bash"}]}, {"text": "Done."}]), when_done="repeat"
     )

@@ -1,4 +1,4 @@
-"""What the tests of the providers share: a place to mount, three protocols, short requests."""
+"""Models for tests: a provider, the protocol it speaks, and a server that plays a script."""
 
 from __future__ import annotations
 
@@ -7,15 +7,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from amplifier_core.message_models import (
-    ChatRequest,
-    ChatResponse,
-    Message,
-    StreamChunk,
-    ToolSpec,
-)
+from amplifier_core.message_models import ChatRequest, ChatResponse, Message, StreamChunk, ToolSpec
+from amplifier_core.testing import TestCoordinator
 from amplifier_foundation.model_server import ModelServer
 from amplifier_foundation.providers import anthropic, openai
+from tests.support.harness import finish
 
 BASH = ToolSpec(
     name="Bash",
@@ -28,30 +24,22 @@ BASH = ToolSpec(
 )
 
 
-class Place:
-    """As much of a coordinator as a provider meets."""
-
-    def __init__(self, working_dir: str | None = None) -> None:
-        self.mounted: dict[tuple[str, str], Any] = {}
-        self._capabilities = {"session.working_dir": working_dir}
-
-    async def mount(self, point: str, module: Any, name: str | None = None) -> None:
-        self.mounted[point, name or module.name] = module
-
-    def get_capability(self, name: str) -> Any:
-        return self._capabilities.get(name)
-
-
 @dataclass(frozen=True)
 class Protocol:
-    """A wire protocol, with the provider that speaks it."""
+    """A wire protocol, with the provider that speaks it; `prefix` begins the ids of its calls."""
 
     module: Any
     path: str
     options: dict[str, Any]
     prefix: str
 
+    @property
+    def provider(self) -> str:
+        """The provider's name in a mount plan."""
+        return "provider-anthropic" if self.module is anthropic else "provider-openai"
+
     def config(self, server: ModelServer) -> dict[str, Any]:
+        """The options for a provider that asks this server."""
         url = server.url if self.module is anthropic else server.openai_url
         return {"base_url": url, "api_key": "a-key", "name": "model", **self.options}
 
@@ -63,43 +51,46 @@ PROTOCOLS = {"messages": MESSAGES, "chat": CHAT, "responses": RESPONSES}
 
 
 @asynccontextmanager
-async def mounted(module: Any, config: dict[str, Any] | None = None) -> AsyncIterator[Any]:
+async def mount_provider(module: Any, config: dict[str, Any] | None = None) -> AsyncIterator[Any]:
     """The provider that a module mounts, cleaned up at the end."""
-    place = Place()
-    cleanup = await module.mount(place, config)
-    ((_, provider),) = place.mounted.items()
+    host = TestCoordinator()
+    cleanup = await module.mount(host, config)
+    (provider,) = host.get("providers").values()
     try:
         yield provider
     finally:
-        if cleanup is not None:
-            await cleanup()
+        await finish(cleanup)
 
 
 @asynccontextmanager
-async def playing(
+async def serve_script(
     protocol: Protocol, script: Sequence[Any], config: dict[str, Any] | None = None, **options: Any
 ) -> AsyncIterator[tuple[Any, ModelServer]]:
     """A provider that is connected to a server with this script."""
     async with ModelServer(script, **options) as server:
         settings = protocol.config(server) | (config or {})
-        async with mounted(protocol.module, settings) as provider:
+        async with mount_provider(protocol.module, settings) as provider:
             yield provider, server
 
 
-def asking(text: str = "List the files", **fields: Any) -> ChatRequest:
+def make_request(text: str = "List the files", **fields: Any) -> ChatRequest:
+    """A request of one message."""
     return ChatRequest(messages=[Message(role="user", content=text)], **fields)
 
 
-async def streamed(provider: Any, request: ChatRequest) -> tuple[list[StreamChunk], ChatResponse]:
+async def stream_reply(
+    provider: Any, request: ChatRequest
+) -> tuple[list[StreamChunk], ChatResponse]:
+    """All chunks of a reply, and the reply."""
     chunks = [chunk async for chunk in provider.stream(request)]
     response = chunks[-1].response
     assert response is not None
     return chunks, response
 
 
-async def replied(provider: Any, request: ChatRequest, way: str) -> ChatResponse:
-    """The reply in either way of asking for it."""
+async def fetch_reply(provider: Any, request: ChatRequest, way: str) -> ChatResponse:
+    """The reply in either way of asking for it: "whole" or "streamed"."""
     if way == "whole":
         reply: ChatResponse = await provider.complete(request)
         return reply
-    return (await streamed(provider, request))[1]
+    return (await stream_reply(provider, request))[1]

@@ -1,0 +1,86 @@
+"""Tool calls as models write them: whatever the arguments are, there is a call to answer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_core.message_models import ChatResponse, TextBlock, ToolCall, ToolCallBlock
+from amplifier_foundation.providers.calls import ensure_distinct_ids, find_calls, read_call
+
+
+@given(st.dictionaries(st.text(), st.integers() | st.text() | st.none()))
+def test_arguments_are_read_from_text_and_from_objects(arguments: dict[str, Any]) -> None:
+    """Servers send either."""
+    for written in (json.dumps(arguments), arguments):
+        call = read_call("a", "Bash", written)
+        assert (call.id, call.arguments, call.parse_error) == ("a", arguments, None)
+
+
+@pytest.mark.parametrize("nothing", [None, "", "{}", {}])
+def test_no_arguments_are_an_empty_input(nothing: Any) -> None:
+    """A tool without parameters is called without them."""
+    assert read_call("a", "Now", nothing).arguments == {}
+
+
+@given(st.text() | st.lists(st.integers()) | st.integers() | st.booleans())
+def test_nothing_a_model_writes_is_an_exception(written: Any) -> None:
+    """What cannot be read becomes a `parse_error` that the model reads."""
+    call = read_call("a", "Bash", written)
+    assert (call.parse_error is None) == isinstance(_parse(written), dict)
+    assert call.parse_error is None or call.arguments == {}
+
+
+def _parse(written: Any) -> Any:
+    try:
+        return json.loads(written or "{}") if isinstance(written, str) else written
+    except ValueError:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ('{"command": "ls', "cannot be read"),
+        ('["ls"]', "a JSON object is needed, not list"),
+        ("[" * 100_000, "cannot be read"),
+    ],
+)
+def test_the_sentence_names_the_tool_and_shows_a_part(written: str, words: str) -> None:
+    """Enough to mend it, and no more than a line."""
+    error = read_call("a", "Bash", written).parse_error or ""
+    assert words in error
+    assert "'Bash'" in error
+    assert len(error) < 400
+
+
+def test_a_call_without_an_id_gets_one() -> None:
+    """Some servers leave them out; two are never the same."""
+    one, two = read_call(None, "A", None), read_call("", "A", None)
+    assert one.id.startswith("call_")
+    assert one.id != two.id
+
+
+def test_calls_are_found_wherever_a_reply_keeps_them() -> None:
+    """In `tool_calls`, or only in its content."""
+    call = ToolCall(id="a", name="Bash", arguments={"n": 1})
+    block = ToolCallBlock(id="a", name="Bash", input={"n": 1})
+    text = TextBlock(text="x")
+    assert find_calls(ChatResponse(content=[text], tool_calls=[call])) == [call]
+    assert find_calls(ChatResponse(content=[text, block])) == [call]
+    assert find_calls(ChatResponse(content=[block], tool_calls=[])) == []
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=8))
+def test_ids_are_distinct_and_the_first_of_each_stays(ids: list[str]) -> None:
+    """Some servers give every call of a reply the same id."""
+    calls = [ToolCall(id=one, name=f"T{n}") for n, one in enumerate(ids)]
+    distinct = ensure_distinct_ids(calls)
+    assert len({call.id for call in distinct}) == len(calls)
+    assert [call.name for call in distinct] == [call.name for call in calls]
+    for one in set(ids):
+        assert distinct[ids.index(one)].id == one
