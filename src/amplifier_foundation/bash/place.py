@@ -103,8 +103,8 @@ class Place:
 
     def _rate_path(self, path: Path) -> Reach:
         if _is_same(path, self.working_dir):
-            return Reach.SYSTEM if _belongs_to_nobody(path) else Reach.PROJECT
-        if _is_below(path, self.working_dir) and not _belongs_to_nobody(self.working_dir):
+            return Reach.SYSTEM if _is_never_a_project(path) else Reach.PROJECT
+        if _is_below(path, self.working_dir) and not _is_never_a_project(self.working_dir):
             return Reach.INSIDE
         if self._holds_everything(path):
             return Reach.SYSTEM
@@ -128,7 +128,7 @@ def _is_of_system(path: Path) -> bool:
     return path.parent == Path("/") or any(_is_within(path, one) for one in _ROOTS)
 
 
-def _belongs_to_nobody(path: Path) -> bool:
+def _is_never_a_project(path: Path) -> bool:
     """Whether working there makes nothing below it one's own."""
     whole = any(_is_same(path, one) for one in (*_WHOLE, *_ROOTS))
     return whole or any(_is_within(path, one) for one in _NEVER_A_PROJECT)

@@ -23,10 +23,10 @@ from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult, Level
 from amplifier_core.utils import timestamp
 from amplifier_foundation.machine.background import BackgroundTasks
+from amplifier_foundation.machine.http import HttpError, check_url, ensure_available, post_json
 from amplifier_foundation.machine.json_text import encode_json
 from amplifier_foundation.machine.process import run_command
 from amplifier_foundation.machine.text import to_one_line
-from amplifier_foundation.machine.webhook import Webhook, WebhookError, check_url
 from amplifier_foundation.modules.event_patterns import matches_any
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.modules.subscription import get_session_id, is_own_event, subscribe
@@ -151,10 +151,6 @@ class Notifier:
         self._config = config
         self._clock = clock
         self._last: tuple[Notification, float] | None = None
-        self._hooks = [
-            (Webhook(hook.url, hook.headers, hook.timeout), hook.retry_delay)
-            for hook in config.webhooks
-        ]
         self.tasks = BackgroundTasks(NAME)
 
     async def on_event(self, event: str, data: dict[str, Any]) -> HookResult:
@@ -188,13 +184,13 @@ class Notifier:
     def _deliver(self, note: Notification, event: str, data: dict[str, Any]) -> None:
         if self._config.desktop and (program := shutil.which("notify-send")):
             self.tasks.start(show_on_desktop(program, note))
-        if self._hooks:
+        if self._config.webhooks:
             session = get_session_id(self._coordinator, data)
             body = encode_document(
                 note, event, session, data if self._config.include_data else None
             )
-            for hook, delay in self._hooks:
-                self.tasks.start(send(hook, body, delay))
+            for hook in self._config.webhooks:
+                self.tasks.start(send(hook, body))
 
 
 async def show_on_desktop(program: str, note: Notification) -> None:
@@ -213,21 +209,25 @@ async def show_on_desktop(program: str, note: Notification) -> None:
     )
 
 
-async def send(hook: Webhook, body: bytes, delay: float) -> None:
+async def send(hook: WebhookConfig, body: bytes) -> None:
     """Post; try once more if that may help; else leave a line in the program's log."""
     try:
-        await hook.post(body)
-    except WebhookError as failure:
+        await _post(hook, body)
+    except HttpError as failure:
         if not failure.temporary:
             logger.warning("%s: %s", NAME, failure)
             return
     else:
         return
-    await asyncio.sleep(delay)
+    await asyncio.sleep(hook.retry_delay)
     try:
-        await hook.post(body)
-    except WebhookError as failure:
+        await _post(hook, body)
+    except HttpError as failure:
         logger.warning("%s: %s (tried twice)", NAME, failure)
+
+
+async def _post(hook: WebhookConfig, body: bytes) -> None:
+    await post_json(hook.url, body, timeout=hook.timeout, headers=hook.headers, owner=NAME)
 
 
 def _choose_events(events: tuple[str, ...]) -> tuple[str, ...]:
@@ -239,6 +239,8 @@ def _choose_events(events: tuple[str, ...]) -> tuple[str, ...]:
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to listen; clean-up gives deliveries under way a moment and ends the rest."""
     settings = parse_config(Config, config, NAME)
+    if settings.webhooks:
+        await asyncio.to_thread(ensure_available, NAME)  # importing it takes a moment
     notifier = Notifier(coordinator, settings)
     remove = subscribe(
         coordinator,

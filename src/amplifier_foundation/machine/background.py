@@ -35,10 +35,10 @@ class BackgroundTasks:
             work, name=self._owner, context=contextvars.Context()
         )
         self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._forget)
         return task
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _forget(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
             logger.warning("%s failed in the background: %s", self._owner, describe_error(error))

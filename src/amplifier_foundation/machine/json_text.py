@@ -34,7 +34,7 @@ def to_plain(value: Any) -> Any:
     """The value in terms of JSON: odd objects by their `repr`, what is too deep not at all."""
     return convert(
         value,
-        _leaf,
+        _convert_leaf,
         key=to_text,
         max_depth=_DEEPEST,
         max_parts=_MOST_PARTS,
@@ -42,12 +42,12 @@ def to_plain(value: Any) -> Any:
     )
 
 
-def _leaf(value: Any) -> Any:
+def _convert_leaf(value: Any) -> Any:
     if value is None or isinstance(value, bool | str):
         return value
-    return _number(value) if isinstance(value, int | float) else safe_repr(value)
+    return _convert_number(value) if isinstance(value, int | float) else safe_repr(value)
 
 
-def _number(value: float) -> float | str:
+def _convert_number(value: float) -> float | str:
     """Numbers that every reader of JSON understands, others as text."""
     return value if abs(value) < _LARGEST else safe_repr(value)

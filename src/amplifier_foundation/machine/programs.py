@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -13,13 +14,14 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 
-def _not_empty(command: str | tuple[str, ...]) -> str | tuple[str, ...]:
-    if not command or not command[0].strip():
+def _check_not_empty(command: str | tuple[str, ...]) -> str | tuple[str, ...]:
+    program = command if isinstance(command, str) else "".join(command[:1])
+    if not program.strip():
         raise ValueError("must be a command line such as 'pytest -q', or a list of arguments")
     return command
 
 
-Command = Annotated[str | tuple[str, ...], AfterValidator(_not_empty)]
+Command = Annotated[str | tuple[str, ...], AfterValidator(_check_not_empty)]
 
 
 def build_search_path(directory: str) -> str:
@@ -43,15 +45,13 @@ def build_environment(directory: str) -> dict[str, str]:
 def fill_command(command: Command, **values: str) -> str | list[str]:
     """The command with `{file}` and the like replaced; in shell text they arrive quoted."""
     if isinstance(command, str):
-        return _replaced(command, {key: shlex.quote(value) for key, value in values.items()})
-    return [_replaced(part, values) for part in command]
+        return _replace(command, {key: shlex.quote(value) for key, value in values.items()})
+    return [_replace(part, values) for part in command]
 
 
-def _replaced(text: str, values: dict[str, str]) -> str:
-    """Not `str.format`: commands hold braces of their own."""
-    for key, value in values.items():
-        text = text.replace(f"{{{key}}}", value)
-    return text
+def _replace(text: str, values: dict[str, str]) -> str:
+    # Not `str.format`: commands hold braces of their own. In one pass: so may the values.
+    return re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], match[0]), text)
 
 
 def get_program_name(command: Command | Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 )
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from tests.foundation.hooks.webhook_server import Receiver, receiver
+from tests.support.http_server import Receiver, receiver
 
 KINDS = {1: "INTERNAL", 3: "CLIENT"}
 STATUSES = {0: "UNSET", 1: "OK", 2: "ERROR"}

@@ -25,7 +25,7 @@ from amplifier_foundation.hooks.shell import mount
 from amplifier_foundation.hooks.shell.dialects import DIALECTS
 from amplifier_foundation.hooks.shell.effect import results
 from amplifier_foundation.hooks.shell.handler import Call, Handler, Reply
-from amplifier_foundation.hooks.shell.http import refusal
+from amplifier_foundation.hooks.shell.http import explain_refusal
 from amplifier_foundation.hooks.shell.matcher import allowed_by_rule, matches_listed
 from amplifier_foundation.hooks.shell.run import encoded
 from amplifier_foundation.hooks.shell.settings import read_settings, read_settings_file
@@ -753,14 +753,14 @@ async def test_an_http_hook_that_fails_is_open_unless_told_otherwise(
 )
 def test_http_hooks_go_to_this_machine_or_over_tls(url: str) -> None:
     """http handlers to loopback or https."""
-    assert refusal(url) is not None
+    assert explain_refusal(url) is not None
 
 
 def test_urls_can_be_limited_by_the_settings() -> None:
     """allowedHttpHookUrls."""
-    assert refusal("https://a.test/x", ["https://a.test/*"]) is None
-    assert "allowedHttpHookUrls" in str(refusal("https://b.test/x", ["https://a.test/*"]))
-    assert refusal("http://[::1]:80/") is None
+    assert explain_refusal("https://a.test/x", ["https://a.test/*"]) is None
+    assert "allowedHttpHookUrls" in str(explain_refusal("https://b.test/x", ["https://a.test/*"]))
+    assert explain_refusal("http://[::1]:80/") is None
 
 
 # Hostile hooks

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_foundation.machine import process
+from amplifier_foundation.machine import process_group
 from amplifier_foundation.machine.process import run_command
 
 
 @pytest.fixture
 def short_grace(monkeypatch):
-    """For processes that ignore TERM: the whole wait before KILL is tested once."""
-    monkeypatch.setattr(process, "GRACE", 0.3)
+    """For processes that ignore TERM and are killed."""
+    monkeypatch.setattr(process_group, "GRACE", 0.2)
 
 
 def running(marker: Path) -> bool:
@@ -158,7 +158,7 @@ async def test_a_hundred_megabytes_pass_by_while_the_loop_lives():
 
 async def test_a_command_that_never_ends_is_ended():
     """The process group is ended on timeout."""
-    outcome = await run_command("yes", timeout=1)
+    outcome = await run_command("yes", timeout=0.2)
     assert outcome.timed_out
     assert outcome.returncode < 0
     assert outcome.stdout.startswith("y\n")
@@ -167,18 +167,19 @@ async def test_a_command_that_never_ends_is_ended():
 
 async def test_what_was_printed_before_the_limit_is_kept():
     """A timed out command still says what it said."""
-    outcome = await run_command("echo before; sleep 60", timeout=2)
+    outcome = await run_command("echo before; sleep 60", timeout=0.5)
     assert outcome.timed_out
     assert outcome.stdout == "before\n"
 
 
+@pytest.mark.usefixtures("short_grace")
 async def test_ignoring_term_does_not_help(tmp_path):
     """TERM, then KILL: also for the children."""
     marker = tmp_path / "pid"
     script = (
         f"trap '' TERM; (trap '' TERM; echo $BASHPID > {marker}; while :; do sleep 1; done) & wait"
     )
-    outcome = await run_command(script, timeout=0.5)
+    outcome = await run_command(script, timeout=0.3)
     assert outcome.timed_out
     assert outcome.returncode == -9
     assert await vanishes(marker)
@@ -200,7 +201,7 @@ async def test_timeout_reaches_every_descendant(tmp_path, wrapper):
     """On timeout, also a child that left the group is ended."""
     marker = tmp_path / "pid"
     script = f"{wrapper}bash -c 'echo $$ > {marker}; exec sleep 60' & sleep 60"
-    outcome = await run_command(script, timeout=1)
+    outcome = await run_command(script, timeout=0.5)
     assert outcome.timed_out
     assert await vanishes(marker)
 

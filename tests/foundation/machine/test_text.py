@@ -1,21 +1,29 @@
-"""The small parts that the observing hooks share."""
+"""Text that is fit to show, to inject or to write down."""
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_foundation.machine.background import BackgroundTasks
-from amplifier_foundation.machine.programs import fill_command
-from amplifier_foundation.machine.text import clip_lines, strip_controls, to_one_line
-from amplifier_foundation.modules.event_patterns import matches_any
+from amplifier_foundation.machine.text import (
+    clip_lines,
+    count_noun,
+    strip_controls,
+    to_one_line,
+    to_text,
+)
 
 anything = st.text(st.characters())
+
+
+class Broken:
+    """An object that cannot even say what it is."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
 
 
 @given(anything, st.integers(200, 5000))
@@ -30,6 +38,11 @@ def test_clipped_text_keeps_whole_lines_and_says_what_is_missing() -> None:
     cut = clip_lines(text, 200).splitlines()
     assert cut[0] == "line 0"
     assert cut[-1] == f"… {100 - len(cut) + 1} more lines"
+
+
+def test_a_text_that_fits_is_left_as_it_is() -> None:
+    """But for empty lines around it."""
+    assert clip_lines("\n\na\n\nb\n", 200) == "a\n\nb"
 
 
 def test_one_endless_line_is_cut_inside() -> None:
@@ -48,71 +61,54 @@ def test_one_line_is_one_short_line(text: str, limit: int) -> None:
     assert not any(unicodedata.category(char) in {"Cc", "Cs"} for char in line)
 
 
-def test_emoji_and_scripts_that_join_letters_survive() -> None:
-    """Joiners are not controls."""
-    assert strip_controls("👩\u200d💻 می\u200cخواهم") == "👩\u200d💻 می\u200cخواهم"
+@pytest.mark.parametrize(
+    ("value", "limit", "line"),
+    [
+        ("a\n b\tc", 10, "a b c"),
+        ("abcdef", 4, "abc…"),
+        ("abcd", 4, "abcd"),
+        ("ab cdef", 4, "ab…"),
+        ("abc", 0, "…"),
+        (None, 10, "None"),
+        ({"a": 1}, 20, "{'a': 1}"),
+        (" " * 5000 + "late", 10, ""),
+    ],
+)
+def test_any_value_becomes_one_line(value: object, limit: int, line: str) -> None:
+    """What was cut ends in an ellipsis; of an endless text only the beginning is looked at."""
+    assert to_one_line(value, limit) == line
 
 
 @pytest.mark.parametrize(
-    ("patterns", "event", "covered"),
+    ("text", "clean"),
     [
-        (["tool:*"], "tool:pre", True),
-        (["*"], "anything", True),
-        (["tool:error"], "error:tool", True),
-        (["error:*"], "tool:error", True),
-        (["context:pre-compact"], "context:pre_compact", True),
-        (["tool:pre"], "tool:post", False),
-        ([], "tool:pre", False),
+        ("plain", "plain"),
+        ("a\x1b[31mb", "a[31mb"),
+        ("a\u202eb", "ab"),
+        ("a\ud800b", "ab"),
+        ("a\x00b\x7f", "ab"),
+        ("a\n\tb", "a\n\tb"),
+        ("👩\u200d💻 می\u200cخواهم", "👩\u200d💻 می\u200cخواهم"),
     ],
 )
-def test_patterns_know_every_spelling(patterns: list[str], event: str, covered: bool) -> None:
-    """These spellings are the same event."""
-    assert matches_any(patterns, event) is covered
+def test_controls_are_stripped_and_joiners_are_none(text: str, clean: str) -> None:
+    """Emoji and scripts that join letters survive."""
+    assert strip_controls(text) == clean
 
 
-def test_a_file_name_is_never_shell_text() -> None:
-    """In a line for bash it arrives quoted; in a list it is one argument."""
-    name = "a b; rm -rf $HOME {file}"
-    assert fill_command("lint {file} {other}", file=name) == f"lint '{name}' {{other}}"
-    assert fill_command(("lint", "--in={file}"), file=name) == ["lint", f"--in={name}"]
+def test_what_is_kept_can_be_chosen() -> None:
+    """Nothing, for a title."""
+    assert strip_controls("a\n\tb", keep="") == "ab"
 
 
-async def test_a_background_failure_is_logged_and_nothing_else(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    """Observers never crash the agent."""
-
-    async def fail() -> None:
-        raise RuntimeError("boom")
-
-    tasks = BackgroundTasks("hooks-x")
-    tasks.start(fail())
-    await asyncio.sleep(0)
-    await tasks.close(grace=1)
-    assert "hooks-x failed in the background: RuntimeError: boom" in caplog.text
-    assert len(tasks) == 0
+def test_a_string_is_its_own_text_and_anything_else_speaks_for_itself() -> None:
+    """Also an object that raises when asked."""
+    assert to_text("a") == "a"
+    assert to_text(7) == "7"
+    assert "Broken" in to_text(Broken())
 
 
-async def test_too_much_background_work_is_dropped(caplog: pytest.LogCaptureFixture) -> None:
-    """A burst costs work, not memory."""
-    tasks = BackgroundTasks("hooks-x", limit=2)
-    started = [tasks.start(asyncio.sleep(60)) for _ in range(5)]
-    assert [one is not None for one in started] == [True, True, False, False, False]
-    await tasks.close()
-    assert len(tasks) == 0
-    assert "dropped one" in caplog.text
-
-
-async def test_background_work_is_not_part_of_the_hooks_run() -> None:
-    """What it prints or emits later does not count as the hook's own."""
-    variable = contextvars.ContextVar("hook", default="outside")
-    variable.set("inside a hook")
-    seen = []
-
-    async def look() -> None:
-        seen.append(variable.get())
-
-    tasks = BackgroundTasks("hooks-x")
-    tasks.start(look())
-    await tasks.close(grace=1)
-    assert seen == ["outside"]
+@pytest.mark.parametrize(("count", "text"), [(0, "0 issues"), (1, "1 issue"), (3, "3 issues")])
+def test_a_noun_is_counted(count: int, text: str) -> None:
+    """One is singular."""
+    assert count_noun(count, "issue") == text

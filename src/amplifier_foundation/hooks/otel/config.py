@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from amplifier_foundation.machine.webhook import check_url
+from amplifier_foundation.machine.http import check_url
 
 NAME = "hooks-otel"
 

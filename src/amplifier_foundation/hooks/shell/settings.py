@@ -15,6 +15,7 @@ from amplifier_core.errors import ModuleLoadError
 from amplifier_foundation.hooks.shell.dialects import DIALECTS, Dialect
 from amplifier_foundation.hooks.shell.dialects.copilot import is_claude_form
 from amplifier_foundation.hooks.shell.handler import Handler
+from amplifier_foundation.machine.http import ensure_available
 
 NAME = "hooks-shell"
 _REASONS = {
@@ -205,12 +206,13 @@ class _Reader:
         }
 
     def _http(self, entry: Mapping[str, Any], place: str) -> dict[str, Any] | None:
-        from amplifier_foundation.hooks.shell.http import refusal
+        from amplifier_foundation.hooks.shell.http import explain_refusal
 
+        ensure_available(NAME)
         url = entry.get("url")
         if not isinstance(url, str):
             raise ModuleLoadError(f"{NAME}: {place}: 'url' is missing")
-        reason = refusal(url, self.content.get("allowedHttpHookUrls"))
+        reason = explain_refusal(url, self.content.get("allowedHttpHookUrls"))
         if reason is not None:
             raise ModuleLoadError(f"{NAME}: {place}: {reason}")
         allowed = {str(name) for name in _as_list(entry.get("allowedEnvVars"))}
