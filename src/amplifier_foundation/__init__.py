@@ -1,1 +1,69 @@
-"""Policy: hook modules, tools, providers, loops, contexts and stores."""
+"""From a bundle to a running session. What is named here is public; the rest may move."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from amplifier_foundation.bundles import (
+        Bundle,
+        BundleError,
+        Place,
+        Problem,
+        bundle_from_plan,
+        load_bundle,
+        mount_plan_problems,
+        validate_mount_plan,
+    )
+    from amplifier_foundation.session.assembled import AssembledSession
+    from amplifier_foundation.session.assembly import open_session
+    from amplifier_foundation.session.store import SavedSession, SessionInfo, SessionStore
+    from amplifier_foundation.session.unknown_outcomes import UnknownOutcome, unknown_outcomes
+
+__all__ = [
+    "AssembledSession",
+    "Bundle",
+    "BundleError",
+    "Place",
+    "Problem",
+    "SavedSession",
+    "SessionInfo",
+    "SessionStore",
+    "UnknownOutcome",
+    "bundle_from_plan",
+    "load_bundle",
+    "mount_plan_problems",
+    "open_session",
+    "unknown_outcomes",
+    "validate_mount_plan",
+]
+
+_HOMES = {
+    "bundles": (
+        "Bundle",
+        "BundleError",
+        "Place",
+        "Problem",
+        "bundle_from_plan",
+        "load_bundle",
+        "mount_plan_problems",
+        "validate_mount_plan",
+    ),
+    "session.assembled": ("AssembledSession",),
+    "session.assembly": ("open_session",),
+    "session.store": ("SavedSession", "SessionInfo", "SessionStore"),
+    "session.unknown_outcomes": ("UnknownOutcome", "unknown_outcomes"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Imported when asked for: hook modules import this package and need none of it.
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{home}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
