@@ -104,8 +104,8 @@ def _read_needed(plan: Mapping[str, Any], kind: str) -> ModuleEntry:
     entry, beside = read_entry(kind, plan["session"][kind]), plan.get(kind)
     given: dict[str, Any] = {"required": True}
     if "config" not in entry.model_fields_set and isinstance(beside, Mapping):
-        given["config"] = dict(beside.get("config", beside))
-    return entry.model_copy(update=given)
+        given["config"] = beside.get("config", beside)
+    return read_entry(kind, {**entry.to_dict(), **given})
 
 
 def _read_list(kind: str, entries: Any) -> tuple[ModuleEntry, ...]:

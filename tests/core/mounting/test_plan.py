@@ -1,0 +1,197 @@
+"""A mount plan is read once, in one place: short forms written out, mistakes named."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_core.errors import ModuleLoadError
+from amplifier_core.mounting.plan import ModuleEntry, MountPlan, check_plan, read_entry
+
+MINIMAL = {"session": {"orchestrator": "loop-basic", "context": "context-simple"}}
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("hooks-x", {"module": "hooks-x"}),
+        ({"module": "hooks-x"}, {"module": "hooks-x"}),
+        ({"source": "./x.py"}, {"module": "./x.py", "source": "./x.py"}),
+        ({"module": "", "source": "./x.py"}, {"module": "./x.py", "source": "./x.py"}),
+        ({"module": "x", "config": None, "source": None}, {"module": "x"}),
+        (MappingProxyType({"module": "x", "priority": 3}), {"module": "x", "priority": 3}),
+        (
+            {"module": "x", "instance_id": "second", "enabled": True},
+            {"module": "x", "instance_id": "second", "enabled": True},
+        ),
+        (
+            {"module": "x", "config": {"a": [1, {"b": 2}]}},
+            {"module": "x", "config": {"a": [1, {"b": 2}]}},
+        ),
+    ],
+)
+def test_an_entry_has_one_form_whatever_was_written(written: Any, expected: dict[str, Any]) -> None:
+    """Bare ids become entries, empty values count as not given, unknown keys are kept."""
+    assert read_entry("hooks", written).to_dict() == expected
+
+
+def test_an_entry_that_was_read_is_not_read_again() -> None:
+    """Reading twice gives the same object."""
+    entry = ModuleEntry(module="x")
+    assert read_entry("hooks", entry) is entry
+
+
+def test_what_an_entry_leaves_open_has_its_default() -> None:
+    """Not required, no priority, no source, no options."""
+    entry = read_entry("tools", "x")
+    assert (entry.required, entry.priority, entry.source, entry.config) == (False, None, None, {})
+
+
+@pytest.mark.parametrize("entry", [42, {}, {"config": {}}, None, "", [], {"module": ""}, b"x"])
+def test_an_entry_without_a_module_is_named(entry: Any) -> None:
+    """The sentence has the list that it stands in and what stands there."""
+    with pytest.raises(ModuleLoadError) as caught:
+        read_entry("tools", entry)
+    assert str(caught.value) == f"An entry of tools names its module, got {entry!r}"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("config", 5), ("config", ["a"]), ("priority", "high"), ("source", 7), ("required", "maybe")],
+)
+def test_an_option_of_another_kind_is_named_with_its_module(field: str, value: Any) -> None:
+    """Which module, which key, which value."""
+    with pytest.raises(ModuleLoadError) as caught:
+        read_entry("tools", {"module": "tool-x", field: value})
+    assert str(caught.value).startswith(f"Module 'tool-x': {field}: ")
+    assert str(caught.value).endswith(f"got {value!r}")
+    assert caught.value.module_id == "tool-x"
+
+
+@pytest.mark.parametrize("plan", [None, [], "x", 3])
+def test_what_is_no_mapping_is_no_plan(plan: Any) -> None:
+    """A TypeError that says what a session needs."""
+    for read in (check_plan, MountPlan.parse):
+        with pytest.raises(TypeError, match="A session needs a mount plan, got"):
+            read(plan)
+
+
+@pytest.mark.parametrize(
+    ("session", "missing"),
+    [
+        (None, "orchestrator"),
+        ([], "orchestrator"),
+        ({}, "orchestrator"),
+        ({"context": "c"}, "orchestrator"),
+        ({"orchestrator": "o"}, "context"),
+        ({"orchestrator": "o", "context": ""}, "context"),
+    ],
+)
+def test_a_plan_needs_a_loop_and_a_context(session: Any, missing: str) -> None:
+    """A ValueError with one that would do."""
+    example = {"orchestrator": "loop-basic", "context": "context-simple"}[missing]
+    for read in (check_plan, MountPlan.parse):
+        with pytest.raises(ValueError, match=f"needs session.{missing}, such as '{example}'"):
+            read({"session": session})
+
+
+@pytest.mark.parametrize("kind", ["providers", "tools", "hooks"])
+def test_a_list_of_modules_is_a_list(kind: str) -> None:
+    """A text is not taken for a list of its letters; nothing is an empty list."""
+    with pytest.raises(TypeError, match=f"{kind} of a mount plan is a list, got str"):
+        MountPlan.parse({**MINIMAL, kind: "tool-bash"})
+    assert getattr(MountPlan.parse({**MINIMAL, kind: None}), kind) == ()
+    assert getattr(MountPlan.parse({**MINIMAL, kind: ("a",)}), kind)[0].module == "a"
+
+
+def test_loop_and_context_are_required() -> None:
+    """A session without them cannot run, whatever the plan says."""
+    session = {"orchestrator": {"module": "o", "required": False}, "context": "c"}
+    plan = MountPlan.parse({"session": session})
+    assert plan.session.orchestrator.required
+    assert plan.session.context.required
+
+
+def test_options_of_loop_and_context_may_stand_beside_the_session() -> None:
+    """Plans of the ecosystem have them at the top; options in the entry itself win."""
+    plan = {**MINIMAL, "orchestrator": {"config": {"a": 1}}, "context": {"b": 2}}
+    parsed = MountPlan.parse(plan).session
+    assert (parsed.orchestrator.config, parsed.context.config) == ({"a": 1}, {"b": 2})
+    empty = {**MINIMAL, "orchestrator": {"config": None}}
+    assert MountPlan.parse(empty).session.orchestrator.config == {}
+    own = {"orchestrator": {"module": "o", "config": {"c": 3}}, "context": "c"}
+    assert MountPlan.parse({**plan, "session": own}).session.orchestrator.config == {"c": 3}
+
+
+def test_wrong_options_beside_the_session_are_named() -> None:
+    """They are checked like those in the entry."""
+    with pytest.raises(ModuleLoadError, match=r"Module .context-simple.: config: .* got 5"):
+        MountPlan.parse({**MINIMAL, "context": {"config": 5}})
+
+
+def test_entries_come_in_the_order_of_mounting() -> None:
+    """The conversation first, then the hooks that watch all that follows."""
+    plan = {**MINIMAL, "tools": ["t"], "providers": ["p"], "hooks": ["h1", "h2"]}
+    order = [(kind, entry.module) for kind, entry in MountPlan.parse(plan).entries()]
+    assert order == [
+        ("context", "context-simple"),
+        ("hooks", "h1"),
+        ("hooks", "h2"),
+        ("orchestrator", "loop-basic"),
+        ("providers", "p"),
+        ("tools", "t"),
+    ]
+
+
+def test_sections_that_the_kernel_does_not_know_are_kept() -> None:
+    """They belong to whoever wrote them."""
+    plan = {**MINIMAL, "agents": {"a": {}}, "audit": {"enabled": True}, "x-mine": 1}
+    read = MountPlan.parse(plan).to_dict()
+    assert {key: read[key] for key in ("agents", "audit", "x-mine")} == {
+        "agents": {"a": {}}, "audit": {"enabled": True}, "x-mine": 1,
+    }  # fmt: skip
+
+
+NAMES = st.text(min_size=1, max_size=8)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=6,
+)
+ENTRIES = NAMES | st.fixed_dictionaries(
+    {"module": NAMES},
+    optional={
+        "config": st.dictionaries(NAMES, VALUES, max_size=3),
+        "name": NAMES,
+        "priority": st.integers(-9, 9),
+        "required": st.booleans(),
+    },
+)
+PLANS = st.fixed_dictionaries(
+    {"session": st.fixed_dictionaries({"orchestrator": ENTRIES, "context": ENTRIES})},
+    optional={kind: st.lists(ENTRIES, max_size=3) for kind in ("providers", "tools", "hooks")},
+)
+
+
+@given(PLANS)
+def test_reading_the_long_form_changes_nothing(plan: dict[str, Any]) -> None:
+    """A plan that was written out reads as the plan that it was written from."""
+    parsed = MountPlan.parse(plan)
+    assert MountPlan.parse(parsed.to_dict()) == parsed
+
+
+@given(st.dictionaries(st.sampled_from(["session", "tools", "hooks", "x"]), VALUES))
+def test_any_value_is_a_plan_or_a_sentence(plan: dict[str, Any]) -> None:
+    """Whatever a hook leaves of a plan, reading it never fails in another way."""
+    assert read_or_complain(plan)
+
+
+def read_or_complain(plan: dict[str, Any]) -> MountPlan | str:
+    try:
+        return MountPlan.parse(plan)
+    except (TypeError, ValueError, ModuleLoadError) as error:
+        return str(error)
