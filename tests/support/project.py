@@ -9,50 +9,21 @@ from typing import Any
 
 import yaml
 
-from amplifier_foundation.bundles import Bundle, load_bundle
-from amplifier_foundation.session.assembled import AssembledSession
-from amplifier_foundation.session.assembly import open_session
+from amplifier_core.testing import RecordingDisplay
+from amplifier_foundation import AssembledSession, Bundle, load_bundle, open_session
+
+SECRET = "k" * 12
+"""The value of the variable KEY_X, which its name says is secret."""
 
 
-class Screen:
-    """What the person sees."""
-
-    def __init__(self) -> None:
-        self.shown: list[tuple[str, str, str]] = []
-
-    def show_message(self, message: str, level: str, source: str) -> None:
-        self.shown.append((level, source, message))
-
-    def of(self, source: str) -> list[str]:
-        return [message for _, origin, message in self.shown if origin == source]
-
-
-class Person:
-    """Gives one answer to everything, after a while."""
-
-    def __init__(self, answer: str = "Allow", delay: float = 0.0) -> None:
-        self.answer = answer
-        self.delay = delay
-        self.asked: list[str] = []
-
-    async def request_approval(
-        self, prompt: str, options: list[str], timeout: float, default: str
-    ) -> str:
-        import asyncio
-
-        self.asked.append(prompt)
-        await asyncio.sleep(self.delay)
-        return self.answer
-
-
-class Workshop:
-    """Writes files, loads the bundle, opens sessions."""
+class Project:
+    """Writes files, loads the bundle, opens sessions; `screen` has what the person saw."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "project"
         self.folder.mkdir()
         self.home = folder / "home"
-        self.screen = Screen()
+        self.screen = RecordingDisplay()
         self.plan: dict[str, Any] = {
             "inherit": False,
             "session": {"orchestrator": "loop-basic", "context": "context-simple"},
@@ -60,29 +31,42 @@ class Workshop:
         }
 
     def write(self, name: str, text: str) -> Path:
+        """A file of the project."""
         path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         return path
 
-    def bundle(self, **sections: Any) -> Bundle:
-        self.save(**sections)
-        return load_bundle(project_dir=self.folder, env={"HOME": str(self.home), "KEY_X": "k" * 12})
-
-    def save(self, **sections: Any) -> None:
+    def save(self, **sections: Any) -> Path:
+        """Write the bundle file, with these sections in place of what it had."""
         self.plan = {**self.plan, **sections}
-        self.write("amplifier.yaml", yaml.safe_dump(self.plan))
+        return self.write("amplifier.yaml", yaml.safe_dump(self.plan))
+
+    def bundle(self, **sections: Any) -> Bundle:
+        """Save the bundle file and load it, as its user would."""
+        self.save(**sections)
+        env = {"HOME": str(self.home), "KEY_X": SECRET}
+        return load_bundle(project_dir=self.folder, env=env)
 
     @asynccontextmanager
     async def session(
         self, bundle: Bundle | None = None, **options: Any
     ) -> AsyncIterator[AssembledSession]:
-        found = bundle or self.bundle()
+        """A running session of this bundle, or of the project's; ended at the end."""
         options = {"display_system": self.screen, "working_dir": self.folder, **options}
-        session = await open_session(found, **options)
+        session = await open_session(bundle or self.bundle(), **options)
         try:
             yield session
         finally:
             await session.cleanup()
+
+    def shown(self, source: str) -> list[str]:
+        """What the person saw of one source."""
+        return [message for message, _, origin in self.screen.messages if origin == source]
+
+    def shown_by_hooks(self) -> list[str]:
+        """What the person saw of all hooks."""
+        return [text for text, _, origin in self.screen.messages if origin.startswith("hook:")]
 
 
 def script(*replies: dict[str, Any] | str, **config: Any) -> list[dict[str, Any]]:
@@ -91,6 +75,6 @@ def script(*replies: dict[str, Any] | str, **config: Any) -> list[dict[str, Any]
     return [{"module": "provider-scripted", "config": {"script": lines, **config}}]
 
 
-def calls(tool: str, **given: Any) -> dict[str, Any]:
-    """A reply that calls a tool."""
-    return {"tool_calls": [{"name": tool, "input": given}]}
+def messages_of(session: AssembledSession, role: str) -> list[str]:
+    """What one role said in a session's conversation."""
+    return [one["content"] for one in session.context.get_messages() if one["role"] == role]

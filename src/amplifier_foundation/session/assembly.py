@@ -14,7 +14,6 @@ from amplifier_core.mounting import ModuleLoader
 from amplifier_core.session import AmplifierSession
 from amplifier_core.trail import AuditSink
 from amplifier_foundation.bundles import Bundle
-from amplifier_foundation.session.approval_limit import limited
 from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.capabilities import Rename, hide_secrets, register_capabilities
 from amplifier_foundation.session.child_plan import with_session_options
@@ -52,7 +51,7 @@ async def open_session(
     alarms: list[str] = []
     trail = await open_trail(plan["audit"], own_id, alarms.append) if audit is None else None
     people = {
-        "approval_system": limited(approval_system, plan["approval"]),
+        "approval_system": None if plan["approval"].get("mode") == "deny" else approval_system,
         "display_system": display_system,
         "audit": trail if audit is None else audit,
     }

@@ -72,10 +72,9 @@ class SessionStore:
     def save(self, info: SessionInfo, state: Mapping[str, Any]) -> SessionInfo:
         """Write a session atomically; keeps when it was created."""
         path = self._path(info.id)
-        created = info.created or (self._info(path).created if path.exists() else "") or now()
+        created = info.created or (self._read_info(path).created if path.exists() else "") or now()
         kept = replace(info, created=created, updated=now(), damaged="")
-        head = {"format": FORMAT, **_spoken(kept)}
-        self._write(path, f"{_line(head)}\n{_line(dict(state))}\n")
+        self._write(path, f"{_to_line(_write_head(kept))}\n{_to_line(dict(state))}\n")
         return kept
 
     def load(self, wanted: str) -> SavedSession:
@@ -99,20 +98,13 @@ class SessionStore:
         known = self.list()
         exact = [info for info in known if info.id == wanted]
         named = [info for info in known if info.name and info.name.lower() == wanted.lower()]
-        begun = [info for info in known if wanted and info.id.startswith(wanted)]
         if exact or named:
             return (exact or named)[0]
-        if len(begun) > 1:
-            ids = [info.id for info in begun[:5]]
-            raise SessionStateError(f"Several sessions begin with {wanted!r}: {ids}")
-        if not begun:
-            have = [info.name or info.id for info in known[:5]]
-            raise SessionStateError(f"No session {wanted!r}; the latest are {have}")
-        return begun[0]
+        return _find_by_beginning(wanted, known)
 
     def list(self) -> list[SessionInfo]:
         """All sessions, the latest first; damaged ones say so."""
-        infos = [self._info(path) for path in self._paths()]
+        infos = [self._read_info(path) for path in self._paths()]
         return sorted(infos, key=lambda info: (info.updated, info.id), reverse=True)
 
     def delete(self, wanted: str) -> SessionInfo:
@@ -134,14 +126,14 @@ class SessionStore:
         except OSError as error:
             raise SessionStateError(f"Sessions cannot be listed: {error}") from error
 
-    def _info(self, path: Path) -> SessionInfo:
+    def _read_info(self, path: Path) -> SessionInfo:
         session_id = path.name.removesuffix(SUFFIX)
         try:
             with path.open(encoding="utf-8") as file:
                 head = json.loads(file.readline())
-            return _info_from(session_id, head)
+            return _read_head(session_id, head)
         except (OSError, ValueError, TypeError, AttributeError) as error:
-            return SessionInfo(session_id, updated=_modified(path), damaged=str(error))
+            return SessionInfo(session_id, updated=_read_modified(path), damaged=str(error))
 
     def _write(self, path: Path, text: str) -> None:
         try:
@@ -151,7 +143,18 @@ class SessionStore:
             raise SessionStateError(f"The session cannot be saved: {error}") from error
 
 
-def _line(value: Mapping[str, Any]) -> str:
+def _find_by_beginning(wanted: str, known: list[SessionInfo]) -> SessionInfo:
+    begun = [info for info in known if wanted and info.id.startswith(wanted)]
+    if len(begun) > 1:
+        ids = [info.id for info in begun[:5]]
+        raise SessionStateError(f"Several sessions begin with {wanted!r}: {ids}")
+    if not begun:
+        have = [info.name or info.id for info in known[:5]]
+        raise SessionStateError(f"No session {wanted!r}; the latest are {have}")
+    return begun[0]
+
+
+def _to_line(value: Mapping[str, Any]) -> str:
     """One line of ASCII, so that nothing in a conversation can break the file."""
     try:
         return json.dumps(value, default=str)
@@ -159,18 +162,19 @@ def _line(value: Mapping[str, Any]) -> str:
         raise SessionStateError(f"The session cannot be saved: {error}") from error
 
 
-def _spoken(info: SessionInfo) -> dict[str, Any]:
-    return {key: value for key, value in asdict(info).items() if key != "damaged"}
+def _write_head(info: SessionInfo) -> dict[str, Any]:
+    written = {key: value for key, value in asdict(info).items() if key != "damaged"}
+    return {"format": FORMAT, **written}
 
 
-def _info_from(session_id: str, head: Mapping[str, Any]) -> SessionInfo:
+def _read_head(session_id: str, head: Mapping[str, Any]) -> SessionInfo:
     if head.get("format") != FORMAT:
         raise ValueError(f"its format is {head.get('format')!r}, this version reads {FORMAT}")
     known = {field.name for field in fields(SessionInfo)} - {"id", "damaged"}
     return SessionInfo(session_id, **{key: head[key] for key in known if key in head})
 
 
-def _modified(path: Path) -> str:
+def _read_modified(path: Path) -> str:
     try:
         return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")
     except OSError:

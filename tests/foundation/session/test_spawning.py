@@ -1,29 +1,28 @@
-"""What a sub-agent shares with its parent, and what it does not."""
+"""Sub-agents: what they share with their parent, what they do not, and where they end."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import asyncio
 from typing import Any
 
 import pytest
 
+from amplifier_core.errors import SessionError
 from amplifier_core.models import HookResult
-from amplifier_core.testing import EventRecorder
-from tests.support.project import Person, Workshop, calls, script
+from amplifier_core.testing import EventRecorder, ScriptedApproval
+from amplifier_foundation.session.spawning import Spawner
+from tests.foundation.session.hook_files import GUARD
+from tests.support.project import Project, script
+from tests.support.sessions import calls
 
 
-@pytest.fixture
-def shop(tmp_path: Path) -> Workshop:
-    return Workshop(tmp_path)
-
-
-def family(shop: Workshop, *parent: Any, child: Any = None, **session: Any) -> dict[str, Any]:
+def family(project: Project, *parent: Any, child: Any = None, **session: Any) -> dict[str, Any]:
     """A parent, and a helper that reads a file unless it is told otherwise."""
-    shop.write("notes.txt", "nothing special")
-    read = calls("Read", file_path=str(shop.folder / "notes.txt"))
+    project.write("notes.txt", "nothing special")
+    read = calls("Read", file_path=str(project.folder / "notes.txt"))
     helper = {"description": "Helps.", "providers": script(*(child or (read, "Read it.")))}
     return {
-        "session": {**shop.plan["session"], **session},
+        "session": {**project.plan["session"], **session},
         "tools": ["tool-filesystem", "tool-delegate"],
         "providers": script(*parent),
         "agents": {"helper": helper},
@@ -36,96 +35,82 @@ def delegate(*tasks: str) -> dict[str, Any]:
     return {"tool_calls": made}
 
 
-def read(shop: Workshop) -> dict[str, Any]:
-    return calls("Read", file_path=str(shop.folder / "notes.txt"))
+def read(project: Project) -> dict[str, Any]:
+    return calls("Read", file_path=str(project.folder / "notes.txt"))
 
 
-async def test_always_is_not_inherited_by_the_child(shop: Workshop) -> None:
-    """ "Allow always" … not inherited by sub-agents: the child's person is asked again."""
-    person = Person("Allow always")
-
-    async def gate(event: str, data: dict[str, Any]) -> HookResult:
-        if data["tool_name"] != "Read":
-            return HookResult()
-        return HookResult(
-            action="ask_user", approval_prompt="read?", approval_options=["Allow always", "Deny"]
-        )
-
-    plan = family(shop, read(shop), read(shop), delegate("read"), "Done.")
-    async with shop.session(shop.bundle(**plan), approval_system=person) as session:
-        session.coordinator.hooks.register("tool:pre", gate, name="gate")
+async def test_a_sub_agent_does_its_task_and_reports(project: Project) -> None:
+    """The agent reads the child's last word as the result of its call."""
+    async with project.session(
+        project.bundle(**family(project, delegate("read notes.txt"), "Done."))
+    ) as session:
         assert await session.execute("go") == "Done."
-    assert person.asked == ["read?", "read?"]  # once for the parent's two reads, once for the child
+        results = [m for m in session.context.get_messages() if m["role"] == "tool"]
+    assert results[0]["content"] == "Read it."
 
 
-async def test_the_child_has_an_injection_budget_of_its_own(shop: Workshop) -> None:
-    """The child has its own budget, whatever the parent's hooks have used up."""
-    plan = family(shop, delegate("read"), "Done.", injection_budget_per_turn=10)
-    inject = HookResult(action="inject_context", context_injection="x" * 32)
+async def test_the_parents_hooks_mediate_the_child_too(project: Project) -> None:
+    """Every event of the child passes the parent's hooks, and says whose child it is."""
     heard = EventRecorder()
-    async with shop.session(shop.bundle(**plan)) as session:
-        session.coordinator.hooks.register("prompt:submit", EventRecorder(inject), name="talker")
-        session.coordinator.hooks.register("provider:request", heard)
+    async with project.session(
+        project.bundle(**family(project, delegate("read notes.txt"), "Done."))
+    ) as session:
+        session.coordinator.hooks.register("*", heard)
         await session.execute("go")
-        assert session.coordinator.injection_budget == 8
-    children = [d for _, d in heard.events if d["session_id"] != session.session_id]
-    assert children
-    assert all("x" * 32 in str(data["messages"]) for data in children)
-    assert not [text for level, _, text in shop.screen.shown if "over the turn's budget" in text]
+        parent = session.session_id
+    seen = heard.events
+    events = [event for event, _ in seen]
+    start = events.index("decision:agent_resolution")
+    wanted = ["decision:agent_resolution", "agent:spawn", "session:start", "session:fork"]
+    assert [event for event in events[start:] if event in wanted][:4] == wanted
+    [read] = [data for event, data in seen if event == "tool:pre" and data["tool_name"] == "Read"]
+    assert read["parent_id"] == parent
+    assert read["session_id"] != parent
+    [complete] = [data for event, data in seen if event == "agent:complete"]
+    assert (complete["status"], complete["agent_name"]) == ("success", "helper")
+    assert complete["parent_session_id"] == parent
 
 
-async def test_the_events_of_a_delegation_have_exactly_their_fields(shop: Workshop) -> None:
-    """agent:spawn and agent:complete, field by field."""
+async def test_the_events_of_a_delegation_have_exactly_their_fields(project: Project) -> None:
+    """Who delegated what to whom, as which session, and what came of it."""
     heard = EventRecorder()
-    async with shop.session(shop.bundle(**family(shop, delegate("read it"), "Done."))) as session:
+    plan = family(project, delegate("read it"), "Done.")
+    async with project.session(project.bundle(**plan)) as session:
         session.coordinator.hooks.register("agent:*", heard)
+        session.coordinator.hooks.register("session:fork", heard)
         await session.execute("go")
-    (_, spawn), (_, complete) = heard.events
-    assert heard.names == ["agent:spawn", "agent:complete"]
+    (_, spawn), (_, fork), (_, complete) = heard.events
+    assert heard.names == ["agent:spawn", "session:fork", "agent:complete"]
     assert spawn.keys() == {
         "session_id", "parent_session_id", "agent_name", "task", "config_override", "timestamp",
     }  # fmt: skip
+    assert fork.keys() == {"session_id", "parent_id", "child_id", "agent_name", "timestamp"}
     assert complete.keys() == {
         "session_id", "parent_session_id", "agent_name", "task", "result", "duration_ms", "status",
         "timestamp",
     }  # fmt: skip
     assert spawn["config_override"]["description"] == "Helps."
     assert complete["result"]["output"] == "Read it."
-    assert complete["result"]["session_id"] not in ("", session.session_id)
+    assert fork["child_id"] == fork["session_id"] == complete["result"]["session_id"]
+    assert fork["parent_id"] == spawn["session_id"] == session.session_id != fork["child_id"]
 
 
-async def test_children_that_start_at_once_do_not_pass_the_limit_together(shop: Workshop) -> None:
-    """Count is limited, for parallel calls too."""
-    plan = family(shop, delegate("a", "b", "c", "d"), "Done.", limits={"agent_count": 2})
-    async with shop.session(shop.bundle(**plan)) as session:
-        assert await session.execute("go") == "Done."
-        results = [m["content"] for m in session.context.get_messages() if m["role"] == "tool"]
-    refused = [one for one in results if "2 sub-agents were started already" in one]
-    assert len(refused) == 2
-    assert results.count("Read it.") == 2
-
-
-async def test_a_refused_child_does_not_count(shop: Workshop) -> None:
-    """A spawn that a hook denied leaves the place free."""
-    answers = [HookResult(action="deny", reason="not yet"), HookResult()]
-
-    async def doorman(event: str, data: dict[str, Any]) -> HookResult:
-        return answers.pop(0)
-
-    plan = family(shop, delegate("a"), delegate("b"), "Done.", limits={"agent_count": 1})
-    async with shop.session(shop.bundle(**plan)) as session:
-        session.coordinator.hooks.register("agent:spawn", doorman, name="doorman")
+async def test_a_guard_of_the_parent_stops_the_child(project: Project) -> None:
+    """The parent's hooks mediate the child too."""
+    project.write("guard.py", GUARD)
+    plan = {**family(project, delegate("read notes.txt"), "Done."), "hooks": ["./guard.py"]}
+    forbidden = calls("Read", file_path=str(project.folder / "forbidden.txt"))
+    plan["agents"]["helper"]["providers"] = script(forbidden, {"expect": "forbidden words"})
+    async with project.session(project.bundle(**plan)) as session:
         await session.execute("go")
-        results = [m["content"] for m in session.context.get_messages() if m["role"] == "tool"]
-    assert "Operation denied by doorman: not yet" in results[0]
-    assert results[1] == "Read it."
+        assert session.status == "idle"
 
 
-async def test_a_hook_that_the_parent_gets_later_mediates_a_running_child(shop: Workshop) -> None:
+async def test_a_hook_that_the_parent_gets_later_mediates_a_running_child(project: Project) -> None:
     """The parent's handlers run too, live."""
-    plan = family(shop, delegate("read"), "Done.")
+    plan = family(project, delegate("read"), "Done.")
     deny = EventRecorder(HookResult(action="deny", reason="closed"))
-    async with shop.session(shop.bundle(**plan)) as session:
+    async with project.session(project.bundle(**plan)) as session:
 
         async def close(event: str, data: dict[str, Any]) -> None:
             if data["session_id"] != session.session_id:
@@ -134,3 +119,234 @@ async def test_a_hook_that_the_parent_gets_later_mediates_a_running_child(shop: 
         session.coordinator.hooks.register("provider:response", close)
         await session.execute("go")
     assert [data["tool_name"] for _, data in deny.events] == ["Read"]
+
+
+async def test_always_is_not_inherited_by_the_child(project: Project) -> None:
+    """What the person allowed the parent for good, the child has to ask for again."""
+    person = ScriptedApproval("Allow always")
+
+    async def gate(event: str, data: dict[str, Any]) -> HookResult:
+        if data["tool_name"] != "Read":
+            return HookResult()
+        return HookResult(
+            action="ask_user", approval_prompt="read?", approval_options=["Allow always", "Deny"]
+        )
+
+    plan = family(project, read(project), read(project), delegate("read"), "Done.")
+    async with project.session(project.bundle(**plan), approval_system=person) as session:
+        session.coordinator.hooks.register("tool:pre", gate, name="gate")
+        assert await session.execute("go") == "Done."
+    # Once for the two reads of the parent, once for the child's.
+    assert person.prompts == ["read?", "read?"]
+
+
+async def test_the_child_has_an_injection_budget_of_its_own(project: Project) -> None:
+    """The child has its own budget, whatever the parent's hooks have used up."""
+    plan = family(project, delegate("read"), "Done.", injection_budget_per_turn=10)
+    inject = HookResult(action="inject_context", context_injection="x" * 32)
+    heard = EventRecorder()
+    async with project.session(project.bundle(**plan)) as session:
+        session.coordinator.hooks.register("prompt:submit", EventRecorder(inject), name="talker")
+        session.coordinator.hooks.register("provider:request", heard)
+        await session.execute("go")
+        assert session.coordinator.injection_budget == 8
+    children = [d for _, d in heard.events if d["session_id"] != session.session_id]
+    assert children
+    assert all("x" * 32 in str(data["messages"]) for data in children)
+    assert not [text for text, _, _ in project.screen.messages if "over the turn's budget" in text]
+
+
+async def test_what_the_parent_knows_is_handed_over_with_the_task(project: Project) -> None:
+    """The context that comes with a task is part of the child's first prompt."""
+    plan = family(project, child=({"expect": "the port is 8080", "text": "ok"},))
+    async with project.session(project.bundle(**plan)) as session:
+        spawn = session.coordinator.get_capability("session.spawn")
+        report = await spawn("helper", "look", "the port is 8080")
+    assert (report["output"], report["status"]) == ("ok", "success")
+
+
+async def test_a_hook_may_change_the_task(project: Project) -> None:
+    """agent:spawn with modify: the child gets what the hook left of the task."""
+    plan = family(project, child=({"expect": "gently", "text": "ok"},))
+
+    def soften(event: str, data: dict[str, Any]) -> HookResult:
+        return HookResult(action="modify", data={**data, "task": data["task"] + " gently"})
+
+    async with project.session(project.bundle(**plan)) as session:
+        session.coordinator.hooks.register("agent:spawn", soften)
+        report = await session.coordinator.get_capability("session.spawn")("helper", "look")
+    assert report["output"] == "ok"
+
+
+async def test_a_child_has_only_the_tools_that_it_is_given(project: Project) -> None:
+    """A list of names takes the parent's other tools away."""
+    plan = family(project, delegate("read notes.txt"), "Done.")
+    plan["agents"]["helper"]["tools"] = ["Read"]
+    plan["agents"]["helper"]["providers"] = script(
+        calls("Write", file_path="x", content="y"), {"expect": "have ['Read']", "text": "ok"}
+    )
+    async with project.session(project.bundle(**plan)) as session:
+        assert await session.execute("go") == "Done."
+        results = [m for m in session.context.get_messages() if m["role"] == "tool"]
+    assert results[0]["content"] == "ok"
+
+
+async def test_a_child_may_bring_modules_beside_named_tools(project: Project) -> None:
+    """Names choose from the parent's tools; modules in the same list are its own."""
+    plan = family(project, delegate("read notes.txt"), "Done.")
+    plan["agents"]["helper"]["tools"] = ["Read", "tool-search"]
+    plan["agents"]["helper"]["providers"] = script(
+        calls("Write", file_path="x", content="y"), {"expect": "have ['Glob', 'Grep', 'Read']"}
+    )
+    async with project.session(project.bundle(**plan)) as session:
+        await session.execute("go")
+        results = [m for m in session.context.get_messages() if m["role"] == "tool"]
+    assert "could not run" not in results[0]["content"]
+
+
+async def test_a_tool_that_nobody_has_is_named_with_those_there_are(project: Project) -> None:
+    """A misspelt tool in the list of an agent does not silently leave it without."""
+    plan = family(project)
+    plan["agents"]["helper"]["tools"] = ["Raed"]
+    async with project.session(project.bundle(**plan)) as session:
+        with pytest.raises(SessionError, match=r"'helper' wants the tools \['Raed'\]; have \["):
+            await session.coordinator.get_capability("session.spawn")("helper", "look")
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"agent_depth": 0}, "Sub-agents may be 0 deep (session.limits.agent_depth)"),
+        ({"agent_count": 0}, "0 sub-agents were started already (session.limits.agent_count)"),
+    ],
+)
+async def test_depth_and_count_are_limited(
+    project: Project, limits: dict[str, int], message: str
+) -> None:
+    """Depth and count are limited, and the reason is said."""
+    plan = family(project, limits=limits)
+    async with project.session(project.bundle(**plan)) as session:
+        result = await session.execute_tool("Delegate", {"agent_name": "helper", "task": "t"})
+    assert message in str(result.error)
+
+
+async def test_agents_that_delegate_to_themselves_come_to_an_end(project: Project) -> None:
+    """Depth is counted over generations, the number over the whole family."""
+    again = calls("Delegate", agent_name="loop", task="again")
+    plan = {
+        "tools": ["tool-delegate"],
+        "providers": script(again, "top"),
+        "agents": {"loop": {"description": "Delegates.", "providers": script(again, "end")}},
+    }
+    heard = EventRecorder()
+    async with project.session(project.bundle(**plan)) as session:
+        session.coordinator.hooks.register("*", heard)
+        assert await session.execute("go") == "top"
+    events = heard.names
+    assert events.count("session:fork") == 2
+    assert events.count("agent:complete") == 2
+
+
+async def test_children_that_start_at_once_do_not_pass_the_limit_together(project: Project) -> None:
+    """Count is limited, for parallel calls too."""
+    plan = family(project, delegate("a", "b", "c", "d"), "Done.", limits={"agent_count": 2})
+    async with project.session(project.bundle(**plan)) as session:
+        assert await session.execute("go") == "Done."
+        results = [m["content"] for m in session.context.get_messages() if m["role"] == "tool"]
+    refused = [one for one in results if "2 sub-agents were started already" in one]
+    assert len(refused) == 2
+    assert results.count("Read it.") == 2
+
+
+async def test_a_refused_child_does_not_count(project: Project) -> None:
+    """A spawn that a hook denied leaves the place free."""
+    answers = [HookResult(action="deny", reason="not yet"), HookResult()]
+
+    async def doorman(event: str, data: dict[str, Any]) -> HookResult:
+        return answers.pop(0)
+
+    plan = family(project, delegate("a"), delegate("b"), "Done.", limits={"agent_count": 1})
+    async with project.session(project.bundle(**plan)) as session:
+        session.coordinator.hooks.register("agent:spawn", doorman, name="doorman")
+        await session.execute("go")
+        results = [m["content"] for m in session.context.get_messages() if m["role"] == "tool"]
+    assert "Operation denied by doorman: not yet" in results[0]
+    assert results[1] == "Read it."
+
+
+async def test_unknown_agents_are_named_with_the_known_ones(project: Project) -> None:
+    """Errors say what, which value, what would do."""
+    async with project.session(
+        project.bundle(**family(project, delegate("read notes.txt"), "Done."))
+    ) as session:
+        result = await session.execute_tool("Delegate", {"agent_name": "helpr", "task": "t"})
+    assert result.error == "Unknown agent 'helpr'; have ['helper']"
+
+
+async def test_a_denied_spawn_starts_nothing(project: Project) -> None:
+    """agent:spawn can be denied."""
+    async with project.session(
+        project.bundle(**family(project, delegate("read notes.txt"), "Done."))
+    ) as session:
+
+        async def refuse(event: str, data: dict[str, Any]) -> HookResult:
+            return HookResult(action="deny", reason="no helpers today")
+
+        session.coordinator.hooks.register("agent:spawn", refuse, name="lonely")
+        result = await session.execute_tool("Delegate", {"agent_name": "helper", "task": "t"})
+    assert "no helpers today" in str(result.error)
+
+
+async def test_a_child_that_fails_is_reported_and_cleaned_up(project: Project) -> None:
+    """agent:complete has status error; the parent goes on."""
+    plan = family(project, delegate("read notes.txt"), "Done.")
+    plan["agents"]["helper"]["providers"] = script({"error": "authentication"})
+    heard = EventRecorder()
+    async with project.session(project.bundle(**plan)) as session:
+        session.coordinator.hooks.register("*", heard)
+        assert await session.execute("go") == "Done."
+    seen = heard.events
+    [complete] = [data for event, data in seen if event == "agent:complete"]
+    assert complete["status"] == "error"
+    ended = [data["session_id"] for event, data in seen if event == "session:end"]
+    assert len(ended) == 2
+
+
+async def test_what_a_child_spends_its_parent_spends(project: Project) -> None:
+    """Statistics cover sub-agents."""
+    plan = family(project, delegate("read notes.txt"), "Done.")
+    usage = {"input_tokens": 100, "output_tokens": 11}
+    plan["agents"]["helper"]["providers"] = script({"text": "x", "usage": usage})
+    async with project.session(project.bundle(**plan)) as session:
+        await session.execute("go")
+        assert session.stats["total_tokens"] >= 111
+
+
+async def test_cancelling_the_parent_ends_the_child(project: Project) -> None:
+    """The child's turn ends with its parent's, and leaves no task."""
+    plan = family(project, delegate("wait"), "Done.", child=({"text": "late", "delay": 30},))
+    started = asyncio.Event()
+    before = asyncio.all_tasks()
+    async with project.session(project.bundle(**plan)) as session:
+
+        def note(event: str, data: dict[str, Any]) -> None:
+            if data["session_id"] != session.session_id:
+                started.set()
+
+        session.coordinator.hooks.register("provider:request", note)
+        running = asyncio.create_task(session.execute("go"))
+        await asyncio.wait_for(started.wait(), 5)
+        await session.coordinator.request_cancel(immediate=True)
+        await asyncio.wait_for(running, 5)
+        assert session.status == "interrupted"
+    assert asyncio.all_tasks() == before
+
+
+async def test_sub_agents_need_a_session() -> None:
+    """A spawner that belongs to no session yet says so."""
+
+    async def never(*given: Any) -> Any:
+        raise AssertionError
+
+    with pytest.raises(SessionError, match="has not started yet"):
+        await Spawner(never).spawn("helper", "look")

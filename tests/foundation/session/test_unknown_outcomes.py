@@ -8,21 +8,19 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from amplifier_audit import open_log, read_records
 from amplifier_core.testing import MockTool
 from amplifier_foundation.session.trail import audit_folder
 from amplifier_foundation.session.unknown_outcomes import (
     UnknownOutcome,
+    report_unknown_outcomes,
     unknown_outcomes,
     with_unknown_results,
 )
-from tests.support.project import Workshop, calls, script
-from tests.support.sessions import SessionHarness
+from tests.support.project import Project, script
+from tests.support.sessions import SessionHarness, calls
 
 GUARD = """
 from amplifier_core.interfaces import hook
@@ -35,8 +33,7 @@ async def guard(event, data):
 
 DYING = """
 import asyncio, sys
-from amplifier_foundation.session.assembly import open_session
-from amplifier_foundation.bundles import load_bundle
+from amplifier_foundation import load_bundle, open_session
 from amplifier_core.testing import ScriptedApproval
 
 async def main():
@@ -49,69 +46,64 @@ asyncio.run(main())
 """
 
 
-@pytest.fixture
-def shop(tmp_path: Path) -> Workshop:
-    return Workshop(tmp_path)
-
-
-def plan(shop: Workshop) -> dict[str, Any]:
-    command = f"echo once >> {shop.folder}/deployed; kill -9 $PPID; sleep 1"
+def plan(project: Project) -> dict[str, Any]:
+    command = f"echo once >> {project.folder}/deployed; kill -9 $PPID"
     return {
         "providers": script(calls("Bash", command=command), "It is done."),
         "tools": ["tool-bash"],
         "hooks": ["./guard.py"],
-        "audit": {"enabled": True, "path": str(shop.folder / "trail")},
+        "audit": {"enabled": True, "path": str(project.folder / "trail")},
     }
 
 
-async def died(shop: Workshop) -> None:
+async def die_during_a_call(project: Project) -> None:
     """Another process runs the approved call and is killed while it runs."""
-    shop.write("guard.py", GUARD)
-    shop.save(**plan(shop))
-    program = [sys.executable, "-c", DYING, str(shop.folder), str(shop.home)]
+    project.write("guard.py", GUARD)
+    project.save(**plan(project))
+    program = [sys.executable, "-c", DYING, str(project.folder), str(project.home)]
     done = await asyncio.to_thread(subprocess.run, program, capture_output=True, timeout=50)
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
 
 
 async def test_a_call_that_died_with_its_process_is_told_as_unknown_and_never_run_twice(
-    shop: Workshop,
+    project: Project,
 ) -> None:
-    """T12: kill -9 during the tool; the outcome is unknown, no automatic second run."""
-    await died(shop)
-    bundle = shop.bundle(**{**plan(shop), "providers": script("What happened?")})
+    """Killed while its tool ran: nobody knows what it did, and it is not run again."""
+    await die_during_a_call(project)
+    bundle = project.bundle(**{**plan(project), "providers": script("What happened?")})
     folder = audit_folder(bundle.mount_plan["audit"], "dying")
     (left,) = unknown_outcomes(read_records(open_log(folder)), "dying")
     assert (left.tool, left.gated, left.session) == ("Bash", True, "dying")
     state = {"version": 1, "session_id": "dying", "messages": []}
-    async with shop.session(bundle, resume=state) as session:
-        assert shop.screen.of("session") == [left.sentence]
+    async with project.session(bundle, resume=state) as session:
+        assert project.shown("session") == [left.sentence]
         assert "which was approved, is unknown" in left.sentence
         (note,) = session.context.get_messages()
         assert note["content"] == left.sentence
         await session.execute("go on")
-    assert (shop.folder / "deployed").read_text() == "once\n"
+    assert (project.folder / "deployed").read_text() == "once\n"
     assert unknown_outcomes(read_records(open_log(folder))) == []
 
 
-async def test_what_was_told_once_is_not_told_again(shop: Workshop) -> None:
+async def test_what_was_told_once_is_not_told_again(project: Project) -> None:
     """The trail says that the outcome is unknown, so the next process has nothing to tell."""
-    await died(shop)
-    bundle = shop.bundle(**{**plan(shop), "providers": script("a", "b")})
+    await die_during_a_call(project)
+    bundle = project.bundle(**{**plan(project), "providers": script("a", "b")})
     state = {"version": 1, "session_id": "dying", "messages": []}
     for _ in range(2):
-        async with shop.session(bundle, resume=state):
+        async with project.session(bundle, resume=state):
             pass
-    assert len(shop.screen.of("session")) == 1
+    assert len(project.shown("session")) == 1
 
 
-async def test_a_session_without_a_trail_has_nothing_to_tell(shop: Workshop) -> None:
+async def test_a_session_without_a_trail_has_nothing_to_tell(project: Project) -> None:
     """No trail, no claim; and a trail that is not there yet is not an error."""
     state = {"version": 1, "session_id": "fresh", "messages": []}
-    trail = {"enabled": True, "path": str(shop.folder / "trail")}
+    trail = {"enabled": True, "path": str(project.folder / "trail")}
     for options in ({"enabled": False}, trail):
-        async with shop.session(shop.bundle(audit=options), resume=state):
+        async with project.session(project.bundle(audit=options), resume=state):
             pass
-    assert shop.screen.of("session") == []
+    assert project.shown("session") == []
 
 
 def record(kind: str, call_id: str, session: str = "s") -> dict[str, Any]:
@@ -139,7 +131,7 @@ def test_the_sentence_of_an_ungated_call_claims_no_approval() -> None:
     assert "approved" not in UnknownOutcome("T", "1").sentence
 
 
-async def test_a_saved_conversation_with_an_open_call_can_go_on(shop: Workshop) -> None:
+async def test_a_saved_conversation_with_an_open_call_can_go_on(project: Project) -> None:
     """A call without a result gets one that says so, before anything else is said."""
     made = [{"id": "1", "name": "A", "arguments": {}}, {"id": "2", "name": "B", "arguments": {}}]
     saved = [
@@ -155,17 +147,12 @@ async def test_a_saved_conversation_with_an_open_call_can_go_on(shop: Workshop) 
         ("assistant", None), ("tool", "3"),
     ]  # fmt: skip
     state = {"version": 1, "session_id": os.urandom(4).hex(), "messages": saved}
-    async with shop.session(resume=state) as session:
+    async with project.session(resume=state) as session:
         assert len(session.context.get_messages()) == 7
 
 
 async def test_calls_of_a_dead_process_are_told_to_person_and_agent() -> None:
     """What nobody knows is said, in the conversation and on the screen, and recorded."""
-    from amplifier_foundation.session.unknown_outcomes import (
-        report_unknown_outcomes,
-        unknown_outcomes,
-    )
-
     async with SessionHarness([], tools=[MockTool("Echo")]) as harness:
         harness.coordinator.trail.write("tool_started", {"tool": "Echo", "id": "9", "gated": True})
         left = unknown_outcomes(harness.trail.records)

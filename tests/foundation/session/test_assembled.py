@@ -1,0 +1,99 @@
+"""A session that goes on while hooks want it to, and closes what was opened for it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from amplifier_foundation.session.assembled import AssembledSession
+from tests.support.project import Project, messages_of, script
+from tests.support.sessions import plan_for
+
+STOP = """#!/usr/bin/env bash
+cat > stdin.json
+test -f tested || { touch tested; echo "run the tests first" >&2; exit 2; }
+"""
+
+
+async def test_a_stop_hook_keeps_the_agent_working(project: Project) -> None:
+    """Exit 2, Stop: continue working; the reason is what it works on next."""
+    project.write("stop.sh", STOP)
+    hooks = {"Stop": [{"hooks": [{"type": "command", "command": "bash stop.sh"}]}]}
+    replies = script("I am done.", {"expect": "run the tests first", "text": "Tests pass."})
+    hook = {"module": "hooks-shell", "config": {"hooks": hooks}}
+    async with project.session(project.bundle(hooks=[hook], providers=replies)) as session:
+        assert await session.execute("fix it") == "Tests pass."
+    assert json.loads((project.folder / "stdin.json").read_text())["stop_hook_active"] is True
+
+
+async def test_stop_hooks_cannot_keep_it_working_for_ever(project: Project) -> None:
+    """Stop blocks are capped at eight in a row."""
+    stubborn = [{"hooks": [{"command": "echo again >&2; exit 2"}]}]
+    hook = {"module": "hooks-shell", "config": {"hooks": {"Stop": stubborn}}}
+    replies = script("done", when_done="repeat")
+    async with project.session(project.bundle(hooks=[hook], providers=replies)) as session:
+        await session.execute("fix it")
+        prompts = [m["content"] for m in session.context.get_messages() if m["role"] == "user"]
+    assert prompts == ["fix it", *["again"] * 8]
+
+
+async def test_several_reasons_to_go_on_are_one_prompt() -> None:
+    """Whatever hooks want done before the end is done together, in the order they said it."""
+    session = AssembledSession(plan_for([{"text": "one"}, {"text": "two"}]))
+
+    def want_more(event: str, data: dict[str, Any]) -> None:
+        if data["prompt"] == "go":
+            session.keep_working("run the tests")
+            session.keep_working("update the docs")
+
+    session.coordinator.hooks.register("prompt:complete", want_more)
+    async with session:
+        assert await session.execute("go") == "two"
+        assert messages_of(session, "user") == ["go", "run the tests\n\nupdate the docs"]
+
+
+async def test_a_wish_from_outside_a_turn_does_not_start_one() -> None:
+    """A reason that was given before the prompt belongs to no turn."""
+    session = AssembledSession(plan_for([{"text": "one"}], loop="loop-streaming"))
+    async with session:
+        session.keep_working("too early")
+        await session.execute("go")
+        assert messages_of(session, "user") == ["go"]
+
+
+async def test_an_interrupted_turn_is_not_continued() -> None:
+    """Whoever stops the agent has the last word, not a hook."""
+    session = AssembledSession(plan_for([{"text": "one"}, {"text": "two"}]))
+
+    async def stop(event: str, data: dict[str, Any]) -> None:
+        session.keep_working("go on")
+        await session.coordinator.request_cancel()
+
+    session.coordinator.hooks.register("provider:response", stop)
+    async with session:
+        await session.execute("go")
+        assert session.status == "interrupted"
+        assert messages_of(session, "user") == ["go"]
+
+
+async def test_what_was_opened_for_it_is_closed_after_its_end_and_once() -> None:
+    """The trail is closed last, so that the end itself is on record."""
+    order: list[str] = []
+
+    async def close() -> None:
+        order.append("closed")
+
+    session = AssembledSession(plan_for([]), owned=[close])
+    session.coordinator.hooks.register("session:end", lambda event, data: order.append("end"))
+    async with session:
+        assert order == []
+    await session.cleanup()
+    assert order == ["end", "closed"]
+
+
+async def test_failures_are_the_modules_that_were_left_out() -> None:
+    """Each with its reason; those that work are not among them."""
+    session = AssembledSession(plan_for([], hooks=["hooks-nonsense", "hooks-datetime"]))
+    async with session:
+        [failure] = session.failures
+    assert failure.startswith("Unknown module 'hooks-nonsense'; have [")

@@ -1,0 +1,66 @@
+"""What modules may ask a session for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_foundation.session.assembled import AssembledSession
+from amplifier_foundation.session.capabilities import hide_secrets, register_capabilities
+from tests.support.project import Project, script
+from tests.support.sessions import plan_for
+
+
+async def test_names_given_by_hooks_are_kept_with_the_session(project: Project) -> None:
+    """Capability session.rename."""
+    given: list[tuple[str, str]] = []
+    async with project.session(on_rename=lambda *name: given.append(name)) as session:
+        session.coordinator.get_capability("session.rename")("Fix tests", "all of them")
+        state = await session.state()
+    assert given == [("Fix tests", "all of them")]
+    assert state["session_state"]["name"] == "Fix tests"
+
+
+def session_in(folder: Path = Path()) -> AssembledSession:
+    session = AssembledSession(plan_for([]))
+    register_capabilities(session, folder)
+    return session
+
+
+def test_a_name_is_kept_also_when_nobody_wants_to_hear_of_it() -> None:
+    """Without `on_rename` the name still belongs to the saved state."""
+    session = session_in()
+    assert session.coordinator.get_capability("session.rename")("Fix tests") is None
+    assert session.coordinator.session_state == {"name": "Fix tests", "description": ""}
+
+
+def test_the_working_folder_is_absolute(tmp_path: Path, monkeypatch: Any) -> None:
+    """Modules must not depend on where the process happens to stand."""
+    monkeypatch.chdir(tmp_path)
+    session = session_in(Path("below"))
+    found = session.coordinator.get_capability("session.working_dir")
+    assert found == str(tmp_path / "below")
+
+
+async def test_a_model_can_be_asked_beside_the_conversation(project: Project) -> None:
+    """The capability asks the session's own model; here it is one that plays a script."""
+    async with project.session(project.bundle(providers=script("hi"))) as session:
+        provider = session.coordinator.get("providers", "scripted")
+        provider.answers_side_calls = True
+        assert await session.coordinator.get_capability("session.model_call")("name it") == "hi"
+        assert session.context.get_messages() == []
+
+
+@given(
+    secrets=st.frozensets(st.text(st.characters(categories=["L", "N"]), min_size=6), max_size=3),
+    text=st.text(max_size=20),
+)
+def test_no_secret_survives(secrets: frozenset[str], text: str) -> None:
+    """Wherever in a text it stands."""
+    session = session_in()
+    hide_secrets(session, secrets)
+    told = session.coordinator.scrub(text + "; ".join(secrets) + text)
+    assert not [secret for secret in secrets if secret in told and secret not in "[secret]"]

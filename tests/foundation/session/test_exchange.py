@@ -1,0 +1,163 @@
+"""Modules are exchanged one for another: those that changed, all of them or none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_core.errors import ModuleLoadError
+from amplifier_core.mounting.plan import MountPlan
+from amplifier_core.session import AmplifierSession
+from amplifier_foundation.session.exchange import ModuleExchange
+from tests.support.project import Project, script
+from tests.support.sessions import calls, plan_for
+
+SESSION = {"orchestrator": "loop-basic", "context": "context-simple"}
+
+
+def exchange_of(session: AmplifierSession, folder: Path = Path()) -> ModuleExchange:
+    return ModuleExchange(session.coordinator, session.mounting, folder)
+
+
+def bash(timeout: Any) -> dict[str, Any]:
+    return {"module": "tool-bash", "config": {"timeout": timeout}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "mounted", "removed"),
+    [
+        (["tool-todo"], ["tool-todo"], [], []),
+        (["tool-todo"], [{"module": "tool-todo", "required": True}], [], []),
+        (["tool-todo"], [{"module": "tool-todo", "config": {}}], [], []),
+        ([bash(5)], [bash(6)], ["tool-bash"], []),
+        ([bash(1)], [bash(True)], ["tool-bash"], []),
+        (["tool-todo"], [{"module": "tool-todo", "name": "mine"}], ["tool-todo"], []),
+        (["tool-todo"], ["tool-bash"], ["tool-bash"], ["tool-todo"]),
+        (["tool-todo", "tool-bash"], ["tool-bash", "tool-todo"], [], []),
+        (["tool-todo"], [], [], ["tool-todo"]),
+    ],
+)
+async def test_only_an_entry_that_says_something_else_is_exchanged(
+    before: list[Any], after: list[Any], mounted: list[str], removed: list[str]
+) -> None:
+    """Module, name, source, options and priority count; order and `required` do not."""
+    async with AmplifierSession({"session": SESSION, "tools": before}) as session:
+        found = exchange_of(session).compare(MountPlan.parse({"session": SESSION, "tools": after}))
+    assert (found.mounted, found.removed) == (mounted, removed)
+
+
+async def test_a_file_that_changed_exchanges_its_module(tmp_path: Path) -> None:
+    """The entry says the same; what it leads to is another module."""
+    file = tmp_path / "mine.py"
+    file.write_text("async def on_tool_pre(event, data): ...\n")
+    plan = {"session": SESSION, "hooks": [{"module": "mine", "source": str(file)}]}
+    async with AmplifierSession(plan) as session:
+        exchange = exchange_of(session, tmp_path)
+        file.write_text("async def on_tool_post(event, data): ...\n")
+        found = exchange.compare(MountPlan.parse(plan))
+        assert found.mounted == ["mine"]
+        await exchange.apply(found)
+        assert session.coordinator.hooks.list_handlers("tool:post") == {
+            "tool:post": ["on_tool_post"]
+        }
+        assert not any(session.coordinator.hooks.list_handlers("tool:pre").values())
+
+
+async def test_when_one_fails_nothing_has_changed() -> None:
+    """What was mounted before the mistake is taken away again; the old set is the same objects."""
+    plan = {"session": SESSION, "tools": [bash(5), "tool-todo"]}
+    async with AmplifierSession(plan) as session:
+        exchange = exchange_of(session)
+        tools, book = dict(session.coordinator.get("tools")), list(session.mounting.mounted)
+        context = session.context
+        other = {**SESSION, "context": {"module": "context-simple", "config": {"keep_last": 3}}}
+        edit = {"session": other, "tools": [bash(6), "tool-search", "tool-nonsense"]}
+        with pytest.raises(ModuleLoadError, match="Unknown module 'tool-nonsense'"):
+            await exchange.apply(exchange.compare(MountPlan.parse(edit)))
+        assert session.coordinator.get("tools") == tools
+        assert session.mounting.mounted == book
+        assert session.context is context
+
+
+async def test_modules_that_came_in_are_told_that_all_is_ready(tmp_path: Path) -> None:
+    """Once, and only they."""
+    text = (
+        "async def mount(coordinator, config): ...\n"
+        "async def on_session_ready(coordinator):\n"
+        "    coordinator.session_state.setdefault('ready', []).append({name!r})\n"
+    )
+    entries = []
+    for name in ("old", "new"):
+        (tmp_path / f"{name}.py").write_text(text.format(name=name))
+        entries.append({"module": name, "source": str(tmp_path / f"{name}.py")})
+    async with AmplifierSession({"session": SESSION, "tools": entries[:1]}) as session:
+        exchange = exchange_of(session)
+        found = exchange.compare(MountPlan.parse({"session": SESSION, "tools": entries}))
+        await exchange.apply(found)
+        assert session.coordinator.session_state["ready"] == ["old", "new"]
+
+
+async def test_the_conversation_moves_to_another_context() -> None:
+    """Message by message, in its order."""
+    async with AmplifierSession(plan_for([{"text": "one"}, {"text": "two"}])) as session:
+        await session.execute("first")
+        await session.execute("second")
+        before = [one["content"] for one in session.context.get_messages()]
+        plan = plan_for([], context_config={"keep_last": 3})
+        plan["providers"] = session.config["providers"]
+        exchange = exchange_of(session)
+        await exchange.apply(exchange.compare(MountPlan.parse(plan)))
+        assert session.context.config.keep_last == 3
+        assert [one["content"] for one in session.context.get_messages()] == before
+
+
+async def test_one_bad_entry_keeps_the_good_ones_of_the_same_edit_out(project: Project) -> None:
+    """Atomically: all of an edit or nothing of it, whatever order it is written in."""
+    tools = ["tool-filesystem"]
+    async with project.session(project.bundle(tools=tools)) as session:
+        await session.execute("go")
+        before = dict(session.coordinator.get("tools"))
+        handlers = session.coordinator.hooks.list_handlers()
+        project.save(hooks=["hooks-datetime", "hooks-nonsense"], tools=["tool-search"])
+        await session.execute("go")
+        assert "Unknown module 'hooks-nonsense'" in project.shown("reload")[0]
+        assert session.coordinator.get("tools") == before
+        assert session.coordinator.hooks.list_handlers() == handlers
+        assert len(session.mounting.mounted) == 4
+
+
+async def test_tools_and_providers_are_exchanged_too(project: Project) -> None:
+    """All new modules are mounted, then swapped; what an old one cleans up is its own."""
+    first = script("first", when_done="repeat")
+    bundle = project.bundle(tools=["tool-filesystem"], providers=first)
+    async with project.session(bundle) as session:
+        assert await session.execute("go") == "first"
+        read = session.coordinator.get("tools", "Read")
+        project.save(
+            tools=["tool-search", "tool-filesystem"],
+            providers=script(calls("Glob", pattern="*.yaml"), "second"),
+        )
+        assert await session.execute("go") == "second"
+        assert list(session.coordinator.get("tools"))[:2] == ["Glob", "Grep"]
+        assert session.coordinator.get("tools", "Read") is read
+        project.save(tools=["tool-search"])
+        await session.execute("go")
+        assert set(session.coordinator.get("tools")) == {"Glob", "Grep"}
+
+
+async def test_a_changed_tool_of_the_same_name_survives_the_clean_up_of_the_old(
+    project: Project,
+) -> None:
+    """The clean-up of the old module must not take the new one away."""
+    tool = {"module": "tool-bash", "config": {"timeout": 5}}
+    async with project.session(project.bundle(tools=[tool])) as session:
+        await session.execute("go")
+        old = session.coordinator.get("tools", "Bash")
+        project.save(tools=[{"module": "tool-bash", "config": {"timeout": 6}}])
+        await session.execute("go")
+        new = session.coordinator.get("tools", "Bash")
+        assert new is not None
+        assert new is not old
+        assert (await session.execute_tool("Bash", {"command": "echo hi"})).success

@@ -1,0 +1,94 @@
+"""The trail of a session: its folder, its options, and what it says on resume."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_audit.signing import create_key
+from amplifier_foundation.session.trail import audit_folder, find_unknown_outcomes, open_trail
+from tests.support.project import Project
+
+
+def test_a_session_id_cannot_lead_the_trail_elsewhere(tmp_path: Path) -> None:
+    """Ids become folder names only when they are plain."""
+    options = {"path": str(tmp_path)}
+    assert audit_folder(options, "s-1.a") == tmp_path / "s-1.a"
+    for odd in ("../../etc", "..", ".hidden", "a/b", "", "x" * 300, "\ud800"):
+        folder = audit_folder(options, odd)
+        assert folder.parent == tmp_path
+        assert len(folder.name) == 64
+
+
+async def test_a_signed_and_anchored_trail(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """audit: sign, anchors, mode."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(project.home))
+    anchor = project.folder / "anchor"
+    audit = {
+        "enabled": True,
+        "path": "trail",
+        "sign": True,
+        "mode": "commitment",
+        "anchors": [str(anchor)],
+    }
+    async with project.session(project.bundle(audit=audit)) as session:
+        await session.execute("one")
+    assert (project.home / "amplifier" / "audit.key").exists()
+    assert "amplifier-audit" in anchor.read_text()
+
+
+def test_without_a_path_the_trail_lies_with_the_persons_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the XDG rules, below the folder of this program."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert audit_folder({}, "s1") == tmp_path / "amplifier" / "audit" / "s1"
+
+
+@pytest.mark.parametrize("options", [{}, {"enabled": False}, {"enabled": None, "path": "x"}])
+async def test_a_trail_that_is_not_enabled_is_not_opened(options: dict[str, Any]) -> None:
+    """No folder, no file, and nothing to read from it."""
+    assert await open_trail(options, "s1", print) is None
+    assert find_unknown_outcomes(options, "s1") == []
+
+
+async def test_the_options_of_the_bundle_reach_the_trail(tmp_path: Path) -> None:
+    """Level, what a failure means, and how contents are kept."""
+    options = {
+        "enabled": True, "path": str(tmp_path), "level": "full", "on_failure": "warn",
+        "mode": "commitment",
+    }  # fmt: skip
+    trail = await open_trail(options, "s1", print)
+    assert trail is not None
+    assert (trail.level, trail.on_failure) == ("full", "warn")
+    await trail.close()
+    assert (tmp_path / "s1").is_dir()
+
+
+@pytest.mark.parametrize("sign", ["path", True])
+async def test_a_signing_key_is_used_or_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sign: Any
+) -> None:
+    """The key at the path; or the person's own, which the first trail makes and the next finds."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    key = tmp_path / "own.key"
+    create_key(key)
+    options = {"enabled": True, "path": str(tmp_path), "sign": str(key) if sign == "path" else True}
+    made = tmp_path / "data" / "amplifier" / "audit.key"
+    contents: list[bytes] = []
+    for session_id in ("one", "two"):
+        trail = await open_trail(options, session_id, print)
+        assert trail is not None
+        await trail.close()
+        contents.append(made.read_bytes() if made.exists() else b"")
+    assert contents[0] == contents[1]
+    assert made.exists() is (sign is True)
+
+
+def test_a_folder_without_a_trail_has_nothing_to_tell(tmp_path: Path) -> None:
+    """A session that never ran left nothing behind."""
+    assert find_unknown_outcomes({"enabled": True, "path": str(tmp_path)}, "s1") == []
