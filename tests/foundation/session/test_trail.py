@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_audit.signing import create_key
+from amplifier_audit import create_key
 from amplifier_foundation.session.trail import audit_folder, find_unknown_outcomes, open_trail
 from tests.support.project import Project
 
