@@ -1,6 +1,6 @@
 """Modules written the way the existing ecosystem writes them mount and run unmodified.
 
-The modules under `modules/` use only what COMPAT.md lists; nothing in them was adapted to us.
+The modules under `modules/` use only what such modules use; nothing in them was adapted to us.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _forget_imported_files() -> Iterator[None]:
 
 
 class Person:
-    """An approval system that takes its arguments by position."""
+    """Takes its arguments by position."""
 
     def __init__(self, answer: str | Exception) -> None:
         self.answer = answer
@@ -80,7 +80,7 @@ async def turn(session: AmplifierSession, prompt: str = "ls") -> str:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("loop", ["loop-basic", "loop-streaming"])
 async def test_our_loops_run_on_contexts_of_every_form(form: str, loop: str) -> None:
-    """The coordinator serves contexts that have either form, sync or async."""
+    """A foreign context is served as it wants to be called."""
     session = AmplifierSession(plan(loop=loop, context=entry("context_forms", form=form)))
     inject = HookResult(action="inject_context", context_injection="a remark")
     session.coordinator.hooks.register("tool:post", EventRecorder(inject))
@@ -92,7 +92,7 @@ async def test_our_loops_run_on_contexts_of_every_form(form: str, loop: str) -> 
 
 @pytest.mark.parametrize("form", ["DictAsync"])
 async def test_a_loop_that_emits_and_processes_by_itself(form: str) -> None:
-    """emit and then process_hook_result: every answer in the dispatch is carried out."""
+    """No hook's answer is lost with a loop that we did not write."""
     screen = RecordingDisplay()
     session = AmplifierSession(
         plan(
@@ -121,7 +121,7 @@ async def test_a_loop_that_emits_and_processes_by_itself(form: str) -> None:
 
 
 async def test_one_name_over_every_event_is_removed_registration_by_registration() -> None:
-    """register returns the unregister callable of that registration."""
+    """Each undo takes back its own."""
     session = AmplifierSession(plan(hooks=[entry("hooks_everywhere")]))
     await session.initialize()
     hooks = session.coordinator.hooks
@@ -135,7 +135,7 @@ async def test_one_name_over_every_event_is_removed_registration_by_registration
 
 
 async def test_what_a_handler_writes_into_its_data_does_not_leak() -> None:
-    """Some handlers mutate their data in place: it must not leak."""
+    """Existing handlers do write there."""
     session = AmplifierSession(plan(hooks=[entry("hooks_everywhere", priority=1)]))
     heard = EventRecorder()
     session.coordinator.hooks.register("*", heard, priority=1000)
@@ -166,7 +166,7 @@ async def test_an_approval_module_asks_the_provider_it_was_given(approved: bool)
 
 
 async def test_contributed_events_are_heard() -> None:
-    """`observability.events` as a contribution channel: each entry a list of event names."""
+    """A logger asks the modules which events of their own there are."""
     session = AmplifierSession(plan(hooks=[entry("hooks_everywhere")]))
     session.coordinator.register_contributor(
         "observability.events", "tool_shell", lambda: ["shell:ran"]
@@ -182,7 +182,7 @@ async def test_contributed_events_are_heard() -> None:
     ("answer", "runs"), [("Allow once", True), ("Deny", False), (ApprovalTimeoutError("x"), False)]
 )
 async def test_an_approval_system_is_called_by_position(loop: Any, answer: Any, runs: bool) -> None:
-    """`request_approval(prompt, options, timeout, default)` called positionally."""
+    """Existing front ends name their parameters as they like."""
     person = Person(answer)
     session = AmplifierSession(plan(loop=loop), approval_system=person)
     ask = HookResult(
@@ -222,7 +222,7 @@ async def test_an_error_given_as_a_dict_reads_as_a_sentence() -> None:
 
 
 async def test_a_provider_that_asks_to_slow_down_is_asked_again() -> None:
-    """llm_errors with `retryable` and `retry_after`."""
+    """The loop retries; the provider need not."""
     session = AmplifierSession(plan(provider={"failures": 2}))
     heard = EventRecorder()
     session.coordinator.hooks.register("provider:retry", heard)
@@ -240,7 +240,7 @@ async def test_a_provider_that_asks_to_slow_down_is_asked_again() -> None:
     ],
 )
 async def test_mounting_wrongly_is_a_value_error(given: tuple[Any, ...], message: str) -> None:
-    """ValueError with "Unknown mount point", "Name required", "Hooks should be registered"."""
+    """With words that existing modules look for."""
     session = AmplifierSession(plan())
     with pytest.raises(ValueError, match=message):
         await session.coordinator.mount(*given)
@@ -268,7 +268,7 @@ async def test_the_session_is_called_as_the_ecosystem_calls_it() -> None:
 async def test_a_package_of_the_ecosystem_is_found_by_its_id(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Entry point group `amplifier.modules`, then `import amplifier_module_<id>`."""
+    """By its import name, without an entry point."""
     package = tmp_path / "amplifier_module_hooks_everywhere_else"
     package.mkdir()
     (package / "__init__.py").write_text((MODULES / "hooks_everywhere.py").read_text())

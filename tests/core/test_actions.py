@@ -1,4 +1,4 @@
-"""Every event and every action: what an action means depends on the event."""
+"""What each action does to each event: one example per pair."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ASK = HookResult(action="ask_user", approval_prompt="really?")
 
 
 async def test_a_session_whose_start_is_denied_does_not_start() -> None:
-    """session:start, deny: the session does not start; the caller gets the reason."""
+    """Whoever opened it reads which hook refused, and why."""
     harness = answering("session:start", DENY)
     with pytest.raises(SessionDenied, match="Operation denied by speaker: because"):
         await harness.session.initialize()
@@ -52,7 +52,7 @@ async def test_a_session_whose_start_is_denied_does_not_start() -> None:
 
 
 async def test_the_plan_that_a_hook_changed_is_used() -> None:
-    """session:start, modify: the changed plan is used."""
+    """A hook may put another loop into the plan."""
     harness = SessionHarness(SCRIPT, tools=[echo()])
 
     async def stream(event: str, data: dict[str, Any]) -> HookResult:
@@ -66,7 +66,7 @@ async def test_the_plan_that_a_hook_changed_is_used() -> None:
 
 
 async def test_what_is_injected_at_the_start_is_the_first_message() -> None:
-    """session:start, inject_context: first message of the history."""
+    """It stands before whatever the user says."""
     harness = answering("session:start", INJECT)
     await played(harness)
     assert harness.trail.of_type("injection_accepted")
@@ -76,7 +76,7 @@ async def test_what_is_injected_at_the_start_is_the_first_message() -> None:
 
 
 async def test_a_denied_prompt_is_not_processed_and_the_user_gets_the_reason() -> None:
-    """prompt:submit, deny: the prompt is not processed; the user gets the reason."""
+    """The refusal is the reply; no model is asked."""
     harness = answering("prompt:submit", DENY)
     heard = harness.listen()
     assert await played(harness) == "Operation denied by speaker: because"
@@ -85,7 +85,7 @@ async def test_a_denied_prompt_is_not_processed_and_the_user_gets_the_reason() -
 
 
 async def test_a_changed_prompt_is_the_one_that_the_model_sees() -> None:
-    """prompt:submit, modify: the changed prompt is used."""
+    """The history holds the changed prompt too."""
     harness = SessionHarness(SCRIPT, tools=[echo()])
 
     async def shout(event: str, data: dict[str, Any]) -> HookResult:
@@ -98,7 +98,7 @@ async def test_a_changed_prompt_is_the_one_that_the_model_sees() -> None:
 
 
 async def test_a_denied_request_is_not_made_and_ends_the_turn() -> None:
-    """provider:request, deny: the call is not made; the turn ends with the reason."""
+    """The refusal is the reply, and no response follows."""
     harness = answering("provider:request", DENY)
     heard = harness.listen()
     assert await played(harness) == "Operation denied by speaker: because"
@@ -106,7 +106,7 @@ async def test_a_denied_request_is_not_made_and_ends_the_turn() -> None:
 
 
 async def test_changed_messages_are_sent_and_the_history_stays() -> None:
-    """provider:request, modify: the changed messages are sent."""
+    """A redactor changes what leaves the house, not what is remembered."""
     harness = SessionHarness([{"text": "ok", "expect": "the changed text"}])
 
     async def change(event: str, data: dict[str, Any]) -> HookResult:
@@ -121,7 +121,7 @@ async def test_changed_messages_are_sent_and_the_history_stays() -> None:
 
 @pytest.mark.parametrize("ephemeral", [False, True])
 async def test_an_injection_at_the_request_is_seen_in_this_very_request(ephemeral: bool) -> None:
-    """provider:request, inject_context: seen in this request; ephemeral ones are not stored."""
+    """A passing one is gone afterwards."""
     harness = SessionHarness([{"text": "ok", "expect": "a word from the hook"}])
     answer = INJECT.model_copy(update={"ephemeral": ephemeral})
     harness.hooks.register("provider:request", EventRecorder(answer))
@@ -132,7 +132,7 @@ async def test_an_injection_at_the_request_is_seen_in_this_very_request(ephemera
 
 
 async def test_a_denied_response_is_withheld() -> None:
-    """provider:response, deny: the response is withheld."""
+    """Neither its text nor its tool calls go any further."""
     harness = answering("provider:response", DENY)
     async with harness:
         assert await harness.session.execute("x") == "Operation denied by speaker: because"
@@ -141,7 +141,7 @@ async def test_a_denied_response_is_withheld() -> None:
 
 
 async def test_a_changed_response_is_used() -> None:
-    """provider:response, modify: the changed response is used."""
+    """For the user and for the history."""
     harness = SessionHarness([{"text": "the secret is 42"}])
 
     async def censor(event: str, data: dict[str, Any]) -> HookResult:
@@ -156,7 +156,7 @@ async def test_a_changed_response_is_used() -> None:
 
 
 async def test_a_denied_tool_does_not_run_and_the_agent_reads_why() -> None:
-    """tool:pre, deny: the tool does not run; the agent gets the reason."""
+    """The refusal stands where the result would."""
     harness = answering("tool:pre", DENY)
     async with harness:
         assert await harness.session.execute("x") == "finished"
@@ -165,7 +165,7 @@ async def test_a_denied_tool_does_not_run_and_the_agent_reads_why() -> None:
 
 
 async def test_the_changed_input_is_what_runs() -> None:
-    """tool:pre, modify: the changed input runs."""
+    """Not what the model wrote."""
     harness = SessionHarness(SCRIPT, tools=[echo()])
 
     async def other(event: str, data: dict[str, Any]) -> HookResult:
@@ -179,7 +179,7 @@ async def test_the_changed_input_is_what_runs() -> None:
 
 @pytest.mark.parametrize("event", ["tool:pre", "tool:post"])
 async def test_an_injection_around_a_tool_stands_behind_its_result(event: str) -> None:
-    """tool:pre and tool:post, inject_context: seen in the next request, same turn."""
+    """The model reads it when it reads the result."""
     harness = SessionHarness(
         [calls("Echo", word="a"), {"text": "ok", "expect": "a word"}], tools=[echo()]
     )
@@ -191,7 +191,7 @@ async def test_an_injection_around_a_tool_stands_behind_its_result(event: str) -
 
 
 async def test_a_denied_result_is_withheld_from_the_agent() -> None:
-    """tool:post, deny: the result is withheld from the agent, which gets the reason."""
+    """The tool ran; the agent reads the refusal instead of the output."""
     harness = answering("tool:post", DENY)
     async with harness:
         await harness.session.execute("x")
@@ -200,7 +200,7 @@ async def test_a_denied_result_is_withheld_from_the_agent() -> None:
 
 
 async def test_a_changed_result_is_what_the_agent_sees() -> None:
-    """tool:post, modify: the changed result is seen."""
+    """A secret in the output goes no further."""
     harness = SessionHarness(SCRIPT, tools=[echo()])
 
     async def mask(event: str, data: dict[str, Any]) -> HookResult:
@@ -217,7 +217,7 @@ async def test_a_changed_result_is_what_the_agent_sees() -> None:
     "event", ["prompt:submit", "provider:request", "provider:response", "tool:pre", "tool:post"]
 )
 async def test_asking_and_being_allowed_is_continue(event: str) -> None:
-    """ask_user: allowed is `continue`."""
+    """A yes changes nothing."""
     person = ScriptedApproval("Allow")
     harness = answering(event, ASK, approval=person)
     assert await played(harness) == "finished"
@@ -235,7 +235,7 @@ async def test_asking_and_being_allowed_is_continue(event: str) -> None:
     ],
 )
 async def test_asking_and_being_refused_is_deny(event: str, reply: str) -> None:
-    """ask_user: refused is `deny` of the same row."""
+    """A no stops what a denial would have stopped there."""
     harness = answering(event, ASK, approval=ScriptedApproval("Deny"))
     heard = harness.listen()
     async with harness:
@@ -258,7 +258,7 @@ async def test_on_a_notification_nothing_can_be_undone(event: str, answer: HookR
 
 
 async def test_an_injection_on_a_notification_is_seen_in_the_next_request() -> None:
-    """Notifications, inject_context: seen in the next request, if there is one."""
+    """After the end of one turn it waits for the next."""
     script = [{"text": "one"}, {"text": "two", "expect": "a word from the hook"}]
     harness = SessionHarness(script)
     harness.hooks.register("prompt:complete", EventRecorder(INJECT))
@@ -268,7 +268,7 @@ async def test_an_injection_on_a_notification_is_seen_in_the_next_request() -> N
 
 
 async def test_a_denied_operation_is_told_to_observers() -> None:
-    """A denied operation also emits policy:violation (event, hook, reason)."""
+    """With the event, the hook and its reason."""
     harness = answering("tool:pre", DENY)
     heard = harness.listen()
     await played(harness)

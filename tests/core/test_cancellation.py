@@ -193,7 +193,7 @@ async def test_an_immediate_stop_reaches_a_question_before_the_prompt_is_accepte
 
 
 async def test_a_cancelled_task_is_cancelled_even_if_a_stop_was_wanted_too() -> None:
-    """When the running task is being cancelled, cancellation goes through."""
+    """Whoever cancels the task gets a cancelled task, not a polite reply."""
     running = asyncio.Event()
 
     class Slow(MockTool):

@@ -17,7 +17,7 @@ from tests.support.people import PlainPerson
 
 
 class TestProcessing:
-    """`emit` and then `process_hook_result`: nothing is lost on that path either."""
+    """A loop that emits by itself hands the result over, and loses no hook's answer."""
 
     async def test_every_answer_behind_a_result(self):
         person = PlainPerson("Allow")
@@ -47,7 +47,7 @@ class TestProcessing:
         ).action == "continue"
 
     async def test_a_result_from_somewhere(self):
-        """`await process_hook_result(result, event, hook_name="unknown")`."""
+        """A result that no registry made is carried out in the name it comes with."""
         harness = Harness(approval=PlainPerson("Deny"))
         result = HookResult(action="inject_context", context_injection="x", data={"a": 1})
         done = await harness.coordinator.process_hook_result(result, PRE, "remote")

@@ -27,7 +27,7 @@ def registry() -> HookRegistry:
 
 @pytest.mark.parametrize("guard", [False, True])
 async def test_modify_cannot_change_time_or_session(registry, guard):
-    """`modify` cannot change `timestamp` or `session_id`."""
+    """When and in which session an event happened is not a hook's to say."""
     on_error = "deny" if guard else "continue"
     registry.register(PRE, modifies(timestamp="x", session_id="other"), on_error=on_error)
     result = await registry.emit(PRE, {"session_id": "mine"})
@@ -38,7 +38,7 @@ async def test_modify_cannot_change_time_or_session(registry, guard):
 
 
 async def test_a_chain_of_modify_is_continue_with_the_final_data(registry):
-    """`emit()` returns `action="continue"` with the final `data`."""
+    """Each hook builds on the one before."""
     for value in range(3):
         registry.register(PRE, modifies(**{f"k{value}": value}))
     result = await registry.emit(PRE, {})
@@ -49,7 +49,7 @@ async def test_a_chain_of_modify_is_continue_with_the_final_data(registry):
 @pytest.mark.parametrize("louder", [asks(), injects("text")])
 @pytest.mark.parametrize("position", [0, 1])
 async def test_what_a_redactor_changed_survives(registry, louder, position):
-    """What a redacting hook changed survives another hook's injection or question (F3)."""
+    """A question or an injection of another hook does not bring the secret back."""
     registry.register(PRE, louder, priority=position)
     registry.register(PRE, modifies(secret="[gone]"), priority=1 - position)
     result = await registry.emit(PRE, {"secret": "hunter2"})
@@ -58,7 +58,7 @@ async def test_what_a_redactor_changed_survives(registry, louder, position):
 
 
 async def test_deny_carries_what_the_denying_hook_gave(registry):
-    """Except on `deny`, where it is what the denying hook gave (usually `None`)."""
+    """Not what other hooks had made of the data; nobody runs after it."""
     registry.register(PRE, modifies(x=1))
     registry.register(PRE, says("deny", reason="no", data={"why": "x"}))
     after = EventRecorder()
@@ -69,7 +69,7 @@ async def test_deny_carries_what_the_denying_hook_gave(registry):
 
 
 async def test_several_questions_keep_the_first_and_all(registry):
-    """`emit()` returns the first; the folded result privately carries its whole dispatch (F1)."""
+    """The caller sees one question; behind it every answer is kept."""
     registry.register(PRE, asks("second?"), priority=2)
     registry.register(PRE, asks("first?"), priority=1)
     registry.register(PRE, injects("found"), priority=3)
@@ -81,7 +81,7 @@ async def test_several_questions_keep_the_first_and_all(registry):
 
 
 async def test_injections_are_joined_in_execution_order(registry):
-    """`emit()` joins them with a blank line, in execution order."""
+    """Whatever order they were registered in."""
     many = [{"content": "two"}, {"content": "", "role": "user"}, {"content": "three"}]
     registry.register(PRE, injects("four", context_injection_role="user"), priority=2)
     registry.register(PRE, injects("one", context_injections=many), priority=1)
@@ -102,7 +102,7 @@ async def test_injections_are_joined_in_execution_order(registry):
     ],
 )
 async def test_answers_that_are_understood(registry, caplog, answer, action):
-    """A dict that validates as a `HookResult` is one. `None` is `continue` without a warning."""
+    """A dict of its fields will do, and silence says nothing."""
     registry.register(PRE, returns(answer))
     assert (await registry.emit(PRE, {})).action == action
     assert caplog.messages == []
@@ -121,7 +121,7 @@ NONSENSE = [
 
 @pytest.mark.parametrize(("answer", "text"), NONSENSE)
 async def test_answers_that_are_not(registry, caplog, answer, text):
-    """Anything else: warn with the hook's name and count it as `continue`."""
+    """The author is warned by name; the operation goes on."""
     registry.register(PRE, returns(answer), name="odd")
     result = await registry.emit(PRE, {"x": 1})
     assert (result.action, result.data["x"]) == ("continue", 1)
@@ -132,7 +132,7 @@ async def test_answers_that_are_not(registry, caplog, answer, text):
 
 @pytest.mark.parametrize(("answer", "text"), NONSENSE)
 async def test_a_guards_nonsense_denies(registry, answer, text):
-    """… unless the hook is registered with `on_error="deny"`."""
+    """A guard that cannot be understood did not allow."""
     registry.register(PRE, returns(answer), name="odd", on_error="deny")
     result = await registry.emit(PRE, {})
     assert result.action == "deny"
@@ -140,7 +140,7 @@ async def test_a_guards_nonsense_denies(registry, answer, text):
 
 
 async def test_a_hook_that_fails_to_build_its_answer_is_a_failed_hook(registry, caplog):
-    """A hook that raises while building one is a failed hook, nothing more."""
+    """A misspelt action crashes its own hook only."""
 
     async def shouting(event: str, data: Data) -> HookResult:
         return HookResult(action="shout")
@@ -151,7 +151,7 @@ async def test_a_hook_that_fails_to_build_its_answer_is_a_failed_hook(registry, 
 
 
 async def test_a_failing_hook_is_logged_with_its_traceback(registry, caplog):
-    """Log with traceback, go on."""
+    """And the hooks after it run."""
     seen = EventRecorder()
     registry.register(PRE, raises(ValueError("boom")), name="broken")
     registry.register(PRE, seen)
@@ -172,7 +172,7 @@ async def test_an_exception_that_cannot_be_printed(registry, caplog):
 
 
 async def test_every_kind_of_handler_answers(registry):
-    """Any callable that returns a `HookResult` or an awaitable of one."""
+    """Plain, async, awaitable or a task: what counts is the answer."""
 
     class Awaitable:
         def __await__(self):
@@ -290,7 +290,7 @@ def surrounded(registry: HookRegistry, failing, position: int, on_error: str) ->
 @pytest.mark.parametrize("position", POSITIONS.values(), ids=POSITIONS)
 @pytest.mark.parametrize("kind", FAILURES)
 class TestTheMatrix:
-    """Every failure kind times every position: guards 100 % deny, observers 100 % continue (G8)."""
+    """Each way to fail, at each place in the chain: a guard denies, an observer is passed over."""
 
     async def test_a_guard_denies(self, registry, kind, position):
         surrounded(registry, FAILURES[kind], position, "deny")
@@ -307,7 +307,7 @@ class TestTheMatrix:
 
 @pytest.mark.parametrize("on_error", ["deny", "continue"])
 async def test_none_is_continue_for_guards_too(registry, on_error):
-    """Returning `None` is `continue` without a warning, for guards too."""
+    """A guard with no objection need not say so."""
     registry.register(PRE, returns(None), on_error=on_error)
     assert (await registry.emit(PRE, {})).action == "continue"
 
@@ -315,7 +315,7 @@ async def test_none_is_continue_for_guards_too(registry, on_error):
 @pytest.mark.parametrize("on_error", ["deny", "continue"])
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
 def test_interrupts_are_never_swallowed(kind, on_error):
-    """`KeyboardInterrupt` and `SystemExit` are never swallowed."""
+    """Ctrl-C ends the program, not the hook."""
     registry = HookRegistry()
     registry.register(PRE, interrupted(kind), on_error=on_error)
     with pytest.raises(kind):
@@ -323,7 +323,7 @@ def test_interrupts_are_never_swallowed(kind, on_error):
 
 
 async def test_a_thousand_failures_disable_no_guard(registry):
-    """No breaker may disable a guard."""
+    """However often it failed, it is asked again and denies again."""
 
     async def failing(event: str, data: Data) -> HookResult:
         raise ValueError("x")
@@ -335,7 +335,7 @@ async def test_a_thousand_failures_disable_no_guard(registry):
 
 class TestTimeLimits:
     async def test_a_late_guard_says_so(self, registry):
-        """A timeout is an error; the reason names hook and cause."""
+        """Too late is failed; the reason says who and how late."""
         registry.register(PRE, sleeping, name="slow", on_error="deny", timeout=0.01)
         result = await registry.emit(PRE, {})
         assert result.reason == (
@@ -390,7 +390,7 @@ class TestTimeLimits:
 @pytest.mark.parametrize("timeout", [None, 30])
 @pytest.mark.parametrize("on_error", ["deny", "continue"])
 async def test_cancellation_goes_through(registry, timeout, on_error):
-    """When the running task is being cancelled, cancellation goes through."""
+    """A cancelled caller does not wait for its hooks, and no task of theirs is left."""
     started, ended = asyncio.Event(), asyncio.Event()
 
     async def waiting(event: str, data: Data) -> HookResult:
@@ -422,7 +422,7 @@ async def test_a_deadline_around_an_emit_holds(registry):
 
 
 class TestDepth:
-    """Emits nested deeper than 16 are a failed hook (F9, T24)."""
+    """A hook that emits its own event comes to an end."""
 
     def nesting(self, registry: HookRegistry, event: str = PRE):
         depths = []

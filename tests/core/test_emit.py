@@ -20,7 +20,7 @@ def registry() -> HookRegistry:
 
 
 async def test_nobody_listens(registry):
-    """The data as given plus the default fields; no timestamp, nothing else paid."""
+    """The default fields are added, and nothing is copied or stamped."""
     registry.set_default_fields(session_id="s")
     given = {"x": [1]}
     result = await registry.emit(PRE, given)
@@ -30,7 +30,7 @@ async def test_nobody_listens(registry):
 
 
 async def test_the_registry_stamps_the_time(registry):
-    """ISO 8601 with `+00:00`; the caller cannot forge it."""
+    """A caller's own timestamp is replaced."""
     registry.register(PRE, says())
     result = await registry.emit(PRE, {"timestamp": "forged"})
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", result.data["timestamp"])
@@ -51,7 +51,7 @@ class Payload(BaseModel):
     ],
 )
 async def test_data_of_any_form(registry, given, seen_as):
-    """`emit` tolerates data that is `None`, a string or a pydantic model."""
+    """Nothing, a bare value or a model: hooks always get a dict."""
     assert (await registry.emit(PRE, given)).data == seen_as
     seen = EventRecorder()
     registry.register(PRE, seen)
@@ -70,7 +70,7 @@ async def test_emit_returns_a_real_coroutine(registry):
 
 
 class TestCollecting:
-    """The `data` of each result that has some, in execution order."""
+    """A question to all hooks at once: their data, in the order they run."""
 
     async def test_data_in_order(self, registry):
         registry.register(PRE, says(data={"n": 2}), priority=2)
@@ -80,7 +80,7 @@ class TestCollecting:
         assert await registry.emit_and_collect(PRE, {}) == [{"n": 1}, {"n": 2}]
 
     async def test_slow_and_failing_hooks_are_skipped(self, registry, caplog):
-        """A handler that times out or fails is skipped."""
+        """The others are heard."""
 
         async def slow(event: str, data: Data) -> HookResult:
             await asyncio.sleep(10)

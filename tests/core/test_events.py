@@ -128,7 +128,7 @@ async def test_the_start_says_where_the_session_comes_from(source: str) -> None:
 
 class TestEvents:
     def test_every_upper_case_name_is_listed(self):
-        """`events.ALL_EVENTS` lists every event constant of `events`."""
+        """A logger that registers for the list misses no event."""
         names = {name for name in vars(events) if name.isupper() and name != "ALL_EVENTS"}
         assert {getattr(events, name) for name in names} == set(events.ALL_EVENTS)
         assert len(events.ALL_EVENTS) == len(set(events.ALL_EVENTS)) == len(names)

@@ -75,7 +75,7 @@ async def test_an_event_has_a_name():
 
 
 def test_every_kind_of_callable_is_a_handler():
-    """Async functions, plain functions, bound methods or callable objects."""
+    """Listed under a name that a person recognises."""
 
     class Object:
         async def __call__(self, event: str, data: Data) -> None: ...
@@ -100,7 +100,7 @@ def test_an_odd_name_attribute_falls_back_to_the_class():
 
 
 def test_handlers_sort_by_priority():
-    """`hooks.HookHandler(handler=, priority=, name=)` is the record, sortable by priority."""
+    """Lower runs first; equals keep their order."""
     last, first, second = (HookHandler(handler=hook, priority=p) for p in (9, -1, -1))
     assert sorted([last, second, first]) == [first, second, last]
     assert repr(first) == "HookHandler(name='hook', event='', priority=-1)"
@@ -123,7 +123,7 @@ def test_on_is_the_same_method():
 
 
 def test_without_a_handler_it_is_a_decorator():
-    """Returns a decorator that returns the function unchanged."""
+    """The function stays usable under its own name."""
     registry = HookRegistry()
     assert registry.register(PRE, priority=3, name="x", on_error="deny", timeout=2)(hook) is hook
     [record] = registry.handlers_for(PRE)
@@ -153,7 +153,7 @@ def test_unregistering_by_name_reaches_every_event():
 
 
 def test_threads_may_register_at_once():
-    """Unregister from another thread."""
+    """Nothing is lost or left."""
     registry = HookRegistry()
 
     def churn() -> None:
@@ -169,7 +169,7 @@ def test_threads_may_register_at_once():
 
 
 async def test_patterns():
-    """Patterns are allowed when registering: "tool:*", "*"."""
+    """A part of an event's name and a star, or the star alone."""
     registry = HookRegistry()
     tool, every, exact = EventRecorder(), EventRecorder(), EventRecorder()
     registry.register("tool:*", tool)
@@ -194,7 +194,7 @@ async def test_patterns():
     ],
 )
 async def test_two_spellings_are_one_event(one, other):
-    """Register or emit either; a handler sees the spelling it registered for."""
+    """Whichever is emitted, a hook hears the one it registered for, and a pattern the emitted."""
     for registered, emitted in ((one, other), (other, one), (one, one)):
         registry, seen, pattern = HookRegistry(), EventRecorder(), EventRecorder()
         registry.register(registered, seen)
@@ -205,7 +205,7 @@ async def test_two_spellings_are_one_event(one, other):
 
 
 async def test_a_handler_under_both_spellings_runs_once():
-    """The same handler registered under both spellings runs once per occurrence."""
+    """One occurrence is told once, even to a bound method that is made anew each time."""
 
     class Module:
         def __init__(self) -> None:
@@ -233,7 +233,7 @@ async def test_two_registrations_under_one_spelling_are_two():
 
 
 async def test_a_child_runs_its_parents_hooks_live():
-    """The parent's handlers run too, live, with the child's own default fields."""
+    """A hook that the parent gains or loses counts at once; the fields are the child's."""
     parent = HookRegistry()
     child = HookRegistry(parent=parent)
     grandchild = HookRegistry(parent=child)
@@ -260,7 +260,7 @@ async def test_listing_a_child_lists_registrations_not_matches():
 
 
 async def test_a_listener_is_told_of_every_change():
-    """The registry tells a listener of its changes, so that they reach the trail."""
+    """Until it stops listening; a second removal is no change."""
     told = []
     registry = HookRegistry()
     stop = registry.listen(lambda change, record: told.append((change, record.name)))
@@ -272,7 +272,7 @@ async def test_a_listener_is_told_of_every_change():
     assert told == [("registered", "hook"), ("unregistered", "hook")]
 
 
-def test_changes_are_logged_in_the_words_of_the_seeds(caplog):
+def test_changes_are_logged(caplog):
     registry = HookRegistry()
     with caplog.at_level(logging.DEBUG):
         registry.register("tool:post", hook, name="my_handler")()
@@ -297,7 +297,7 @@ async def test_moving_changes_the_place_and_nothing_else():
 
 
 async def test_made_up_event_names_do_not_fill_the_memory():
-    """Limits on every field: a module that makes up names is no leak."""
+    """A module may invent names for ever."""
     registry = HookRegistry()
     registry.register("*", hook)
     for number in range(MOST_PLANS + 50):
@@ -305,15 +305,15 @@ async def test_made_up_event_names_do_not_fill_the_memory():
     assert len(registry._plans) <= MOST_PLANS
 
 
-async def test_the_constants_are_the_seeds():
-    """`HookRegistry.CONTEXT_PRE_COMPACT` etc. keep the seeds' values."""
+async def test_the_registry_has_the_constants_that_modules_write():
+    """Modules write them instead of the texts."""
     assert HookRegistry.CONTEXT_PRE_COMPACT == "context:pre-compact"
     assert HookRegistry.ERROR_TOOL == "error:tool"
     assert HookRegistry.TOOL_PRE == "tool:pre"
 
 
 async def test_default_fields_are_replaced_and_the_event_wins():
-    """`{**defaults, **data}`; a second call to `set_default_fields` replaces the first."""
+    """The last call counts, and what the event itself says counts more."""
     registry, seen = HookRegistry(), EventRecorder()
     registry.register(PRE, seen)
     registry.set_default_fields(a=1, b=1)
@@ -325,7 +325,7 @@ async def test_default_fields_are_replaced_and_the_event_wins():
 
 
 class TestChangesDuringAnEmit:
-    """An emit under way finishes on the handlers it started with."""
+    """Who was registered when it began is asked, and nobody else."""
 
     async def test_removing_oneself_the_next_and_adding(self):
         registry, seen = HookRegistry(), EventRecorder()
@@ -344,7 +344,7 @@ class TestChangesDuringAnEmit:
         assert registry.list_handlers() == {PRE: ["new"]}
 
     async def test_a_guard_that_is_removed_still_runs(self):
-        """A guard removed during an emit still runs in it."""
+        """A hook cannot get rid of a guard in time."""
         registry = HookRegistry()
 
         async def remover(event: str, data: Data) -> HookResult:

@@ -185,7 +185,7 @@ PAYLOADS: dict[str, Any] = {
 @pytest.mark.parametrize("guard", [False, True])
 @pytest.mark.parametrize("kind", PAYLOADS)
 async def test_nothing_leaks(kind, guard, caplog):
-    """Later handlers, the caller's dict and the operation see only what `modify` returned."""
+    """What a hook does to its argument stays with it, unless it answers `modify`."""
     registry = HookRegistry()
     saw: list[bool] = []
 
@@ -213,7 +213,7 @@ async def test_nothing_leaks(kind, guard, caplog):
 @pytest.mark.parametrize("louder", ["inject", "modify", "guard modify", "round trip"])
 @pytest.mark.parametrize("kind", PAYLOADS)
 async def test_untouched_values_keep_their_identity(kind, louder):
-    """`emit` returns the caller's own values where no hook changed them."""
+    """Callers may compare with `is`, also after a hook rebuilt the data around them."""
 
     async def round_trip(event: str, data: Data) -> HookResult:
         return HookResult(action="modify", data={**copy_any(data), "x": 1})
@@ -250,7 +250,7 @@ async def test_an_equal_value_of_another_type_is_a_change(before, after):
 
 
 async def test_what_a_hook_keeps_is_not_what_runs():
-    """A hook that keeps a reference and changes it later (T4)."""
+    """Changing it later changes nothing."""
     kept: list[Any] = []
 
     async def keeper(event: str, data: Data) -> HookResult:
@@ -314,7 +314,7 @@ ODD = [math.nan, "\ud800", b"\xff", object(), Rude(), len, Ellipsis, frozenset({
 
 @pytest.mark.parametrize("odd", ODD, ids=[type(one).__name__ for one in ODD])
 async def test_odd_values_pass_unharmed(odd):
-    """NaN, lone surrogates, bytes, arbitrary objects pass through and keep their identity."""
+    """What cannot be compared, encoded or printed comes back as it went in."""
     registry = HookRegistry()
     seen = EventRecorder()
     registry.register(PRE, seen)
@@ -328,7 +328,7 @@ async def test_odd_values_pass_unharmed(odd):
 
 
 async def test_a_million_keys_stay_reasonable():
-    """1,000,000 keys."""
+    """Size costs time, not safety."""
     given = {"keys": {str(number): number for number in range(1_000_000)}}
     registry = HookRegistry()
     registry.register(PRE, EventRecorder())
@@ -434,7 +434,7 @@ def test_what_is_not_the_same():
 
 
 async def test_hooks_that_wait_share_nothing_with_the_caller():
-    """Mutate the caller's dict during the wait (T4)."""
+    """The caller may go on working with its data."""
     registry = HookRegistry()
     started, go = asyncio.Event(), asyncio.Event()
 

@@ -15,7 +15,7 @@ from amplifier_core.models import DEFAULT_APPROVAL_OPTIONS, HookResult, ToolResu
 
 class TestResults:
     def test_the_fields_and_defaults(self):
-        """All 14 fields of the guide's table, plus two that existing modules pass."""
+        """In the order in which they are documented."""
         result = HookResult()
         assert list(HookResult.model_fields) == [
             "action", "data", "reason", "context_injection", "context_injection_role", "ephemeral",
@@ -34,7 +34,7 @@ class TestResults:
          {"user_message_level": "loud"}, {"data": [1]}, {"approval_timeout": "soon"}],
     )  # fmt: skip
     def test_wrong_values_do_not_construct(self, wrong):
-        """`HookResult(action="shout")` is a `ValidationError` at construction."""
+        """A typing error is found where it is made."""
         with pytest.raises(ValueError, match="validation error"):
             HookResult(**wrong)
 

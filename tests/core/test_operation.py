@@ -1,4 +1,4 @@
-"""One event through its hooks: every answer is carried out, in its own hook's name."""
+"""One event through its hooks: every answer is carried out and recorded as that hook's."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def test_nobody_listens():
 
 @pytest.mark.parametrize("hooks", [[], [says()], [modifies(y=1)], [asks()]])
 async def test_the_result_is_a_frozen_copy(hooks):
-    """`execute_with_hooks` returns a frozen copy, and that copy is what runs."""
+    """What the caller changes later is not what runs."""
     harness = Harness(approval=PlainPerson("Allow"))
     for hook in hooks:
         harness.hooks.register(PRE, hook)
@@ -44,7 +44,7 @@ async def test_data_of_any_form(data):
 
 
 async def test_every_answer_has_its_own_hooks_name():
-    """Carries out every answer with its own hook's name (F7)."""
+    """Two hooks that speak at once are shown, stored and recorded apart."""
     harness = Harness()
     for name in ("a", "b"):
         harness.hooks.register(POST, injects(name, user_message=f"{name}!"), name=name)

@@ -1,4 +1,4 @@
-"""What a hook prints is that hook's, and nobody else's."""
+"""Output of hooks: caught, attributed, and kept apart from all other output."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.people import PlainPerson
 
 
 async def test_it_is_shown_as_that_hooks_output(capsys):
-    """Without suppress_output, what a hook printed is shown as that hook's output."""
+    """With its name, and not mixed into the program's own output."""
     harness = Harness()
     harness.hooks.register(PRE, prints("one\ntwo"), name="noisy")
     harness.hooks.register(PRE, returns(None))
@@ -29,7 +29,7 @@ async def test_it_is_shown_as_that_hooks_output(capsys):
 
 
 async def test_suppressed_output_is_hidden_and_kept(capsys):
-    """AbsentPerson hides `user_message`, and the audit trail keeps the text."""
+    """A message to the person still comes through, and the trail knows what was hidden."""
     harness = Harness()
     harness.hooks.register(PRE, prints("noise", suppress_output=True, user_message="hi"), name="n")
     await harness.pre()

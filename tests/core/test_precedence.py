@@ -45,7 +45,7 @@ def test_the_first_of_the_strongest_wins(given_answers: list[Spoken]) -> None:
 
 @given(answers)
 def test_only_a_stop_a_question_or_an_injection_is_left(given_answers: list[Spoken]) -> None:
-    """A chain of changes is `continue` with the final data; only a denial keeps its own."""
+    """Whoever only changed data is heard through the data."""
     folded = fold(given_answers, {"final": True})
     assert folded.action in {"deny", "ask_user", "inject_context", "continue"}
     assert folded.data == (None if folded.action == "deny" else {"final": True})

@@ -42,7 +42,7 @@ def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
 
 @pytest.mark.parametrize("how", ["detected", "named"])
 def test_the_fixtures_find_and_mount_the_module(pytester: pytest.Pytester, how: str) -> None:
-    """Fixtures and auto-detection of modules; option --module-path."""
+    """In the folder itself, or where the option says."""
     package = pytester.mkpydir("amplifier_module_tool_x")
     (package / "__init__.py").write_text(MODULE)
     arguments = ["--module-path", str(package)] if how == "named" else []

@@ -22,7 +22,7 @@ from tests.support.sessions import SessionHarness, calls, plan_for
 
 @pytest.mark.parametrize("missing", ["orchestrator", "context"])
 def test_a_plan_without_loop_or_context_is_refused(missing: str) -> None:
-    """ValueError when session.orchestrator or session.context is missing."""
+    """When it is made, with the line to add."""
     plan = plan_for([])
     del plan["session"][missing]
     with pytest.raises(ValueError, match=f"needs session.{missing}"):
@@ -95,7 +95,7 @@ async def test_two_prompts_at_once_are_processed_one_after_the_other() -> None:
 
 
 async def test_the_approval_system_is_fixed_once_the_session_runs() -> None:
-    """Replacing the approval_system before the start is an application's right, later refused."""
+    """A module cannot answer questions in the person's place."""
     harness = SessionHarness([], approval=None)
     harness.coordinator.approval_system = ScriptedApproval("Allow")
     async with harness:
@@ -255,7 +255,7 @@ async def test_an_ended_session_starts_nothing_again(what: str) -> None:
 
 
 async def test_a_hook_of_the_start_cannot_work_with_a_session_that_is_not_there_yet() -> None:
-    """A session:start hook that calls a tool is a failed hook, not a session that hangs."""
+    """It fails; the session starts all the same, and nothing hangs."""
     harness = SessionHarness([{"text": "fine"}])
 
     async def early(event: str, data: dict[str, Any]) -> None:
@@ -318,7 +318,7 @@ async def test_before_the_start_there_are_no_messages_and_no_injections() -> Non
 
 
 async def test_the_changed_plan_is_used_hooks_and_limits_included(tmp_path: Any) -> None:
-    """`session:start`, modify: the changed plan is used."""
+    """A removed module is silent, an added one speaks, and a new limit holds."""
     added = tmp_path / "added.py"
     added.write_text(
         "from amplifier_core.models import HookResult\n"
@@ -412,7 +412,7 @@ async def test_a_loop_whose_signature_is_a_secret_gets_everything() -> None:
 
 
 async def test_a_hook_may_choose_another_context_and_the_first_messages_move_over() -> None:
-    """session:start, modify: the changed plan is used; what was injected is not lost."""
+    """What was injected before is in the new one."""
     harness = SessionHarness([{"text": "ok"}])
     first = HookResult(action="inject_context", context_injection="know this")
     harness.hooks.register("session:start", EventRecorder(first), name="early", priority=1)

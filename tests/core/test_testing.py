@@ -26,7 +26,7 @@ from amplifier_core.testing import (
 
 
 async def test_a_recorder_hears_answers_and_forgets() -> None:
-    """EventRecorder: record, get_events, clear."""
+    """It is a hook like any other, and can be asked what it heard."""
     registry, heard = HookRegistry(), EventRecorder(HookResult(action="deny", reason="no"))
     registry.register("tool:*", heard.record)
     result = await registry.emit("tool:pre", {"a": 1})
@@ -124,7 +124,7 @@ async def test_waiting_ends_when_it_holds_or_when_time_is_up() -> None:
 
 
 def test_the_package_hands_out_its_names_lazily() -> None:
-    """`__init__` re-exports lazily."""
+    """Each name resolves; a wrong one is said."""
     for name in amplifier_core.__all__:
         assert getattr(amplifier_core, name).__name__ in {name, "SessionCoordinator"}
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):

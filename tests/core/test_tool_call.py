@@ -1,4 +1,4 @@
-"""The one path of a tool call, attacked: what was approved is what runs, or nothing runs."""
+"""The one path of a tool call: what a person approved runs unchanged, or nothing does."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def asking(event: str, data: dict[str, Any]) -> HookResult:
 
 
 async def test_an_unknown_tool_is_a_result_that_names_the_right_ones() -> None:
-    """Unknown tool 'Wirte'; have ['Echo']."""
+    """The model can correct itself."""
     async with SessionHarness(tools=[MockTool("Echo")]) as harness:
         heard = harness.listen()
         result = await harness.session.execute_tool("Wirte", {})
@@ -72,7 +72,7 @@ async def test_a_result_says_by_a_field_that_the_call_was_denied(event: str) -> 
 
 
 async def test_changing_the_callers_dict_while_the_person_thinks_changes_nothing() -> None:
-    """T4: mutate the caller's dict during the wait."""
+    """The call was copied before the question was asked."""
     given = {"file": "harmless"}
 
     def tamper(question: ApprovalQuestion) -> str:
@@ -88,7 +88,7 @@ async def test_changing_the_callers_dict_while_the_person_thinks_changes_nothing
 
 
 async def test_a_hook_that_kept_its_data_cannot_change_it_later() -> None:
-    """T4: a hook that keeps a reference and changes it later."""
+    """It kept a copy."""
     kept: list[dict[str, Any]] = []
 
     async def keeper(event: str, data: dict[str, Any]) -> HookResult:
@@ -111,7 +111,7 @@ async def test_a_hook_that_kept_its_data_cannot_change_it_later() -> None:
 
 
 async def test_the_person_sees_the_final_input_even_if_a_later_hook_changed_it() -> None:
-    """T4: modify after ask. What the person sees is the final input, after every modify."""
+    """The question is put when every hook has spoken."""
     person = ScriptedApproval("Allow")
 
     async def later(event: str, data: dict[str, Any]) -> HookResult:
@@ -144,7 +144,7 @@ async def test_the_approval_system_cannot_change_what_runs_by_touching_the_quest
 
 @pytest.mark.parametrize("change", ["unmount", "replace"])
 async def test_a_tool_that_changed_during_the_wait_does_not_run(change: str) -> None:
-    """T5: unregister the tool; replace it under the same name."""
+    """Gone or replaced, it is not the tool that was approved."""
     other = MockTool("Write")
     async with SessionHarness(tools=[MockTool("Write")]) as harness:
 
@@ -161,7 +161,7 @@ async def test_a_tool_that_changed_during_the_wait_does_not_run(change: str) -> 
 
 
 async def test_a_deny_hook_added_during_the_wait_is_heard() -> None:
-    """T5: add a deny hook while pending."""
+    """The person's yes is no word against it."""
     async with SessionHarness(tools=[MockTool("Write")]) as harness:
 
         def forbid(question: ApprovalQuestion) -> str:
@@ -177,7 +177,7 @@ async def test_a_deny_hook_added_during_the_wait_is_heard() -> None:
 
 
 async def test_edited_input_passes_the_hooks_again_and_is_what_runs() -> None:
-    """Edited input goes through tool:pre once more; an answered gate is not asked again."""
+    """The guards judge what the person wrote, and the gate does not ask twice."""
     edited = ApprovalAnswer("Allow", by="ann", comment="use b", edited_input={"file": "b"})
     person = ScriptedApproval(edited)
     seen: list[Any] = []
@@ -195,7 +195,7 @@ async def test_edited_input_passes_the_hooks_again_and_is_what_runs() -> None:
 
 
 async def test_edited_input_that_a_guard_denies_does_not_run() -> None:
-    """One gate may never ride on another's approval, an edit neither."""
+    """A person who edits cannot write past a guard."""
     person = ScriptedApproval(ApprovalAnswer("Allow", edited_input={"file": "/etc/passwd"}))
 
     async def guard(event: str, data: dict[str, Any]) -> HookResult:
@@ -212,7 +212,7 @@ async def test_edited_input_that_a_guard_denies_does_not_run() -> None:
 
 
 async def test_nothing_gated_runs_when_the_trail_cannot_be_written() -> None:
-    """T27: no durable record, no execution."""
+    """A decision that cannot be recorded is not acted on."""
     async with SessionHarness(
         tools=[MockTool("Write")], approval=ScriptedApproval("Allow")
     ) as harness:
@@ -225,7 +225,7 @@ async def test_nothing_gated_runs_when_the_trail_cannot_be_written() -> None:
 
 
 async def test_the_start_of_a_gated_call_is_durable_before_it_runs() -> None:
-    """Gate and decision records are write-ahead."""
+    """A crash in the middle leaves a record of what had begun."""
     async with SessionHarness(approval=ScriptedApproval("Allow")) as harness:
         durable: list[str] = []
 
@@ -268,7 +268,7 @@ async def test_what_a_tool_prints_is_never_taken_for_a_hooks_output(
 
 
 async def test_a_cancelled_call_is_recorded_and_leaves_nothing_behind() -> None:
-    """T26: cancelling a waiting agent frees the waiter and leaves no task."""
+    """Neither a task nor a tool that counts as running."""
 
     class Sleeps(MockTool):
         async def execute(self, input: dict[str, Any]) -> ToolResult:
@@ -313,7 +313,7 @@ async def test_a_plain_function_may_be_a_tool_and_its_own_fields_are_not_lost(
 
 
 async def test_a_tool_that_cancels_itself_has_failed() -> None:
-    """A CancelledError that nobody asked for does not end the turn."""
+    """The turn goes on with an error for the agent."""
 
     class Sulking(MockTool):
         async def execute(self, input: dict[str, Any]) -> ToolResult:
@@ -377,7 +377,7 @@ class Tampering(SessionCoordinator):
 
 
 async def test_an_input_that_differs_from_what_was_approved_does_not_run() -> None:
-    """T4: digest recomputed at dispatch; mismatch is deny, and on record."""
+    """The last comparison before the call finds it, and it is on record."""
     from amplifier_core.testing import MemoryAudit, ScriptedApproval
     from amplifier_core.tool_call import call_tool
 

@@ -120,7 +120,7 @@ async def test_a_sink_that_breaks_breaks_nothing(caplog):
     [("deny", "what needs approval is denied"), ("warn", "the session goes on unrecorded")],
 )
 async def test_the_person_is_told_once_that_the_trail_failed(on_failure, then, hooked):
-    """A failing disk: gated operations are denied (or warned of), the session is told."""
+    """With what it means for the session, as the settings say."""
     audit = MemoryAudit(on_failure=on_failure)
     harness = Harness(audit=audit)
     if hooked:

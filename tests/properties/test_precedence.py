@@ -157,7 +157,7 @@ def check(specs: list[Spec], given_data: dict[str, Any], result: HookResult) -> 
 @example([Spec(1, "inject", 0, False, True, False), Spec(2, "ask", 1, True, False, True)])
 @example([Spec(1, "remove all", 0, False, True, False), Spec(2, "raise", 1, True, False, False)])
 async def test_emit_follows_the_rules(specs: list[Spec]):
-    """deny > ask_user > inject_context > modify > continue, whatever the priorities."""
+    """The stronger action wins, whatever the priorities; a denial ends the chain."""
     ran: list[int] = []
     registry = HookRegistry()
     registry_of(specs, ran, registry)
@@ -169,7 +169,7 @@ async def test_emit_follows_the_rules(specs: list[Spec]):
 
 @given(hook_sets, st.randoms())
 async def test_a_parent_and_its_child_are_one_order(specs: list[Spec], random: Any):
-    """The parent's handlers run too, live, merged in one priority order."""
+    """Hooks of both run as if one registry had them."""
     ran: list[int] = []
     parent = HookRegistry()
     child = HookRegistry(parent=parent)
@@ -182,7 +182,7 @@ async def test_a_parent_and_its_child_are_one_order(specs: list[Spec], random: A
 
 @given(hook_sets)
 async def test_a_dispatch_keeps_every_answer(specs: list[Spec]):
-    """Behind emit() a full dispatch keeps every hook's answer with its name and error."""
+    """No answer is lost behind the folded one, and each has its hook's name."""
     ran: list[int] = []
     registry = HookRegistry()
     registry_of(specs, ran, registry)

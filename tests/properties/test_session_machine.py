@@ -157,7 +157,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule()
     def cancelled_call(self) -> None:
-        """Cancelling a waiting agent leaves nothing behind."""
+        """An agent that stops waiting leaves no task and no half answer."""
         self.person.choice = None
         self.ran.clear()
 

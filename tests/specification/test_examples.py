@@ -8,7 +8,7 @@ import pytest
 
 from amplifier_core.hooks import HookRegistry
 from tests.docs.blocks import Block, markdown_blocks, plain_text_blocks
-from tests.docs.preamble import preamble
+from tests.specification.preamble import preamble
 
 SEEDS = Path(__file__).parents[3] / "shared" / "seeds"
 

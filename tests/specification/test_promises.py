@@ -15,7 +15,7 @@ import pytest
 from amplifier_core import events
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
-from tests.docs.preamble import KeywordLogger, preamble
+from tests.specification.preamble import KeywordLogger, preamble
 from tests.specification.test_examples import BLOCKS, CANNOT_RUN, SEEDS
 
 Data = dict[str, Any]

@@ -16,7 +16,7 @@ from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
 from amplifier_core.session import AmplifierSession
 from tests.docs.blocks import Block
-from tests.docs.preamble import preamble
+from tests.specification.preamble import preamble
 from tests.specification.test_examples import BLOCKS
 
 

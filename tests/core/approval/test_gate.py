@@ -37,7 +37,7 @@ async def test_the_hook_is_warned_about(caplog):
     ids=lambda answer: repr(answer)[:20],
 )  # fmt: skip
 async def test_everything_else_is_a_deny(answer):
-    """None, "", "deny", a space, Cyrillic А, True, 1, a list, 1 MB, one not offered (T9)."""
+    """Only an offered option that says yes is one: no look-alike, no truthy value, no long text."""
     for default in ("deny", "allow"):
         harness = Harness(approval=PlainPerson(answer))
         harness.hooks.register(PRE, asks(approval_default=default))
@@ -48,7 +48,7 @@ async def test_everything_else_is_a_deny(answer):
 
 @pytest.mark.parametrize("option", ["No", "deny", "Reject", "Abbrechen"])
 async def test_other_labels_are_no_consent(option):
-    """Every other label, "No", "deny", "Reject", would be treated as consent (F6)."""
+    """An option that does not say yes refuses, whatever the hook called it."""
     harness = Harness(approval=PlainPerson(option))
     harness.hooks.register(PRE, asks(approval_options=["Yes", option]))
     assert (await harness.pre()).action == "deny"
@@ -63,7 +63,7 @@ async def test_yes_and_no_can_allow():
 
 class TestNobodyDecides:
     async def test_without_an_approval_system_it_is_denied(self):
-        """With no approval system at all: deny, whatever the default."""
+        """Where nobody can be asked, a default of allow does not count."""
         harness = Harness(approval=None)
         harness.hooks.register(PRE, asks(approval_default="allow"))
         result = await harness.pre()
@@ -81,7 +81,7 @@ class TestNobodyDecides:
         ids=lambda failure: type(failure).__name__,
     )
     async def test_the_default_holds_on_timeout_and_error(self, failure, default, action):
-        """`approval_default` applies on timeout and on error (F8)."""
+        """A front end that fails or gives up leaves the decision to the hook's default."""
         harness = Harness(approval=PlainPerson(failure))
         harness.hooks.register(PRE, asks(approval_default=default))
         assert (await harness.pre(x=1)).action == action
@@ -96,7 +96,7 @@ class TestNobodyDecides:
     @pytest.mark.parametrize("default", ["deny", "allow"])
     @pytest.mark.parametrize("seconds", [0, 0.02])
     async def test_the_kernel_keeps_the_time(self, seconds, default):
-        """The kernel itself enforces `approval_timeout`."""
+        """A front end that never returns cannot hang the session."""
         harness = Harness(approval=AbsentPerson())
         harness.hooks.register(PRE, asks(approval_timeout=seconds, approval_default=default))
         result = await harness.pre()
@@ -108,7 +108,7 @@ class TestNobodyDecides:
 
     @pytest.mark.parametrize("seconds", [-1.0, math.nan, -math.inf])
     async def test_a_time_that_is_none_is_denied(self, seconds):
-        """approval_timeout 0, negative, NaN, infinity, 10^12 (T10)."""
+        """Less than no time, or a time that is no number: nobody is asked."""
         person = PlainPerson("Allow")
         harness = Harness(approval=person)
         harness.hooks.register(PRE, asks(approval_timeout=seconds, approval_default="allow"))
@@ -128,7 +128,7 @@ class TestNobodyDecides:
         assert (await harness.pre()).action == "continue"
 
     async def test_a_late_yes_is_no_yes(self):
-        """Process suspended over the deadline: the answer came too late."""
+        """The machine may have slept over the deadline: what comes after it does not count."""
 
         class Blocks:
             async def request_approval(self, *question: Any) -> str:
@@ -161,7 +161,7 @@ class TestNobodyDecides:
 
 
 class TestTheCache:
-    """Cached for this session under the hook's registration, the tool and the prompt."""
+    """An answer for always holds for one registration, one tool and one prompt of one session."""
 
     options = {"approval_options": ["Allow once", "Allow always", "Deny", "Deny always"]}
 
@@ -176,7 +176,7 @@ class TestTheCache:
         assert len(harness.bodies("approval_cache_hit")) == 2
 
     async def test_a_refusal_for_always_too(self):
-        """Any option ending in "always" is cached, refusals too."""
+        """No for always is remembered as yes for always is."""
         person = PlainPerson("Deny always")
         harness = Harness(approval=person)
         harness.hooks.register(PRE, asks("w?", **self.options))
@@ -193,7 +193,7 @@ class TestTheCache:
         assert len(person.asked) == 2
 
     async def test_the_scope(self):
-        """Same hook name registered twice; another tool; another prompt; separators (T8)."""
+        """Another registration, tool or prompt is another question, however alike they read."""
         person = PlainPerson("Allow always")
         harness = Harness(approval=person)
         undo = harness.hooks.register(PRE, asks("a:b?", **self.options), name="hook")
@@ -211,7 +211,7 @@ class TestTheCache:
         assert len(person.asked) == 5
 
     async def test_another_tool_under_the_same_name(self):
-        """Tool replaced (T8)."""
+        """A name is not a tool: its replacement was never allowed."""
         person = PlainPerson("Allow always")
         harness = Harness(approval=person)
         harness.hooks.register(PRE, asks("w?", **self.options))
@@ -221,7 +221,7 @@ class TestTheCache:
         assert len(person.asked) == 2
 
     async def test_a_new_session_and_a_sub_agent_ask_again(self):
-        """Not inherited by sub-agents."""
+        """What was allowed here was not allowed there."""
         person = PlainPerson("Allow always")
         harness = Harness(approval=person)
         harness.hooks.register(PRE, asks("w?", **self.options))
@@ -231,7 +231,7 @@ class TestTheCache:
         assert len(person.asked) == 2
 
     async def test_it_is_cleared_at_the_end(self):
-        """Cleared at session end."""
+        """A session that ended remembers no answer."""
         person = PlainPerson("Allow always")
         harness = Harness(approval=person)
         harness.hooks.register(PRE, asks("w?", **self.options))
@@ -242,7 +242,7 @@ class TestTheCache:
         assert harness.bodies("approval_cache_cleared") == [{"answers": 1}]
 
     async def test_deny_hooks_come_first(self):
-        """Never consulted before the deny hooks ran."""
+        """A remembered yes does not outvote a hook that denies."""
         harness = Harness(approval=PlainPerson("Allow always"))
         harness.hooks.register(PRE, asks("w?", **self.options), priority=0)
         await harness.pre()

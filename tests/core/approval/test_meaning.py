@@ -95,7 +95,7 @@ def test_no(option):
 
 
 def test_unclear_options_are_found():
-    """An option of neither kind is warned about when it asks."""
+    """Neither yes nor no: the author of the hook should hear of it."""
     assert find_unclear_options(["Allow", "Deny", "Maybe", "Never", "Later"]) == [
         "Maybe",
         "Later",

@@ -1,4 +1,4 @@
-"""Approval gates: what counts as yes, who is asked, what runs in the end."""
+"""The way of one operation through all of its gates."""
 
 # Wrong values are handed in on purpose.
 # mypy: disable-error-code="arg-type"
@@ -28,7 +28,7 @@ from tests.support.sessions import SessionHarness
 class TestWhoIsAsked:
     @pytest.mark.parametrize("order", list(itertools.permutations(range(4))))
     async def test_all_gates_whatever_the_order(self, order):
-        """All permutations of two asks, one deny, one modify (T3)."""
+        """A denial among them wins in every order, and nobody is bothered."""
         hooks = [asks("one?"), asks("two?"), says("deny", reason="never"), modifies(x=1)]
         person = PlainPerson("Allow")
         harness = Harness(approval=person)
@@ -40,7 +40,7 @@ class TestWhoIsAsked:
 
     @pytest.mark.parametrize("answers", list(itertools.product(["Allow", "Deny"], repeat=3)))
     async def test_every_gate_must_allow(self, answers):
-        """One gate may never ride on another's approval (F1)."""
+        """A yes to one hook's question is no answer to another's; the first no ends it."""
         person = PlainPerson(*answers)
         harness = Harness(approval=person)
         for number in (2, 1, 3):
@@ -51,7 +51,7 @@ class TestWhoIsAsked:
         assert result.action == ("deny" if "Deny" in answers else "continue")
 
     async def test_the_reason_names_hook_and_prompt(self):
-        """`Operation denied by HOOK: REASON`."""
+        """The agent reads who refused and what was asked."""
         harness = Harness(approval=PlainPerson("Deny"))
         harness.hooks.register(PRE, asks("Delete it?"), name="guard")
         outcome = await harness.judge(PRE, tool_name="Write", tool_input={})
@@ -59,7 +59,7 @@ class TestWhoIsAsked:
         assert Outcome(False).denial == "Operation denied by a hook: no reason given"
 
     async def test_injections_and_messages_are_not_lost(self):
-        """Once allowed, the injections are applied; user messages are shown in any case (F4)."""
+        """What other hooks said beside the question is carried out after it is allowed."""
         harness = Harness(approval=PlainPerson("Allow"))
         harness.hooks.register(PRE, injects("found", user_message="look"), name="scanner")
         harness.hooks.register(PRE, asks("go?", user_message="asking"), name="guard")
@@ -71,7 +71,7 @@ class TestWhoIsAsked:
         ]
 
     async def test_events_are_told_in_order(self):
-        """`approval:required`, then granted or denied; plus `user:notification`."""
+        """Observers hear of the question, of the notification, and of the decision."""
         for answer, outcome in (("Allow", "approval:granted"), ("Deny", "approval:denied")):
             harness, seen = Harness(approval=PlainPerson(answer)), EventRecorder()
             harness.hooks.register("approval:*", seen)
@@ -96,7 +96,7 @@ class TestWhoIsAsked:
 
 class TestWhatWasApprovedIsWhatRuns:
     async def test_nothing_that_happens_while_waiting_reaches_it(self):
-        """Mutate the caller's dict during the wait; the question itself; a kept reference."""
+        """Neither the caller, nor the front end, nor a hook that kept its data changes the call."""
         given: Data = {"tool_name": "Write", "tool_input": {"path": "/safe", "rows": [1]}}
         kept: list[Data] = []
 
@@ -119,7 +119,7 @@ class TestWhatWasApprovedIsWhatRuns:
         assert result.digest == digest_operation(PRE, result.data)
 
     async def test_a_deny_hook_that_comes_while_waiting(self):
-        """Add a deny hook while pending (T5)."""
+        """A guard that was added before the person answered is heard."""
 
         async def adding(question) -> str:
             harness.hooks.register(PRE, says("deny", reason="new policy"))
@@ -159,7 +159,7 @@ class TestWhatWasApprovedIsWhatRuns:
 
     @pytest.mark.parametrize("change", ["deny", "prompt", "raise", "cancel"])
     async def test_an_asking_guard_is_heard_again(self, change, capsys):
-        """Rewrite script.sh while pending; swap a symlink target while pending (T4)."""
+        """A file that was changed while the person read about it is judged again."""
         world = {"script": "ls"}
 
         async def guard(event: str, data: Data) -> HookResult:
@@ -208,7 +208,7 @@ class TestRicherAnswers:
         assert (await harness.pre()).reason == "User denied: one? (use staging)"
 
     async def test_edited_input_goes_through_the_hooks_once_more(self):
-        """A gate already answered in this call is not asked again unless its prompt changed."""
+        """An edit is a new call to the guards; a gate asks again only if its words changed."""
 
         async def guard(event: str, data: Data) -> HookResult:
             path = data["tool_input"]["path"]
@@ -234,7 +234,7 @@ class TestRicherAnswers:
 
     @pytest.mark.parametrize("option", ["Allow", "Allow always"])
     async def test_what_was_edited_away_does_not_come_back(self, option):
-        """What was approved is what runs, also when the hooks change after an edit."""
+        """Hooks that change after an edit judge the edited call, not the first one."""
         options = ["Allow", "Allow always", "Deny"]
 
         async def and_the_hooks_change(question: Any) -> Any:
@@ -258,7 +258,7 @@ class TestRicherAnswers:
 
     @pytest.mark.parametrize("option", ["Allow", "Deny"])
     async def test_odd_names_and_comments_crash_nothing(self, option):
-        """An approval system that returns nonsense never crashes the session."""
+        """A front end may fill in anything."""
         harness = Harness(approval=ScriptedApproval(ApprovalAnswer(option, by=object(), comment=5)))
         harness.hooks.register(PRE, asks())
         result = await harness.pre()
@@ -278,7 +278,7 @@ class TestRicherAnswers:
 
 
 class TestCancelling:
-    """Cancelling a waiting agent marks the approval cancelled, frees the waiter (T26)."""
+    """An agent that stops waiting leaves a record, no task and no waiter."""
 
     async def test_during_the_wait(self):
         never = AbsentPerson()
@@ -333,7 +333,7 @@ class TestCancelling:
 
 class TestApprovalInsideApproval:
     async def test_the_same_question_is_not_asked_twice_in_one_stack(self):
-        """The same approval is not asked twice within one stack (T24)."""
+        """A gate that leads to itself while it waits does not ask again."""
         person = PlainPerson("Allow")
         harness = Harness(approval=person)
         inner: list[HookResult] = []
@@ -369,7 +369,7 @@ class TestApprovalInsideApproval:
 class TestTheTrail:
     @pytest.mark.parametrize("when", ["before", "while asking"])
     async def test_no_durable_record_no_execution(self, when):
-        """A failing disk: gated operations are denied."""
+        """Without a trail nothing that needs approval runs."""
         audit = MemoryAudit()
 
         async def failing(question) -> str:
@@ -404,7 +404,7 @@ class TestTheTrail:
 
 
 async def test_the_approval_system_is_fixed_once_the_session_started():
-    """Replacing it before the session starts is an application's right, after it is refused."""
+    """An application chooses it; what is mounted later cannot put itself in its place."""
     harness = Harness(approval=None)
     harness.coordinator.approval_system = PlainPerson("Deny")
     harness.coordinator.seal()
@@ -435,7 +435,7 @@ def test_the_operation_is_digested_not_its_time():
 
 
 async def test_an_approval_that_nobody_waits_for_any_more_is_forgotten() -> None:
-    """T26: cancelling a waiting agent frees the waiter and leaves no task."""
+    """A hundred agents stop waiting: no question and no task is left."""
     before = len(asyncio.all_tasks())
 
     class Endless(ScriptedApproval):

@@ -16,7 +16,7 @@ def test_protocols_of_approval():
 
 
 async def test_the_prompt_goes_verbatim():
-    """`request_approval(prompt, options, timeout, default)` gets the hook's prompt verbatim."""
+    """Control characters included: to show them safely is the front end's work."""
     person = PlainPerson("Allow")
     harness = Harness(approval=person)
     fields = {"approval_options": ["Allow", "Deny"], "approval_timeout": 7.5}
@@ -34,7 +34,7 @@ async def test_a_question_without_a_prompt_has_one():
 
 
 async def test_the_person_sees_the_final_call():
-    """The final tool name and input, after every `modify` (T4: modify after ask)."""
+    """Also what a hook changed that runs after the one that asked."""
     reader = ScriptedApproval("Allow")
     harness = Harness(approval=reader)
     harness.hooks.register(PRE, asks("w?", reason="because"), priority=0, name="guard")

@@ -20,7 +20,7 @@ async def post(harness: Harness) -> HookResult:
 
 
 async def test_provenance():
-    """Source, hook, event, timestamp on every message."""
+    """Each message says where it comes from, and the trail how large it was."""
     harness = Harness()
     harness.hooks.register(POST, injects("found", context_injection_role="user"), name="linter")
     await post(harness)
@@ -34,7 +34,7 @@ async def test_provenance():
 
 
 async def test_several_of_one_event_are_one_message_per_role():
-    """`Hook feedback:` and then per hook `From NAME (N bytes):` and its text."""
+    """Each text stands below the name of its hook and its size."""
     harness = Harness()
     harness.hooks.register(POST, injects("née"), name="linter")
     harness.hooks.register(POST, injects("typed"), name="types")
@@ -98,7 +98,7 @@ async def test_a_stranger_may_say_who_spoke():
 )
 @pytest.mark.parametrize("end", ["", "\n", "\r", "\u2028", "\x85", "\x0b"])
 def test_no_hook_can_speak_in_anothers_name(line, end):
-    """A line of that shape inside an injected text is indented (T20)."""
+    """A line that looks like a frame is moved in, however it is disguised."""
     assert indent_forged_frames(f"start{end}{line}\nallowed") == (
         f"start{end}    {line}\nallowed" if end else f"start{line}\nallowed"
     )

@@ -40,7 +40,7 @@ class Counting:
 
 
 async def test_the_providers_count_is_used_for_budget_and_context() -> None:
-    """A token is 4 characters unless the provider can count."""
+    """A model that can count is asked; otherwise four characters are a token."""
     async with SessionHarness([]) as harness:
         harness.coordinator.mount_points["providers"].clear()
         await harness.coordinator.mount("providers", Counting())
@@ -97,7 +97,7 @@ def test_the_names_and_defaults():
     ],
 )
 async def test_bytes_of_utf8_are_counted(text, fits):
-    """10,240 and 10,241 bytes, multi-byte at the boundary (F10, T20)."""
+    """One byte over the limit is too much, in letters of any width."""
     harness = Harness()
     harness.hooks.register(POST, injects(text), name="big")
     await post(harness)
@@ -110,7 +110,7 @@ async def test_bytes_of_utf8_are_counted(text, fits):
 
 
 async def test_the_check_is_at_the_call():
-    """Checks at the call (the architecture's test does not await it)."""
+    """Too large is known before anything is awaited."""
     session = SessionCoordinator()
     with pytest.raises(ValueError, match="exceeds") as caught:
         session.handle_context_injection(HookResult(context_injection="x" * 10_241))
@@ -128,7 +128,7 @@ async def test_the_check_is_at_the_call():
     ],
 )
 def test_wrong_limits_are_refused(key, value):
-    """Negative budget (T20): the message names key and value."""
+    """The message names the setting and what stands there."""
     with pytest.raises(ValueError, match=f"{key} must be .* got {value!r}"):
         SessionCoordinator(config={"session": {key: value}})
 
@@ -142,7 +142,7 @@ async def test_none_is_unlimited():
 
 
 async def test_a_thousand_injections_in_a_turn():
-    """Dropped with a logged, audited warning; the budget is whole again in the next turn."""
+    """What is over the budget is dropped and recorded; the next turn has its own."""
     harness = Harness(injection_budget_per_turn=100)
     harness.hooks.register(POST, injects("x" * 40))
     for _ in range(1000):
@@ -156,7 +156,7 @@ async def test_a_thousand_injections_in_a_turn():
 
 
 async def test_the_soft_limit_warns_and_injects(caplog):
-    """`session.injection_over_budget: "warn"`: warn and inject all the same."""
+    """A session may choose to be told instead of protected."""
     harness = Harness(injection_budget_per_turn=10, injection_over_budget="warn")
     harness.hooks.register(POST, injects("x" * 400))
     await post(harness)

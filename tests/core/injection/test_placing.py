@@ -35,7 +35,7 @@ class TestPlacement:
         assert harness.texts == ["now"]
 
     async def test_parked_behind_the_results(self):
-        """No injected message ever stands between a tool call and its result."""
+        """Between a call and its result a provider accepts nothing."""
         harness = Harness()
         harness.hooks.register(POST, injects("after"))
         async with harness.coordinator.tool_calls():
@@ -73,7 +73,7 @@ class TestPlacement:
         assert harness.texts == ["hi"]
 
     async def test_hooks_of_the_request_itself_are_part_of_it(self):
-        """`provider:request`: seen in this request."""
+        """What they inject is in the request they were asked about."""
         harness = Harness()
         await harness.context.add_message("user", "hi")
         harness.hooks.register(REQUEST, injects("date", ephemeral=True))
@@ -140,7 +140,7 @@ class TestPlacement:
         assert (level, source) == ("error", "hook:late")
 
     async def test_what_is_never_stored_can_be_reviewed(self):
-        """User can review injections (debug mode)."""
+        """With `debug` the person sees what the agent was told in passing."""
         harness = Harness(debug=True)
         harness.hooks.register(POST, injects("now", ephemeral=True), name="todo")
         await post(harness)
@@ -212,7 +212,7 @@ class Futures(Dicts):
 
 @pytest.mark.parametrize("kind", [Dicts, AsyncDicts, AsyncRoles, Bare, Secretive, Futures])
 async def test_contexts_of_either_form(kind):
-    """The coordinator serves contexts that have either form, sync or async."""
+    """A role and a text, or one dict; plain or async; even a method without a signature."""
     context = kind()
     harness = Harness(context=context)
     harness.hooks.register(POST, injects("found"))
@@ -253,7 +253,7 @@ class Cancelling(Dicts):
 
 @pytest.mark.parametrize("kind", [Raising, Hanging, Nonsense, Cancelling])
 async def test_a_context_that_fails_never_crashes_the_session(kind, monkeypatch):
-    """Injecting fails: logged and audited; the hook's `user_message` is shown at level error."""
+    """The person is told, the trail too, and the agent goes on."""
     monkeypatch.setattr(injector, "PATIENCE", 0.01)
     harness = Harness(context=kind())
     harness.hooks.register(POST, injects("x", user_message="look"), name="linter")

@@ -114,7 +114,7 @@ async def test_it_is_called_until_it_works() -> None:
 
 @pytest.mark.parametrize("retries", [0, 1, 3])
 async def test_the_last_error_is_raised(retries: int) -> None:
-    """After the first call there are as many more as the settings allow."""
+    """The number of retries does not count the first call."""
     errors = [RateLimitError(str(number)) for number in range(9)]
     flaky = Flaky(*errors)
     config = RetryConfig(max_retries=retries, initial_delay=0.0)
@@ -165,7 +165,7 @@ async def test_an_error_may_say_for_itself_that_it_will_pass() -> None:
     ],
 )
 def test_a_status_code_names_the_class(status: int | None, kind: type[LLMError]) -> None:
-    """Words that say nothing leave it to the code."""
+    """Where the words are of no help."""
     assert classify_error_message("hm", status_code=status, provider="p") is kind
 
 

@@ -35,7 +35,7 @@ UNMOUNTED = GOOD_HOOKS.replace("return coordinator", "coordinator")
 async def test_each_broken_promise_is_named(
     tmp_path: Path, text: str, check: str, message: str
 ) -> None:
-    """What is wrong, and what would do."""
+    """With the cause, so that the author can mend it."""
     result = await ModuleValidator().validate(write_module(tmp_path, text))
     assert check in [one.name for one in result.errors]
     assert message in result.summary()

@@ -1,7 +1,7 @@
-"""What the examples of the seeds take for granted, stated in one place.
+"""What the specification's examples take for granted, stated in one place.
 
-The seeds show hooks, not the program around them: they use a `registry`, a logger that takes
-keywords, and helper functions that the reader would have. All of it is here and nothing else is.
+They show hooks, not the program around them: there is a `registry`, a logger that takes keywords,
+and helper functions that the reader would have. All of it is here and nothing else is.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Issue:
 
 
 class Conversation:
-    """The context manager of the architecture document."""
+    """A context that takes role and content."""
 
     def __init__(self) -> None:
         self.messages: list[dict[str, Any]] = []
@@ -65,7 +65,7 @@ class Conversation:
 
 
 class Screen:
-    """The display system of the architecture document."""
+    """A display whose source is optional."""
 
     def __init__(self) -> None:
         self.shown: list[tuple[str, str, str | None]] = []
@@ -75,7 +75,7 @@ class Screen:
 
 
 class Nobody:
-    """An approval system in a house where nobody is at home."""
+    """An approval system behind which nobody is."""
 
     async def request_approval(self, *_: Any, **__: Any) -> str:
         raise ApprovalTimeout("nobody decided")
@@ -97,7 +97,7 @@ HOOKS_NAMED_ONLY = (
 def preamble() -> dict[str, Any]:
     """A fresh namespace for one example."""
     return {
-        "__name__": "seed",
+        "__name__": "example",
         **_imports(),
         **_program(),
         **_helpers(),
