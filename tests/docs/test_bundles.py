@@ -1,4 +1,4 @@
-"""The examples in the pages are bundles; those of modules are tested with their options."""
+"""The YAML examples in the pages are valid bundles; test_module_pages has those of modules."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BLOCKS = [
     ("page", "text"), BLOCKS, ids=[f"{p}-{n}" for n, (p, _) in enumerate(BLOCKS)]
 )
 def test_a_yaml_example_is_a_valid_bundle(page: str, text: str, tmp_path: Path) -> None:
-    """A config example in YAML that is valid."""
+    """Whoever copies it gets a bundle that loads."""
     path = tmp_path / "amplifier.yaml"
     path.write_text(text)
     env = dict.fromkeys(re.findall(r"\$\{(\w+)", text), "value")
