@@ -19,7 +19,7 @@ from amplifier_core.testing import RecordingDisplay, ScriptedApproval, wait_for
 from amplifier_foundation.bundles import load_bundle
 from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.assembly import open_session
-from tests.foundation.hooks.otlp_collector import collector
+from tests.foundation.hooks.otel.collector import collector
 from tests.support.http_server import receiver
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -51,6 +52,12 @@ def match_glob(path: Path, patterns: Iterable[str]) -> str | None:
         if any(_match_parts(parts, glob) for glob in _compile(pattern, home)):
             return pattern
     return None
+
+
+def escape_glob(path: str) -> str:
+    """A pattern that covers the path, whatever signs are in its name."""
+    # A brace cannot be written as a class; any character in its place guards more, not less.
+    return re.sub(r"[*?[]", r"[\g<0>]", path).replace("{", "?")
 
 
 def _fold(text: str) -> str:

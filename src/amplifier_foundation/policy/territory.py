@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from amplifier_core.utils.nested import iterate_parts
-from amplifier_foundation.policy.paths import match_glob, resolve
+from amplifier_foundation.policy.paths import escape_glob, match_glob, resolve
 
 _MAX_PARTS = 100_000
 
@@ -48,7 +48,11 @@ class Territory:
         for pattern in self._patterns:
             head, tail = _split_literal_head(pattern)
             real = Path(head or "/").resolve()
-            if head and real != Path(head) and match_glob(path, [f"{real}/{tail}"]):
+            if (
+                head
+                and real != Path(head)
+                and match_glob(path, [f"{escape_glob(str(real))}/{tail}"])
+            ):
                 return pattern
         return None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,11 +12,6 @@ from amplifier_foundation.hooks.datetime import Config, CurrentTime, mount
 from tests.support.harness import Harness
 
 NOON = datetime.datetime(2026, 11, 15, 12, 0, tzinfo=datetime.UTC)
-
-
-@pytest.fixture
-def harness(tmp_path: Path) -> Harness:
-    return Harness(tmp_path)
 
 
 async def test_a_prompt_comes_with_the_time(harness: Harness) -> None:

@@ -25,11 +25,6 @@ from tests.support.harness import Harness
 BAD = "import os\nimport sys\n"
 
 
-@pytest.fixture
-def harness(tmp_path: Path) -> Harness:
-    return Harness(tmp_path)
-
-
 async def edit(
     harness: Harness, path: Path | str, text: str | None = None, **more: Any
 ) -> HookResult:

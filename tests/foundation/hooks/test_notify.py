@@ -18,11 +18,6 @@ from tests.support.harness import Harness
 from tests.support.http_server import receiver
 
 
-@pytest.fixture
-def harness(tmp_path: Path) -> Harness:
-    return Harness(tmp_path)
-
-
 def webhook(url: str, **more: Any) -> dict[str, Any]:
     return {"desktop": False, "webhooks": [{"url": url, "retry_delay": 0.01, **more}]}
 

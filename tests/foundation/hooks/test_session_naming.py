@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 import unicodedata
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,11 +21,6 @@ from amplifier_foundation.hooks.session_naming import (
     shorten_prompt,
 )
 from tests.support.harness import Harness
-
-
-@pytest.fixture
-def harness(tmp_path: Path) -> Harness:
-    return Harness(tmp_path)
 
 
 async def turn(harness: Harness, prompt: str, **more: Any) -> None:

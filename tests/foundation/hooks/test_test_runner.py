@@ -19,11 +19,6 @@ from amplifier_foundation.machine.process import CommandOutcome
 from tests.support.harness import Harness
 
 
-@pytest.fixture
-def harness(tmp_path: Path) -> Harness:
-    return Harness(tmp_path)
-
-
 async def edit(harness: Harness, path: str = "app.py") -> None:
     await harness.emit("tool:post", tool_name="Edit", tool_input={"file_path": path}, success=True)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,18 +16,12 @@ from amplifier_foundation.hooks.todo_display import (
     read_todos,
     select_items,
 )
-from tests.support.harness import Harness
 
 LIST = [
     {"content": "Read the code", "status": "completed", "activeForm": "Reading the code"},
     {"content": "Fix the bug", "status": "in_progress", "activeForm": "Fixing the bug"},
     {"content": "Run the tests", "status": "pending", "activeForm": "Running the tests"},
 ]
-
-
-@pytest.fixture
-def harness(tmp_path: Path) -> Any:
-    return Harness(tmp_path)
 
 
 async def test_the_agent_sees_the_list_and_it_is_never_stored(harness: Any) -> None:

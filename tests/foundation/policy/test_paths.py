@@ -1,4 +1,4 @@
-"""Real paths, compared by component (T6)."""
+"""Real paths, compared by component."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_foundation.policy.paths import is_within, match_glob, resolve
+from amplifier_foundation.policy.paths import escape_glob, is_within, match_glob, resolve
 
 
 @pytest.mark.parametrize(
@@ -124,6 +124,32 @@ def test_within_sees_through_links(tmp_path):
         ("/a/e", "a/**/e", True),
         ("/a/b/c", "a/?/c", True),
         ("/anything", "**", True),
+        ("/a/**/b", "a/[*][*]/b", True),
+        ("/a/xx/b", "a/[*][*]/b", False),
+        ("/a/.hidden/x", "a/*/x", True),
+        ("/a/.hidden/.x", "a/**/.x", True),
+        ("/a/b/c", "a/**/**/c", True),
+        ("/a/c", "a/**/**/c", True),
+        ("/a/b/c/b/d", "**/b/d", True),
+        ("/a/b", "a/**/b/**", True),
+        ("/a/b/x", "a/b", False),
+        ("/x", "x/**/y", False),
+        ("/a/x^", "x[!a^]", False),
+        ("/a/xb", "x[^a]", True),
+        ("/a/x]", "x[!]]", False),
+        ("/a/xz", "x[z-a]", False),
+        ("/a/x-", "x[--.]", True),
+        ("/a/X5", "x[0-9]", True),
+        ("/a/xÄ", "x[ä]", True),
+        ("/a/b.c", "b?c", True),
+        ("/a/bc", "b?c", False),
+        ("/a/b,c", "{b,c}", False),
+        ("/a/b}", "b}", True),
+        ("/a/", "{,a}", True),
+        ("/a/bb", "{b,c}{b,c}", True),
+        ("/a/x/y", "{x/y,z}", True),
+        ("/a/./b", "a/./b", True),
+        ("/a/ b", " b", True),
     ],
 )
 def test_globs(path, pattern, expected):
@@ -160,15 +186,18 @@ def test_the_first_matching_pattern_is_named():
 
 @pytest.mark.parametrize("pattern", ["", " ", "{" + ",".join("ab" * 3000) + "}", "{a,b}" * 64])
 def test_a_pattern_that_means_nothing_is_refused(pattern):
-    """Empty and endless patterns are errors, not silence."""
+    """Empty and endless patterns are errors: a guard must not seem to guard."""
     with pytest.raises(ValueError, match="pattern"):
         match_glob(Path("/a"), [pattern])
 
 
 def test_no_pattern_is_exponential():
-    """A pattern of many stars is slow nowhere."""
+    """A pattern of many stars, braces or brackets is slow nowhere."""
     assert match_glob(Path("/" + "a" * 200), ["*a" * 60 + "b"]) is None
     assert match_glob(Path("/a" * 200), ["**/a/" * 60 + "b"]) is None
+    assert match_glob(Path("/a"), ["{" * 3000 + "a"]) is None
+    assert match_glob(Path("/a"), ["[" * 20_000 + "a"]) is None
+    assert match_glob(Path("/a"), ["[a-z" * 5_000]) is None
 
 
 NAMES = st.text("ab.", min_size=1, max_size=4).filter(lambda name: name.strip("."))
@@ -181,3 +210,30 @@ def test_globs_agree_with_a_regular_expression(parts, glob):
     textbook = "".join("/[^/]*" if part == "*" else "/" + re.escape(part) for part in glob)
     path = "/" + "/".join(parts)
     assert bool(match_glob(Path(path), [pattern])) == bool(re.fullmatch(textbook + "(/.*)?", path))
+
+
+HOSTILE = st.text("ab/*?[]{},!^-~.\\ \udc80é", min_size=1, max_size=30)
+
+
+@given(st.text("ab/.é{[*", max_size=20), HOSTILE)
+def test_any_pattern_gives_an_answer_or_is_refused(path, pattern):
+    """Nothing but ValueError, and only for a pattern that means nothing."""
+    try:
+        found = match_glob(Path("/" + path), [pattern])
+    except ValueError:
+        assert not pattern.strip()
+    else:
+        assert found in (pattern, None)
+
+
+@given(st.lists(st.text("ab*?[]{},!^-. é", min_size=1, max_size=6), min_size=1, max_size=3))
+def test_an_escaped_path_covers_itself(parts):
+    """Also with stars, brackets and braces in its name."""
+    path = Path("/", *([part for part in parts if part.strip(". ")] or ["x"]))
+    assert match_glob(path, [escape_glob(str(path))])
+
+
+@pytest.mark.parametrize("name", ["prod[1]", "prod*", "prod?", "{a,b}"])
+def test_an_escaped_path_covers_no_other_length(name):
+    assert match_glob(Path("/srv", name), [escape_glob(f"/srv/{name}")])
+    assert match_glob(Path("/srv", name + "x"), [escape_glob(f"/srv/{name}")]) is None

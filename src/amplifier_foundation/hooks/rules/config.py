@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from amplifier_core.errors import ModuleLoadError
 from amplifier_foundation.hooks.rules.rule import OnError, Rule
 from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.policy.editing_tools import PATH_KEYS
 
 NAME = "hooks-rules"
 
@@ -25,7 +26,7 @@ class Config(BaseModel):
     dry_run: bool = False
     on_error: OnError = "deny"
     unclear: OnError = "ask_user"
-    path_keys: list[str] = Field(default_factory=lambda: ["file_path", "path", "notebook_path"])
+    path_keys: list[str] = Field(default_factory=lambda: list(PATH_KEYS))
     command_keys: list[str] = Field(default_factory=lambda: ["command"])
     priority: int = 900
     timeout: float = Field(10.0, gt=0, allow_inf_nan=False)

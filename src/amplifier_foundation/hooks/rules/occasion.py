@@ -11,6 +11,7 @@ from typing import Any
 from amplifier_core.utils.nested import is_container, iterate_parts
 from amplifier_foundation.bash import Script, unwrap_command
 from amplifier_foundation.machine.text import to_text
+from amplifier_foundation.policy.editing_tools import PATH_KEYS
 from amplifier_foundation.policy.territory import iterate_texts_under
 
 OWNER = "hooks-rules"
@@ -24,7 +25,7 @@ class Occasion:
     event: str
     data: dict[str, Any]
     base: Path
-    path_keys: tuple[str, ...] = ("file_path", "path", "notebook_path")
+    path_keys: tuple[str, ...] = PATH_KEYS
     command_keys: tuple[str, ...] = ("command",)
     notes: dict[str, str] = field(default_factory=dict)
     """What matching found out, for the templates of the answer: `path`, `program`."""
@@ -52,7 +53,7 @@ class Occasion:
         for step in dotted.split("."):
             if isinstance(value, dict):
                 value = value.get(step)
-            elif isinstance(value, list) and step.isdigit() and int(step) < len(value):
+            elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
                 value = value[int(step)]
             else:
                 return None

@@ -1,4 +1,4 @@
-"""hooks-backup: what was overwritten can be had back."""
+"""Copies of files: kept within limits, found again, put back."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ import stat
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_apps.cli.commands.backups import backups
-from amplifier_core.errors import ModuleLoadError
 from amplifier_foundation.hooks.backup import (
     Backup,
     BackupError,
@@ -23,51 +20,6 @@ from amplifier_foundation.hooks.backup import (
     restore,
     surplus,
 )
-from amplifier_foundation.policy.editing_tools import EDITING_TOOLS
-from tests.support.harness import Harness, finish
-
-
-@pytest.fixture
-def work(tmp_path):
-    (tmp_path / "work").mkdir()
-    (tmp_path / "secret").write_text("secret")
-    return (tmp_path / "work").resolve()
-
-
-@pytest.fixture
-def kept(work):
-    return work / ".amplifier" / "backups"
-
-
-@pytest.fixture
-async def before(work):
-    """Emits tool:pre for a tool and a path; answers with the result."""
-    harness = Harness(work, session_id="s-1")
-    unmount = None
-
-    async def emit(path, tool="Write", config=None):
-        nonlocal unmount
-        if unmount is None or config is not None:
-            await finish(unmount)
-            unmount = await harness.mount("backup", config)
-        return await harness.answer(tool, {"file_path": str(path), "content": "new"})
-
-    yield emit
-    await finish(unmount)
-
-
-@pytest.mark.parametrize("tool", sorted(EDITING_TOOLS))
-async def test_a_file_is_copied_before_it_is_overwritten(before, work, kept, tool):
-    """Whichever tool overwrites it."""
-    (work / "a.py").write_bytes(b"old\r\n\xff")
-    (work / "a.py").chmod(0o751)
-    result = await before("a.py", tool)
-    assert result.action == "continue"
-    assert result.user_message is None
-    [made] = list_backups(kept)
-    assert (made.path, made.size, made.mode, made.tool) == (str(work / "a.py"), 6, 0o751, tool)
-    assert made.session_id == "s-1"
-    assert (kept / made.id / "content").read_bytes() == b"old\r\n\xff"
 
 
 async def test_copies_are_private_and_not_committed(before, work, kept):
@@ -80,33 +32,6 @@ async def test_copies_are_private_and_not_committed(before, work, kept):
     assert (kept / ".gitignore").read_text() == "*\n"
 
 
-@pytest.mark.parametrize(
-    ("path", "tool"),
-    [("new.py", "Write"), ("a", "Read"), ("a", "Bash"), ("", "Write"), ("a\0", "Write")],
-)
-async def test_what_overwrites_nothing_is_no_concern(before, work, kept, path, tool):
-    """New files, other tools and paths that the tool will refuse are passed over in silence."""
-    (work / "a").write_text("old")
-    result = await before(path, tool)
-    assert result.action == "continue"
-    assert result.user_message is None
-    assert list_backups(kept) == []
-
-
-async def test_odd_calls_pass(work):
-    """Whatever is in the event, the call goes on."""
-    harness = Harness(work)
-    unmount = await harness.mount("backup")
-    for data in (
-        {},
-        {"tool_name": "Write"},
-        {"tool_name": "Write", "tool_input": {"file_path": 7}},
-    ):
-        assert (await harness.hooks.emit("tool:pre", data)).action == "continue"
-    await finish(unmount)
-    assert harness.hooks.list_handlers() == {}
-
-
 async def test_the_same_content_is_not_copied_twice_in_a_row(before, work, kept):
     """Ten calls on an unchanged file are one copy; a changed one is another."""
     (work / "a").write_text("old")
@@ -117,39 +42,6 @@ async def test_the_same_content_is_not_copied_twice_in_a_row(before, work, kept)
     (work / "a").write_text("old")
     await before("a")
     assert [made.size for made in list_backups(kept)] == [3, 5, 3]
-
-
-@pytest.mark.parametrize(
-    ("prepare", "path", "config", "word"),
-    [
-        (lambda work: (work / "a").write_text("x" * 50), "a", {"max_file_bytes": 10}, "50 bytes"),
-        (lambda work: (work / "a").mkdir(), "a", {}, "no ordinary file"),
-        (lambda work: os.mkfifo(work / "a"), "a", {}, "no ordinary file"),
-        (lambda work: (work / "a").symlink_to("../secret"), "a", {}, "outside"),
-        (lambda work: None, "../secret", {}, "outside"),
-        (lambda work: (work / "a").write_text("x"), "a", {"directory": "a/b"}, "a"),
-        (lambda work: (work / ".amplifier").symlink_to(".."), "b", {}, "leads out"),
-    ],
-)
-async def test_a_copy_that_cannot_be_made_is_said_and_blocks_nothing(
-    before, work, prepare, path, config, word
-):
-    """Never blocks the call, and says so when a backup could not be made."""
-    (work / "b").write_text("old")
-    prepare(work)
-    result = await asyncio.wait_for(before(path, config=config), 10)
-    assert result.action == "continue"
-    assert result.user_message_level == "warning"
-    assert result.user_message.startswith("No backup of ")
-    assert word in result.user_message
-    assert not list(work.parent.glob("*/*T*Z-*"))
-
-
-async def test_roots_may_lie_elsewhere(before, work, kept, tmp_path):
-    """Option `roots`."""
-    result = await before("../secret", config={"roots": [".", str(tmp_path)]})
-    assert result.user_message is None
-    assert [made.path for made in list_backups(kept)] == [str(tmp_path.resolve() / "secret")]
 
 
 @pytest.mark.parametrize(
@@ -281,62 +173,3 @@ def test_an_unclear_id_is_said(kept):
     for unknown in ("1999", ""):
         with pytest.raises(BackupError, match="No backup"):
             restore(kept, unknown)
-
-
-async def test_options_are_checked(work):
-    """One line that names the nearest right key."""
-    with pytest.raises(ModuleLoadError, match=r"hooks-backup: .*did you mean 'max_count'"):
-        await Harness(work).mount("backup", {"max_cout": 3})
-
-
-# The command line
-
-
-def run(*arguments, input=None):
-    return CliRunner().invoke(backups, list(arguments), input=input)
-
-
-async def test_the_command_lists_and_restores(before, work, kept, monkeypatch):
-    """amplifier backups list|restore."""
-    monkeypatch.chdir(work)
-    (work / "a.txt").write_text("old")
-    await before("a.txt")
-    (work / "a.txt").write_text("new")
-    [made] = list_backups(kept)
-    listed = run("list")
-    assert made.id in listed.output
-    assert str(work / "a.txt") in listed.output
-    assert json.loads(run("list", "--json").output)["path"] == str(work / "a.txt")
-    refused = run("restore", made.id, input="n\n")
-    assert refused.exit_code == 1
-    assert "Nothing was changed." in refused.output
-    assert (work / "a.txt").read_text() == "new"
-    done = run("restore", made.id[:20], input="y\n")
-    assert "Restored" in done.output
-    assert (work / "a.txt").read_text() == "old"
-    assert run("restore", made.id, "--yes", "--to", "b.txt").exit_code == 0
-    assert (work / "b.txt").read_text() == "old"
-
-
-async def test_the_list_can_be_narrowed(before, work, monkeypatch):
-    """--file and --limit."""
-    monkeypatch.chdir(work)
-    for name in ("a.txt", "b.txt", "c.md"):
-        (work / name).write_text(name)
-        await before(name)
-    assert len(run("list", "--file", ".txt").output.splitlines()) == 2
-    assert "2 more" in run("list", "--limit", "1").output
-
-
-def test_an_empty_list_is_a_sentence(work, monkeypatch):
-    """Nothing there is said."""
-    monkeypatch.chdir(work)
-    assert "No backups in .amplifier/backups." in run("list").output
-
-
-async def test_hostile_names_are_shown_harmless(before, work, monkeypatch):
-    """T17: escape sequences in a path do not reach the terminal."""
-    monkeypatch.chdir(work)
-    (work / "a\x1b[2Jb").write_text("old")
-    await before("a\x1b[2Jb")
-    assert "\x1b" not in run("list").output

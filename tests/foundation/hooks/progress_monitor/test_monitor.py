@@ -1,125 +1,16 @@
-"""hooks-progress-monitor: progress for the user, nudges for an agent that goes in circles."""
+"""hooks-progress-monitor: nudges, the last resort, and progress."""
 
 from __future__ import annotations
 
-import copy
-from pathlib import Path
 from typing import Any
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from amplifier_core.errors import ModuleLoadError
-from amplifier_foundation.hooks.progress_monitor import mount
-from amplifier_foundation.hooks.progress_monitor.calls import Call, compute_fingerprint
-from amplifier_foundation.hooks.progress_monitor.concern import (
-    count_repeats,
-    find_concern,
-    find_cycle,
-)
 from amplifier_foundation.hooks.progress_monitor.config import Config
 from amplifier_foundation.hooks.progress_monitor.monitor import ProgressMonitor
 from tests.support.harness import Harness
 
 
-def call(name: str, tool: str = "Bash") -> Call:
-    return Call(tool, name, f"{tool}({name})")
-
-
-def calls(names: str, tool: str = "Bash") -> list[Call]:
-    return [call(name, tool) for name in names]
-
-
-@pytest.fixture
-def harness(tmp_path: Path) -> Harness:
-    return Harness(tmp_path)
-
-
 async def injected(harness: Harness, tool: str, given: dict[str, Any]) -> str | None:
     return (await harness.call(tool, given))[-1].context_injection
-
-
-@pytest.mark.parametrize(
-    ("names", "kind", "stage"),
-    [
-        ("", None, 0),
-        ("aa", None, 0),
-        ("aaa", "repeats", 1),
-        ("aaaaa", "repeats", 2),
-        ("aaaaaaa", "repeats", 3),
-        ("baaa", "repeats", 1),
-        ("aaab", None, 0),
-        ("abab", "cycles", 1),
-        ("ababab", "cycles", 2),
-        ("abababab", "cycles", 3),
-        ("abcabc", "cycles", 1),
-        ("abcdabcd", "cycles", 1),
-        ("abcdeabcde", None, 0),
-        ("xxabab", "cycles", 1),
-        ("abacadae", None, 0),
-    ],
-)
-def test_repeats_and_cycles_are_told_apart(names: str, kind: str | None, stage: int) -> None:
-    """Detection of an agent that repeats itself: same call with same input, A-B-A-B cycles."""
-    concern = find_concern(calls(names), Config())
-    assert (concern.kind if concern else None, concern.stage if concern else 0) == (kind, stage)
-
-
-@given(st.lists(st.sampled_from("abc"), max_size=40), st.sampled_from(["ab", "abc", "aabc"]))
-def test_any_history_that_ends_in_rounds_is_a_cycle(history: list[str], cycle: str) -> None:
-    """A cycle is found whatever came before it."""
-    size, rounds = find_cycle(calls("".join(history) + cycle * 3))
-    assert rounds >= 3
-    assert size <= len(cycle)
-
-
-@given(st.lists(st.integers(), unique=True, max_size=100))
-def test_calls_that_all_differ_are_no_concern(numbers: list[int]) -> None:
-    """An agent that does something new each time is left alone."""
-    history = [call(str(number)) for number in numbers]
-    assert find_concern(history, Config()) is None
-    assert count_repeats(history) == (1 if numbers else 0)
-
-
-json_values = st.recursive(
-    st.none() | st.integers() | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=6,
-)
-inputs = st.dictionaries(st.text(), json_values, max_size=3)
-
-
-@given(inputs, inputs)
-def test_calls_are_the_same_when_their_inputs_are(
-    one: dict[str, Any], other: dict[str, Any]
-) -> None:
-    """Same call with same input, whatever the order of its keys."""
-    shuffled = dict(reversed(list(copy.deepcopy(one).items())))
-    assert compute_fingerprint(one) == compute_fingerprint(shuffled)
-    assert (compute_fingerprint(one) == compute_fingerprint(other)) == (one == other)
-
-
-def test_inputs_that_cannot_be_hashed_are_told_apart_too() -> None:
-    """Odd inputs are inputs."""
-    loop: list[Any] = []
-    loop.append(loop)
-    assert (
-        compute_fingerprint({"a": {1, 2}})
-        == compute_fingerprint({"a": {1, 2}})
-        != compute_fingerprint({"a": {1, 3}})
-    )
-    assert compute_fingerprint(loop) == compute_fingerprint(loop)
-
-
-def test_reading_for_ever_is_a_concern_until_something_is_done() -> None:
-    """Detection of an agent that reads for ever."""
-    reads = [call(str(number), "Read") for number in range(20)]
-    assert find_concern(reads[:19], Config()) is None
-    concern = find_concern(reads, Config())
-    assert concern is not None
-    assert (concern.kind, concern.stage) == ("reads", 1)
-    assert find_concern([*reads, call("x", "Edit")], Config()) is None
 
 
 async def test_nudges_escalate_and_end_in_a_question(harness: Harness) -> None:
@@ -217,13 +108,6 @@ async def test_a_short_turn_is_not_commented(harness: Harness) -> None:
         await harness.emit("prompt:submit", prompt="hi")
         await harness.call("Read", {"file_path": "a"})
         assert (await harness.emit("orchestrator:complete", status="success")).user_message is None
-
-
-@pytest.mark.parametrize("steps", [[5, 3, 1], [3, 3, 3], [1, 2], [1, 2, 3], [3, 5, 1000]])
-async def test_steps_that_do_not_rise_are_refused(harness: Harness, steps: list[int]) -> None:
-    """Bad config → clear error."""
-    with pytest.raises(ModuleLoadError, match=r"hooks-progress-monitor: option 'repeats"):
-        await mount(harness.coordinator, {"repeats": steps})
 
 
 async def test_a_check_can_be_turned_off(harness: Harness) -> None:

@@ -1,0 +1,74 @@
+"""Several rules on one event, and rules that fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.foundation.hooks.rules.asking import DENY, answer
+from tests.support.harness import Harness
+
+
+@pytest.mark.parametrize("policy", ["deny", "ask_user", "continue"])
+@pytest.mark.parametrize("action", ["deny", "inject"])
+async def test_a_rule_that_fails_at_run_time_closes_the_door(
+    tmp_path: Path, policy: str, action: str
+) -> None:
+    """Fail closed (a rule that errors at run time denies or asks, configurable)."""
+    rule: dict[str, Any] = {"name": "broken", "when": "tool_input.missing == 1"}
+    rule |= DENY if action == "deny" else {"action": "inject_context", "context_injection": "x"}
+    result = await answer(tmp_path, [rule], "Bash", {}, on_error=policy)
+    assert result.action == policy
+    own = await answer(tmp_path, [{**rule, "on_error": policy}], "Bash", {})
+    assert own.action == policy
+    if policy != "continue":
+        assert "'broken' could not be evaluated" in (result.reason or "")
+    default = await answer(tmp_path, [rule], "Bash", {})
+    assert default.action == "deny"
+
+
+async def test_several_rules_lose_nothing_of_each_other(tmp_path: Path) -> None:
+    """All questions are asked, all injections made, all changes chained, the strongest wins."""
+    ask = {"action": "ask_user", "approval_prompt": "first?", "approval_default": "allow"}
+    asks: list[dict[str, Any]] = [
+        ask,
+        {"action": "ask_user", "approval_prompt": "second?", "approval_timeout": 5},
+    ]
+    asked = await answer(tmp_path, asks, "Bash", {})
+    assert "1. first?" in (asked.approval_prompt or "")
+    assert "2. second?" in (asked.approval_prompt or "")
+    assert (asked.approval_timeout, asked.approval_default) == (5, "deny")
+    inject = [{"action": "inject_context", "context_injection": text} for text in "ab"]
+    injected = await answer(tmp_path, inject, "Bash", {})
+    texts = [one.content for one in injected.context_injections or []]
+    assert texts == ["a", "b"] or injected.context_injection == "a\n\nb"
+    changes = [{"action": "modify", "data": {"tool_input": {key: 1}}} for key in "ab"]
+    changed = await answer(tmp_path, changes, "Bash", {"c": 1})
+    assert changed.data is not None
+    assert changed.data["tool_input"] == {"a": 1, "b": 1, "c": 1}
+    assert (await answer(tmp_path, [*asks, DENY, *changes], "Bash", {})).action == "deny"
+
+
+async def test_the_other_rules_judge_what_the_changing_ones_left(tmp_path: Path) -> None:
+    """What is judged is what runs."""
+    rules = [
+        {"regex": {"tool_input.path": "evil"}, **DENY},
+        {"action": "modify", "data": {"tool_input": {"path": "evil"}}},
+    ]
+    assert (await answer(tmp_path, rules, "Read", {"path": "good"})).action == "deny"
+
+
+async def test_a_dry_run_only_reports(tmp_path: Path) -> None:
+    """dry-run mode that only reports what it would have done."""
+    harness = Harness(tmp_path)
+    rules = [{"name": "no-bash", "tool": "Bash", **DENY, "reason": "never"}]
+    await harness.mount("rules", {"rules": rules, "dry_run": True})
+    call = {"tool_name": "Bash", "tool_input": {"command": "x"}}
+    result = await harness.coordinator.execute_with_hooks("tool:pre", call)
+    assert result.action == "continue"
+    shown = [message for message, _, _ in harness.coordinator.screen.messages]
+    assert shown == ["Dry run: the rule 'no-bash' would have answered deny: never"]
+    single = await answer(tmp_path, [{**rules[0], "dry_run": True}], "Bash", {})
+    assert single.action == "continue"

@@ -1,0 +1,40 @@
+"""The tools that change a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from amplifier_foundation.policy.editing_tools import EDITING_TOOLS, PATH_KEYS, find_path
+from amplifier_foundation.tools.filesystem import Edit, MultiEdit, Write
+
+
+def test_our_own_editing_tools_are_among_them() -> None:
+    """A guard, a backup and a linter all look at this one list."""
+    assert {Write.name, Edit.name, MultiEdit.name} <= EDITING_TOOLS
+    assert "Read" not in EDITING_TOOLS
+
+
+@pytest.mark.parametrize("tool", [Write, Edit, MultiEdit])
+def test_our_own_tools_name_the_file_under_a_known_key(tool: Any) -> None:
+    assert set(tool.input_model.model_fields) & set(PATH_KEYS)
+
+
+@pytest.mark.parametrize(
+    ("tool_input", "expected"),
+    [
+        ({"file_path": "a", "content": "x"}, "a"),
+        ({"notebook_path": "n.ipynb"}, "n.ipynb"),
+        ({"path": "b"}, "b"),
+        ({"path": "b", "file_path": "a"}, "a"),
+        ({"file_path": 7, "path": "b"}, "b"),
+        ({"file_path": ""}, ""),
+        ({"file": "a"}, None),
+        ("a", None),
+        (None, None),
+        ([{"file_path": "a"}], None),
+    ],
+)
+def test_the_path_of_an_input(tool_input: Any, expected: str | None) -> None:
+    assert find_path(tool_input) == expected

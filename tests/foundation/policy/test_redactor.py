@@ -1,0 +1,171 @@
+"""Secrets found in text and in nested data."""
+
+from __future__ import annotations
+
+import string
+import time
+from collections import OrderedDict, namedtuple
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_core.message_models import Message
+from tests.foundation.policy.secrets_made import (
+    REDACTOR,
+    framed_secrets,
+)
+
+
+def hidden_part(secret: str) -> str:
+    """What must be gone: of a URL only the part behind the public address."""
+    return secret.partition("hooks.slack.com/")[2] or secret.partition("webhooks/")[2] or secret
+
+
+def nested(leaves: Any) -> Any:
+    keys = st.text(max_size=5)
+    return st.recursive(
+        leaves,
+        lambda inner: (
+            st.lists(inner, max_size=4)
+            | st.dictionaries(keys, inner, max_size=4)
+            | st.tuples(inner, inner)
+            | st.dictionaries(leaves.filter(lambda v: isinstance(v, str)), inner, max_size=2)
+        ),
+        max_leaves=12,
+    )
+
+
+SCALARS = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.binary()
+)
+
+
+def everything_in(value: Any) -> str:
+    """All texts of a value, in one; plain recursion, unlike what is tested."""
+    if isinstance(value, dict):
+        return "\n".join(everything_in(part) for pair in value.items() for part in pair)
+    if isinstance(value, list | tuple | set | frozenset):
+        return "\n".join(everything_in(part) for part in value)
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    return str(value)
+
+
+@given(framed_secrets())
+def test_no_secret_stays_in_a_text(framed: tuple[str, str]) -> None:
+    """Generated secrets at every position of a text: none left, and nothing found twice."""
+    secret, text = framed
+    clean = REDACTOR.redact_text(text)
+    assert hidden_part(secret) not in clean
+    assert REDACTOR.redact_text(clean) == clean
+
+
+@given(st.data())
+def test_no_secret_stays_in_nested_data(data: Any) -> None:
+    """Secrets at every depth and position of nested data, keys included: none left."""
+    pairs = data.draw(st.lists(framed_secrets(), min_size=1, max_size=4))
+    leaves = SCALARS | st.sampled_from([text for _, text in pairs])
+    value = data.draw(nested(leaves))
+    value = [value, {text: {"deep": [(text,)]} for _, text in pairs}]
+    clean = everything_in(REDACTOR.redact(value))
+    for secret, _ in pairs:
+        assert hidden_part(secret) not in clean
+
+
+@given(
+    nested(
+        st.none() | st.booleans() | st.integers() | st.text(string.ascii_letters + " ", max_size=9)
+    )
+)
+def test_data_without_secrets_is_the_very_same_object(value: Any) -> None:
+    """Values that no hook touched keep their identity."""
+    assert REDACTOR.redact(value) is value
+
+
+@given(st.text())
+def test_any_text_survives(text: str) -> None:
+    """Lone surrogates, controls, anything: no text makes it raise."""
+    REDACTOR.redact_text(text)
+    assert (
+        REDACTOR.redact_text("a\udc80 password=hunter22 \ud800").count("[REDACTED:key-value]") == 1
+    )
+
+
+def test_a_value_under_a_secret_key_is_hidden_whatever_it_looks_like() -> None:
+    """key=value also means the keys of nested data."""
+    given_data = {"password": "plain words", "user": "me", "deep": [{"api_key": b"abcdef", "n": 1}]}
+    mark = "[REDACTED:key-value]"
+    assert REDACTOR.redact(given_data) == {
+        "password": mark,
+        "user": "me",
+        "deep": [{"api_key": mark.encode(), "n": 1}],
+    }
+
+
+def test_depth_and_cycles_stop_nothing() -> None:
+    """T21: depth 10,000 and data that contains itself."""
+    token = "ghp_" + "a" * 36
+    deep: Any = token
+    for _ in range(10_000):
+        deep = [deep]
+    clean = REDACTOR.redact(deep)
+    while isinstance(clean, list):
+        clean = clean[0]
+    assert clean == "[REDACTED:github-token]"
+    cyclic: dict[str, Any] = {"t": token}
+    cyclic["self"] = [cyclic]
+    copy = REDACTOR.redact(cyclic)
+    assert copy["t"] == "[REDACTED:github-token]"
+    assert copy["self"][0] is copy
+    assert cyclic["t"] == token
+
+
+def test_every_kind_of_container_keeps_its_kind() -> None:
+    """Tuples, sets, named tuples, models and their like come back as what they were."""
+    token = "ghp_" + "a" * 36
+    mark = "[REDACTED:github-token]"
+    point = namedtuple("point", "x y")
+    value = (
+        {token, "b"},
+        frozenset({token}),
+        point(token, 1),
+        OrderedDict(a=token),
+        bytearray(token.encode()),
+        Message(role="user", content=token),
+    )
+    clean = REDACTOR.redact(value)
+    assert clean[0] == {mark, "b"}
+    assert clean[1] == frozenset({mark})
+    assert clean[2] == point(mark, 1)
+    assert clean[3] == {"a": mark}
+    assert clean[4] == bytearray(mark.encode())
+    assert isinstance(clean[5], Message)
+    assert clean[5].content == mark
+
+
+def test_two_secret_keys_do_not_swallow_each_other() -> None:
+    """Keys that become the same name keep their values apart."""
+    clean = REDACTOR.redact({"ghp_" + letter * 36: letter for letter in "abc"})
+    assert list(clean.values()) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password=" * 50_000,
+        "-----BEGIN PRIVATE KEY-----" * 20_000,
+        "a://" * 200_000,
+        "eyJ" * 200_000,
+        "x" * 2_000_000,
+        "password: " + "\\" * 500_000,
+        '"token": "' + 'a\\"' * 200_000,
+    ],
+    ids=["words", "pem", "urls", "jwt", "plain", "slashes", "quotes"],
+)
+def test_hostile_texts_cannot_stall(text: str) -> None:
+    """The time grows no faster than the text."""
+    start = time.perf_counter()
+    REDACTOR.redact_text(text)
+    assert time.perf_counter() - start < 5
