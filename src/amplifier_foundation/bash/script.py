@@ -49,7 +49,7 @@ def parse_script(source: str, owner: str = "shell parsing") -> Script:
     """Read a script. Never raises on its text: what cannot be read is in `unclear`."""
     if len(source) > MAX_LENGTH:
         return Script((), (f"a command of {len(source)} letters is too long to be judged",))
-    root = parse_tree(source.encode(errors="replace"), owner).root_node
+    root = parse_tree(source, owner).root_node
     nodes = list_nodes(root)
     if nodes is None:
         return Script((), ("the command has too many parts, or they are nested too deep",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -15,10 +16,30 @@ MAX_NODES = 10_000
 MAX_DEPTH = 60
 
 
-def parse_tree(source: bytes, owner: str) -> Tree:
+# The grammar's scanner looks characters up in tables of 256 entries; one far beyond them, as in
+# `{\U0003b558`, ends the process. To bash all bytes from 0x80 on are just letters, so the grammar
+# sees each as two letters that are in the tables, and `get_text` puts the bytes back.
+_STAND_INS = {
+    byte: chr(0xC0 + (byte >> 4 & 7)) + chr(0xE0 + (byte & 15)) for byte in range(128, 256)
+}
+_BYTES = {letters: chr(byte) for byte, letters in _STAND_INS.items()}
+
+
+def parse_tree(script: str, owner: str) -> Tree:
     """Parse a script; what is no shell stands in the tree as an error."""
+    source = script.encode(errors="replace")
+    if not script.isascii():
+        source = source.decode("latin-1").translate(_STAND_INS).encode()
     tree: Tree = _create_parser(owner).parse(source)
     return tree
+
+
+def _restore(source: bytes) -> str:
+    if source.isascii():
+        return source.decode()
+    # Two letters for a byte; half a pair, should the grammar ever cut one, is left as it is.
+    written = re.sub("[À-Ç][à-ï]", lambda found: _BYTES[found[0]], source.decode(errors="replace"))
+    return written.encode("latin-1", "replace").decode(errors="replace")
 
 
 def ensure_available(owner: str) -> None:
@@ -39,14 +60,14 @@ def _load_language(engine: Any, grammar: Any) -> Any:
 
 def get_text(node: Node) -> str:
     """The text of a node as it is written."""
-    return (node.text or b"").decode(errors="replace")
+    return _restore(node.text or b"")
 
 
 def slice_text(node: Node, start: int, end: int) -> str:
     """The text between two positions of the script that both lie inside the node."""
     # A node knows its positions in the whole script, its own text begins at 0.
     offset = node.start_byte
-    return (node.text or b"")[start - offset : end - offset].decode(errors="replace")
+    return _restore((node.text or b"")[start - offset : end - offset])
 
 
 def list_nodes(root: Node) -> list[Node] | None:

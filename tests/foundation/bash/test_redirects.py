@@ -67,7 +67,7 @@ def test_most_commands_read_no_text() -> None:
 )
 def test_words_behind_a_redirection_belong_to_the_command(source: str, values: list[str]) -> None:
     """The grammar takes them for further targets."""
-    nodes = list_nodes(parse_tree(source.encode(), "x").root_node)
+    nodes = list_nodes(parse_tree(source, "x").root_node)
     strays = [get_text(word) for words in find_stray_words(nodes).values() for word in words]
     assert sorted(strays) == sorted(values)
     last = read_command(source.rpartition("&& ")[2].removeprefix("! "))
@@ -77,6 +77,6 @@ def test_words_behind_a_redirection_belong_to_the_command(source: str, values: l
 def test_each_here_document_has_its_body() -> None:
     """Two of them on one line, too."""
     source = "cat <<A <<B\n1\nA\n2\nB\n"
-    root = parse_tree(source.encode(), "x").root_node
+    root = parse_tree(source, "x").root_node
     bodies = [get_text(body) for node in root.children for body in find_heredoc_bodies(node)]
     assert bodies[0] == "1\n"

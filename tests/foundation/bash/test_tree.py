@@ -6,6 +6,8 @@ import importlib
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_foundation.bash import tree
@@ -22,13 +24,33 @@ from amplifier_foundation.bash.tree import (
 
 
 def root(source: str) -> Any:
-    return parse_tree(source.encode(), "test").root_node
+    return parse_tree(source, "test").root_node
 
 
 def test_a_node_has_its_text() -> None:
-    """Also where it is not valid UTF-8."""
-    node = parse_tree(b"echo \xff gr\xc3\xbc\xc3\x9fe", "test").root_node
-    assert get_text(node) == "echo \ufffd grüße"
+    """Also where it cannot be written as UTF-8."""
+    assert get_text(root("echo \udcff grüße À à Àà")) == "echo ? grüße À à Àà"
+
+
+# Characters that steer the grammar, and characters far outside of every table.
+ODD = st.text(
+    st.sampled_from("{}.,$()<>`'\"\\ \n\t;&|#!*?[]=~-aEOF1")
+    | st.characters(exclude_categories=["Cs"])
+)
+
+
+@given(ODD)
+def test_every_text_can_be_parsed_and_read_back(source: str) -> None:
+    """A scanner that looks a character up beyond its table would end the whole process."""
+    tree_of_it = parse_tree(f"echo {{\U0003b558{source}", "test")
+    assert get_text(tree_of_it.root_node) == f"echo {{\U0003b558{source}"
+
+
+@pytest.mark.parametrize("text", ["ü", "\u3000", "\x85", "\xa0", "\U0010ffff", "…"])
+def test_what_is_not_ascii_is_a_letter_as_in_bash(text: str) -> None:
+    """Blanks of other scripts separate no words."""
+    command = root(f"rm{text}x y").children[0]
+    assert [get_text(child) for child in command.children] == [f"rm{text}x", "y"]
 
 
 def test_a_slice_is_counted_in_the_whole_script() -> None:
