@@ -1,1 +1,0 @@
-"""Adapters that put hooks under other agents."""
