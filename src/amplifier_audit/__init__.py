@@ -1,7 +1,15 @@
 """The audit trail: written so that whoever reads it can tell whether somebody changed it.
 
+    from amplifier_audit import AuditLog, AuditSettings, create_key, anchor_to_file, verify
+
+Write    AuditLog, AuditSettings; anchor_to_file, anchor_to_stderr; create_key, load_signer, Signer
+Verify   verify, load_verifier, read_checkpoints, parse_notes, Note; Report, Verdict, Finding
+Read     open_log, LogFiles, read_records, Record
+Errors   AuditError: AuditUnavailable, NotALog, MalformedRecord, BadCheckpoint, BadKey
+
 This is the one place to import from; the modules inside may move. Reading and verifying need the
-standard library only.
+standard library only, so an auditor can copy this folder and run `python -m amplifier_audit`.
+Signing needs cryptography, the extra `audit`. docs/audit.md describes the format.
 """
 
 from __future__ import annotations
@@ -92,3 +100,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,8 +1,83 @@
-"""`python -m amplifier_audit verify LOG`."""
+"""`python -m amplifier_audit verify LOG`, where there is nothing but Python.
 
+Verdicts, options and exit codes are those of `amplifier audit verify`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
 import sys
+from collections.abc import Sequence
 
-from amplifier_audit.command_line import main
+from amplifier_audit.errors import AuditError
+from amplifier_audit.files.log_files import open_log
+from amplifier_audit.keys.verifying import load_verifier
+from amplifier_audit.reader.anchor_files import read_anchors
+from amplifier_audit.reader.position import load_position, save_position
+from amplifier_audit.reader.report import EXIT_CODES, Report
+from amplifier_audit.reader.report_text import describe_report, report_to_dict
+from amplifier_audit.reader.verification import LogVerification
+
+UNREADABLE = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit code."""
+    options = _make_parser().parse_args(arguments)
+    try:
+        report = _verify(options)
+    except AuditError as error:
+        sys.stderr.write(f"Error: {error}\n")
+        return UNREADABLE
+    except OSError as error:
+        sys.stderr.write(f"Error: {error.strerror or error}: {error.filename}\n")
+        return UNREADABLE
+    lines = [json.dumps(report_to_dict(report))] if options.json else describe_report(report)
+    sys.stdout.write("\n".join(lines) + "\n")
+    return EXIT_CODES[report.verdict]
+
+
+def _verify(options: argparse.Namespace) -> Report:
+    log = open_log(options.log)
+    run = LogVerification(
+        log,
+        anchors=read_anchors(options.anchor, log),
+        key=load_verifier(options.key) if options.key else None,
+        since=load_position(options.since) if options.since else None,
+    )
+    report = run.run()
+    if options.save and run.end and report.verdict != "tampered":
+        save_position(options.save, run.end)
+    return report
+
+
+def _make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m amplifier_audit", description="Verify an audit log."
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    verify = commands.add_parser(
+        "verify",
+        help="check every record and say exactly what that proves",
+        description="Check every record and say exactly what that proves.",
+        epilog="Exit code 0: proven to an anchor; 3: consistent, end not proven; 4: recovered; "
+        "5: tampered; 2: the command or the log cannot be read.",
+    )
+    verify.add_argument("log", metavar="LOG", help="directory of a log, or one segment")
+    verify.add_argument("--key", help="public key: its text, or a file that holds it")
+    verify.add_argument(
+        "--anchor",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="file with checkpoints kept elsewhere; may be repeated",
+    )
+    verify.add_argument("--since", metavar="FILE", help="go on from a position that --save wrote")
+    verify.add_argument("--save", metavar="FILE", help="write the verified position to this file")
+    verify.add_argument("--json", action="store_true", help="JSON instead of text")
+    return parser
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -20,7 +20,7 @@ from pathlib import Path
 from amplifier_audit.files.directory import AuditDirectory
 from amplifier_audit.files.state import State, StateFile, read_state
 from amplifier_audit.format.chain import Head
-from amplifier_audit.reader.line_verifier import Verifier
+from amplifier_audit.reader.line_verifier import LineVerifier
 from amplifier_audit.reader.verification import verify
 from amplifier_audit.writer.recovery import recover
 from amplifier_audit.writer.settings import AuditSettings
@@ -41,9 +41,9 @@ class Cutter:
         self.before = AuditDirectory(root / "before")
         for directory in (self.after, self.before):
             directory.create()
-        self._path = self.after.segment(0)
+        self._path = self.after.segment_path(0)
         self._path.touch()
-        self.before.segment(0).symlink_to(self._path)
+        self.before.segment_path(0).symlink_to(self._path)
         state = StateFile(self.before.state)
         state.write(end)
         state.close()
@@ -52,12 +52,12 @@ class Cutter:
 
     def run(self, step: int = 1) -> None:
         """All cuts; with a larger step only each so many bytes."""
-        verifier, offset = Verifier(), 0
+        verifier, offset = LineVerifier(), 0
         for line in self._lines:
             if offset:
-                self._acknowledge(State(self._end.log, 0, offset, verifier.head()))
+                self._acknowledge(State(self._end.log, 0, offset, verifier.head))
             for kept in range(0, len(line), step):
-                self._cut(line[:kept], verifier.head(), offset)
+                self._cut(line[:kept], verifier.head, offset)
             verifier.feed(line)
             self._append(line)
             offset += len(line)

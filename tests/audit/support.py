@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from amplifier_audit.format.chain import Chain, new_log_id
+from amplifier_audit.format.chain import Chain, make_log_id
 from amplifier_audit.format.checkpoint import make_note
 from amplifier_audit.format.encoding import encode_body
-from amplifier_audit.format.record import Record, encode_source, parse
+from amplifier_audit.format.record import Record, encode_source, parse_record
 from amplifier_audit.format.record_types import mark_foreign
 from amplifier_audit.keys.signing import Ed25519Signer
 from amplifier_audit.keys.verifying import Ed25519Verifier
@@ -30,7 +30,7 @@ def lines_of(
     count: int, *, signer: Any = None, log: str | None = None, every: int = 50
 ) -> list[bytes]:
     """The lines of a log as a writer makes them: a checkpoint second and then now and again."""
-    chain = Chain(log or new_log_id())
+    chain = Chain(log or make_log_id())
     lines: list[bytes] = []
     while chain.size < count:
         if chain.size == 0:
@@ -38,7 +38,7 @@ def lines_of(
                 chain.extend(source("log_opened"), encode_body({"checkpoint_every": every}))
             )
         elif chain.size % every == 1:
-            note = make_note(chain.log, chain.size, chain.tree.root(), signer)
+            note = make_note(chain.log, chain.size, chain.tree.compute_root(), signer)
             lines.append(chain.extend(source("checkpoint"), encode_body({"note": note.text})))
         else:
             lines.append(
@@ -63,7 +63,7 @@ class LineCollector:
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
-        self._chain = Chain(new_log_id())
+        self._chain = Chain(make_log_id())
 
     def append(
         self,
@@ -81,4 +81,4 @@ class LineCollector:
 
     @property
     def records(self) -> list[Record]:
-        return [parse(line) for line in self.lines]
+        return [parse_record(line) for line in self.lines]

@@ -14,9 +14,9 @@ from collections.abc import Callable
 
 from amplifier_audit.format.chain import Chain, Head
 from amplifier_audit.format.encoding import encode_body
-from amplifier_audit.format.record import parse
-from amplifier_audit.reader.line_verifier import Verifier
-from amplifier_audit.reader.report import Departure
+from amplifier_audit.format.record import parse_record
+from amplifier_audit.reader.line_verifier import LineVerifier
+from amplifier_audit.reader.report import Mismatch
 from tests.audit.support import lines_of, source
 
 Case = tuple[list[bytes], int]
@@ -104,7 +104,7 @@ WAYS: tuple[Callable[[list[bytes], random.Random], Case], ...] = (
 
 
 def _forged(lines: list[bytes], at: int, chance: random.Random) -> bytes:
-    before = parse(lines[at - 1])
+    before = parse_record(lines[at - 1])
     filler = tuple(bytes(32) for _ in range(at.bit_count()))
     chain = Chain(before["log"], Head(at, before["hash"], filler))
     return chain.extend(source(), encode_body({"forged": chance.random()}))
@@ -118,13 +118,13 @@ def _spliced(lines: list[bytes], at: int, line: bytes) -> list[bytes]:
     return lines[:at] + [part for part in rest if part] + lines[at + 2 :]
 
 
-def named(lines: list[bytes], verifier: Verifier) -> int | None:
+def named(lines: list[bytes], verifier: LineVerifier) -> int | None:
     """The sequence that the verifier names, or None if it finds nothing."""
     try:
         for line in lines:
             verifier.feed(line)
-    except Departure as departure:
-        return departure.finding.sequence
+    except Mismatch as mismatch:
+        return mismatch.finding.sequence
     return None
 
 
@@ -152,16 +152,16 @@ class Corpus:
         log = heads[0][1] if start else None
         return (
             way.__name__,
-            named(damaged[start:], Verifier(start=heads[start][0], log=log)),
+            named(damaged[start:], LineVerifier(start=heads[start][0], log=log)),
             expected,
         )
 
 
 def _heads(lines: list[bytes]) -> list[tuple[Head, str | None]]:
-    verifier = Verifier()
+    verifier = LineVerifier()
     heads = []
     for line in lines:
-        heads.append(verifier.head())
+        heads.append(verifier.head)
         verifier.feed(line)
     return [(head, verifier.log) for head in heads]
 

@@ -210,7 +210,7 @@ async def test_rotation_seals_and_goes_on(tmp_path: Path) -> None:
 async def test_rotation_by_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A new segment begins each day, in UTC."""
     log = await AuditLog.open(tmp_path / "log", FAST)
-    monkeypatch.setattr(record_queue, "today", lambda: 99)
+    monkeypatch.setattr(record_queue, "find_today", lambda: 99)
     await log.commit(log.append("dispatch", {}))
     await log.close()
     assert len(open_log(tmp_path / "log").paths) == 2
@@ -349,11 +349,11 @@ async def test_a_redaction_that_a_crash_interrupted_is_finished(tmp_path: Path) 
     (body,) = bodies(tmp_path / "log", "user_message")
     commitment = body["text"]["$commitment"]
     store = ValueStore(tmp_path / "log" / "values.db")
-    store.doom({"commitment": commitment, "by": "ann", "reason": "r"})
+    store.begin_redaction({"commitment": commitment, "by": "ann", "reason": "r"})
     store.close()
     await write_log(tmp_path / "log", 1)
     store = ValueStore(tmp_path / "log" / "values.db")
-    assert (store.get(commitment), store.doomed()) == (None, [])
+    assert (store.get(commitment), store.list_unfinished_redactions()) == (None, [])
     store.close()
     assert bodies(tmp_path / "log", "redacted")[0]["by"] == "ann"
 
@@ -684,8 +684,8 @@ async def test_verifying_while_it_is_written_raises_no_alarm(tmp_path: Path) -> 
 
 async def test_a_record_is_proven_to_be_in_the_log(tmp_path: Path) -> None:
     """Inclusion proof for one record, also after retention."""
-    from amplifier_audit.format.proof import root_of_inclusion
-    from amplifier_audit.format.tree import leaf_hash
+    from amplifier_audit.format.proof import compute_inclusion_root
+    from amplifier_audit.format.tree import hash_leaf
 
     settings = AuditSettings(segment_bytes=4000, retain_segments=2)
     await write_log(tmp_path / "log", 60, settings)
@@ -695,7 +695,7 @@ async def test_a_record_is_proven_to_be_in_the_log(tmp_path: Path) -> None:
     records = [r["seq"] for r in read_records(log) if r["seq"] < note.checkpoint.size]
     for sequence in records:
         line, proof = prove_inclusion(log, sequence, note)
-        root = root_of_inclusion(sequence, note.checkpoint.size, leaf_hash(line), proof)
+        root = compute_inclusion_root(sequence, note.checkpoint.size, hash_leaf(line), proof)
         assert root == note.checkpoint.root
     with pytest.raises(AuditError, match="begins at"):
         prove_inclusion(log, 0, note)

@@ -18,7 +18,7 @@ from pydantic_core import to_json
 
 from amplifier_audit.format.encoding import encode, encode_body, encode_member
 from amplifier_audit.format.limits import BODY_LIMIT, NARROW, SAFE_INTEGER, WIDE
-from amplifier_audit.format.record import parse
+from amplifier_audit.format.record import parse_record
 from amplifier_audit.format.walk import Walk
 from tests.audit.support import LineCollector
 
@@ -47,7 +47,7 @@ def test_any_value_becomes_a_record_that_the_strict_parser_takes(value: Any) -> 
     (line,) = sink.lines
     assert line.count(b"\n") == 1
     assert all(0x20 <= byte < 0x7F for byte in line[:-1])
-    assert parse(line)["type"] == "dispatch"
+    assert parse_record(line)["type"] == "dispatch"
 
 
 @given(

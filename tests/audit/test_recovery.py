@@ -74,12 +74,12 @@ async def test_whole_records_after_the_acknowledged_position_are_kept(tmp_path: 
 
 
 def recover_head(lines: list[bytes], count: int) -> Head:
-    from amplifier_audit.reader.line_verifier import Verifier
+    from amplifier_audit.reader.line_verifier import LineVerifier
 
-    verifier = Verifier()
+    verifier = LineVerifier()
     for line in lines[:count]:
         verifier.feed(line)
-    return verifier.head()
+    return verifier.head
 
 
 @pytest.mark.parametrize("how", ["cut", "edit last", "empty", "delete", "replace"])
@@ -285,7 +285,7 @@ def test_pages_lost_by_the_machine_are_recovered(tmp_path: Path) -> None:
 def test_a_directory_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     """Bad input gets a clear sentence."""
     with pytest.raises(NotALog, match="Cannot read"):
-        AuditDirectory(tmp_path / "none").segments()
+        AuditDirectory(tmp_path / "none").list_segments()
     assert not AuditDirectory(tmp_path / "none").is_being_written()
 
 

@@ -11,9 +11,9 @@ import pytest
 from amplifier_audit.format.chain import Chain, Head
 from amplifier_audit.format.checkpoint import Note, make_note
 from amplifier_audit.format.encoding import encode_body
-from amplifier_audit.format.record import parse
-from amplifier_audit.reader.line_verifier import Verifier
-from amplifier_audit.reader.report import Departure, Report
+from amplifier_audit.format.record import parse_record
+from amplifier_audit.reader.line_verifier import LineVerifier
+from amplifier_audit.reader.report import Mismatch, Report
 from tests.audit.support import OTHER, SIGNER, VERIFIER, lines_of, source
 from tests.audit.tampering import WAYS, Corpus
 
@@ -21,23 +21,23 @@ from tests.audit.tampering import WAYS, Corpus
 def verify(lines: list[bytes], **options: Any) -> Report:
     """The verdict on these lines."""
     try:
-        verifier = Verifier(**options)
-    except Departure as departure:
-        return Verifier().report("tampered", departure.finding)
+        verifier = LineVerifier(**options)
+    except Mismatch as mismatch:
+        return LineVerifier().report("tampered", mismatch.finding)
     try:
         for line in lines:
             verifier.feed(line)
-    except Departure as departure:
-        return verifier.report("tampered", departure.finding)
+    except Mismatch as mismatch:
+        return verifier.report("tampered", mismatch.finding)
     return verifier.finish()
 
 
 def anchor(lines: list[bytes], size: int, signer: Any = None) -> Note:
     """A checkpoint that was taken when the log had so many records."""
-    verifier = Verifier()
+    verifier = LineVerifier()
     for line in lines[:size]:
         verifier.feed(line)
-    return make_note(parse(lines[0])["log"], size, verifier.tree.root(), signer)
+    return make_note(parse_record(lines[0])["log"], size, verifier.tree.compute_root(), signer)
 
 
 def kind_and_place(report: Report) -> tuple[str, int]:
@@ -47,10 +47,10 @@ def kind_and_place(report: Report) -> tuple[str, int]:
 
 def extended(lines: list[bytes], type: str, body: dict[str, Any]) -> list[bytes]:
     """The log with one more record."""
-    verifier = Verifier()
+    verifier = LineVerifier()
     for line in lines:
         verifier.feed(line)
-    chain = Chain(parse(lines[0])["log"], verifier.head())
+    chain = Chain(parse_record(lines[0])["log"], verifier.head)
     return [*lines, chain.extend(source(type), encode_body(body))]
 
 
@@ -130,7 +130,7 @@ def test_a_replaced_log_is_found() -> None:
 def test_two_histories_of_one_log_are_told_apart() -> None:
     """Fork, against an anchor: all detected."""
     lines = lines_of(60)
-    other = lines_of(60, log=parse(lines[0])["log"])
+    other = lines_of(60, log=parse_record(lines[0])["log"])
     assert kind_and_place(verify(other, anchors=[anchor(lines, 40)])) == ("fork", 40)
 
 
@@ -152,7 +152,7 @@ def test_a_log_whose_checkpoints_were_left_out_is_found_when_a_key_is_given() ->
     assert verify(few, key=VERIFIER).verdict == "consistent"
     plain = extended(few, "dispatch", {})
     assert kind_and_place(verify(plain, key=VERIFIER)) == ("unsigned", 0)
-    chain = Chain(parse(plain[0])["log"])
+    chain = Chain(parse_record(plain[0])["log"])
     opened = chain.extend(source("log_opened"), encode_body({"checkpoint_every": 5}))
     many = [opened, *(chain.extend(source(), encode_body({})) for _ in range(20))]
     assert kind_and_place(verify(many, key=VERIFIER))[0] == "unsigned"
@@ -192,7 +192,7 @@ def test_a_checkpoint_that_is_none_is_found(body: dict[str, Any], kind: str) -> 
 def test_a_checkpoint_with_another_root_or_size_is_found() -> None:
     """Chain and tree commit to the same bytes."""
     lines = lines_of(5)
-    log = parse(lines[0])["log"]
+    log = parse_record(lines[0])["log"]
     for size, root in ((5, bytes(32)), (4, anchor(lines, 4).checkpoint.root)):
         body = {"note": make_note(log, size, root).text}
         assert kind_and_place(verify(extended(lines, "sealed", body))) == ("checkpoint", 5)
@@ -202,7 +202,7 @@ def test_a_record_of_another_log_is_found() -> None:
     """Kind: wrong log."""
     lines, other = lines_of(10), lines_of(10)
     assert kind_and_place(verify([*lines[:4], *other[4:]])) == ("wrong log", 4)
-    chain = Chain("cd", Head(1, parse(lines[0])["hash"], (bytes(32),)))
+    chain = Chain("cd", Head(1, parse_record(lines[0])["hash"], (bytes(32),)))
     spliced = [lines[0], chain.extend(source(), encode_body({}))]
     assert kind_and_place(verify(spliced)) == ("wrong log", 1)
 
@@ -235,7 +235,9 @@ def test_a_replaced_record_breaks_the_link_to_the_next() -> None:
 def test_a_line_with_a_right_hash_that_no_writer_wrote_is_found() -> None:
     """The parser refuses duplicate keys."""
     lines = lines_of(3)
-    chain = Chain(parse(lines[0])["log"], Head(3, parse(lines[2])["hash"], (b"", b"")))
+    chain = Chain(
+        parse_record(lines[0])["log"], Head(3, parse_record(lines[2])["hash"], (b"", b""))
+    )
     bad = chain.extend(source(), b'{"a":1,"a":2}')
     assert kind_and_place(verify([*lines, bad])) == ("malformed", 3)
 
@@ -277,13 +279,13 @@ def test_a_log_that_says_it_is_broken_is_tampered() -> None:
 def test_a_segment_that_does_not_go_on_where_the_last_ended_is_found() -> None:
     """The next segment's first record repeats final size and root."""
     lines = lines_of(10)
-    right = {"previous": Verifier().head().to_dict()}
+    right = {"previous": LineVerifier().head.to_dict()}
     assert kind_and_place(verify(extended(lines, "log_opened", right))) == ("checkpoint", 10)
     assert kind_and_place(verify(extended(lines, "log_opened", {}))) == ("checkpoint", 10)
-    verifier = Verifier()
+    verifier = LineVerifier()
     for line in lines:
         verifier.feed(line)
-    good = {"previous": verifier.head().to_dict()}
+    good = {"previous": verifier.head.to_dict()}
     assert verify(extended(lines, "log_opened", good)).verdict == "consistent"
 
 
@@ -291,7 +293,7 @@ def test_odd_bodies_of_the_logs_own_records_do_not_confuse_it() -> None:
     """T22: whatever stands in a body."""
     lines = extended(lines_of(3), "segment_removed", {"segment": "x"})
     lines = extended(lines, "segment_removed", {"segment": 4})
-    verifier = Verifier()
+    verifier = LineVerifier()
     for line in lines:
         verifier.feed(line)
     assert verifier.removed_to == 4
@@ -302,17 +304,17 @@ def test_odd_bodies_of_the_logs_own_records_do_not_confuse_it() -> None:
 def test_verification_goes_on_from_a_saved_head() -> None:
     """Incremental from a checkpoint the auditor keeps."""
     lines = lines_of(60)
-    verifier = Verifier()
+    verifier = LineVerifier()
     for line in lines[:30]:
         verifier.feed(line)
-    log = parse(lines[0])["log"]
+    log = parse_record(lines[0])["log"]
     anchors = [anchor(lines, 10), anchor(lines, 50)]
-    report = verify(lines[30:], start=verifier.head(), log=log, anchors=anchors)
+    report = verify(lines[30:], start=verifier.head, log=log, anchors=anchors)
     assert (report.verdict, report.proven_to, report.first) == ("proven", 50, 30)
     assert report.notes == ("anchor at 10 not checked: the reading began later",)
     assert report.head is not None
     assert report.head.size == 60
-    wrong = verify(lines[31:], start=verifier.head(), log=log)
+    wrong = verify(lines[31:], start=verifier.head, log=log)
     assert kind_and_place(wrong) == ("gap", 30)
 
 
@@ -326,7 +328,7 @@ def test_memory_stays_constant_however_long_the_log() -> None:
     """Memory: constant while verifying a log of any size."""
 
     def peak(count: int) -> int:
-        chain, verifier = Chain("ab"), Verifier()
+        chain, verifier = Chain("ab"), LineVerifier()
         tracemalloc.start()
         for _ in range(count):
             verifier.feed(chain.extend(source(), encode_body({"n": 1})))

@@ -47,15 +47,15 @@ class AuditDirectory:
         """Where torn bytes go."""
         return self.path / "quarantine"
 
-    def segment(self, number: int) -> Path:
+    def segment_path(self, number: int) -> Path:
         """The file of a segment."""
         return self.path / f"{number:08d}.jsonl"
 
-    def seal(self, number: int) -> Path:
+    def seal_path(self, number: int) -> Path:
         """The checkpoint that sealed a segment."""
         return self.path / "sealed" / f"{number:08d}.note"
 
-    def segments(self) -> list[int]:
+    def list_segments(self) -> list[int]:
         """The numbers of the segments that are there, in order."""
         try:
             names = [entry.name for entry in self.path.iterdir()]

@@ -8,7 +8,7 @@ from pathlib import Path
 from amplifier_audit.errors import MalformedRecord, NotALog
 from amplifier_audit.format.chain import Head
 from amplifier_audit.format.limits import RECORD_LIMIT
-from amplifier_audit.format.record import Record, parse
+from amplifier_audit.format.record import Record, parse_record
 
 
 def read_lines(path: Path, offset: int = 0) -> Iterator[tuple[int, bytes]]:
@@ -55,12 +55,12 @@ def read_last_record_before(path: Path, offset: int) -> Record | None:
 def parse_or_none(line: bytes) -> Record | None:
     """The record of a line, or None if the line is not one."""
     try:
-        return parse(line)
+        return parse_record(line)
     except MalformedRecord:
         return None
 
 
-def head_before(record: Record) -> Head:
+def read_head_before(record: Record) -> Head:
     """The head that the first record of a segment says it goes on from."""
     previous = record["body"].get("previous")
     frontier = previous.get("frontier") if isinstance(previous, dict) else None

@@ -30,10 +30,13 @@ class LogFiles:
         """All bytes."""
         return sum(path.stat().st_size for path in self.paths if path.exists())
 
-    def refuse_what_is_no_log(self) -> None:
+    def refuse_if_not_a_log(self) -> None:
         """Say at once that a file was never a log, instead of calling it tampered with."""
+        # A writer's state proves that there was a log: what is wrong with it, is damage.
+        if self.state is not None:
+            return
         path = self.paths[0]
-        if self.state is None and self.size == 0:
+        if self.size == 0:
             raise NotALog(f"{path} is empty: there are no records")
         for _, line in read_lines(path):
             if not line.startswith(b'{"v":'[: len(line)]):
@@ -50,18 +53,20 @@ def open_log(path: str | os.PathLike[str]) -> LogFiles:
         return LogFiles((given,), (None,), None, None)
     directory = AuditDirectory(given)
     state = read_state(directory.state)
-    numbers = directory.segments()
+    numbers = directory.list_segments()
     if not numbers and state is not None:
         raise NotALog(
             f"All segments of {given} are gone; its writer acknowledged {state.head.size} records"
         )
     if not numbers:
         raise NotALog(f"{given} holds no audit log: it has no file like 00000000.jsonl")
-    return LogFiles(tuple(directory.segment(n) for n in numbers), tuple(numbers), directory, state)
+    return LogFiles(
+        tuple(directory.segment_path(n) for n in numbers), tuple(numbers), directory, state
+    )
 
 
 def open_readable(path: str | os.PathLike[str]) -> LogFiles:
     """The same, for those who read without verifying: what was never a log is refused."""
     log = open_log(path)
-    log.refuse_what_is_no_log()
+    log.refuse_if_not_a_log()
     return log

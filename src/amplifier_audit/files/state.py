@@ -49,7 +49,7 @@ class State:
                 Head.from_dict(data["head"]),
                 data.get("checkpoint"),
             )
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError, OverflowError) as error:
             raise ValueError("Not the saved position of a log") from error
 
 
@@ -99,5 +99,5 @@ def _parse_slot(content: bytes) -> tuple[int, State] | None:
     try:
         data = json.loads(text)
         return int(data["counter"]), State.from_dict(data)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError):
         return None

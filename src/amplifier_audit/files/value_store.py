@@ -19,7 +19,7 @@ LABEL = b"amplifier-audit commitment v1\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredValue:
     """One value, as it lies in the side store."""
 
     commitment: str
@@ -42,8 +42,11 @@ class ValueStore:
     """A SQLite file in which a deleted value is overwritten, not only forgotten."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
         try:
+            # For its owner only from its first moment; a store that is there may be evidence, on a
+            # volume that cannot be written, and is left as it is.
+            if not path.exists():
+                path.touch(mode=0o600)
             self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
             self._db.execute("PRAGMA secure_delete = ON")
             self._db.execute("PRAGMA journal_mode = TRUNCATE")
@@ -56,11 +59,10 @@ class ValueStore:
                 "CREATE TABLE IF NOT EXISTS doomed (commitment TEXT PRIMARY KEY,"
                 " redactor TEXT NOT NULL, reason TEXT NOT NULL) WITHOUT ROWID"
             )
-            path.chmod(0o600)
         except (sqlite3.Error, OSError) as error:
             raise AuditError(f"Cannot open the side store {path}: {error}") from error
 
-    def add(self, rows: list[Kept]) -> None:
+    def add(self, rows: list[StoredValue]) -> None:
         """Store values durably, in one transaction."""
         with self._transaction():
             self._db.executemany(
@@ -68,18 +70,18 @@ class ValueStore:
                 [(row.commitment, row.salt, row.media_type, row.value) for row in rows],
             )
 
-    def get(self, commitment: str) -> Kept | None:
+    def get(self, commitment: str) -> StoredValue | None:
         """The value behind a commitment, if it was not redacted."""
         row = self._db.execute("SELECT * FROM kept WHERE commitment = ?", (commitment,)).fetchone()
-        return Kept(*row) if row else None
+        return StoredValue(*row) if row else None
 
-    def doom(self, order: Mapping[str, str]) -> None:
-        """Remember that a value must go, before the trail says that it went."""
+    def begin_redaction(self, order: Mapping[str, str]) -> None:
+        """Note that a value must go, before the trail says that it is gone."""
         row = (order["commitment"], order["by"], order["reason"])
         with self._transaction():
             self._db.execute("INSERT OR REPLACE INTO doomed VALUES (?, ?, ?)", row)
 
-    def doomed(self) -> list[dict[str, str]]:
+    def list_unfinished_redactions(self) -> list[dict[str, str]]:
         """The redactions that were begun and not finished."""
         rows = self._db.execute("SELECT * FROM doomed").fetchall()
         return [dict(zip(("commitment", "by", "reason"), row, strict=True)) for row in rows]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from amplifier_audit.format.clock import NanoClock
-from amplifier_audit.format.record import GENESIS, VERSION, record_hash
-from amplifier_audit.format.tree import Tree, fold, leaf_hash
+from amplifier_audit.format.record import GENESIS, VERSION, hash_record
+from amplifier_audit.format.tree import Tree, fold, hash_leaf
+
+_HASH = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,7 @@ class Head:
     hash: str = GENESIS
     frontier: tuple[bytes, ...] = ()
 
-    def root(self) -> bytes:
+    def compute_root(self) -> bytes:
         """The root of the tree over these records."""
         return fold(self.frontier)
 
@@ -33,15 +35,32 @@ class Head:
     def from_dict(cls, data: Mapping[str, Any]) -> Head:
         """From JSON; ValueError for anything else."""
         try:
-            head = cls(
-                int(data["size"]),
-                str(data["hash"]),
-                tuple(bytes.fromhex(node) for node in data["frontier"]),
-            )
-        except (KeyError, TypeError, ValueError) as error:
+            size, last = int(data["size"]), str(data["hash"])
+            frontier = tuple(bytes.fromhex(node) for node in data["frontier"])
+            Tree(size, frontier)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"Not the head of a log: {error}") from error
-        Tree(head.size, head.frontier)
-        return head
+        if not _HASH.fullmatch(last):
+            raise ValueError(f"Not the head of a log: {last[:80]!r} is not a hash")
+        return cls(size, last, frontier)
+
+
+class NanoClock:
+    """ISO 8601 in UTC with nanoseconds; the date is formatted once a second."""
+
+    __slots__ = ("_now", "_prefix", "_second")
+
+    def __init__(self, now: Callable[[], int] = time.time_ns) -> None:
+        self._now = now
+        self._second = -1
+        self._prefix = ""
+
+    def __call__(self) -> str:
+        second, fraction = divmod(self._now(), 1_000_000_000)
+        if second != self._second:
+            self._prefix = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+            self._second = second
+        return f"{self._prefix}.{fraction:09d}Z"
 
 
 class Chain:
@@ -62,6 +81,7 @@ class Chain:
         """How many records there are; the next one has this sequence."""
         return self.tree.size
 
+    @property
     def head(self) -> Head:
         """The end of the log as it is now."""
         return Head(self.tree.size, self.hash, self.tree.frontier)
@@ -77,12 +97,12 @@ class Chain:
             body,
             self.hash.encode("ascii"),
         )
-        self.hash = record_hash(covered)
+        self.hash = hash_record(covered)
         leaf = b'%b,"hash":"%b"}' % (covered, self.hash.encode("ascii"))
-        self.tree.push(leaf_hash(leaf))
+        self.tree.push(hash_leaf(leaf))
         return leaf + b"\n"
 
 
-def new_log_id() -> str:
+def make_log_id() -> str:
     """A random id for a log."""
     return secrets.token_hex(16)

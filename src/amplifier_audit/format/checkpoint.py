@@ -59,6 +59,7 @@ class Checkpoint:
         """The id of the log."""
         return self.origin.removeprefix(ORIGIN)
 
+    @property
     def text(self) -> str:
         """The signed text, with its final line break."""
         return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
@@ -83,7 +84,7 @@ class Note:
 
     def is_signed_by(self, key: SignatureVerifier) -> bool:
         """Whether one of the signatures is a valid one of that key."""
-        message = self.checkpoint.text().encode()
+        message = self.checkpoint.text.encode()
         return any(
             s.name == key.name and s.key_id == key.key_id and key.verify(message, s.signature)
             for s in self.signatures
@@ -94,10 +95,10 @@ def make_note(log: str, size: int, root: bytes, signer: Signer | None = None) ->
     """The checkpoint of a log, signed if there is a signer."""
     checkpoint = Checkpoint(ORIGIN + log, size, root)
     if signer is None:
-        return Note(checkpoint, checkpoint.text())
-    signature = Signature(signer.name, signer.key_id, signer.sign(checkpoint.text().encode()))
+        return Note(checkpoint, checkpoint.text)
+    signature = Signature(signer.name, signer.key_id, signer.sign(checkpoint.text.encode()))
     blob = base64.b64encode(signature.key_id + signature.signature).decode()
-    return Note(checkpoint, f"{checkpoint.text()}\n— {signer.name} {blob}\n", (signature,))
+    return Note(checkpoint, f"{checkpoint.text}\n— {signer.name} {blob}\n", (signature,))
 
 
 def parse_note(text: Any) -> Note:

@@ -49,7 +49,7 @@ def encode_body(body: Any) -> bytes:
 def encode_member(value: Any) -> bytes:
     """A short member of the line itself, such as the session or the name of a hook."""
     if type(value) is str:
-        return _short_text(value) if len(value) <= KEY_LIMIT else encode(digest_text(value))
+        return _encode_short_text(value) if len(value) <= KEY_LIMIT else encode(digest_text(value))
     if value is None:
         return b"null"
     if type(value) is int and -SAFE_INTEGER <= value <= SAFE_INTEGER:
@@ -58,7 +58,7 @@ def encode_member(value: Any) -> bytes:
 
 
 @lru_cache(maxsize=2048)
-def _short_text(value: str) -> bytes:
+def _encode_short_text(value: str) -> bytes:
     return encode(value)
 
 

@@ -24,7 +24,7 @@ def encode_usual(value: Any) -> bytes | None:
 
     Few brackets cannot be nested deep, and a short text has few members: so all limits hold.
     """
-    if type(value) is not dict or not _plain_object().isinstance_python(value):
+    if type(value) is not dict or not _make_plain_validator().isinstance_python(value):
         return None
     text = to_json(value, ensure_ascii=True)
     few = len(text) <= WIDE.text and text.count(b"{") + text.count(b"[") <= WIDE.depth
@@ -32,7 +32,7 @@ def encode_usual(value: Any) -> bytes | None:
 
 
 @cache
-def _plain_object() -> SchemaValidator:
+def _make_plain_validator() -> SchemaValidator:
     """Accepts dicts of what JSON and the strict parser take as it is, at any depth."""
     entry = core_schema.definition_reference_schema("entry")
     name = core_schema.str_schema(strict=True, max_length=KEY_LIMIT)

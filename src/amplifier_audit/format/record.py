@@ -13,10 +13,10 @@ import hashlib
 from typing import Any
 
 from amplifier_audit.errors import MalformedRecord
-from amplifier_audit.format.describing import safe_repr
 from amplifier_audit.format.encoding import encode_member
 from amplifier_audit.format.limits import KEY_LIMIT, RECORD_LIMIT
 from amplifier_audit.format.strict_json import read_json
+from amplifier_audit.format.walk import safe_repr
 
 VERSION = 1
 LABEL = b"amplifier-audit record v1\n"
@@ -46,33 +46,28 @@ def encode_source(
         encode_member(event),
         encode_member(hook),
         encode_member(registration),
-        encode_member(_short(type)),
+        encode_member(_shorten(type)),
     )
 
 
-def _short(text: Any) -> str:
+def _shorten(text: Any) -> str:
     """The type of a record is always a text, and a short one."""
     return (str.__str__(text) if isinstance(text, str) else safe_repr(text))[:KEY_LIMIT]
 
 
-def record_hash(covered: bytes) -> str:
+def hash_record(covered: bytes) -> str:
     """The hash of a record, from the bytes that it covers."""
     return hashlib.sha256(LABEL + covered).hexdigest()
 
 
-def covered_bytes(line: bytes) -> bytes:
-    """The part of a line (with its LF) that its hash covers."""
-    return line[:-TAIL]
-
-
-def claimed_hash(line: bytes) -> str | None:
+def read_claimed_hash(line: bytes) -> str | None:
     """The hash that a line (with its LF) states; None when it does not end like a record."""
     if line[-TAIL : -TAIL + 9] != b',"hash":"' or line[-3:] != b'"}\n':
         return None
     return line[-TAIL + 9 : -3].decode("ascii", "replace")
 
 
-def parse(line: bytes) -> Record:
+def parse_record(line: bytes) -> Record:
     """The record of a line (with its LF), read strictly."""
     if len(line) > RECORD_LIMIT:
         raise MalformedRecord(f"a line of {len(line)} bytes; at most {RECORD_LIMIT} are allowed")

@@ -13,12 +13,12 @@ from collections.abc import Iterable, Sequence
 EMPTY_ROOT = hashlib.sha256(b"").digest()
 
 
-def leaf_hash(leaf: bytes) -> bytes:
+def hash_leaf(leaf: bytes) -> bytes:
     """The hash of one leaf; the prefix keeps leaves and nodes apart."""
     return hashlib.sha256(b"\x00" + leaf).digest()
 
 
-def node_hash(left: bytes, right: bytes) -> bytes:
+def hash_node(left: bytes, right: bytes) -> bytes:
     """The hash of an inner node."""
     return hashlib.sha256(b"\x01" + left + right).digest()
 
@@ -31,7 +31,7 @@ class Tree:
     def __init__(self, size: int = 0, frontier: Iterable[bytes] = ()) -> None:
         self.size = size
         self._frontier = list(frontier)
-        if len(self._frontier) != size.bit_count():
+        if size < 0 or len(self._frontier) != size.bit_count():
             raise ValueError(
                 f"A tree of {size} leaves has {size.bit_count()} complete subtrees, "
                 f"got {len(self._frontier)}"
@@ -51,7 +51,7 @@ class Tree:
             size >>= 1
         frontier.append(node)
 
-    def root(self) -> bytes:
+    def compute_root(self) -> bytes:
         """The root over all leaves so far."""
         return fold(self._frontier)
 
@@ -62,5 +62,5 @@ def fold(frontier: Sequence[bytes]) -> bytes:
         return EMPTY_ROOT
     root = frontier[-1]
     for left in reversed(frontier[:-1]):
-        root = node_hash(left, root)
+        root = hash_node(left, root)
     return root

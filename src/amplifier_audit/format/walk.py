@@ -13,7 +13,6 @@ from enum import Enum
 from itertools import islice
 from typing import Any
 
-from amplifier_audit.format.describing import describe_error, safe_repr
 from amplifier_audit.format.limits import KEY_LIMIT, SAFE_INTEGER, Limits
 
 HEAD = 200
@@ -36,49 +35,50 @@ class Walk:
         kind = type(value)
         if kind is str:
             usual = value.isascii() and len(value) <= self._limits.text
-            return value if usual else self._text(value)
+            return value if usual else self._simplify_text(value)
         if value is None or kind is bool:
             return value
         if kind is int:
-            return value if -SAFE_INTEGER <= value <= SAFE_INTEGER else _large_integer(value)
+            safe = -SAFE_INTEGER <= value <= SAFE_INTEGER
+            return value if safe else _describe_large_integer(value)
         if kind in _CONTAINERS:
-            return self._container(value, depth)
-        return self._rare(value, depth)
+            return self._simplify_container(value, depth)
+        return self._simplify_unusual(value, depth)
 
-    def _text(self, value: str) -> Any:
-        return digest_text(value) if len(value) > self._limits.text else without_surrogates(value)
+    def _simplify_text(self, value: str) -> Any:
+        return digest_text(value) if len(value) > self._limits.text else escape_surrogates(value)
 
-    def _container(self, value: Any, depth: int) -> Any:
+    def _simplify_container(self, value: Any, depth: int) -> Any:
         identity = id(value)
         if depth >= self._limits.depth or self._left <= 0 or identity in self._above:
-            return {"$cut": self._refusal(identity, depth), "members": len(value)}
+            return {"$cut": self._name_limit(identity, depth), "members": len(value)}
         self._left -= len(value)
         self._above.add(identity)
         if type(value) is dict or isinstance(value, Mapping):
-            kept: Any = self._object(value, depth + 1)
+            kept: Any = self._simplify_object(value, depth + 1)
         else:
-            kept = self._array(value, depth + 1)
+            kept = self._simplify_array(value, depth + 1)
         self._above.discard(identity)
         return kept
 
-    def _refusal(self, identity: int, depth: int) -> str:
+    def _name_limit(self, identity: int, depth: int) -> str:
         if identity in self._above:
             return "cycle"
         return "depth" if depth >= self._limits.depth else "nodes"
 
-    def _object(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
-        kept = self._members(value, depth)
+    def _simplify_object(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+        kept = self._simplify_members(value, depth)
         if len(value) > self._limits.members:
-            kept[_key("$cut", kept)] = {"members": len(value), "kept": self._limits.members}
+            kept[_make_key("$cut", kept)] = {"members": len(value), "kept": self._limits.members}
         return kept
 
-    def _members(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+    def _simplify_members(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
         simplify, limit = self.simplify, self._limits.text
         kept: dict[str, Any] = {}
         for key, entry in islice(value.items(), self._limits.members):
             name = key
             if type(key) is not str or not key.isascii() or len(key) > KEY_LIMIT or key in kept:
-                name = _key(key, kept)
+                name = _make_key(key, kept)
             # Nearly every entry is a short text or nothing: those are spared the call.
             if entry is None or (type(entry) is str and entry.isascii() and len(entry) <= limit):
                 kept[name] = entry
@@ -86,40 +86,40 @@ class Walk:
                 kept[name] = simplify(entry, depth)
         return kept
 
-    def _array(self, value: Collection[Any], depth: int) -> list[Any]:
+    def _simplify_array(self, value: Collection[Any], depth: int) -> list[Any]:
         simplify, limit = self.simplify, self._limits.members
         if len(value) <= limit:
             return [simplify(entry, depth) for entry in value]
         kept = [simplify(entry, depth) for entry in islice(value, limit)]
         return [*kept, {"$cut": "members", "members": len(value), "kept": limit}]
 
-    def _rare(self, value: Any, depth: int) -> Any:
+    def _simplify_unusual(self, value: Any, depth: int) -> Any:
         """Everything that is not exactly of a JSON type; its methods may raise what they like."""
         try:
-            return self._known(value, depth)
+            return self._simplify_known(value, depth)
         except Exception as error:  # noqa: BLE001 - the trail outlives any object it describes
             return {"$object": type(value).__qualname__, "error": type(error).__name__}
 
-    def _known(self, value: Any, depth: int) -> Any:
+    def _simplify_known(self, value: Any, depth: int) -> Any:
         if isinstance(value, Enum):
             return self.simplify(value.value, depth)
         if isinstance(value, str | int | float):
-            return self._scalar(value)
+            return self._simplify_scalar(value)
         if isinstance(value, Mapping | list | tuple | set | frozenset):
-            return self._container(value, depth)
+            return self._simplify_container(value, depth)
         if isinstance(value, bytes | bytearray | memoryview):
             return _digest_bytes(bytes(value))
         if isinstance(value, BaseException):
-            return {"$error": self._text(describe_error(value))}
+            return {"$error": self._simplify_text(describe_error(value))}
         # A pydantic model, told by this attribute: the trail does not import pydantic.
         if hasattr(type(value), "__pydantic_fields__"):
-            return self._container(dict(vars(value)), depth)
-        return {"$object": type(value).__qualname__, "repr": self._text(safe_repr(value))}
+            return self._simplify_container(dict(vars(value)), depth)
+        return {"$object": type(value).__qualname__, "repr": self._simplify_text(safe_repr(value))}
 
-    def _scalar(self, value: str | int | float) -> Any:
+    def _simplify_scalar(self, value: str | int | float) -> Any:
         """Subclasses lose their class; NaN and the infinities become words."""
         if isinstance(value, str):
-            return self._text(str.__str__(value))
+            return self._simplify_text(str.__str__(value))
         if isinstance(value, int):
             return self.simplify(int.__int__(value))
         number = float.__float__(value)
@@ -128,9 +128,26 @@ class Walk:
         return number if finite else {"$float": float.__repr__(number)}
 
 
-def _key(key: Any, taken: Mapping[str, Any]) -> str:
-    text = without_surrogates(str.__str__(key) if isinstance(key, str) else safe_repr(key))
-    name = text if len(text) <= KEY_LIMIT else f"{text[:HEAD]}… sha256:{_sha256(text)}"
+def safe_repr(value: Any) -> str:
+    """`repr` of values that may refuse it."""
+    try:
+        return repr(value)
+    except Exception as error:  # noqa: BLE001 - a repr may raise anything
+        return f"<{type(value).__name__} whose repr raised {type(error).__name__}>"
+
+
+def describe_error(error: BaseException) -> str:
+    """`Type: message` of exceptions that may refuse to be printed."""
+    try:
+        message = str(error)
+    except Exception:  # noqa: BLE001 - a str may raise anything
+        message = ""
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
+
+
+def _make_key(key: Any, taken: Mapping[str, Any]) -> str:
+    text = escape_surrogates(str.__str__(key) if isinstance(key, str) else safe_repr(key))
+    name = text if len(text) <= KEY_LIMIT else f"{text[:HEAD]}… sha256:{_hash_text(text)}"
     number = 2
     while name in taken:
         name = f"{text[:HEAD]}#{number}"
@@ -138,7 +155,7 @@ def _key(key: Any, taken: Mapping[str, Any]) -> str:
     return name
 
 
-def _large_integer(value: int) -> dict[str, Any]:
+def _describe_large_integer(value: int) -> dict[str, Any]:
     # Python refuses to print integers of more than 4,300 digits; hexadecimal has no such limit.
     return (
         {"$int": hex(value)}
@@ -147,7 +164,7 @@ def _large_integer(value: int) -> dict[str, Any]:
     )
 
 
-def without_surrogates(value: str) -> str:
+def escape_surrogates(value: str) -> str:
     """The text with lone surrogates spelled out; the strict parser refuses them."""
     return value.encode("utf-8", "backslashreplace").decode("utf-8")
 
@@ -157,8 +174,8 @@ def digest_text(value: str) -> dict[str, Any]:
     return {
         "$cut": "text",
         "length": len(value),
-        "sha256": _sha256(value),
-        "head": without_surrogates(value[:HEAD]),
+        "sha256": _hash_text(value),
+        "head": escape_surrogates(value[:HEAD]),
     }
 
 
@@ -170,7 +187,7 @@ def _digest_bytes(value: bytes) -> dict[str, Any]:
     }
 
 
-def _sha256(value: str) -> str:
+def _hash_text(value: str) -> str:
     """Of the UTF-8 form, piece by piece: a text of 100 MB is not copied as a whole."""
     digest = hashlib.sha256()
     for start in range(0, len(value), CHUNK):

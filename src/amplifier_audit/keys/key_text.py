@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 from pathlib import Path
 
@@ -24,7 +23,7 @@ def parse_key(text: str, *, private: bool = False) -> tuple[str, bytes]:
     parts = text.split("+", 2)
     try:
         raw = base64.b64decode(parts[2], validate=True)
-    except (IndexError, binascii.Error) as error:
+    except (IndexError, ValueError) as error:
         raise BadKey(f"Not a key: {text[:20]!r}…; expected name+keyid+base64") from error
     if raw[:1] != ED25519 or len(raw) != 33:
         raise BadKey(f"The key {parts[0]!r} is not an Ed25519 key")

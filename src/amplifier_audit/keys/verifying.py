@@ -23,7 +23,7 @@ class Ed25519Verifier:
         refuse_bad_name(name)
         self.name = name
         self.key_id = make_key_id(name, raw)
-        self._verify = _find_verification(raw)
+        self._verify = _make_check(raw)
 
     @classmethod
     def from_text(cls, text: str) -> Ed25519Verifier:
@@ -49,7 +49,7 @@ def load_verifier(source: str) -> Ed25519Verifier:
     return Ed25519Verifier.from_text(text)
 
 
-def _find_verification(raw: bytes) -> Callable[[bytes, bytes], bool]:
+def _make_check(raw: bytes) -> Callable[[bytes, bytes], bool]:
     try:
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from amplifier_audit.errors import AuditError, BadCheckpoint
 from amplifier_audit.files.lines import (
-    head_before,
     parse_or_none,
     read_first_record,
+    read_head_before,
     read_lines,
 )
 from amplifier_audit.files.log_files import LogFiles
 from amplifier_audit.format.chain import Head
 from amplifier_audit.format.checkpoint import Note, parse_note
-from amplifier_audit.format.proof import RangeRoots, inclusion_ranges
-from amplifier_audit.format.tree import leaf_hash
+from amplifier_audit.format.proof import RangeRoots, list_inclusion_ranges
+from amplifier_audit.format.tree import hash_leaf
 
 
 def prove_inclusion(log: LogFiles, sequence: int, note: Note) -> tuple[bytes, list[bytes]]:
@@ -21,15 +21,22 @@ def prove_inclusion(log: LogFiles, sequence: int, note: Note) -> tuple[bytes, li
     size = note.checkpoint.size
     if not 0 <= sequence < size:
         raise AuditError(f"The checkpoint covers records 0 to {size - 1}, not {sequence}")
-    first = read_first_record(log.paths[0])
-    start = head_before(first) if first and first["seq"] else Head()
+    start = _find_start(log)
     if sequence < start.size:
         raise AuditError(f"Record {sequence} is not there; the log begins at {start.size}")
-    roots = RangeRoots(inclusion_ranges(sequence, size), start.size, start.frontier)
+    roots = RangeRoots(list_inclusion_ranges(sequence, size), start.size, start.frontier)
     found = _add_up(log, roots, start.size, sequence, size)
     if found is None:
         raise AuditError(f"The log ends before the {size} records of the checkpoint")
-    return found, roots.roots()
+    return found, roots.compute_roots()
+
+
+def _find_start(log: LogFiles) -> Head:
+    first = read_first_record(log.paths[0])
+    try:
+        return read_head_before(first) if first and first["seq"] else Head()
+    except ValueError as error:
+        raise AuditError(f"{log.paths[0]} does not say what came before it") from error
 
 
 def _add_up(log: LogFiles, roots: RangeRoots, index: int, wanted: int, size: int) -> bytes | None:
@@ -39,7 +46,7 @@ def _add_up(log: LogFiles, roots: RangeRoots, index: int, wanted: int, size: int
             if index == size:
                 return found
             found = line[:-1] if index == wanted else found
-            roots.push(leaf_hash(line[:-1]))
+            roots.push(hash_leaf(line[:-1]))
             index += 1
     return found if index == size else None
 

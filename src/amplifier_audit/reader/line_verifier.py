@@ -19,19 +19,19 @@ from amplifier_audit.format.record import (
     TAIL,
     VERSION,
     Record,
-    claimed_hash,
-    parse,
+    hash_record,
     parse_inner,
-    record_hash,
+    parse_record,
+    read_claimed_hash,
 )
-from amplifier_audit.format.tree import Tree, leaf_hash
-from amplifier_audit.reader.report import Departure, Finding, Kind, Report, Verdict
+from amplifier_audit.format.tree import Tree, hash_leaf
+from amplifier_audit.reader.report import Finding, Kind, Mismatch, Report, Verdict
 
 DEFAULT_INTERVAL = 1000
 
 
 @dataclass(slots=True)
-class Verifier:
+class LineVerifier:
     """Fed with the lines of a log from its start, or from a head that is already verified."""
 
     anchors: Iterable[Note] = ()
@@ -63,23 +63,24 @@ class Verifier:
         for note in self._waiting:
             self._check_anchor(note)
         self._skip_anchors_before_start()
-        self._meet_anchors()
+        self._check_due_anchors()
 
     @property
     def size(self) -> int:
         """How many records are behind; the next one must have this sequence."""
         return self.tree.size
 
+    @property
     def head(self) -> Head:
         """From where a later verification can go on."""
         return Head(self.tree.size, self.hash, self.tree.frontier)
 
     def feed(self, line: bytes) -> Record:
-        """Check the next line (with its LF); Departure if it is not right.
+        """Check the next line (with its LF); raise Mismatch if another one belongs there.
 
         Of what is returned, `time` to `body` can be relied on to be there.
         """
-        own = record_hash(line[:-TAIL])
+        own = hash_record(line[:-TAIL])
         # What must stand before `time` and after `body` is known to the byte: comparing bytes is as
         # strict as reading them, and quicker.
         start = b"%b%d," % (self._line_start, self.tree.size)
@@ -95,23 +96,23 @@ class Verifier:
     def _examine(self, line: bytes, own: str) -> Record:
         """A line that is not quite as expected: the first, one spelled otherwise, a wrong one."""
         if line[-TAIL:] != b',"hash":"%b"}\n' % own.encode("ascii"):
-            self._depart("edit", _describe_damage(line))
-        record = self._parse(parse, line)
+            self._refuse("edit", _describe_damage(line))
+        record = self._parse(parse_record, line)
         if record["seq"] != self.tree.size or record["prev"] != self.hash:
-            self._depart(*self._describe_misplacement(record))
+            self._refuse(*self._describe_misplacement(record))
         if record["log"] != self.log:
-            self._meet_log(record["log"])
+            self._learn_log(record["log"])
         return record
 
     def _accept(self, record: Record, line: bytes, own: str) -> None:
-        if record["type"] in _TOLD_BY_THE_LOG:
-            _TOLD_BY_THE_LOG[record["type"]](self, record["body"])
-        self.tree.push(leaf_hash(line[:-1]))
+        if record["type"] in _OWN_RECORDS:
+            _OWN_RECORDS[record["type"]](self, record["body"])
+        self.tree.push(hash_leaf(line[:-1]))
         self.hash = own
         if self._waiting and self._waiting[-1].checkpoint.size == self.tree.size:
-            self._meet_anchors()
+            self._check_due_anchors()
         if self.key and self.tree.size - self._last_signed > self._interval + 1:
-            self._depart("unsigned", f"more than {self._interval} records without a signature")
+            self._refuse("unsigned", f"more than {self._interval} records without a signature")
 
     def finish(self, *, torn: Finding | None = None) -> Report:
         """The verdict, when there are no more lines."""
@@ -136,16 +137,16 @@ class Verifier:
             signed=self.signed,
             last_checkpoint=self.last_checkpoint,
             notes=tuple(self.notes),
-            head=self.head(),
+            head=self.head,
         )
 
     def check_note(self, note: Note, what: str) -> None:
         """A checkpoint that must be the one of this log at this size."""
         checkpoint = note.checkpoint
         if checkpoint.origin != f"{ORIGIN}{self.log}":
-            self._depart("wrong log", f"{what} belongs to log {checkpoint.log[:64]!r}")
-        if checkpoint.size != self.size or checkpoint.root != self.tree.root():
-            self._depart("checkpoint", f"{what} does not fit the {self.size} records before it")
+            self._refuse("wrong log", f"{what} belongs to log {checkpoint.log[:64]!r}")
+        if checkpoint.size != self.size or checkpoint.root != self.tree.compute_root():
+            self._refuse("checkpoint", f"{what} does not fit the {self.size} records before it")
         self.checkpoints += 1
         self.last_checkpoint = checkpoint.size
         if self.key is not None:
@@ -153,15 +154,15 @@ class Verifier:
             self._last_signed = self.size
             self.signed += 1
 
-    def _depart(self, kind: Kind, message: str) -> NoReturn:
-        raise Departure(kind, self.tree.size, message)
+    def _refuse(self, kind: Kind, message: str) -> NoReturn:
+        raise Mismatch(kind, self.tree.size, message)
 
     def _parse(self, parser: Callable[[bytes], Record], content: bytes) -> Record:
         try:
             return parser(content)
         except MalformedRecord as error:
             message = f"no writer wrote this: {error}"
-            raise Departure("malformed", self.tree.size, message) from error
+            raise Mismatch("malformed", self.tree.size, message) from error
 
     def _describe_misplacement(self, record: Record) -> tuple[Kind, str]:
         found, expected = record["seq"], self.tree.size
@@ -175,9 +176,9 @@ class Verifier:
             return "order", f"record {found} where {expected} belongs"
         return "gap", f"record {expected} is missing, the next one is {found}"
 
-    def _meet_log(self, log: str) -> None:
+    def _learn_log(self, log: str) -> None:
         if self.log is not None:
-            self._depart("wrong log", f"a record of log {log[:64]!r} in log {self.log!r}")
+            self._refuse("wrong log", f"a record of log {log[:64]!r} in log {self.log!r}")
         self.log = log
         self._line_start = _make_line_start(log)
         for note in self._waiting:
@@ -188,7 +189,7 @@ class Verifier:
         if self.size == 0 and isinstance(interval, int) and interval > 0:
             self._interval = min(interval, DEFAULT_INTERVAL)
         if self.size and not self._continues(body.get("previous")):
-            self._depart("checkpoint", "the segment does not go on where the last one ended")
+            self._refuse("checkpoint", "the segment does not go on where the last one ended")
 
     def _continues(self, previous: Any) -> bool:
         told = previous.get("frontier") if isinstance(previous, dict) else None
@@ -198,7 +199,7 @@ class Verifier:
         try:
             note = parse_note(body.get("note", ""))
         except BadCheckpoint as error:
-            raise Departure("checkpoint", self.size, str(error)) from error
+            raise Mismatch("checkpoint", self.size, str(error)) from error
         self.check_note(note, "the checkpoint")
 
     def _on_recovered(self, body: dict[str, Any]) -> None:
@@ -217,15 +218,15 @@ class Verifier:
 
     def _check_anchor(self, note: Note) -> None:
         if self.log is not None and note.checkpoint.origin != f"{ORIGIN}{self.log}":
-            self._depart("wrong log", f"the anchor is one of log {note.checkpoint.log[:64]!r}")
+            self._refuse("wrong log", f"the anchor is one of log {note.checkpoint.log[:64]!r}")
         if self.key is not None:
             self._check_signature(note, f"the anchor at {note.checkpoint.size}", self.key)
 
     def _check_signature(self, note: Note, what: str, key: SignatureVerifier) -> None:
         if not note.signatures:
-            self._depart("unsigned", f"{what} is not signed")
+            self._refuse("unsigned", f"{what} is not signed")
         if not note.is_signed_by(key):
-            self._depart("signature", f"{what} is not signed by the key {key.name!r}")
+            self._refuse("signature", f"{what} is not signed by the key {key.name!r}")
 
     def _skip_anchors_before_start(self) -> None:
         while self._waiting and self._waiting[-1].checkpoint.size < self.start.size:
@@ -234,10 +235,10 @@ class Verifier:
                 f"anchor at {note.checkpoint.size} not checked: the reading began later"
             )
 
-    def _meet_anchors(self) -> None:
+    def _check_due_anchors(self) -> None:
         while self._waiting and self._waiting[-1].checkpoint.size == self.tree.size:
-            if self._waiting.pop().checkpoint.root != self.tree.root():
-                self._depart("fork", f"the anchor at {self.size} is one of another history")
+            if self._waiting.pop().checkpoint.root != self.tree.compute_root():
+                self._refuse("fork", f"the anchor at {self.size} is one of another history")
             self.proven_to = self.tree.size
 
     def _describe_missing_signature(self) -> Finding | None:
@@ -253,20 +254,21 @@ class Verifier:
         return Finding("cut below anchor", self.size, message)
 
 
-_TOLD_BY_THE_LOG = {
-    "log_opened": Verifier._on_opened,
-    "checkpoint": Verifier._on_checkpoint,
-    "sealed": Verifier._on_checkpoint,
-    "recovered": Verifier._on_recovered,
-    "broken": Verifier._on_broken,
-    "segment_removed": Verifier._on_removed,
+_OWN_RECORDS = {
+    "log_opened": LineVerifier._on_opened,
+    "checkpoint": LineVerifier._on_checkpoint,
+    "sealed": LineVerifier._on_checkpoint,
+    "recovered": LineVerifier._on_recovered,
+    "broken": LineVerifier._on_broken,
+    "segment_removed": LineVerifier._on_removed,
 }
 
 
 def _describe_damage(line: bytes) -> str:
     if len(line) > RECORD_LIMIT:
         return f"a line of more than {RECORD_LIMIT} bytes"
-    return "the line is not what its hash says" if claimed_hash(line) else "the line is no record"
+    whole = read_claimed_hash(line) is not None
+    return "the line is not what its hash says" if whole else "the line is no record"
 
 
 def _make_line_start(log: str) -> bytes:

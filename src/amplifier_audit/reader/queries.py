@@ -17,7 +17,7 @@ SAMPLES = 10_000
 _BEGINNING = re.compile(r"\d{4}(-\d\d(-\d\d(T\d\d(:\d\d(:\d\d(\.\d+)?)?)?)?)?)?", re.ASCII)
 
 
-def moment(text: str) -> str:
+def parse_time(text: str) -> str:
     """A time as records have it, or the beginning of one, so that texts can be compared."""
     plain = text.strip().replace(" ", "T").removesuffix("Z")
     if _BEGINNING.fullmatch(plain):
@@ -40,12 +40,12 @@ class Filter:
     after: str | None = None
     before: str | None = None
 
-    def fits(self, record: Record) -> bool:
+    def matches(self, record: Record) -> bool:
         """Whether a record is asked for."""
         return (
             self._same(record)
-            and (self.hook is None or self.hook in hooks_of(record))
-            and (self.action is None or self.action in actions_of(record))
+            and (self.hook is None or self.hook in list_hooks(record))
+            and (self.action is None or self.action in list_actions(record))
             and (self.after is None or record["time"] >= self.after)
             and (self.before is None or record["time"] < self.before)
         )
@@ -55,7 +55,7 @@ class Filter:
         return all(value is None or record[name] == value for name, value in wanted)
 
 
-def answers_of(record: Record) -> list[Mapping[str, Any]]:
+def list_answers(record: Record) -> list[Mapping[str, Any]]:
     """Each hook's answer that a record tells of."""
     if record["type"] == "dispatch":
         told = record["body"].get("hooks")
@@ -65,18 +65,19 @@ def answers_of(record: Record) -> list[Mapping[str, Any]]:
     return []
 
 
-def hooks_of(record: Record) -> set[Any]:
+def list_hooks(record: Record) -> set[Any]:
     """The names of the hooks in a record."""
-    return {record["hook"], *(_text(one.get("hook")) for one in answers_of(record))} - {None}
+    told = [_keep_text(one.get("hook")) for one in list_answers(record)]
+    return {_keep_text(record["hook"]), *told} - {None}
 
 
-def actions_of(record: Record) -> set[Any]:
+def list_actions(record: Record) -> set[Any]:
     """The actions in a record."""
-    told = [_text(one.get("action")) for one in answers_of(record)]
-    return {_text(record["body"].get("action")), *told} - {None}
+    told = [_keep_text(one.get("action")) for one in list_answers(record)]
+    return {_keep_text(record["body"].get("action")), *told} - {None}
 
 
-def _text(value: Any) -> str | None:
+def _keep_text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
@@ -109,7 +110,7 @@ class HookFigures:
         elif (place := self._random.randrange(self.calls)) < SAMPLES:
             self.times[place] = spent
 
-    def quantile(self, share: float) -> float | None:
+    def find_quantile(self, share: float) -> float | None:
         """The time, in milliseconds, that this share of the calls did not exceed."""
         if not self.times:
             return None
@@ -117,16 +118,16 @@ class HookFigures:
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def figures(records: Iterable[Record]) -> dict[str, HookFigures]:
+def count_answers(records: Iterable[Record]) -> dict[str, HookFigures]:
     """Per hook, in the order of their names."""
     found: dict[str, HookFigures] = {}
     for record in records:
-        for answer in answers_of(record):
-            name = _text(answer.get("hook")) or "(unnamed)"
+        for answer in list_answers(record):
+            name = _keep_text(answer.get("hook")) or "(unnamed)"
             found.setdefault(name, HookFigures()).count(answer)
     return dict(sorted(found.items()))
 
 
 def select(records: Iterable[Record], wanted: Filter) -> Iterator[Record]:
     """The records that fit."""
-    return (record for record in records if wanted.fits(record))
+    return (record for record in records if wanted.matches(record))

@@ -37,13 +37,13 @@ def _follow(
     directory: AuditDirectory, number: int, offset: int, poll: float, wait: Callable[[float], Any]
 ) -> Iterator[Record]:
     while True:
-        for position, line in read_lines(directory.segment(number), offset):
+        for position, line in read_lines(directory.segment_path(number), offset):
             if not line.endswith(b"\n"):
                 break
             offset = position + len(line)
             if (record := parse_or_none(line)) is not None:
                 yield record
-        if directory.segment(number + 1).exists():
+        if directory.segment_path(number + 1).exists():
             number, offset = number + 1, 0
         else:
             wait(poll)

@@ -31,7 +31,7 @@ EXIT_CODES: dict[Verdict, int] = {"proven": 0, "consistent": 3, "recovered": 4, 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The first place where a log departs from what its writer wrote.
+    """The first place where a log is not what its writer wrote.
 
     `sequence` is the one that belongs there, whatever the line claims to be.
     """
@@ -43,7 +43,7 @@ class Finding:
     byte: int | None = None
 
 
-class Departure(Exception):
+class Mismatch(Exception):
     """The line that was just read is not what belongs there."""
 
     def __init__(self, kind: Kind, sequence: int, message: str) -> None:

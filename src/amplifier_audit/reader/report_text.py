@@ -37,12 +37,12 @@ def report_to_dict(report: Report) -> dict[str, Any]:
 
 def describe_report(report: Report) -> Iterator[str]:
     """Line by line: the verdict, what is wrong, what was read."""
-    yield _headline(report)
+    yield _describe_verdict(report)
     if finding := report.finding:
         place = f" ({finding.segment}, byte {finding.byte})" if finding.segment else ""
         message = escape_text(finding.message)
         yield f"  {finding.kind} at record {finding.sequence}{place}: {message}"
-    yield f"  log {escape_text(report.log or 'unknown')}, {_range(report)} read"
+    yield f"  log {escape_text(report.log or 'unknown')}, {_describe_range(report)} read"
     newest = report.last_checkpoint
     last = "" if newest is None else f", last checkpoint at {newest}"
     yield f"  {report.checkpoints} checkpoints, {report.signed} signatures checked{last}"
@@ -59,12 +59,12 @@ def escape_text(value: Any) -> str:
     return escaped.replace("\x7f", "\\u007f")
 
 
-def _range(report: Report) -> str:
+def _describe_range(report: Report) -> str:
     first, size = report.first, report.size
     return f"records {first} to {size - 1}" if size > first else f"no records from {first} on"
 
 
-def _headline(report: Report) -> str:
+def _describe_verdict(report: Report) -> str:
     proven, rest = report.proven_to, report.size - (report.proven_to or 0)
     tail = f"; the {rest} after it are consistent, their end is not proven" if rest else ""
     known = f"the first {proven} records are proven by an anchor{tail}"

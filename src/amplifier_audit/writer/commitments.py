@@ -6,12 +6,12 @@ import json
 import os
 from typing import Any
 
-from amplifier_audit.files.value_store import Kept, make_commitment
+from amplifier_audit.files.value_store import StoredValue, make_commitment
 from amplifier_audit.format.encoding import encode
 from amplifier_audit.format.limits import Limits
 
-SALT = 16
-KEPT = Limits(text=1 << 20, members=10_000, depth=32, nodes=50_000)
+SALT_BYTES = 16
+VALUE_LIMITS = Limits(text=1 << 20, members=10_000, depth=32, nodes=50_000)
 SENSITIVE = frozenset(
     {
         "arguments",
@@ -36,24 +36,24 @@ SENSITIVE = frozenset(
 """The members of a body that hold what people and models wrote, at any depth."""
 
 
-def commit_to(value: Any) -> Kept:
+def commit_to(value: Any) -> StoredValue:
     """A fresh commitment to a value."""
-    encoded = encode(value, KEPT)
-    salt = os.urandom(SALT)
+    encoded = encode(value, VALUE_LIMITS)
+    salt = os.urandom(SALT_BYTES)
     media_type = "text/plain" if isinstance(value, str) else "application/json"
-    return Kept(make_commitment(salt, encoded), salt, media_type, encoded)
+    return StoredValue(make_commitment(salt, encoded), salt, media_type, encoded)
 
 
-def replace_sensitive(body: Any) -> tuple[Any, list[Kept]]:
+def replace_sensitive(body: Any) -> tuple[Any, list[StoredValue]]:
     """The body with each sensitive member replaced by its commitment, and the values themselves.
 
     It is encoded first, so that what is walked here is finite and harmless.
     """
-    kept: list[Kept] = []
-    return _replace(json.loads(encode(body, KEPT)), kept), kept
+    kept: list[StoredValue] = []
+    return _replace(json.loads(encode(body, VALUE_LIMITS)), kept), kept
 
 
-def _replace(value: Any, kept: list[Kept]) -> Any:
+def _replace(value: Any, kept: list[StoredValue]) -> Any:
     if isinstance(value, dict):
         return {
             key: _commit(entry, kept)
@@ -66,7 +66,7 @@ def _replace(value: Any, kept: list[Kept]) -> Any:
     return value
 
 
-def _commit(value: Any, kept: list[Kept]) -> dict[str, Any]:
+def _commit(value: Any, kept: list[StoredValue]) -> dict[str, Any]:
     row = commit_to(value)
     kept.append(row)
     return {

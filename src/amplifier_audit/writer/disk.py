@@ -68,7 +68,7 @@ class Disk:
     def remove_surplus(self) -> None:
         """Delete the segments whose removal is on record, durably."""
         for number in self._removed:
-            self._directory.segment(number).unlink(missing_ok=True)
+            self._directory.segment_path(number).unlink(missing_ok=True)
         self._removed = []
 
     def close(self) -> None:
@@ -82,5 +82,5 @@ class Disk:
         # The old segment is whole and sealed before the new one has a name.
         self._segment.sync()
         self._segment.close()
-        write_file(self._directory.seal(new.number - 1), new.seal.text.encode())
+        write_file(self._directory.seal_path(new.number - 1), new.seal.text.encode())
         self._segment = SegmentFile(self._directory, new.number, 0)

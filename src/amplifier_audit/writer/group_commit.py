@@ -89,7 +89,7 @@ class GroupCommit:
 
     def _run(self) -> None:
         while not self.closing and self.failure is None:
-            self._wake.wait(self._find_patience())
+            self._wake.wait(self._find_timeout())
             self._wake.clear()
             # Nobody waits for these records: a moment's patience makes one write of many.
             if not self._waiters and not self.closing:
@@ -98,7 +98,7 @@ class GroupCommit:
         if self.failure is None:
             self._take_turn()
 
-    def _find_patience(self) -> float | None:
+    def _find_timeout(self) -> float | None:
         """Without a limit when everything is on disk, else until the next sync is due."""
         if self._disk.is_synced and not self._queue:
             return None

@@ -17,7 +17,7 @@ from typing import Any
 from amplifier_audit.errors import AuditError, AuditUnavailable
 from amplifier_audit.files.directory import AuditDirectory, raise_unavailable, write_file
 from amplifier_audit.files.lines import read_first_record
-from amplifier_audit.files.value_store import Kept, ValueStore
+from amplifier_audit.files.value_store import StoredValue, ValueStore
 from amplifier_audit.format.checkpoint import Note, Signer
 from amplifier_audit.format.encoding import encode_body
 from amplifier_audit.format.record import encode_source
@@ -158,7 +158,7 @@ class AuditLog:
             raise AuditError(f"Nothing is kept for the commitment {commitment!r}")
         body = {"commitment": commitment, "by": by, "reason": reason}
         # Noted, recorded, deleted: a crash in between leaves a note, and the next opening goes on.
-        await asyncio.to_thread(self._values.doom, body)
+        await asyncio.to_thread(self._values.begin_redaction, body)
         with self._commits.lock:
             self._refuse_if_unavailable()
             sequence = self._queue.add_own("redacted", body)
@@ -192,7 +192,9 @@ class AuditLog:
             self._refuse_another_key()
             opening = recover(self.directory)
             self._values = self._open_values()
-            self._queue = RecordQueue(opening, self.settings, self._signer, self.directory.segments)
+            self._queue = RecordQueue(
+                opening, self.settings, self._signer, self.directory.list_segments
+            )
             disk = Disk(self.directory, opening, self._values)
         relay = AnchorRelay(anchors)
         self._commits = GroupCommit(self._queue, disk, relay, self.settings, self._note_failure)
@@ -201,8 +203,8 @@ class AuditLog:
 
     def _refuse_another_key(self) -> None:
         """A log has one key, or none, for its whole life; the verifier relies on it."""
-        segments = self.directory.segments()
-        first = read_first_record(self.directory.segment(segments[0])) if segments else None
+        segments = self.directory.list_segments()
+        first = read_first_record(self.directory.segment_path(segments[0])) if segments else None
         if first is None or first["type"] != "log_opened":
             return
         known, given = first["body"].get("key"), self._signer and self._signer.public
@@ -220,14 +222,14 @@ class AuditLog:
 
     def _write_opening(self, opening: Opening) -> None:
         """The first records are on disk before anybody gets the log."""
-        doomed = self._values.doomed() if self._values else []
+        unfinished = self._values.list_unfinished_redactions() if self._values else []
         with self._commits.lock:
             # After damage `broken` is the first record, so that no reader can overlook it.
             if not opening.alarm:
                 self._queue.add_opening()
             for type, body in opening.records:
                 self._queue.add_own(type, body)
-            for order in doomed:
+            for order in unfinished:
                 self._queue.add_own("redacted", order)
             self._queue.add_checkpoint()
         if opening.alarm:
@@ -235,7 +237,7 @@ class AuditLog:
         with raise_unavailable(f"write the audit log {self.directory.path}"):
             self._commits.flush(sync=True)
             self.directory.failed.unlink(missing_ok=True)
-        for order in doomed:
+        for order in unfinished:
             self._finish_redaction(order["commitment"])
 
     def _finish_redaction(self, commitment: str) -> None:
@@ -243,7 +245,7 @@ class AuditLog:
         if self._values:
             self._values.delete(commitment)
 
-    def _encode(self, body: Mapping[str, Any]) -> tuple[bytes, list[Kept]]:
+    def _encode(self, body: Mapping[str, Any]) -> tuple[bytes, list[StoredValue]]:
         if self.settings.values == "inline":
             return encode_body(body), []
         replaced, kept = replace_sensitive(body)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from time import time
 from typing import Any
 
-from amplifier_audit.files.value_store import Kept
+from amplifier_audit.files.value_store import StoredValue
 from amplifier_audit.format.chain import Chain, Head
 from amplifier_audit.format.checkpoint import Note, Signer, make_note
 from amplifier_audit.format.encoding import encode_body
@@ -33,7 +33,7 @@ class Batch:
     """What is written at once, and the end of the chain after it."""
 
     items: list[bytes | NewSegment]
-    values: list[Kept]
+    values: list[StoredValue]
     notes: list[Note]
     removed: list[int]
     head: Head
@@ -57,9 +57,9 @@ class RecordQueue:
         self._last_checkpoint = opening.head.size
         self._segment = opening.segment
         self._segment_size = opening.offset
-        self._day = today()
+        self._day = find_today()
         self._items: list[bytes | NewSegment] = []
-        self._values: list[Kept] = []
+        self._values: list[StoredValue] = []
         self._notes: list[Note] = []
         self._removed: list[int] = []
         self.newest: Note | None = None
@@ -83,7 +83,7 @@ class RecordQueue:
         """How many records no checkpoint covers yet."""
         return self._chain.tree.size - self._last_checkpoint
 
-    def add(self, source: bytes, body: bytes, values: Iterable[Kept] = ()) -> int:
+    def add(self, source: bytes, body: bytes, values: Iterable[StoredValue] = ()) -> int:
         """Chain a record; its sequence."""
         sequence = self._chain.tree.size
         line = self._chain.extend(source, body)
@@ -122,8 +122,8 @@ class RecordQueue:
             "key": self._signer.public if self._signer else None,
         }
         if self.size:
-            head = self._chain.head()
-            body["previous"] = {**head.to_dict(), "root": head.root().hex()}
+            head = self._chain.head
+            body["previous"] = {**head.to_dict(), "root": head.compute_root().hex()}
         self.add_own("log_opened", body)
 
     def rotate_if_full(self) -> None:
@@ -133,7 +133,7 @@ class RecordQueue:
 
     def rotate_if_new_day(self) -> None:
         """Begin a new segment, if this one is of another day."""
-        if self._settings.daily and self._day != today():
+        if self._settings.daily and self._day != find_today():
             self._rotate()
 
     def take(self) -> Batch:
@@ -143,7 +143,7 @@ class RecordQueue:
             self._values,
             self._notes,
             self._removed,
-            self._chain.head(),
+            self._chain.head,
             self.newest,
         )
         self._items, self._values, self._notes, self._removed = [], [], [], []
@@ -151,7 +151,7 @@ class RecordQueue:
         return batch
 
     def _make_note(self) -> Note:
-        return make_note(self._chain.log, self.size, self._chain.tree.root(), self._signer)
+        return make_note(self._chain.log, self.size, self._chain.tree.compute_root(), self._signer)
 
     def _rotate(self) -> None:
         """Seal this segment and begin the next, in the order of the queue."""
@@ -160,7 +160,7 @@ class RecordQueue:
         seal = self._make_note()
         self._segment += 1
         self._segment_size = 0
-        self._day = today()
+        self._day = find_today()
         self._items.append(NewSegment(self._segment, seal))
         self.add_opening()
         for number in self._list_surplus():
@@ -174,6 +174,6 @@ class RecordQueue:
         return [n for n in self._list_segments() if n < self._segment - keep]
 
 
-def today() -> int:
+def find_today() -> int:
     """The number of the day, in UTC."""
     return int(time() // 86400)

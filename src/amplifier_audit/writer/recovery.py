@@ -15,16 +15,16 @@ from typing import Any
 
 from amplifier_audit.files.directory import AuditDirectory, sync_directory, write_file
 from amplifier_audit.files.lines import (
-    head_before,
     is_torn,
     read_first_record,
+    read_head_before,
     read_last_record_before,
     read_lines,
 )
 from amplifier_audit.files.state import State, read_state
-from amplifier_audit.format.chain import Head, new_log_id
-from amplifier_audit.reader.line_verifier import Verifier
-from amplifier_audit.reader.report import Departure
+from amplifier_audit.format.chain import Head, make_log_id
+from amplifier_audit.reader.line_verifier import LineVerifier
+from amplifier_audit.reader.report import Mismatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class _Scan:
 
 def recover(directory: AuditDirectory) -> Opening:
     """Bring the log into a state that can be appended to."""
-    segments = directory.segments()
+    segments = directory.list_segments()
     state = read_state(directory.state)
     if not segments:
         return _begin_or_report(state)
@@ -76,7 +76,7 @@ def recover(directory: AuditDirectory) -> Opening:
 
 def _begin_or_report(state: State | None) -> Opening:
     if state is None:
-        return Opening(new_log_id(), Head(), 0, 0)
+        return Opening(make_log_id(), Head(), 0, 0)
     return _report_broken(state, state.segment + 1, "all segments are gone", None)
 
 
@@ -84,26 +84,30 @@ def _recover_without_state(directory: AuditDirectory, segments: list[int]) -> Op
     """Nobody knows what was acknowledged; only a torn last line is taken for a crash."""
     first = segments[0]
     start = _find_start(directory, first)
-    scan = _scan_segments(directory, Verifier(start=start), segments, first, 0)
+    scan = _scan_segments(directory, LineVerifier(start=start), segments, first, 0)
     if scan.damage and (scan.complete or scan.segment != segments[-1]):
-        found = State(scan.log or new_log_id(), scan.segment, scan.offset, scan.head)
+        found = State(scan.log or make_log_id(), scan.segment, scan.offset, scan.head)
         return _report_broken(found, segments[-1] + 1, scan.damage, scan)
     if scan.head.size == 0:
         _quarantine(directory, scan)
         facts = _describe_quarantined(directory, 0)
         records = (("recovered", facts),) if facts else ()
-        return Opening(new_log_id(), Head(), scan.segment, 0, records=records)
+        return Opening(make_log_id(), Head(), scan.segment, 0, records=records)
     return _continue_after(directory, scan, {"state": "missing"})
 
 
 def _find_start(directory: AuditDirectory, first: int) -> Head:
-    record = read_first_record(directory.segment(first)) if first else None
-    return Head() if record is None else head_before(record)
+    """Where the first segment that is there says it goes on from; what is wrong with it, shows."""
+    record = read_first_record(directory.segment_path(first)) if first else None
+    try:
+        return Head() if record is None else read_head_before(record)
+    except ValueError:
+        return Head()
 
 
 def _find_contradiction(directory: AuditDirectory, state: State) -> str | None:
     """Why the file cannot be the one whose end was acknowledged, or None."""
-    path = directory.segment(state.segment)
+    path = directory.segment_path(state.segment)
     if not path.exists():
         return f"segment {path.name} is gone"
     size = path.stat().st_size
@@ -116,32 +120,32 @@ def _find_contradiction(directory: AuditDirectory, state: State) -> str | None:
 
 
 def _scan_from_state(directory: AuditDirectory, state: State, segments: list[int]) -> _Scan:
-    verifier = Verifier(start=state.head, log=state.log)
+    verifier = LineVerifier(start=state.head, log=state.log)
     later = [number for number in segments if number >= state.segment]
     scan = _scan_segments(directory, verifier, later, state.segment, state.offset)
     if scan.head.size == state.head.size:
-        last = read_last_record_before(directory.segment(state.segment), state.offset)
+        last = read_last_record_before(directory.segment_path(state.segment), state.offset)
         scan.sealed = last is not None and last["type"] == "sealed"
     return scan
 
 
 def _scan_segments(
-    directory: AuditDirectory, verifier: Verifier, segments: list[int], first: int, offset: int
+    directory: AuditDirectory, verifier: LineVerifier, segments: list[int], first: int, offset: int
 ) -> _Scan:
-    scan = _Scan(verifier.log, verifier.head(), first, offset)
+    scan = _Scan(verifier.log, verifier.head, first, offset)
     for number in segments:
         start = offset if number == first else 0
         scan.segment, scan.offset = number, start
-        for position, line in read_lines(directory.segment(number), start):
+        for position, line in read_lines(directory.segment_path(number), start):
             try:
                 record = verifier.feed(line)
-            except Departure as departure:
-                scan.damage = f"record {departure.finding.sequence}: {departure}"
+            except Mismatch as mismatch:
+                scan.damage = f"record {mismatch.finding.sequence}: {mismatch}"
                 scan.complete = not is_torn(line)
                 return scan
             scan.sealed = record["type"] == "sealed"
             scan.offset = position + len(line)
-            scan.log, scan.head = verifier.log, verifier.head()
+            scan.log, scan.head = verifier.log, verifier.head
     return scan
 
 
@@ -160,11 +164,11 @@ def _recover_after_failure(directory: AuditDirectory, state: State, last: int) -
     for number in range(state.segment, last + 1):
         offset = state.offset if number == state.segment else 0
         scan = _Scan(state.log, state.head, number, offset, damage="a sync failed")
-        if directory.segment(number).exists():
+        if directory.segment_path(number).exists():
             _quarantine(directory, scan)
     facts = {"why": "a sync failed", **_describe_quarantined(directory, state.head.size)}
     for number in range(state.segment + 1, last + 1):
-        directory.segment(number).unlink(missing_ok=True)
+        directory.segment_path(number).unlink(missing_ok=True)
     return Opening(state.log, state.head, state.segment + 1, 0, records=(("recovered", facts),))
 
 
@@ -187,7 +191,7 @@ def _report_broken(state: State, segment: int, why: str, scan: _Scan | None) -> 
 
 def _quarantine(directory: AuditDirectory, scan: _Scan) -> None:
     """Move the bytes after the good end to a file of their own, then cut them off."""
-    path = directory.segment(scan.segment)
+    path = directory.segment_path(scan.segment)
     extra = path.stat().st_size - scan.offset
     if extra <= 0:
         return

@@ -11,13 +11,13 @@ class SegmentFile:
     """Only the writer thread calls it. A method that raises OSError ends its use."""
 
     def __init__(self, directory: AuditDirectory, number: int, offset: int) -> None:
-        path = self._path = directory.segment(number)
+        path = self._path = directory.segment_path(number)
         self.number = number
         fresh = not path.exists()
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self.offset = offset
         self.synced = offset
-        self._identity = _identity(os.fstat(self._file))
+        self._identity = _identify(os.fstat(self._file))
         if fresh:
             sync_directory(path.parent)
 
@@ -39,7 +39,7 @@ class SegmentFile:
     def _refuse_if_replaced(self) -> None:
         """A file that was deleted syncs without an error, into nowhere."""
         there = self._path.stat()
-        if _identity(there) != self._identity:
+        if _identify(there) != self._identity:
             raise OSError(2, f"{self._path.name} was replaced by another file")
         if there.st_size != self.offset:
             raise OSError(
@@ -47,5 +47,5 @@ class SegmentFile:
             )
 
 
-def _identity(status: os.stat_result) -> tuple[int, int]:
+def _identify(status: os.stat_result) -> tuple[int, int]:
     return status.st_dev, status.st_ino

@@ -13,7 +13,7 @@ import pytest
 from amplifier_audit.format.chain import Chain
 from amplifier_audit.format.encoding import encode_body
 from amplifier_audit.format.record_types import KERNEL_TYPES, OWN_TYPES, mark_foreign
-from amplifier_audit.reader.line_verifier import Verifier
+from amplifier_audit.reader.line_verifier import LineVerifier
 from tests.audit.support import LineCollector, lines_of, source
 
 ROOT = Path(__file__).parents[3]
@@ -119,9 +119,9 @@ def test_a_type_is_always_a_short_text() -> None:
 def test_a_log_with_unknown_types_verifies(type: str) -> None:
     """Logs of other versions and modules hold types that are not declared here."""
     lines = lines_of(3)
-    verifier = Verifier()
+    verifier = LineVerifier()
     for line in lines:
         verifier.feed(line)
-    chain = Chain(verifier.log or "", verifier.head())
+    chain = Chain(verifier.log or "", verifier.head)
     verifier.feed(chain.extend(source(type), encode_body({"any": 1})))
     assert verifier.finish().verdict == "consistent"

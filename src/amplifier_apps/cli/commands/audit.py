@@ -120,10 +120,10 @@ def verify(
 
 def _moment(_context: click.Context, _parameter: click.Parameter, given: str | None) -> str | None:
     from amplifier_audit import AuditError
-    from amplifier_audit.reader.queries import moment
+    from amplifier_audit.reader.queries import parse_time
 
     try:
-        return None if given is None else moment(given)
+        return None if given is None else parse_time(given)
     except AuditError as error:
         raise click.BadParameter(str(error)) from error
 
@@ -201,9 +201,9 @@ def stats(log: Path, as_json: bool, **wanted: str | None) -> None:
     """What each hook did: calls, denials, asks, injections, errors, p50 and p99 duration."""
     from amplifier_audit import read_records
     from amplifier_audit.files.log_files import open_readable
-    from amplifier_audit.reader.queries import Filter, figures, select
+    from amplifier_audit.reader.queries import Filter, count_answers, select
 
-    found = figures(select(read_records(open_readable(log)), Filter(**wanted)))
+    found = count_answers(select(read_records(open_readable(log)), Filter(**wanted)))
     rows = [
         {
             "hook": name,
@@ -212,8 +212,8 @@ def stats(log: Path, as_json: bool, **wanted: str | None) -> None:
             "asks": one.asks,
             "injections": one.injections,
             "errors": one.errors,
-            "p50_ms": one.quantile(0.50),
-            "p99_ms": one.quantile(0.99),
+            "p50_ms": one.find_quantile(0.50),
+            "p99_ms": one.find_quantile(0.99),
         }
         for name, one in found.items()
     ]
@@ -247,15 +247,15 @@ def redact(log: Path, commitment: str, by: str, reason: str, key_file: str | Non
 def prove(log: Path, sequence: int, checkpoint_file: str | None) -> None:
     """Print a proof, as JSON, that a record is in the log that a checkpoint speaks of."""
     from amplifier_audit import AuditError, open_log
-    from amplifier_audit.format.proof import root_of_inclusion
-    from amplifier_audit.format.tree import leaf_hash
+    from amplifier_audit.format.proof import compute_inclusion_root
+    from amplifier_audit.format.tree import hash_leaf
     from amplifier_audit.reader.inclusion import prove_inclusion
 
     files = open_log(log)
     note = _notes(checkpoint_file)[-1] if checkpoint_file else _newest(files)
     line, hashes = prove_inclusion(files, sequence, note)
     size = note.checkpoint.size
-    if root_of_inclusion(sequence, size, leaf_hash(line), hashes) != note.checkpoint.root:
+    if compute_inclusion_root(sequence, size, hash_leaf(line), hashes) != note.checkpoint.root:
         raise AuditError(f"The first {size} records of {log} are not those of the checkpoint")
     proof = {
         "record": line.decode("ascii"),
@@ -462,12 +462,12 @@ def _line(record: Record) -> str:
 
 def _summary(record: Record) -> str:
     """What a person looks for first: who decided what, and why; else the body, cut to a line."""
-    from amplifier_audit.reader.queries import answers_of
+    from amplifier_audit.reader.queries import list_answers
 
     body = record["body"]
     told = [
         f"{_ascii(one.get('hook'))}:{_ascii(one.get('action'))}"
-        for one in answers_of(record)
+        for one in list_answers(record)
         if record["type"] == "dispatch" and one.get("action") != "continue"
     ]
     first = [

@@ -18,10 +18,10 @@ from click.testing import CliRunner, Result
 from amplifier_apps.cli.commands.audit import audit
 from amplifier_audit import AuditLog, AuditSettings, anchor_to_file, load_signer
 from amplifier_audit.format.checkpoint import parse_note
-from amplifier_audit.format.proof import root_of_inclusion
-from amplifier_audit.format.record import parse
-from amplifier_audit.format.tree import leaf_hash
-from amplifier_audit.reader.queries import moment
+from amplifier_audit.format.proof import compute_inclusion_root
+from amplifier_audit.format.record import parse_record
+from amplifier_audit.format.tree import hash_leaf
+from amplifier_audit.reader.queries import parse_time
 from tests.audit.support import FAST, OTHER, SIGNER
 
 
@@ -291,10 +291,10 @@ def test_prove_prints_a_proof_that_holds(log: Path, tmp_path: Path) -> None:
 
     note = parse_note(proof["checkpoint"])
     hashes = [base64.b64decode(one) for one in proof["hashes"]]
-    leaf = leaf_hash(proof["record"].encode())
-    root = root_of_inclusion(7, note.checkpoint.size, leaf, hashes)
+    leaf = hash_leaf(proof["record"].encode())
+    root = compute_inclusion_root(7, note.checkpoint.size, leaf, hashes)
     assert root == note.checkpoint.root
-    assert parse(proof["record"].encode() + b"\n")["seq"] == 7
+    assert parse_record(proof["record"].encode() + b"\n")["seq"] == 7
     (tmp_path / "note").write_text(run("checkpoint", log).output)
     assert run("prove", log, "7", "--checkpoint", tmp_path / "note").exit_code == 0
     forged = note.text.replace(note.text.split("\n")[2], "A" * 43 + "=")
@@ -427,7 +427,7 @@ def test_a_time_that_is_none_is_refused(log: Path, given: str) -> None:
 )
 def test_times_are_compared_in_utc(given: str, meant: str) -> None:
     """`show`: filters by time."""
-    assert moment(given) == meant
+    assert parse_time(given) == meant
 
 
 def test_a_log_whose_segments_are_gone_is_not_called_empty(log: Path) -> None:

@@ -53,11 +53,11 @@ def check(folder: Path, session_id: str) -> Checked:
 def _hooks(trail: Path) -> dict[str, Counter[str]]:
     """Each hook's answers, as the trail has them."""
     from amplifier_audit import open_log, read_records
-    from amplifier_audit.reader.queries import answers_of
+    from amplifier_audit.reader.queries import list_answers
 
     found: dict[str, Counter[str]] = {}
     for record in read_records(open_log(trail)):
-        for answer in answers_of(record):
+        for answer in list_answers(record):
             if answer.get("action") in WORDS:
                 found.setdefault(str(answer.get("hook")), Counter())[str(answer["action"])] += 1
     return found
