@@ -1,7 +1,7 @@
 """Bundles: the files in which users say what a session is made of."""
 
 from amplifier_foundation.bundles.bundle import Bundle
-from amplifier_foundation.bundles.load import load_bundle, project_candidates, user_candidate
+from amplifier_foundation.bundles.load import load_bundle
 from amplifier_foundation.bundles.mount_plan import (
     bundle_from_plan,
     mount_plan_problems,
@@ -17,7 +17,5 @@ __all__ = [
     "bundle_from_plan",
     "load_bundle",
     "mount_plan_problems",
-    "project_candidates",
-    "user_candidate",
     "validate_mount_plan",
 ]

@@ -10,15 +10,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from amplifier_foundation.bundles.merge import MODULE_LISTS
+from amplifier_core.mounting.plan import EXAMPLES, LISTS, MountPlan
 from amplifier_foundation.bundles.node import Node, Place, to_plain
 
-SECTIONS = ("session", *MODULE_LISTS, "agents", "approval", "audit")
+SECTIONS = ("session", *LISTS, "agents", "approval", "audit")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Bundle:
-    """Checked and merged. `mount_plan` is a fresh copy each time, so nobody can change it."""
+    """A checked, merged plan. `mount_plan` is a fresh copy each time, so nobody can change it."""
 
     name: str
     description: str
@@ -35,19 +35,19 @@ class Bundle:
         return copy.deepcopy(self._plan)
 
     def place_of(self, module: str) -> Place | None:
-        """Where a module was asked for."""
+        """Where the bundle asks for a module, if it does."""
         return self._places.get(module)
 
     def reload(self) -> Bundle:
-        """The same files, as they are now."""
+        """Read the same files again."""
         return self if self._again is None else self._again()
 
     def changed(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Bundle:
-        """The same bundle with another plan, also when it is read again: flags of a command."""
+        """The bundle with a change of its plan that is made again on reload: flags of a command."""
         plan = change(self.mount_plan)
         again = self._again
         later = None if again is None else (lambda: again().changed(change))
-        return replace(self, _plan=plan, digest=_digest(plan), _again=later)
+        return replace(self, _plan=plan, digest=_compute_digest(plan), _again=later)
 
     def __repr__(self) -> str:
         return f"Bundle({self.name!r}, digest={self.digest[:12]!r}, sources={len(self.sources)})"
@@ -60,59 +60,57 @@ def make_bundle(
     secrets: frozenset[str],
     again: Callable[[], Bundle] | None,
 ) -> Bundle:
-    """The frozen outcome of a merged and valid document."""
-    plan = mount_plan(document)
+    """Make a bundle of a document that is merged, valid and complete."""
+    plan = build_mount_plan(document)
     return Bundle(
         name=document.text("name") or "amplifier",
         description=document.text("description") or "",
         sources=sources,
-        watched=(*watched, *_local_modules(plan)),
-        digest=_digest(plan),
+        watched=(*watched, *_list_local_sources(plan)),
+        digest=_compute_digest(plan),
         secrets=secrets,
         _plan=plan,
-        _places=_places(document),
+        _places=_find_places(document),
         _again=again,
     )
 
 
-def mount_plan(document: Node) -> dict[str, Any]:
-    """The plain sections, without what is switched off."""
+def build_mount_plan(document: Node) -> dict[str, Any]:
+    """The sections as plain values, without the entries that are switched off."""
     keys = document.mapping()
     plan: dict[str, Any] = {key: to_plain(keys[key]) for key in SECTIONS if key in keys}
-    for key in MODULE_LISTS:
-        plan[key] = _enabled(plan.get(key, []))
+    for key in LISTS:
+        plan[key] = _keep_enabled(plan.get(key, []))
     for key in ("session", "agents", "approval", "audit"):
         plan[key] = plan.get(key) or {}
     for agent in plan["agents"].values():
-        agent.update({key: _enabled(agent[key]) for key in MODULE_LISTS if key in agent})
+        agent.update({key: _keep_enabled(agent[key]) for key in LISTS if key in agent})
     return plan
 
 
-def _enabled(entries: list[Any]) -> list[Any]:
-    return [_entry(e) if isinstance(e, dict) else e for e in entries if _is_enabled(e)]
+def _keep_enabled(entries: list[Any]) -> list[Any]:
+    return [_clean_entry(e) if isinstance(e, dict) else e for e in entries if _is_enabled(e)]
 
 
 def _is_enabled(entry: Any) -> bool:
     return not isinstance(entry, dict) or bool(entry.get("enabled", True))
 
 
-def _entry(entry: dict[str, Any]) -> dict[str, Any]:
+def _clean_entry(entry: dict[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in entry.items() if key not in ("enabled", "locked")}
     return {**kept, "config": entry.get("config") or {}}
 
 
-def _local_modules(plan: dict[str, Any]) -> tuple[Path, ...]:
-    entries = [entry for key in MODULE_LISTS for entry in plan[key]]
-    entries += [e for key in ("orchestrator", "context") if (e := plan["session"].get(key))]
-    sources = (entry.get("source") for entry in entries)
+def _list_local_sources(plan: dict[str, Any]) -> tuple[Path, ...]:
+    sources = [entry.source for _, entry in MountPlan.parse(plan).entries()]
     return tuple(Path(source) for source in sources if source and "://" not in source)
 
 
-def _places(document: Node) -> dict[str, Place]:
+def _find_places(document: Node) -> dict[str, Place]:
     sections = document.mapping()
     session = sections.get("session", document).mapping()
-    entries = [session[key] for key in ("orchestrator", "context") if key in session]
-    entries += [one for key in MODULE_LISTS if key in sections for one in sections[key].items()]
+    entries = [session[key] for key in EXAMPLES if key in session]
+    entries += [one for key in LISTS if key in sections for one in sections[key].items()]
     return {
         module: entry.mapping()["module"].place
         for entry in entries
@@ -120,6 +118,6 @@ def _places(document: Node) -> dict[str, Place]:
     }
 
 
-def _digest(plan: dict[str, Any]) -> str:
+def _compute_digest(plan: dict[str, Any]) -> str:
     text = json.dumps(plan, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

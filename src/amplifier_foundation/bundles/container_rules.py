@@ -1,4 +1,4 @@
-"""Rules made of other rules: for lists, for mappings, and for what may be one thing or another."""
+"""Rules made of other rules: for lists, for mappings, and for alternatives."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from amplifier_core.utils.suggest import find_closest, suggest
 from amplifier_foundation.bundles.node import Node, Problem
-from amplifier_foundation.bundles.rule import Rule, wrong_kind
+from amplifier_foundation.bundles.rule import Rule, refuse_kind
 
 
 def optional(rule: Rule) -> Rule:
-    """The rule, or nothing (`null`), which means without limit."""
+    """A value that keeps a rule, or nothing (`null`), which means without limit."""
 
     def check(node: Node, key: str) -> Iterator[Problem]:
         if node.value is not None:
@@ -20,11 +20,11 @@ def optional(rule: Rule) -> Rule:
 
 
 def either(first: Rule, second: Rule, expected: str) -> Rule:
-    """One rule or the other."""
+    """A value that keeps one rule or the other."""
 
     def check(node: Node, key: str) -> Iterator[Problem]:
         if any(first(node, key)) and any(second(node, key)):
-            yield wrong_kind(node, key, expected)
+            yield refuse_kind(node, key, expected)
 
     return check
 
@@ -34,7 +34,7 @@ def listing(rule: Rule) -> Rule:
 
     def check(node: Node, key: str) -> Iterator[Problem]:
         if not isinstance(node.value, tuple):
-            yield wrong_kind(node, key, "a list")
+            yield refuse_kind(node, key, "a list")
         for at, item in enumerate(node.items()):
             yield from _apply(rule, item, f"{key}[{at}]")
 
@@ -42,23 +42,21 @@ def listing(rule: Rule) -> Rule:
 
 
 def mapping(keys: Mapping[str, Rule], required: Iterable[str] = (), prefix: str = "") -> Rule:
-    """A mapping with known keys; those that start with `prefix` are the writer's own."""
+    """A mapping with known keys; keys that start with `prefix` are for the author's own use."""
     needed = tuple(required)
 
     def check(node: Node, key: str) -> Iterator[Problem]:
         if not isinstance(node.value, dict):
-            yield wrong_kind(node, key, "a mapping")
+            yield refuse_kind(node, key, "a mapping")
             return
-        unknown = {name for name in node.value if name not in keys}
-        if prefix:
-            unknown = {name for name in unknown if not name.startswith(prefix)}
+        unknown = [name for name in node.value if not _is_expected(name, keys, prefix)]
         for name, child in node.value.items():
             if name in keys:
-                yield from _apply(keys[name], child, _path(key, name))
+                yield from _apply(keys[name], child, _join(key, name))
             elif name in unknown:
-                message = f"unknown key {name!r}; {suggest(name, keys)}"
-                yield Problem(child.place, _path(key, name), message)
-        yield from _find_missing(node, key, needed, {find_closest(name, keys) for name in unknown})
+                yield _refuse_key(child, _join(key, name), name, keys)
+        misspelt = {find_closest(name, keys) for name in unknown}
+        yield from _find_missing(node, key, needed, misspelt)
 
     return check
 
@@ -68,27 +66,35 @@ def table(rule: Rule) -> Rule:
 
     def check(node: Node, key: str) -> Iterator[Problem]:
         if not isinstance(node.value, dict):
-            yield wrong_kind(node, key, "a mapping")
+            yield refuse_kind(node, key, "a mapping")
         for name, child in node.mapping().items():
-            yield from _apply(rule, child, _path(key, name))
+            yield from _apply(rule, child, _join(key, name))
 
     return check
 
 
 def _apply(rule: Rule, node: Node, key: str) -> Iterator[Problem]:
-    """The rule for values; a problem that stands in for one is reported after merging."""
+    """Apply the rule to a value; a problem in its place is reported after merging."""
     if not isinstance(node.value, Problem):
         yield from rule(node, key)
+
+
+def _is_expected(name: str, keys: Mapping[str, Rule], prefix: str) -> bool:
+    return name in keys or bool(prefix and name.startswith(prefix))
+
+
+def _refuse_key(child: Node, path: str, name: str, keys: Mapping[str, Rule]) -> Problem:
+    return Problem(child.place, path, f"unknown key {name!r}; {suggest(name, keys)}")
 
 
 def _find_missing(
     node: Node, key: str, needed: Iterable[str], misspelt: set[str | None]
 ) -> Iterator[Problem]:
     for name in needed:
-        # A misspelt key was told already; that the right one is missing follows from it.
+        # A misspelt key is reported already, and the right one is missing because of it.
         if name not in node.mapping() and name not in misspelt:
-            yield Problem(node.place, _path(key, name), f"is missing; {key} needs it")
+            yield Problem(node.place, _join(key, name), f"is missing; {key} needs it")
 
 
-def _path(key: str, name: str) -> str:
+def _join(key: str, name: str) -> str:
     return f"{key}.{name}" if key else name

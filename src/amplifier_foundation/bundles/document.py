@@ -1,4 +1,4 @@
-"""The documents of one load: each bundle file over the files that it includes."""
+"""Bundle documents: each file merged over the files that it includes."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from amplifier_foundation.bundles.reader import read_file
 
 @dataclass
 class DocumentReader:
-    """Reads files with their includes, and remembers which ones and what in them is secret."""
+    """Reads files with their includes; remembers which files it read, and the secrets in them."""
 
     env: Mapping[str, str]
     sources: list[Path] = field(default_factory=list)
     secrets: set[str] = field(default_factory=set)
 
     def read_layers(self, layers: list[Path], *, defaults: bool) -> list[Node]:
-        """Topmost first; a layer that does not inherit is the last."""
+        """Read layers from the top down; a layer that does not inherit is the last."""
         found: list[Node] = []
         for layer in layers:
             found.append(self.read(layer.absolute()))
@@ -40,12 +40,12 @@ class DocumentReader:
         return [*found, self.read_packaged()] if defaults else found
 
     def read_packaged(self) -> Node:
-        """The bundle that comes with the package."""
+        """Read the bundle that comes with the package."""
         with as_file(files("amplifier_foundation.bundles") / "default.yaml") as path:
             return self.read(path)
 
     def read(self, path: Path, chain: tuple[Path, ...] = ()) -> Node:
-        """One file over the files it includes; `chain` has the files that led here."""
+        """Read one file over the files it includes; `chain` has the files that led to it."""
         node = read_file(path, self.env, self.secrets)
         if path not in self.sources:
             self.sources.append(path)

@@ -1,4 +1,4 @@
-"""Finding the files of a bundle and laying them over one another."""
+"""Finding the files of a bundle, and merging them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from amplifier_foundation.bundles.document import DocumentReader
 from amplifier_foundation.bundles.merge import overlay
 from amplifier_foundation.bundles.mount_plan import find_incomplete
 from amplifier_foundation.bundles.node import BundleError, Node, Place, Problem, raise_problems
+from amplifier_foundation.machine.user_folders import find_config_home
 
 FILE_NAME = "amplifier.yaml"
 
@@ -26,8 +27,8 @@ def load_bundle(
     """The project's bundle (or the file at `path`) over the user's over the packaged one."""
     env = os.environ if env is None else env
     directory = Path(project_dir or Path.cwd()).absolute()
-    project = project_candidates(directory) if path is None else ()
-    personal = (user_candidate(env),) if user else ()
+    project = list_project_candidates(directory) if path is None else ()
+    personal = (find_user_candidate(env),) if user else ()
     named = None if path is None else directory / Path(path).expanduser()
     layers = [named] if named is not None else _choose_one(project)
     layers += [candidate for candidate in personal if candidate.is_file()]
@@ -43,22 +44,19 @@ def load_bundle(
     return make_bundle(merged, sources, watched, secrets, read_again)
 
 
-def project_candidates(directory: Path) -> tuple[Path, Path]:
+def list_project_candidates(directory: Path) -> tuple[Path, Path]:
     """Where a project may keep its bundle."""
     directory = directory.absolute()
     return directory / FILE_NAME, directory / ".amplifier" / FILE_NAME
 
 
-def user_candidate(env: Mapping[str, str]) -> Path:
-    """Where a person keeps theirs."""
-    home = Path(env.get("HOME") or Path.home())
-    configured = env.get("XDG_CONFIG_HOME", "")
-    base = Path(configured) if Path(configured).is_absolute() else home / ".config"
-    return base / "amplifier" / FILE_NAME
+def find_user_candidate(env: Mapping[str, str]) -> Path:
+    """Where a person keeps a bundle of their own."""
+    return find_config_home(env) / "amplifier" / FILE_NAME
 
 
 def _merge_layers(documents: list[Node]) -> Node:
-    """Topmost first in, one document out."""
+    """Merge documents that are listed from the top down."""
     merged = Node({}, Place("nothing"))
     for document in reversed(documents):
         merged = overlay(merged, document)

@@ -1,4 +1,4 @@
-"""The long form of what a bundle may write short."""
+"""The long form of what a bundle may abbreviate."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from amplifier_foundation.bundles.merge import MODULE_LISTS
+from amplifier_core.mounting.plan import EXAMPLES, LISTS
 from amplifier_foundation.bundles.node import Node
 
 _PATH_STARTS = ("./", "../", "/", "~/")
 
 
 def write_out(document: Node, base: Path) -> Node:
-    """Module ids as entries, and paths counted from the folder of the file that wrote them."""
+    """Turn module ids into entries, and make paths absolute, from the folder of their file."""
     document = _change_lists(document, base)
     document = _change_key(document, "session", lambda node: _write_session(node, base))
     document = _change_key(
@@ -41,7 +41,7 @@ def _change_items(node: Node, change: Callable[[Node], Node]) -> Node:
     return replace(node, value=tuple(map(change, node.value))) if node.items() else node  # type: ignore[arg-type]
 
 
-def _change_lists(node: Node, base: Path, keys: tuple[str, ...] = MODULE_LISTS) -> Node:
+def _change_lists(node: Node, base: Path, keys: tuple[str, ...] = LISTS) -> Node:
     for key in keys:
         node = _change_key(
             node, key, lambda entries: _change_items(entries, lambda e: _write_entry(e, base))
@@ -50,7 +50,7 @@ def _change_lists(node: Node, base: Path, keys: tuple[str, ...] = MODULE_LISTS) 
 
 
 def _write_session(node: Node, base: Path) -> Node:
-    for key in ("orchestrator", "context"):
+    for key in EXAMPLES:
         node = _change_key(node, key, lambda entry: _write_entry(entry, base))
     return node
 

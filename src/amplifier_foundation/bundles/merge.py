@@ -1,23 +1,22 @@
-"""One bundle laid over another."""
+"""Merging one bundle over another."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from amplifier_core.mounting.plan import EXAMPLES, LISTS
 from amplifier_foundation.bundles.node import BundleError, Node, Problem
 
-MODULE_LISTS = ("providers", "tools", "hooks")
 
-
-def identity(entry: Node) -> str | None:
-    """What makes two entries of a module list the same one: its name, else its module id."""
+def identify(entry: Node) -> str | None:
+    """What an entry of a module list is known by: its name, else its module id."""
     return entry.text("name") or entry.text("module")
 
 
 def overlay(below: Node, above: Node) -> Node:
-    """The upper bundle over the lower one; module lists entry by entry."""
-    merged = merge(_without_replaced(below, above), above)
-    for key in MODULE_LISTS:
+    """Merge the upper bundle over the lower one; module lists are merged entry by entry."""
+    merged = merge(_drop_replaced(below, above), above)
+    for key in LISTS:
         lower, upper = below.mapping().get(key), above.mapping().get(key)
         if lower is not None and upper is not None:
             merged = merged.with_key(key, _merge_entries(lower, upper))
@@ -25,7 +24,7 @@ def overlay(below: Node, above: Node) -> Node:
 
 
 def merge(below: Node, above: Node) -> Node:
-    """Mappings key by key; of anything else the upper one."""
+    """Merge mappings key by key; of anything else, the upper value wins."""
     if not isinstance(below.value, dict) or not isinstance(above.value, dict):
         return above
     merged = dict(below.value)
@@ -34,12 +33,12 @@ def merge(below: Node, above: Node) -> Node:
     return replace(above, value=merged)
 
 
-def _without_replaced(below: Node, above: Node) -> Node:
+def _drop_replaced(below: Node, above: Node) -> Node:
     """Another loop or context starts from its own settings, not from those of the old one."""
     lower, upper = below.mapping().get("session"), above.mapping().get("session")
     if lower is None or upper is None:
         return below
-    gone = [key for key in ("orchestrator", "context") if _is_other(lower, upper, key)]
+    gone = [key for key in EXAMPLES if _is_other(lower, upper, key)]
     return below.with_key("session", lower.without(*gone))
 
 
@@ -49,9 +48,9 @@ def _is_other(lower: Node, upper: Node, key: str) -> bool:
 
 
 def _merge_entries(below: Node, above: Node) -> Node:
-    entries = {identity(entry): entry for entry in below.items()}
+    entries = {identify(entry): entry for entry in below.items()}
     for entry in above.items():
-        name = identity(entry)
+        name = identify(entry)
         known = entries.get(name)
         if known is not None:
             _refuse_locked(name or "", known, entry)

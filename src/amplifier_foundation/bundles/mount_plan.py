@@ -1,4 +1,4 @@
-"""Mount plans that are written in code: the same rules as for files, and no files behind them."""
+"""Mount plans that are written in code, under the same rules as bundle files."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def mount_plan_problems(plan: Mapping[str, Any], name: str = "mount plan") -> tu
 
 
 def validate_mount_plan(plan: Mapping[str, Any], name: str = "mount plan") -> None:
-    """Raises `BundleError` with every problem, each with its key and the nearest right one."""
+    """Raise a `BundleError` with every problem, each with its key and the nearest right one."""
     raise_problems(mount_plan_problems(plan, name))
 
 
 def bundle_from_plan(plan: Mapping[str, Any], name: str = "mount plan") -> Bundle:
-    """A bundle from a plan that was written in code; checked, and with no files behind it."""
+    """Make a bundle of a plan that is written in code; it is checked, and has no files."""
     validate_mount_plan(plan, name)
     return make_bundle(_read(plan, name), (), (), frozenset(), None)
 
 
 def find_incomplete(document: Node) -> Iterator[Problem]:
-    """What a document still lacks when all its layers are merged."""
+    """What is still missing from a document when all its layers are merged."""
     yield from find_broken(document)
     session = document.mapping().get("session") or Node({}, document.place)
     for key, example in EXAMPLES.items():

@@ -1,4 +1,4 @@
-"""A value of a bundle file that knows where it was written."""
+"""A value of a bundle, with the place where it was written."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong: where, which key, and what would do."""
+    """One thing that is wrong: where, under which key, and what would be right."""
 
     place: Place
     key: str
@@ -45,14 +45,14 @@ class BundleError(AmplifierError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A mapping, a list, a scalar, or the problem that stands where a value should be."""
+    """A mapping, a list, a scalar, or the problem in place of a value."""
 
     value: dict[str, Node] | tuple[Node, ...] | Scalar | Problem
     place: Place
 
     @property
     def kind(self) -> str:
-        """What a person would call it."""
+        """What a person would call the value."""
         return _KINDS.get(type(self.value), "a value")
 
     def mapping(self) -> dict[str, Node]:
@@ -98,7 +98,7 @@ def to_plain(node: Node) -> Any:
 
 
 def make_node(value: Any, place: Place) -> Node:
-    """A plain value as nodes that all stand at one place."""
+    """Turn a plain value into nodes that all have the same place."""
     if isinstance(value, Mapping):
         return Node({str(k): make_node(v, place) for k, v in value.items()}, place)
     if isinstance(value, (list, tuple)):
@@ -107,7 +107,7 @@ def make_node(value: Any, place: Place) -> Node:
 
 
 def find_broken(node: Node) -> Iterator[Problem]:
-    """The problems that stand where values should be."""
+    """The problems in place of values, at any depth."""
     if isinstance(node.value, Problem):
         yield node.value
     for child in (*node.mapping().values(), *node.items()):

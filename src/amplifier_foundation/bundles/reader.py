@@ -1,4 +1,4 @@
-"""Bundle text into nodes: YAML with lines kept and variables filled in."""
+"""Reading bundle text: YAML in which lines are remembered and variables filled in."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NoReturn
 import yaml
 
 from amplifier_foundation.bundles.node import BundleError, Node, Place, Problem, Scalar
-from amplifier_foundation.bundles.substitution import SubstitutionError, secrets_in, substitute
+from amplifier_foundation.bundles.substitution import SubstitutionError, find_secrets, substitute
 
 MAX_BYTES = 1_000_000
 MAX_NODES = 50_000
@@ -23,12 +23,12 @@ _yaml_scalars = yaml.SafeLoader("")
 
 
 def read_file(path: Path, env: Mapping[str, str], secrets: set[str]) -> Node:
-    """One bundle file, includes not yet followed."""
+    """Read one bundle file, without its includes."""
     return read_text(_read_content(path), str(path), env, secrets)
 
 
 def read_text(text: str, file: str, env: Mapping[str, str], secrets: set[str]) -> Node:
-    """One bundle document; `secrets` collects what must not be shown."""
+    """Read one bundle document; `secrets` collects what must not be shown."""
     try:
         document = yaml.compose(text, Loader=_LOADER)
     except yaml.YAMLError as error:
@@ -37,7 +37,7 @@ def read_text(text: str, file: str, env: Mapping[str, str], secrets: set[str]) -
         raise BundleError([Problem(Place(file), "", "is nested too deeply")]) from error
     if document is None:
         return Node({}, Place(file, 1))
-    return _Converter(file, env, secrets).node(document)
+    return _Converter(file, env, secrets).convert(document)
 
 
 def _read_content(path: Path) -> str:
@@ -65,34 +65,34 @@ def _describe_syntax_error(error: yaml.YAMLError, file: str) -> Problem:
 
 @dataclass
 class _Converter:
-    """Walks one document; aliases are unfolded, so their number is limited."""
+    """Converts one document. Aliases are written out, so the number of nodes is limited."""
 
     file: str
     env: Mapping[str, str]
     secrets: set[str]
     seen: int = field(default=0)
 
-    def node(
+    def convert(
         self, raw: yaml.Node, key: str = "", place: Place | None = None, depth: int = 0
     ) -> Node:
-        place = place or self._place(raw)
+        place = place or self._locate(raw)
         self.seen += 1
         if self.seen > MAX_NODES or depth > MAX_DEPTH:
             self._fail(raw, key, "is too large or nested too deeply, perhaps through its aliases")
         if isinstance(raw, yaml.MappingNode):
-            return Node(self._mapping(raw, key, depth), place)
+            return Node(self._convert_mapping(raw, key, depth), place)
         if isinstance(raw, yaml.ScalarNode):
-            return Node(self._scalar(raw, key, place), place)
+            return Node(self._convert_scalar(raw, key, place), place)
         items = enumerate(raw.value)
-        return Node(tuple(self.node(e, f"{key}[{n}]", depth=depth + 1) for n, e in items), place)
+        return Node(tuple(self.convert(e, f"{key}[{n}]", depth=depth + 1) for n, e in items), place)
 
-    def _place(self, raw: yaml.Node) -> Place:
+    def _locate(self, raw: yaml.Node) -> Place:
         return Place(self.file, raw.start_mark.line + 1)
 
     def _fail(self, raw: yaml.Node, key: str, message: str) -> NoReturn:
-        raise BundleError([Problem(self._place(raw), key, message)])
+        raise BundleError([Problem(self._locate(raw), key, message)])
 
-    def _mapping(self, raw: yaml.MappingNode, path: str, depth: int) -> dict[str, Node]:
+    def _convert_mapping(self, raw: yaml.MappingNode, path: str, depth: int) -> dict[str, Node]:
         merged: dict[str, Node] = {}
         own: dict[str, Node] = {}
         for key, value in raw.value:
@@ -106,7 +106,7 @@ class _Converter:
                 first = own[key.value].place.line
                 self._fail(key, inner, f"key is written twice; the first is in line {first}")
             else:
-                own[key.value] = self.node(value, inner, self._place(key), depth + 1)
+                own[key.value] = self.convert(value, inner, self._locate(key), depth + 1)
         return {**merged, **own}
 
     def _read_merged(self, raw: yaml.Node, key: str, depth: int) -> Iterator[dict[str, Node]]:
@@ -114,12 +114,12 @@ class _Converter:
         for source in sources:
             if not isinstance(source, yaml.MappingNode):
                 self._fail(source, key, "merges mappings only")
-            yield self.node(source, key, depth=depth + 1).mapping()
+            yield self.convert(source, key, depth=depth + 1).mapping()
 
-    def _scalar(self, raw: yaml.ScalarNode, key: str, place: Place) -> Scalar | Problem:
+    def _convert_scalar(self, raw: yaml.ScalarNode, key: str, place: Place) -> Scalar | Problem:
         if raw.tag.startswith("!"):
             self._fail(raw, key, f"tag {raw.tag!r} is not supported")
-        self.secrets |= secrets_in(raw.value, self.env)
+        self.secrets |= find_secrets(raw.value, self.env)
         try:
             text = substitute(raw.value, self.env)
         except SubstitutionError as error:
@@ -130,7 +130,7 @@ class _Converter:
 
 
 def _read_scalar(text: str) -> Scalar:
-    """What an unquoted text means; dates and 12:30 stay texts, as a plan is written as JSON."""
+    """The value of an unquoted text; dates and 12:30 stay texts, as JSON has no others."""
     tag = _yaml_scalars.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
     if tag not in _TYPES or ":" in text:
         return text

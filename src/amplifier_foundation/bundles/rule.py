@@ -9,8 +9,8 @@ from amplifier_foundation.bundles.node import Node, Problem
 Rule = Callable[[Node, str], Iterator[Problem]]
 
 
-def wrong_kind(node: Node, key: str, expected: str) -> Problem:
-    """The problem of a value that is something else than it must be."""
+def refuse_kind(node: Node, key: str, expected: str) -> Problem:
+    """The problem of a value of the wrong kind."""
     value = node.value
     text = "" if isinstance(value, dict | tuple) or value is None else f" {value!r}"
     return Problem(node.place, key, f"must be {expected}, got {node.kind}{text}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from amplifier_core.mounting.plan import LISTS
 from amplifier_foundation.bundles.container_rules import (
     either,
     listing,
@@ -11,7 +12,7 @@ from amplifier_foundation.bundles.container_rules import (
     optional,
     table,
 )
-from amplifier_foundation.bundles.merge import MODULE_LISTS, identity
+from amplifier_foundation.bundles.merge import identify
 from amplifier_foundation.bundles.node import Node, Problem
 from amplifier_foundation.bundles.rule import Rule
 from amplifier_foundation.bundles.value_rules import (
@@ -117,14 +118,14 @@ MOUNT_PLAN: Rule = mapping(
 def find_problems(document: Node, rule: Rule = BUNDLE) -> Iterator[Problem]:
     """Everything that is wrong with one bundle document."""
     yield from rule(document, "")
-    for key in MODULE_LISTS:
+    for key in LISTS:
         yield from _find_repeated(document.mapping().get(key), key)
 
 
 def _find_repeated(entries: Node | None, key: str) -> Iterator[Problem]:
     first: dict[str, Node] = {}
     for at, entry in enumerate(entries.items() if entries is not None else ()):
-        name = identity(entry)
+        name = identify(entry)
         if name is not None and name in first:
             line = first[name].place
             message = f"{name!r} is listed twice, first in {line}; give one of them a name"

@@ -1,4 +1,4 @@
-"""Variables of the environment in the texts of a bundle.
+"""Environment variables in the texts of a bundle.
 
 `${NAME}`            its value; an error when it is not set
 `${NAME:-default}`   its value, or the default when it is not set or empty
@@ -26,8 +26,8 @@ def substitute(text: str, env: Mapping[str, str]) -> str:
     return _REFERENCE.sub(lambda match: _resolve(match, env), text) if "${" in text else text
 
 
-def secrets_in(text: str, env: Mapping[str, str]) -> frozenset[str]:
-    """Values that came in from variables whose names say that they are secret."""
+def find_secrets(text: str, env: Mapping[str, str]) -> frozenset[str]:
+    """The values of variables in the text whose names say that they are secret."""
     names = {match[1].partition(":")[0] for match in _REFERENCE.finditer(text) if match[1]}
     values = (env.get(name, "") for name in names if _SENSITIVE.search(name))
     return frozenset(value for value in values if len(value) >= _SHORTEST_SECRET)
@@ -43,10 +43,10 @@ def _resolve(match: re.Match[str], env: Mapping[str, str]) -> str:
         raise SubstitutionError(
             f"{match[0]!r} names no variable; use ${{NAME}}, ${{NAME:-default}} or ${{NAME:+word}}"
         )
-    return _value(parsed[1], parsed[2], parsed[3], env)
+    return _choose_value(parsed[1], parsed[2], parsed[3], env)
 
 
-def _value(name: str, operator: str | None, word: str, env: Mapping[str, str]) -> str:
+def _choose_value(name: str, operator: str | None, word: str, env: Mapping[str, str]) -> str:
     value = env.get(name)
     if operator == "+":
         return word if value else ""

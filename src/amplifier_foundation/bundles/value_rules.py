@@ -7,18 +7,18 @@ from collections.abc import Iterator
 
 from amplifier_core.utils.suggest import suggest
 from amplifier_foundation.bundles.node import Node, Problem
-from amplifier_foundation.bundles.rule import Rule, wrong_kind
+from amplifier_foundation.bundles.rule import Rule, refuse_kind
 
 
 def anything(node: Node, key: str) -> Iterator[Problem]:
-    """Whatever the module itself will check."""
+    """Any value: the module itself checks it."""
     return iter(())
 
 
 def text(node: Node, key: str) -> Iterator[Problem]:
-    """A text that says something."""
+    """A text that is not empty."""
     if not isinstance(node.value, str):
-        yield wrong_kind(node, key, "a text")
+        yield refuse_kind(node, key, "a text")
     elif not node.value.strip():
         yield Problem(node.place, key, "must not be empty")
 
@@ -26,7 +26,7 @@ def text(node: Node, key: str) -> Iterator[Problem]:
 def boolean(node: Node, key: str) -> Iterator[Problem]:
     """True or false."""
     if not isinstance(node.value, bool):
-        yield wrong_kind(node, key, "true or false")
+        yield refuse_kind(node, key, "true or false")
 
 
 def switch(node: Node, key: str) -> Iterator[Problem]:
@@ -36,11 +36,11 @@ def switch(node: Node, key: str) -> Iterator[Problem]:
 
 
 def integer(least: int | None = None) -> Rule:
-    """A whole number, perhaps not under a least one."""
+    """A whole number, perhaps with a minimum."""
 
     def check(node: Node, key: str) -> Iterator[Problem]:
         if not isinstance(node.value, int) or isinstance(node.value, bool):
-            yield wrong_kind(node, key, "a whole number")
+            yield refuse_kind(node, key, "a whole number")
         elif least is not None and node.value < least:
             yield Problem(node.place, key, f"must be at least {least}, got {node.value}")
 
@@ -51,7 +51,7 @@ def seconds(node: Node, key: str) -> Iterator[Problem]:
     """A time span: positive and finite."""
     value = node.value
     if not isinstance(value, (int, float)) or isinstance(value, bool):
-        yield wrong_kind(node, key, "a number of seconds")
+        yield refuse_kind(node, key, "a number of seconds")
     elif not (math.isfinite(value) and value > 0):
         yield Problem(node.place, key, f"must be positive and finite, got {value}")
 
@@ -61,7 +61,7 @@ def choice(*options: str) -> Rule:
 
     def check(node: Node, key: str) -> Iterator[Problem]:
         if not isinstance(node.value, str):
-            yield wrong_kind(node, key, f"one of {list(options)}")
+            yield refuse_kind(node, key, f"one of {list(options)}")
         elif node.value not in options:
             hint = suggest(node.value, options)
             yield Problem(node.place, key, f"unknown value {node.value!r}; {hint}")

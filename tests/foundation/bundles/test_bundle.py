@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_foundation.bundles import Place, bundle_from_plan
-from amplifier_foundation.bundles.bundle import mount_plan
+from amplifier_foundation.bundles.bundle import build_mount_plan
 from amplifier_foundation.bundles.node import make_node
 from tests.foundation.bundles.files import load, modules
 
@@ -104,6 +104,6 @@ SWITCHES = st.tuples(st.sampled_from("abcdef"), st.sampled_from([True, False, No
 def test_a_plan_has_what_is_switched_on_and_every_section(entries: list[Any]) -> None:
     """In the order of the file; what switched an entry off or locked it is no part of the plan."""
     hooks = [{"module": module, "enabled": on, "locked": True} for module, on in entries]
-    plan = mount_plan(make_node({"hooks": hooks}, Place("f")))
+    plan = build_mount_plan(make_node({"hooks": hooks}, Place("f")))
     assert plan["hooks"] == [{"module": module, "config": {}} for module, on in entries if on]
     assert plan.keys() == {"session", "providers", "tools", "hooks", "agents", "approval", "audit"}

@@ -7,12 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_foundation.bundles import (
-    BundleError,
-    load_bundle,
-    project_candidates,
-    user_candidate,
-)
+from amplifier_foundation.bundles import BundleError, load_bundle
+from amplifier_foundation.bundles.load import find_user_candidate, list_project_candidates
 from tests.foundation.bundles.files import ALONE, complaint, load, modules
 
 
@@ -99,12 +95,12 @@ def test_two_project_bundles_are_one_too_many(tmp_path: Path) -> None:
 )
 def test_where_a_person_keeps_a_bundle(env: dict[str, str], expected: str) -> None:
     """A folder that is not absolute does not count, as XDG has it."""
-    assert user_candidate(env) == Path(expected)
+    assert find_user_candidate(env) == Path(expected)
 
 
 def test_layers_can_be_left_out(tmp_path: Path) -> None:
     """Without the user's file, and without the packaged one."""
-    user = user_candidate({"HOME": str(tmp_path)})
+    user = find_user_candidate({"HOME": str(tmp_path)})
     user.parent.mkdir(parents=True)
     user.write_text("name: mine\n")
     (tmp_path / "amplifier.yaml").write_text(ALONE.replace("inherit: false\n", ""))
@@ -119,8 +115,8 @@ def test_files_that_would_be_read_if_they_were_there_are_watched(tmp_path: Path)
     """So that a bundle that appears later is noticed."""
     env = {"HOME": str(tmp_path)}
     bundle = load_bundle(project_dir=tmp_path, env=env)
-    assert {*project_candidates(tmp_path), user_candidate(env)} <= set(bundle.watched)
-    assert not set(project_candidates(tmp_path)) & set(bundle.sources)
+    assert {*list_project_candidates(tmp_path), find_user_candidate(env)} <= set(bundle.watched)
+    assert not set(list_project_candidates(tmp_path)) & set(bundle.sources)
 
 
 def test_reading_again_reads_what_is_there_now(tmp_path: Path) -> None:

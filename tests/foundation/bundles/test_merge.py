@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_foundation.bundles import BundleError
-from amplifier_foundation.bundles.merge import identity, merge, overlay
+from amplifier_foundation.bundles.merge import identify, merge, overlay
 from amplifier_foundation.bundles.node import Place, make_node, to_plain
 from tests.foundation.bundles.files import config, load, modules
 
@@ -105,7 +105,7 @@ def test_the_same_loop_keeps_the_settings_of_the_lower_bundle() -> None:
 )
 def test_an_entry_is_known_by_its_name_else_by_its_module(entry: Any, expected: str | None) -> None:
     """What is no entry is known by nothing."""
-    assert identity(make_node(entry, Place("x"))) == expected
+    assert identify(make_node(entry, Place("x"))) == expected
 
 
 numbers = st.integers(0, 3)

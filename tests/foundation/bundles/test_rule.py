@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from amplifier_foundation.bundles.node import Place, make_node
-from amplifier_foundation.bundles.rule import wrong_kind
+from amplifier_foundation.bundles.rule import refuse_kind
 
 
 @pytest.mark.parametrize(
@@ -23,5 +23,5 @@ from amplifier_foundation.bundles.rule import wrong_kind
 )
 def test_the_value_is_shown_unless_it_is_long(value: Any, got: str) -> None:
     """Lists and mappings are named and not written out."""
-    problem = wrong_kind(make_node(value, Place("f", 2)), "k", "a number")
+    problem = refuse_kind(make_node(value, Place("f", 2)), "k", "a number")
     assert str(problem) == f"f:2: k: must be a number, {got}"

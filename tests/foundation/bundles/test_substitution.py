@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_foundation.bundles.substitution import SubstitutionError, secrets_in, substitute
+from amplifier_foundation.bundles.substitution import SubstitutionError, find_secrets, substitute
 from tests.foundation.bundles.files import Mistake, check_mistake, config, load
 
 MISTAKES: dict[str, Mistake] = {
@@ -137,4 +137,4 @@ def test_a_value_is_not_looked_into() -> None:
 )
 def test_a_variable_named_like_a_secret_is_one(name: str, value: str, is_secret: bool) -> None:
     """Unless it is so short that hiding it would hide half of every text."""
-    assert secrets_in(f"a ${{{name}:-x}}", {name: value}) == ({value} if is_secret else set())
+    assert find_secrets(f"a ${{{name}:-x}}", {name: value}) == ({value} if is_secret else set())
