@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
 
-from amplifier_core.utils import PATIENCE, describe_error, run_with_timeout
+from amplifier_core.utils import PATIENCE, describe_error, resolve
 
 logger = logging.getLogger(__name__)
 
@@ -105,9 +104,7 @@ class CancellationToken:
         interruption: BaseException | None = None
         for callback in list(self._callbacks):
             try:
-                outcome = callback()
-                if inspect.isawaitable(outcome):
-                    await run_with_timeout(outcome, PATIENCE)
+                await resolve(callback(), PATIENCE)
             except Exception as error:  # noqa: BLE001 - a stop must reach all of them
                 logger.warning("A cancellation callback failed: %s", describe_error(error))
             except BaseException as error:  # noqa: BLE001 - raised again below

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
@@ -17,18 +16,10 @@ from amplifier_core.events import (
     CANCEL_REQUESTED,
     POLICY_VIOLATION,
     PROVIDER_REQUEST,
-    CancelRequestedData,
-    PolicyViolationData,
 )
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.host import ModuleHost
-from amplifier_core.injection.limits import (
-    INJECTION_BUDGET_PER_TURN,
-    MAX_INJECTION_SIZE,
-    Injection,
-    InjectionBudget,
-    InjectionLimits,
-)
+from amplifier_core.injection.budget import Injection, InjectionBudget
 from amplifier_core.injection.placing import (
     UNKNOWN,
     Drop,
@@ -38,10 +29,23 @@ from amplifier_core.injection.placing import (
     read_injections,
 )
 from amplifier_core.models import HookResult, Level, replace_fields
+from amplifier_core.mount_plan import (
+    INJECTION_BUDGET_PER_TURN,
+    MAX_INJECTION_SIZE,
+    InjectionLimits,
+    read_approval_limit,
+)
 from amplifier_core.operation import KERNEL, Operations, Outcome
+from amplifier_core.payloads import (
+    CancelRequestedData,
+    DataT,
+    EventOf,
+    PolicyViolationData,
+    ProviderRequestData,
+)
 from amplifier_core.registration import HookHandler
 from amplifier_core.trail import AuditSink, Scrubber, Trail
-from amplifier_core.utils import describe_error, run_with_timeout
+from amplifier_core.utils import describe_error, resolve
 
 __all__ = [
     "INJECTION_BUDGET_PER_TURN",
@@ -91,17 +95,12 @@ class SessionCoordinator(ModuleHost):
         self.cancellation = CancellationToken()
         self._sealed = False
         self._trail = Trail(audit, self.session_id)
-        self._gate = ApprovalGate(approval_system, self._read_approval_limit())
+        self._gate = ApprovalGate(approval_system, read_approval_limit(self.config))
         passage = Passage(self._gate, self._trail, self.notify, self._find_tool)
         self._operations = Operations(self.hooks, passage, self._trail, self)
         limits = InjectionLimits.read(self.config.get("session") or {})
         self._injector = Injector(self._find_context, InjectionBudget(limits), self._trail)
         self._stop_listening = self.hooks.listen(self._record_registration)
-
-    def _read_approval_limit(self) -> float | None:
-        """The longest that the plan lets a question wait: `approval.timeout`, in seconds."""
-        limit = (self.config.get("approval") or {}).get("timeout")
-        return None if limit is None else float(limit)
 
     # Events
 
@@ -114,13 +113,15 @@ class SessionCoordinator(ModuleHost):
         """
         return (await self._operations.judge(event, data)).to_result()
 
-    async def judge(self, event: str, data: Mapping[str, Any] | None = None) -> Outcome:
+    async def judge(self, event: EventOf[DataT], data: DataT) -> Outcome:
         """The same, with everything that is known of the outcome."""
-        return await self._operations.judge(event, data)
+        name: Any = event
+        return await self._operations.judge(name, data)
 
-    async def notify(self, event: str, data: Mapping[str, Any]) -> None:
+    async def notify(self, event: EventOf[DataT], data: DataT) -> None:
         """Tell of something that has happened; nothing that a hook answers can undo it."""
-        await self._operations.notify(event, data)
+        name: Any = event
+        await self._operations.notify(name, data)
 
     def reaches_anybody(self, event: str) -> bool:
         """Whether telling of an event would reach a hook or the trail; if not, spare it."""
@@ -176,9 +177,7 @@ class SessionCoordinator(ModuleHost):
         printing = output.release()
         try:
             screen = self.display_system or display.LoggingDisplay()
-            shown = screen.show_message(text, level, source)
-            if inspect.isawaitable(shown):
-                await run_with_timeout(shown, PATIENCE)
+            await resolve(screen.show_message(text, level, source), PATIENCE)
         except Exception as error:
             logger.exception("The display failed; the message was: %s", text)
             self._trail.write("error", {"what": "display", "error": describe_error(error)})
@@ -242,17 +241,20 @@ class SessionCoordinator(ModuleHost):
         """While tool calls are under way, injections wait until their results are in place."""
         return ToolCalls(self._injector, self._report_drops)
 
-    async def open_request(self, data: Mapping[str, Any]) -> Outcome:
+    async def open_request(self, data: ProviderRequestData) -> Outcome:
         """Take a request to a model through its hooks; `data["messages"]` is what to send.
 
         What hooks of this very event inject is part of it; ephemeral injections are used up.
         """
         history = await self._injector.read_history()
         stored = len(history)
-        asked = {**data, "messages": self._injector.use_ephemeral(history)}
+        asked: ProviderRequestData = {
+            **data,
+            "messages": self._injector.use_ephemeral(history),
+        }
         if not self.hooks.hears(PROVIDER_REQUEST):
             await self.notify(PROVIDER_REQUEST, asked)  # no hook, so nothing has to be copied
-            return Outcome(True, asked)
+            return Outcome(True, {**asked})
         outcome = await self.judge(PROVIDER_REQUEST, asked)
         if not outcome.allowed or outcome.data is None:
             return outcome

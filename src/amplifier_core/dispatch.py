@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
 from inspect import CO_COROUTINE
-from time import perf_counter
 from types import CoroutineType, FunctionType, MethodType
 from typing import Any, Protocol
 
@@ -19,7 +16,7 @@ from amplifier_core.isolation import adopt, copy_plain, detach
 from amplifier_core.models import CONTINUE, HookResult, attach_origin, continue_with
 from amplifier_core.precedence import fold
 from amplifier_core.registration import Handler, HookHandler, read_answer
-from amplifier_core.utils import describe_error
+from amplifier_core.utils import describe_error, is_awaitable, is_being_cancelled
 
 logger = logging.getLogger(__name__)
 
@@ -137,49 +134,18 @@ def find_dispatch(result: HookResult) -> Dispatch | None:
 # Watching
 
 
-Step = Callable[[float], None]
+Follow = Callable[[Awaitable[Any]], Awaitable[Any]]
 
 
 class Watch(Protocol):
     """Looks on while hooks run, one at a time.
 
-    What `begin` returns, if anything, is told the seconds that each step of the hook took between
-    two waits: so long it held the loop.
+    What `begin` returns, if anything, is given what the hook would have been waited for, and
+    returns what to wait for instead: so whoever looks on sees each step of the hook.
     """
 
-    def begin(self, handler: HookHandler) -> Step | None: ...
+    def begin(self, handler: HookHandler) -> Follow | None: ...
     def end(self, handler: HookHandler) -> None: ...
-
-
-class _Stepwise:
-    """An awaitable that is timed step by step."""
-
-    __slots__ = ("_tell", "_work")
-
-    def __init__(self, work: Awaitable[Any], tell: Step) -> None:
-        self._work = work
-        self._tell = tell
-
-    def __await__(self) -> Generator[Any, Any, Any]:
-        steps = self._work.__await__()
-        advance: Callable[[], Any] = partial(next, steps)
-        while True:
-            started = perf_counter()
-            try:
-                waiting = advance()
-            except StopIteration as done:
-                return done.value
-            finally:
-                self._tell(perf_counter() - started)
-            try:
-                yield waiting
-                advance = partial(next, steps)
-            except BaseException as error:  # noqa: BLE001 - cancellation too is the hook's to see
-                advance = partial(_throw, steps, error)
-
-
-def _throw(steps: Any, error: BaseException) -> Any:
-    return steps.throw(error)
 
 
 # Running
@@ -201,10 +167,10 @@ async def run_hooks(  # noqa: C901 - the loop that every audited event goes thro
     run: Dispatch, first: int = 0, answer: Any = _NOT_ASKED, watch: Watch | None = None
 ) -> Dispatch:
     """Run the hooks of a dispatch from one of them on; that one may have answered already."""
-    step = None
+    follow = None
     for call, name, record in run.plan[first:]:
         if watch is not None:
-            step = watch.begin(record)
+            follow = watch.begin(record)
         try:
             if answer is _NOT_ASKED:
                 # A guard gets a copy that no other hook ever held.
@@ -212,8 +178,8 @@ async def run_hooks(  # noqa: C901 - the loop that every audited event goes thro
                     answer = record.execute(name, detach(run.data))
                 else:
                     answer = call(name, run.shared)
-            if type(answer) is CoroutineType or inspect.isawaitable(answer):
-                answer = await (answer if step is None else _Stepwise(answer, step))
+            if type(answer) is CoroutineType or is_awaitable(answer):
+                answer = await (answer if follow is None else follow(answer))
             untouched = answer is CONTINUE and run.shared == run.data
         except FAILURES as error:
             answer, untouched = take_failure(error), False
@@ -242,10 +208,8 @@ async def collect_replies(run: Dispatch, timeout: float) -> AsyncIterator[Any]:
 
 def take_failure(error: BaseException) -> BaseException:
     """The failure of a hook, unless the running task itself is being cancelled."""
-    if isinstance(error, asyncio.CancelledError):
-        task = asyncio.current_task()
-        if task is None or task.cancelling():
-            raise error
+    if isinstance(error, asyncio.CancelledError) and is_being_cancelled():
+        raise error
     return error
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk, ToolCall
+from amplifier_core.models import ApprovalRequest as ApprovalRequest
+from amplifier_core.models import ApprovalResponse as ApprovalResponse
 from amplifier_core.models import HookResult, Level, ToolResult
+from amplifier_core.payloads import DataT, EventOf
 
 Cleanup = Callable[[], Any]
 
@@ -90,28 +91,6 @@ class Orchestrator(Protocol):
         hooks: Any,
         **kwargs: Any,
     ) -> str: ...
-
-
-class ApprovalRequest(BaseModel):
-    """A question to an approval provider of the ecosystem."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    tool_name: str
-    action: str
-    details: dict[str, Any] = Field(default_factory=dict)
-    risk_level: Literal["low", "medium", "high", "critical"] = "medium"
-    timeout: float | None = Field(default=None, gt=0)
-
-
-class ApprovalResponse(BaseModel):
-    """Its answer."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    approved: bool
-    reason: str | None = None
-    remember: bool = False
 
 
 @runtime_checkable
@@ -205,7 +184,7 @@ class Host(Protocol):
     def register_scrubber(self, scrubber: Callable[[str], str]) -> Callable[[], None]: ...
     def scrub(self, value: Any) -> Any: ...
     async def show(self, message: str, level: Level, source: str) -> None: ...
-    async def notify(self, event: str, data: Mapping[str, Any]) -> None: ...
+    async def notify(self, event: EventOf[DataT], data: DataT) -> None: ...
     async def request_cancel(self, immediate: bool = False) -> None: ...
 
 

@@ -206,3 +206,25 @@ __all__ = [
     "find_problem",
     "replace_fields",
 ]
+
+
+class ApprovalRequest(BaseModel):
+    """A question to an approval provider of the ecosystem."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    tool_name: str
+    action: str
+    details: dict[str, Any] = Field(default_factory=dict)
+    risk_level: Literal["low", "medium", "high", "critical"] = "medium"
+    timeout: float | None = Field(default=None, gt=0)
+
+
+class ApprovalResponse(BaseModel):
+    """Its answer."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    approved: bool
+    reason: str | None = None
+    remember: bool = False

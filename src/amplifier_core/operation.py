@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from amplifier_core import output
 from amplifier_core.approval.passage import Answered, Clearance, Passage, digest_operation
-from amplifier_core.dispatch import Answer, Dispatch, Plan, Step, Watch
+from amplifier_core.dispatch import Answer, Dispatch, Follow, Plan, Watch
 from amplifier_core.events import is_notification
 from amplifier_core.hooks import HookRegistry, normalize_data
 from amplifier_core.isolation import detach
@@ -161,13 +161,13 @@ class Operations:
 
     async def _dispatch(self, event: str, data: Mapping[str, Any]) -> Dispatch:
         trail = self.trail
-        watch: _Capture = _Timer(trail, event) if trail.records else _Capture()
+        other = None if self.watch_with is None else self.watch_with()
+        watch = _Timer(other, trail, event) if trail.records else _Capture(other)
         if not output.is_installed():
             output.install()
         before = output.running.get()
         try:
-            both = watch if self.watch_with is None else _Both(watch, self.watch_with())
-            run = await self.hooks.dispatch(event, data, both)
+            run = await self.hooks.dispatch(event, data, watch)
         finally:
             output.running.set(before)
         if run.spoken or watch.printed:
@@ -207,21 +207,24 @@ async def _changes_its_mind(answer: Answer, run: Dispatch) -> bool:
 
 
 class _Capture:
-    """Keeps what each hook prints while it runs."""
+    """Keeps what each hook prints while it runs, and lets somebody else look on."""
 
-    __slots__ = ("_holder", "printed")
+    __slots__ = ("_holder", "_other", "printed")
 
     durations: Mapping[int, float] = {}
 
-    def __init__(self) -> None:
+    def __init__(self, other: Watch | None) -> None:
+        self._other = other
         self.printed: dict[HookHandler, str] = {}
 
-    def begin(self, handler: HookHandler) -> Step | None:
+    def begin(self, handler: HookHandler) -> Follow | None:
         self._holder: output.Holder = []
         output.running.set(self._holder)
-        return None
+        return None if self._other is None else self._other.begin(handler)
 
     def end(self, handler: HookHandler) -> None:
+        if self._other is not None:
+            self._other.end(handler)
         if self._holder:
             self.printed[handler] = output.end(self._holder)
         else:
@@ -233,13 +236,13 @@ class _Timer(_Capture):
 
     __slots__ = ("_event", "_started", "_trail", "durations")
 
-    def __init__(self, trail: Trail, event: str) -> None:
-        super().__init__()
+    def __init__(self, other: Watch | None, trail: Trail, event: str) -> None:
+        super().__init__(other)
         self._trail = trail
         self._event = event
         self.durations: dict[int, float] = {}
 
-    def begin(self, handler: HookHandler) -> Step | None:
+    def begin(self, handler: HookHandler) -> Follow | None:
         if self._trail.records_each_hook:
             self._trail.write("hook_started", {}, event=self._event, handler=handler)
         self._started = perf_counter()
@@ -251,24 +254,6 @@ class _Timer(_Capture):
         if self._trail.records_each_hook:
             body = {"ms": round(seconds * 1000, 3)}
             self._trail.write("hook_finished", body, event=self._event, handler=handler)
-
-
-class _Both:
-    """The capture, and whoever else looks on."""
-
-    __slots__ = ("_capture", "_other")
-
-    def __init__(self, capture: _Capture, other: Watch) -> None:
-        self._capture = capture
-        self._other = other
-
-    def begin(self, handler: HookHandler) -> Step | None:
-        self._capture.begin(handler)
-        return self._other.begin(handler)
-
-    def end(self, handler: HookHandler) -> None:
-        self._other.end(handler)
-        self._capture.end(handler)
 
 
 async def _stay_silent(_event: str, _data: dict[str, Any]) -> None:

@@ -77,7 +77,8 @@ def hook_cleanup() -> Iterator[list[Callable[[], Any]]]:
 
 
 async def _mounted(coordinator: TestCoordinator, path: Path) -> AsyncIterator[TestCoordinator]:
-    from amplifier_core.mounting import ModuleLoader, Mounting
+    from amplifier_core.loader import ModuleLoader
+    from amplifier_core.mounting import Mounting
 
     mounting = Mounting(coordinator, ModuleLoader())
     entry = {"module": path.stem, "source": str(path), "required": True}

@@ -7,53 +7,41 @@ import inspect
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Literal, Self
 
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import ModuleLoadError, SessionDenied, SessionStateError
 from amplifier_core.events import (
-    CANCEL_COMPLETED,
-    ERROR_ORCHESTRATION,
-    PROMPT_COMPLETE,
-    PROMPT_SUBMIT,
     SESSION_END,
     SESSION_RESUME,
     SESSION_START,
-    USER_NOTIFICATION,
 )
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.injection.placing import add_message
+from amplifier_core.loader import ModuleLoader
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
-from amplifier_core.mounting import ModuleLoader, Mounting
-from amplifier_core.mounting.plan import ModuleEntry, MountPlan, check_plan
+from amplifier_core.mount_plan import ModuleEntry, MountPlan, check_plan
+from amplifier_core.mounting import Mounting
 from amplifier_core.mounting.provider import resolve_provider
-from amplifier_core.tool_call import call_tool, read_result_limit
+from amplifier_core.payloads import (
+    EndReason,
+    SessionEndData,
+    SessionResumeData,
+    SessionStartData,
+    SessionStats,
+    StartSource,
+)
+from amplifier_core.prompt import PromptRun
+from amplifier_core.tool_call import call_tool
 from amplifier_core.trail import AuditSink
-from amplifier_core.utils import describe_error, timestamp
+from amplifier_core.utils import describe_error, get_current_task, resolve, timestamp
 
 logger = logging.getLogger(__name__)
 
-EndReason = Literal["complete", "user_exit", "error", "timeout"]
 STATE_VERSION = 1
-
-STOPPED_AT_ONCE = "Stopped at once, as requested."
-
-
-@dataclass(slots=True)
-class _Turn:
-    """One prompt on its way."""
-
-    prompt: str
-    accepted: bool = False
-    reply: str = ""
-
-
-_NO_STATS = {"total_messages": 0, "tool_invocations": 0, "total_tokens": 0}
 
 
 class AmplifierSession:
@@ -74,15 +62,16 @@ class AmplifierSession:
         state: Mapping[str, Any] | None = None,
     ) -> None:
         check_plan(config)
-        read_result_limit(config)
-        self._state = _checked_state(state)
+        self._state = _check_state(state)
         self.config = dict(config)
         self.session_id = session_id or self._state.get("session_id") or str(uuid.uuid4())
         self.parent_id = parent_id or self._state.get("parent_id")
         self.is_resumed = is_resumed or state is not None
         self.initialized = False
-        self.status: Literal["idle", "running", "denied", "interrupted", "error", "ended"] = "idle"
-        self.stats: dict[str, int] = {**_NO_STATS, **self._state.get("stats", {})}
+        self._ended = False
+        self._run: PromptRun | None = None
+        self.stats = SessionStats(total_messages=0, tool_invocations=0, total_tokens=0)
+        self.stats.update(self._state.get("stats", {}))
         self.coordinator = SessionCoordinator(
             HookRegistry(parent=parent_hooks),
             None,
@@ -108,6 +97,13 @@ class AmplifierSession:
         self.coordinator.hooks.set_default_fields(**fields)
 
     @property
+    def status(self) -> Literal["idle", "running", "denied", "interrupted", "error", "ended"]:
+        """What became of the last prompt, or that the session has ended."""
+        if self._ended:
+            return "ended"
+        return "idle" if self._run is None else self._run.status
+
+    @property
     def context(self) -> Any:
         """The conversation."""
         return self.coordinator.context
@@ -118,15 +114,15 @@ class AmplifierSession:
         """Mount the plan and start; a hook may change the plan or refuse the start."""
         if self.initialized:
             return
-        if self._starter is _this_task():
+        if self._starter is get_current_task():
             raise SessionStateError("The session is still starting; it cannot work yet")
         async with self._starting:
             if not self.initialized:
-                await self._started_up()
+                await self._start_once()
 
-    async def _started_up(self) -> None:
+    async def _start_once(self) -> None:
         self._check_not_ended()
-        self._starter = _this_task()
+        self._starter = get_current_task()
         try:
             await self._start()
         except BaseException as error:
@@ -164,23 +160,22 @@ class AmplifierSession:
 
     async def _announce(self) -> None:
         """Tell of the start; the plan that the hooks leave is the plan of this session."""
-        source = "resume" if self.is_resumed else "startup"
-        data = {"mount_plan": self.config, "source": source}
-        outcome = await self.coordinator.judge(SESSION_START, data)
+        source: StartSource = "resume" if self.is_resumed else "startup"
+        starts = SessionStartData(mount_plan=self.config, source=source)
+        outcome = await self.coordinator.judge(SESSION_START, starts)
         if not outcome.allowed:
             raise SessionDenied(outcome.denial)
         if self.is_resumed:
-            count = len(await self._messages())
-            resumed = {"mount_plan": self.config, "messages_count": count}
+            count = len(await self._read_messages())
+            resumed = SessionResumeData(mount_plan=self.config, messages_count=count)
             await self.coordinator.notify(SESSION_RESUME, resumed)
         plan: dict[str, Any] = (outcome.data or {}).get("mount_plan") or self.config
         check_plan(plan)
-        read_result_limit(plan)
         self.config = plan
 
     async def _mount_rest(self, context: ModuleEntry, plan: MountPlan) -> None:
         if plan.session.context != context:
-            messages = await self._messages()
+            messages = await self._read_messages()
             await self._mount_needed("context", plan.session.context)
             for message in messages:
                 await add_message(self.context, message)
@@ -216,43 +211,30 @@ class AmplifierSession:
             raise TypeError(f"A prompt is a text, got {type(prompt).__name__}")
         if not self.initialized:
             await self.initialize()
-        task = _this_task()
+        task = get_current_task()
         if self._worker is task:
             raise SessionStateError("A turn is under way; its own hooks cannot start another")
         async with self._turn:
             self._check_not_ended()
             self._worker = task
             try:
-                return await self._take_turn(prompt, dict(metadata or {}))
+                await self._prepare_turn()
+                self._run = PromptRun(self.coordinator, prompt)
+                limit = self.config["session"].get("turn_timeout")
+                return await self._run.take(dict(metadata or {}), limit)
             finally:
                 self._worker = None
 
     def _check_not_ended(self) -> None:
-        if self.status == "ended":
+        if self._ended:
             raise SessionStateError("The session has ended; resume it to go on")
-
-    async def _take_turn(self, prompt: str, metadata: dict[str, Any]) -> str:
-        await self._prepare_turn()
-        turn, token = _Turn(prompt), self.coordinator.cancellation
-        stopped = await self._interruptible(self._process(turn, metadata))
-        if stopped:
-            turn.reply = STOPPED_AT_ONCE
-        if token.is_cancelled:
-            self.status = "interrupted"
-            await self.coordinator.notify(CANCEL_COMPLETED, {"immediate": token.is_immediate})
-        if turn.accepted:
-            await self._finish_turn(turn.prompt, turn.reply)
-        return turn.reply
 
     async def _prepare_turn(self) -> None:
         for callback in self._before_turn:
-            outcome = callback()
-            if inspect.isawaitable(outcome):
-                await outcome
+            await resolve(callback())
         self.coordinator.cancellation.reset()
         self.coordinator.reset_turn()
         self._count_as_the_provider_does()
-        self.status = "running"
 
     def _count_as_the_provider_does(self) -> None:
         points = self.coordinator.mount_points
@@ -267,87 +249,6 @@ class AmplifierSession:
             if take is not None:
                 take(count)
 
-    async def _interruptible(self, work: Awaitable[None]) -> bool:
-        """Wait for the work; True if somebody asked for an immediate stop of it."""
-        task, token, stopped = _this_task(), self.coordinator.cancellation, False
-
-        def stop() -> None:
-            nonlocal stopped
-            if token.is_immediate and not stopped:
-                stopped = task.cancel()
-
-        forget = token.on_cancel(stop)
-        try:
-            await work
-            return False
-        except asyncio.CancelledError:
-            self.status = "interrupted"
-            # A second cancellation is somebody else's, who waits for it.
-            if not stopped or task.cancelling() > 1:
-                raise
-            return True
-        finally:
-            forget()
-            if stopped:
-                task.uncancel()
-
-    async def _process(self, turn: _Turn, metadata: dict[str, Any]) -> None:
-        submitted = {"prompt": turn.prompt, "metadata": metadata}
-        outcome = await self.coordinator.judge(PROMPT_SUBMIT, submitted)
-        if not outcome.allowed:
-            self.status, turn.reply = "denied", outcome.denial
-            return
-        wanted = (outcome.data or {}).get("prompt", turn.prompt)
-        if not isinstance(wanted, str):
-            self.status = "denied"
-            turn.reply = f"A hook left no usable prompt: {type(wanted).__name__}"
-            return
-        turn.prompt, turn.accepted = wanted, True
-        turn.reply = await self._run(wanted)
-
-    async def _run(self, prompt: str) -> str:
-        seconds = self.config["session"].get("turn_timeout")
-        try:
-            if seconds is None:
-                reply = await self._orchestrate(prompt)
-            else:
-                async with asyncio.timeout(seconds):
-                    reply = await self._orchestrate(prompt)
-        except Exception as error:
-            self.status = "error"
-            await self._tell_error(error)
-            raise
-        return reply if isinstance(reply, str) else "" if reply is None else str(reply)
-
-    async def _orchestrate(self, prompt: str) -> Any:
-        points = self.coordinator.mount_points
-        execute = points["orchestrator"].execute
-        takes_hooks, takes_coordinator = _what_it_takes(getattr(execute, "__func__", execute))
-        given = [points["context"], points["providers"], points["tools"]]
-        if takes_hooks:
-            given.append(self.coordinator.hooks)
-        more = {"coordinator": self.coordinator} if takes_coordinator else {}
-        return await execute(prompt, *given, **more)
-
-    async def _tell_error(self, error: Exception) -> None:
-        details = {"type": type(error).__name__, "message": str(error)}
-        self.coordinator.trail.write("error", {"what": "turn", "error": describe_error(error)})
-        await self.coordinator.notify(ERROR_ORCHESTRATION, {"error": details})
-        await self._notify_user("error", describe_error(error))
-
-    async def _finish_turn(self, prompt: str, reply: str) -> None:
-        if self.status == "running":
-            self.status = "idle"
-        if self.coordinator.reaches_anybody(PROMPT_COMPLETE):
-            data = {"prompt": prompt, "response": reply}
-            await self.coordinator.notify(PROMPT_COMPLETE, data)
-        await self._notify_user("awaiting_input", "The agent waits for the next prompt.")
-
-    async def _notify_user(self, kind: str, message: str) -> None:
-        if self.coordinator.reaches_anybody(USER_NOTIFICATION):
-            data = {"notification_type": kind, "message": message, "metadata": {}}
-            await self.coordinator.notify(USER_NOTIFICATION, data)
-
     async def execute_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
         """Call a tool as the agent would: through every hook and gate."""
         if not self.initialized:
@@ -357,15 +258,14 @@ class AmplifierSession:
 
     # State and end
 
-    async def _messages(self) -> list[dict[str, Any]]:
+    async def _read_messages(self) -> list[dict[str, Any]]:
         if self.context is None:
             return []
-        found = self.context.get_messages()
-        return list(await found if inspect.isawaitable(found) else found)
+        return list(await resolve(self.context.get_messages()))
 
     async def injections(self) -> list[dict[str, Any]]:
         """What hooks injected, with their names, the ephemeral ones included: for review."""
-        found = await self._messages()
+        found = await self._read_messages()
         stored = [one for one in found if (one.get("metadata") or {}).get("source") == "hook"]
         passing = self.coordinator.ephemeral_injections()
         return sorted([*stored, *passing], key=lambda one: str(one["metadata"].get("timestamp")))
@@ -378,31 +278,31 @@ class AmplifierSession:
             "parent_id": self.parent_id,
             "created": self._created,
             "updated": timestamp(),
-            "messages": await self._messages(),
+            "messages": await self._read_messages(),
             "session_state": dict(self.coordinator.session_state),
             "stats": dict(self.stats),
         }
 
     async def cleanup(self, reason: EndReason = "complete") -> None:
         """End the session: tell the hooks, then undo everything in reverse order."""
-        if self.status == "ended":
+        if self._ended:
             return
-        started, self.status = self.initialized, "ended"
+        started, self._ended = self.initialized, True
         self.initialized = False
         try:
             if started:
-                await self._tell_end(reason)
+                await self._announce_end(reason)
         finally:
             await self._unmount()
 
-    async def _tell_end(self, reason: EndReason) -> None:
+    async def _announce_end(self, reason: EndReason) -> None:
         try:
-            self.stats["total_messages"] = len(await self._messages())
+            self.stats["total_messages"] = len(await self._read_messages())
         except Exception as error:  # noqa: BLE001 - a broken context must not keep it from ending
             logger.warning("The context cannot say what it holds: %s", describe_error(error))
         spent = int((time.monotonic() - self._started) * 1000)
-        data = {"reason": reason, "duration_ms": spent, "stats": dict(self.stats)}
-        await self.coordinator.notify(SESSION_END, data)
+        ended = SessionEndData(reason=reason, duration_ms=spent, stats=self.stats.copy())
+        await self.coordinator.notify(SESSION_END, ended)
         self.coordinator.trail.write("session_ended", {"reason": reason, "stats": self.stats})
 
     async def _unmount(self) -> None:
@@ -419,29 +319,10 @@ class AmplifierSession:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        await self.cleanup(_reason_for(kind))
+        await self.cleanup(_read_reason(kind))
 
 
-def _this_task() -> asyncio.Task[Any]:
-    task = asyncio.current_task()
-    assert task is not None
-    return task
-
-
-@lru_cache(maxsize=64)
-def _what_it_takes(execute: Any) -> tuple[bool, bool]:
-    """Whether a loop takes hooks, and a coordinator; the oldest ones take neither."""
-    try:
-        found = inspect.signature(execute).parameters
-    except (TypeError, ValueError):
-        return True, True
-    kinds = {one.kind for one in found.values()}
-    takes_hooks = "hooks" in found or inspect.Parameter.VAR_POSITIONAL in kinds
-    takes_coordinator = "coordinator" in found or inspect.Parameter.VAR_KEYWORD in kinds
-    return takes_hooks, takes_coordinator
-
-
-def _reason_for(kind: type[BaseException] | None) -> EndReason:
+def _read_reason(kind: type[BaseException] | None) -> EndReason:
     if kind is None:
         return "complete"
     if issubclass(kind, TimeoutError):
@@ -451,7 +332,7 @@ def _reason_for(kind: type[BaseException] | None) -> EndReason:
     return "error"
 
 
-def _checked_state(state: Mapping[str, Any] | None) -> dict[str, Any]:
+def _check_state(state: Mapping[str, Any] | None) -> dict[str, Any]:
     if state is None:
         return {}
     version = state.get("version")

@@ -15,6 +15,7 @@ from amplifier_core.events import ORCHESTRATOR_COMPLETE
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import HookResult, ToolResult
+from amplifier_core.payloads import OrchestratorCompleteData
 from amplifier_core.tool_call import call_tool
 from amplifier_core.trail import Level, OnFailure
 from amplifier_core.utils import safe_repr, timestamp
@@ -300,18 +301,18 @@ class ScriptedOrchestrator:
         **_: Any,
     ) -> str:
         """Play the script."""
-        board = coordinator or SessionCoordinator(hooks, context)
+        host = coordinator or SessionCoordinator(hooks, context)
         for number, (name, given) in enumerate(self.calls, 1):
             call = ToolCall(id=f"call_{number}", name=name, arguments=given)
-            self.results.append(await call_tool(board, call, tools))
-        data = {
+            self.results.append(await call_tool(host, call, tools))
+        complete: OrchestratorCompleteData = {
             "orchestrator": self.name,
             "final_message": {"role": "assistant", "content": self.reply},
             "turn_count": 1,
             "duration_ms": 0,
             "status": "success",
         }
-        await board.notify(ORCHESTRATOR_COMPLETE, data)
+        await host.notify(ORCHESTRATOR_COMPLETE, complete)
         return self.reply
 
 

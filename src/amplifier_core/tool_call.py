@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import time
 from collections.abc import Mapping
-from types import CoroutineType
 from typing import Any
 
 from amplifier_core import output
@@ -17,18 +15,17 @@ from amplifier_core.events import (
     TOOL_ERROR,
     TOOL_POST,
     TOOL_PRE,
+)
+from amplifier_core.message_models import ToolCall
+from amplifier_core.models import ToolResult
+from amplifier_core.operation import KERNEL, Outcome, describe_denial
+from amplifier_core.payloads import (
     ToolErrorData,
     ToolPostData,
     ToolPreData,
 )
-from amplifier_core.isolation import is_same
-from amplifier_core.message_models import ToolCall
-from amplifier_core.models import ToolResult
-from amplifier_core.operation import KERNEL, Outcome, describe_denial
-from amplifier_core.utils import describe_error, digest
-
-RESULT_LIMIT = 200_000
-"""Characters of one result that go into a conversation, unless session.tool_result_limit says."""
+from amplifier_core.utils import describe_error, digest, is_awaitable, is_being_cancelled
+from amplifier_core.utils.copying import is_same
 
 _FIELDS = frozenset(ToolResult.model_fields)
 
@@ -85,37 +82,30 @@ async def _refuse(
     if not isinstance(tool_input, dict):
         kind = type(tool_input).__name__
         return ToolResult.failed(f"A hook left no usable input for {name}: {kind}")
-    if not outcome.digest:
-        _record_start(coordinator, left)
-        return None
-    reason = await _compare_with_approval(coordinator, outcome, left, tool is before)
+    reason = await _start(coordinator, outcome, left, tool is before)
     return None if reason is None else ToolResult.refused(describe_denial(KERNEL, reason))
 
 
-async def _compare_with_approval(
+async def _start(
     coordinator: SessionCoordinator, outcome: Outcome, left: dict[str, Any], same_tool: bool
 ) -> str | None:
-    """Why a call is not what a person allowed, or cannot be recorded before it runs."""
-    name = left.get("tool_name")
+    """Record that the call starts; returns why it must not, if it is not what a person allowed."""
+    trail, name, gated = coordinator.trail, left.get("tool_name"), bool(outcome.digest)
+    if not gated and not (trail.records and trail.records_each_event):
+        return None
+    found = digest_operation(TOOL_PRE, left)
+    start = {"tool": name, "id": left.get("tool_call_id"), "digest": found, "gated": gated}
+    if not gated:
+        trail.write("tool_started", start, event=TOOL_PRE)
+        return None
     if not same_tool:
         return f"{name} was replaced while it waited for approval"
-    found = digest_operation(TOOL_PRE, left)
     if found != outcome.digest:
         body = {"approved": outcome.digest, "found": found}
-        coordinator.trail.write("digest_mismatch", body, event=TOOL_PRE)
+        trail.write("digest_mismatch", body, event=TOOL_PRE)
         return f"the input of {name} is not what was approved"
-    start = {"tool": name, "id": left.get("tool_call_id"), "digest": found, "gated": True}
-    return await coordinator.trail.write_ahead("tool_started", start, event=TOOL_PRE)
-
-
-def _record_start(coordinator: SessionCoordinator, left: dict[str, Any]) -> None:
-    """Record a call that nobody had to approve; the others are on disk before they run."""
-    trail = coordinator.trail
-    if trail.records and trail.records_each_event:
-        name, call_id = left.get("tool_name"), left.get("tool_call_id")
-        found = digest_operation(TOOL_PRE, left)
-        body = {"tool": name, "id": call_id, "digest": found, "gated": False}
-        trail.write("tool_started", body, event=TOOL_PRE)
+    # What a person had to allow is on disk before it runs.
+    return await trail.write_ahead("tool_started", start, event=TOOL_PRE)
 
 
 async def _run(coordinator: SessionCoordinator, tool: Any, left: dict[str, Any]) -> ToolResult:
@@ -125,11 +115,10 @@ async def _run(coordinator: SessionCoordinator, tool: Any, left: dict[str, Any])
     printing = output.release()
     try:
         answer = tool.execute(left["tool_input"])
-        awaited = type(answer) is CoroutineType or inspect.isawaitable(answer)
-        result = read_tool_result(await answer if awaited else answer)
+        result = read_tool_result(await answer if is_awaitable(answer) else answer)
     except asyncio.CancelledError:
         _record_end(coordinator, left, started, "cancelled")
-        if _is_cancelled_from_outside():
+        if is_being_cancelled():
             raise
         return await _fail(coordinator, left, "CancelledError", "the tool cancelled itself")
     except Exception as error:  # noqa: BLE001 - a tool may raise anything; the agent reads it
@@ -140,12 +129,6 @@ async def _run(coordinator: SessionCoordinator, tool: Any, left: dict[str, Any])
         coordinator.cancellation.register_tool_complete(call_id)
     spent = _record_end(coordinator, left, started, "returned", result)
     return await _judge_result(coordinator, left, result, spent)
-
-
-def _is_cancelled_from_outside() -> bool:
-    """Whether somebody cancelled the running task; a CancelledError may also be a tool's own."""
-    task = asyncio.current_task()
-    return task is None or task.cancelling() > 0
 
 
 def _record_end(
@@ -213,28 +196,3 @@ def read_tool_result(answer: Any) -> ToolResult:
     if isinstance(answer, dict) and "success" in answer and answer.keys() <= _FIELDS:
         return ToolResult.model_validate(answer)
     return ToolResult(output=answer)
-
-
-def render_result(result: ToolResult, limit: int | None = RESULT_LIMIT) -> str:
-    """What the agent reads of a result, cut with a sentence where it is over the limit."""
-    text = result.get_serialized_output()
-    if limit is None or len(text) <= limit:
-        return _make_sendable(text)
-    return (
-        f"{_make_sendable(text[:limit])}\n"
-        f"[{len(text) - limit} of {len(text)} characters are left out: "
-        f"over the limit of {limit} (session.tool_result_limit). Ask for less at a time.]"
-    )
-
-
-def _make_sendable(text: str) -> str:
-    """Lone surrogates, as odd file names bring them, cannot be sent to any model."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-
-
-def read_result_limit(plan: Mapping[str, Any]) -> int | None:
-    """The limit that a mount plan sets; None is no limit."""
-    limit = (plan.get("session") or {}).get("tool_result_limit", RESULT_LIMIT)
-    if limit is not None and (type(limit) is not int or limit < 1):
-        raise ValueError(f"session.tool_result_limit: a positive number or null, got {limit!r}")
-    return limit

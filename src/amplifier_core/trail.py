@@ -11,6 +11,7 @@ from amplifier_core.models import CONTINUE
 from amplifier_core.precedence import fold
 from amplifier_core.registration import HookHandler
 from amplifier_core.utils import describe_error, run_with_timeout
+from amplifier_core.utils.nested import rewrite
 
 logger = logging.getLogger(__name__)
 
@@ -106,28 +107,7 @@ class Trail:
         """The value with every text in it passed through the scrubbers."""
         if not self.scrubbers:
             return value
-        try:
-            return self._scrub_nested(value, {})
-        except RecursionError:
-            return "[withheld: nested too deep]"
-
-    def _scrub_nested(self, value: Any, made: dict[int, Any]) -> Any:
-        if isinstance(value, str):
-            return self._scrub_text(value)
-        if not isinstance(value, Mapping | list | tuple):
-            return value
-        if id(value) in made:
-            return made[id(value)]
-        if isinstance(value, Mapping):
-            fields: dict[Any, Any] = {}
-            made[id(value)] = fields
-            for key, entry in value.items():
-                fields[self._scrub_nested(key, made)] = self._scrub_nested(entry, made)
-            return fields
-        entries: list[Any] = []
-        made[id(value)] = entries
-        entries.extend(self._scrub_nested(entry, made) for entry in value)
-        return entries
+        return rewrite(value, lambda text, _key: self._scrub_text(text))
 
     def _scrub_text(self, text: str) -> str:
         for scrubber in tuple(self.scrubbers):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.mounting import ModuleLoader
+from amplifier_core.loader import ModuleLoader
 from amplifier_core.validation import (
     ContextValidator,
     HookValidator,

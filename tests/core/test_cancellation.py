@@ -10,7 +10,7 @@ import pytest
 from amplifier_core import cancellation
 from amplifier_core.cancellation import CancellationState, CancellationToken
 from amplifier_core.models import HookResult, ToolResult
-from amplifier_core.session import STOPPED_AT_ONCE
+from amplifier_core.prompt import STOPPED_AT_ONCE
 from amplifier_core.testing import EventRecorder, MockTool
 from tests.support.harness import Harness
 from tests.support.sessions import SessionHarness, calls

@@ -8,129 +8,35 @@ from __future__ import annotations
 import asyncio
 import collections
 import copy
-import dataclasses
 import math
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel
 
 from amplifier_core.hooks import HookRegistry
-from amplifier_core.isolation import adopt, copy_any, copy_plain, detach, is_same
+from amplifier_core.isolation import adopt, copy_plain, detach
 from amplifier_core.models import HookResult
 from amplifier_core.testing import EventRecorder
+from amplifier_core.utils.copying import copy_any, is_same
+from tests.core.odd_values import (
+    AlwaysEqual,
+    Card,
+    Itself,
+    Mapping,
+    Model,
+    Pair,
+    Row,
+    Rude,
+    change,
+    cycle,
+    nested,
+    patient,
+    values,
+)
 from tests.support.hooks import PRE, Data, injects, modifies
-
-
-class Model(BaseModel):
-    items: list[int] = []
-
-
-@dataclasses.dataclass
-class Card:
-    items: list[int]
-
-
-class Pair(NamedTuple):
-    left: Any
-    right: Any
-
-
-class Mapping(dict):
-    """Iterates and assigns as it likes."""
-
-    def items(self):
-        raise RuntimeError("no")
-
-    def __setitem__(self, key, value):
-        raise RuntimeError("read only")
-
-
-class Itself(dict):
-    def __copy__(self):
-        return self
-
-
-class Row(list):
-    def __iter__(self):
-        raise RuntimeError("no")
-
-    def __copy__(self):
-        raise RuntimeError("no")
-
-
-class AlwaysEqual(dict):
-    def __eq__(self, other: object) -> bool:
-        return True
-
-    __hash__ = None
-
-
-class Rude:
-    """An object that refuses everything one may ask of it."""
-
-    def __eq__(self, other: object) -> bool:
-        raise RuntimeError("no eq")
-
-    def __repr__(self) -> str:
-        raise RuntimeError("no repr")
-
-    def __deepcopy__(self, memo: Any) -> Any:
-        raise RuntimeError("no copy")
-
-    __hash__ = object.__hash__
-
-
-@dataclasses.dataclass(eq=False)
-class Stubborn:
-    items: list[int]
-
-    def __deepcopy__(self, memo: Any) -> Any:
-        raise RuntimeError("no copy")
-
-
-def cycle() -> Data:
-    data: Data = {"items": [1]}
-    data["self"] = data
-    data["pair"] = ([data],)
-    return data
-
-
-def nested(depth: int, kind: Any = dict) -> Any:
-    value: Any = [0]
-    for _ in range(depth):
-        value = {"in": value} if kind is dict else kind([value])
-    return value
-
-
-def change(value: Any) -> None:  # noqa: C901 - one line for each kind of container
-    """Change every container that can be changed, as deep as it goes."""
-    pending, seen = [value], set()
-    while pending:
-        item = pending.pop()
-        if id(item) in seen:
-            continue
-        seen.add(id(item))
-        if isinstance(item, dict):
-            pending.extend(dict.values(item))
-            dict.__setitem__(item, "leak", True)
-        elif isinstance(item, list):
-            pending.extend(list.__iter__(item))
-            list.append(item, "leak")
-        elif isinstance(item, tuple):
-            pending.extend(tuple.__iter__(item))
-        elif isinstance(item, set):
-            item.add("leak")
-        elif isinstance(item, bytearray):
-            item.extend(b"leak")
-        elif isinstance(item, collections.deque):
-            pending.extend(item)
-            item.append("leak")
-        elif isinstance(item, Model | Card):
-            item.items.append(666)
 
 
 def leaked(value: Any) -> bool:  # noqa: C901 - one line for each kind of container
@@ -350,45 +256,10 @@ async def test_a_large_string_is_not_copied():
     assert time.process_time() - started < 1
 
 
-def test_a_record_that_has_no_copy_is_shared():
-    card = Stubborn([1])
-    assert copy_any([card])[0] is card
-
-
-def test_copies_keep_type_and_sharing():
-    shared: list[int] = [1]
-    value = Pair(shared, collections.deque([shared], maxlen=3))
-    made = copy_any(value)
-    assert type(made) is Pair
-    assert made.left is made.right[0] is not shared
-    assert made.right.maxlen == 3
-    assert copy_any((1, "a")) == (1, "a")
-
-
 def test_plain_copies_are_only_of_plain_payloads():
     assert copy_plain({"a": Model()}) is None
     assert copy_plain({"a": nested(5_000)}) is None
     assert copy_plain({"a": (1, 2)})["a"] == (1, 2)
-
-
-patient = settings(suppress_health_check=[HealthCheck.too_slow])
-
-values = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=3)
-    | st.binary(max_size=3),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.text(max_size=2), inner, max_size=3)
-        | st.tuples(inner, inner)
-        | st.sets(st.integers(), max_size=3)
-        | st.builds(bytearray, st.binary(max_size=3))
-    ),
-    max_leaves=12,
-)
 
 
 @patient
@@ -411,26 +282,6 @@ def test_adopting_gives_back_what_was_returned(data, fresh):
     assert is_same(result, seen)
     for key in list(data)[1:]:
         assert result[key] is data[key] or type(data[key]) not in (dict, list)
-
-
-@patient
-@given(values, values)
-def test_the_same_is_an_equivalence(one, other):
-    assert is_same(one, copy.deepcopy(one))
-    assert is_same(one, other) == is_same(other, one)
-    if is_same(one, other):
-        assert repr(one) == repr(other) or isinstance(one, set)
-
-
-def test_what_is_not_the_same():
-    assert not is_same([1, 2], [1])
-    assert not is_same({1}, {2})
-    assert not is_same(bytearray(b"a"), bytearray(b"b"))
-    assert not is_same({"a": 1, "b": 2}, {"b": 2, "a": 1})
-    assert not is_same(object(), object())
-    assert is_same(Model(items=[1]), Model(items=[1]))
-    assert not is_same(Model(items=[1]), Model(items=[2]))
-    assert not is_same(Card([Rude()]), Card([Rude()]))
 
 
 async def test_hooks_that_wait_share_nothing_with_the_caller():

@@ -342,73 +342,12 @@ async def test_the_changed_plan_is_used_hooks_and_limits_included(tmp_path: Any)
     assert [text for text, _, _ in harness.screen.messages] == ["added"]
 
 
-async def test_a_hook_that_leaves_no_prompt_ends_the_turn_with_a_sentence() -> None:
-    """A changed prompt that is none is not sent to the model."""
-    async with SessionHarness([{"text": "never"}]) as harness:
-        heard = harness.listen()
-        data = {"prompt": ["not", "a", "text"]}
-        wrong = HookResult(action="modify", data=data)
-        harness.hooks.register("prompt:submit", EventRecorder(wrong))
-        assert await harness.session.execute("x") == "A hook left no usable prompt: list"
-        assert harness.session.status == "denied"
-    assert "provider:request" not in heard.names
-
-
 @pytest.mark.parametrize("prompt", [None, 3, b"x", {"prompt": "x"}])
 async def test_a_prompt_of_another_type_is_refused(prompt: Any) -> None:
     """Bad input gets a clear sentence."""
     async with SessionHarness([]) as harness:
         with pytest.raises(TypeError, match="A prompt is a text, got"):
             await harness.session.execute(prompt)
-
-
-async def test_loops_are_given_what_they_take() -> None:
-    """The architecture document's loop takes no hooks; others take hooks, or a coordinator."""
-    seen: dict[str, tuple[Any, ...]] = {}
-
-    class Oldest:
-        async def execute(self, prompt: str, context: Any, providers: Any, tools: Any) -> str:
-            seen["oldest"] = (context, providers, tools)
-            return "oldest"
-
-    class Middle:
-        async def execute(
-            self, prompt: str, context: Any, providers: Any, tools: Any, hooks: Any
-        ) -> None:
-            seen["middle"] = (hooks,)
-
-    class Counting:
-        async def execute(self, *given: Any, coordinator: Any = None) -> int:
-            seen["counting"] = (given[4], coordinator)
-            return 42
-
-    async with SessionHarness([]) as harness:
-        for loop, reply in ((Oldest(), "oldest"), (Middle(), ""), (Counting(), "42")):
-            await harness.coordinator.mount("orchestrator", loop)
-            assert await harness.session.execute("x") == reply
-        assert seen["oldest"][0] is harness.session.context
-        assert seen["middle"] == (harness.hooks,)
-        assert seen["counting"] == (harness.hooks, harness.coordinator)
-
-
-async def test_a_loop_whose_signature_is_a_secret_gets_everything() -> None:
-    """What cannot be looked at is called as the protocol says."""
-
-    async def run(*given: Any, **more: Any) -> str:
-        return f"{len(given)} {sorted(more)}"
-
-    class Secret:
-        __signature__ = "nonsense"
-
-        async def __call__(self, *given: Any, **more: Any) -> str:
-            return await run(*given, **more)
-
-    class Loop:
-        execute = Secret()
-
-    async with SessionHarness([]) as harness:
-        await harness.coordinator.mount("orchestrator", Loop())
-        assert await harness.session.execute("x") == "5 ['coordinator']"
 
 
 async def test_a_hook_may_choose_another_context_and_the_first_messages_move_over() -> None:

@@ -10,7 +10,7 @@ import pytest
 from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.session import AmplifierSession
 from amplifier_core.testing import EventRecorder, MockTool
-from amplifier_core.tool_call import RESULT_LIMIT, render_result
+from amplifier_foundation.orchestrators.result_text import RESULT_LIMIT, render_result
 from tests.support.sessions import SessionHarness, calls, plan_for
 
 

@@ -59,7 +59,7 @@ class Harness:
         """One event, its answers carried out."""
         return await self.coordinator.execute_with_hooks(event, data)
 
-    async def judge(self, event: str, /, **data: Any) -> Outcome:
+    async def judge(self, event: Any, /, **data: Any) -> Outcome:
         """The same, with everything that is known of the outcome."""
         return await self.coordinator.judge(event, data)
 

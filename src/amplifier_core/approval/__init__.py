@@ -1,13 +1,7 @@
 """Asking a person: the question, what an option means, the gate, the way through all gates."""
 
-from amplifier_core.approval.gate import ApprovalGate, GateDecision
-from amplifier_core.approval.meaning import (
-    OptionMeaning,
-    allows,
-    find_unclear_options,
-    read_option,
-    resolve_options,
-)
+from amplifier_core.approval.gate import ApprovalGate
+from amplifier_core.approval.meaning import allows, read_option
 from amplifier_core.approval.question import (
     ApprovalAnswer,
     ApprovalQuestion,
@@ -24,10 +18,6 @@ __all__ = [
     "ApprovalTimeout",
     "ApprovalTimeoutError",
     "DecidingApprovalSystem",
-    "GateDecision",
-    "OptionMeaning",
     "allows",
-    "find_unclear_options",
     "read_option",
-    "resolve_options",
 ]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from amplifier_core import output
 from amplifier_core.approval.gate import ApprovalGate, GateDecision
@@ -19,19 +19,29 @@ from amplifier_core.events import (
     APPROVAL_GRANTED,
     APPROVAL_REQUIRED,
     USER_NOTIFICATION,
-    ApprovalDeniedData,
-    ApprovalGrantedData,
-    ApprovalRequiredData,
-    UserNotificationData,
 )
 from amplifier_core.isolation import detach
 from amplifier_core.models import find_problem
-from amplifier_core.trail import Trail
+from amplifier_core.payloads import (
+    ApprovalDeniedData,
+    ApprovalGrantedData,
+    ApprovalRequiredData,
+    DataT,
+    EventOf,
+    UserNotificationData,
+)
+from amplifier_core.trail import Source, Trail
 from amplifier_core.utils import digest
 
 logger = logging.getLogger(__name__)
 
-Notify = Callable[[str, Mapping[str, Any]], Awaitable[None]]
+
+class Notify(Protocol):
+    """Tells hooks of an event that nothing can undo."""
+
+    async def __call__(self, event: EventOf[DataT], data: DataT) -> None: ...
+
+
 Answered = set[tuple[int, str]]
 """The questions that were answered with yes in this operation: registration and prompt."""
 
@@ -136,7 +146,7 @@ class Passage:
         self, type: str, answer: Answer, question: ApprovalQuestion, decision: GateDecision
     ) -> None:
         body = {"prompt": question.prompt, "decision": decision.decision, "digest": question.digest}
-        self._trail.write(type, body, event=question.event, handler=answer.handler)
+        self._trail.write(type, body, **_name_source(answer, question))
 
     async def _ask_once(self, answer: Answer, question: ApprovalQuestion) -> GateDecision:
         """Ask, unless the same question is what somebody further up is waiting for."""
@@ -149,9 +159,7 @@ class Passage:
             return await self._ask(answer, question)
         except asyncio.CancelledError:
             about = {"digest": question.digest}
-            self._trail.write(
-                "approval_cancelled", about, event=question.event, handler=answer.handler
-            )
+            self._trail.write("approval_cancelled", about, **_name_source(answer, question))
             raise
         finally:
             output.restore(printing)
@@ -165,7 +173,7 @@ class Passage:
             return GateDecision(False, "error", detail=failure)
         if self.gate.system is not None:
             body = {"digest": question.digest}
-            self._trail.write("approval_shown", body, event=question.event, handler=answer.handler)
+            self._trail.write("approval_shown", body, **_name_source(answer, question))
         decision = await self.gate.ask(question)
         failure = await self._record_decision(answer, question, decision)
         return decision if failure is None else GateDecision(False, "error", detail=failure)
@@ -183,9 +191,8 @@ class Passage:
             "input": question.tool_input,
             "digest": question.digest,
         }
-        return await self._trail.write_ahead(
-            "approval_requested", body, event=question.event, handler=answer.handler
-        )
+        source = _name_source(answer, question)
+        return await self._trail.write_ahead("approval_requested", body, **source)
 
     async def _record_decision(
         self, answer: Answer, question: ApprovalQuestion, decision: GateDecision
@@ -201,9 +208,7 @@ class Passage:
             "digest": question.digest,
         }
         type = "approval_expired" if decision.how == "timeout" else "approval_decided"
-        return await self._trail.write_ahead(
-            type, body, event=question.event, handler=answer.handler
-        )
+        return await self._trail.write_ahead(type, body, **_name_source(answer, question))
 
     # Events
 
@@ -244,6 +249,11 @@ class Passage:
             await self._notify(APPROVAL_GRANTED, ApprovalGrantedData(**about))
         else:
             await self._notify(APPROVAL_DENIED, about)
+
+
+def _name_source(answer: Answer, question: ApprovalQuestion) -> Source:
+    """Whom a record of the trail is about."""
+    return {"event": question.event, "handler": answer.handler}
 
 
 def _explain_refusal(question: ApprovalQuestion, decision: GateDecision) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections.abc import Callable
 from typing import Any
 
-from amplifier_core.utils import PATIENCE, describe_error, run_with_timeout
+from amplifier_core.utils import PATIENCE, describe_error, resolve
 
 logger = logging.getLogger(__name__)
 
@@ -33,9 +32,7 @@ class Contributions:
         found = []
         for entry in list(self.channels.get(channel, ())):
             try:
-                value = entry["callback"]()
-                if inspect.isawaitable(value):
-                    value = await run_with_timeout(value, PATIENCE)
+                value = await resolve(entry["callback"](), PATIENCE)
             except Exception as error:  # noqa: BLE001 - one contributor must not silence the others
                 logger.warning(
                     "Contributor '%s' of channel '%s' failed: %s",

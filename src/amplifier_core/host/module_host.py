@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections.abc import Callable
 from typing import Any
 
 from amplifier_core.host.contributions import Contributions
 from amplifier_core.host.mount_points import MountPoints
-from amplifier_core.utils import PATIENCE, describe_error, run_with_timeout
+from amplifier_core.utils import PATIENCE, describe_error, resolve
 
 logger = logging.getLogger(__name__)
 
@@ -83,9 +82,7 @@ class ModuleHost:
         failures = []
         while self._cleanups:
             try:
-                outcome = self._cleanups.pop()()
-                if inspect.isawaitable(outcome):
-                    await run_with_timeout(outcome, PATIENCE)
+                await resolve(self._cleanups.pop()(), PATIENCE)
             except Exception as error:
                 logger.exception("A clean-up failed")
                 failures.append(describe_error(error))

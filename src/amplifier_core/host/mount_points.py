@@ -41,9 +41,8 @@ class MountPoints:
             self.points[point] = None
         elif point in NAMED:
             if name is None:
-                raise ValueError(
-                    f"Name required to unmount from '{point}'; have {self._have(point)}"
-                )
+                have = sorted(self.points[point])
+                raise ValueError(f"Name required to unmount from '{point}'; have {have}")
             self.points[point].pop(name, None)
         else:
             raise ValueError(f"Cannot unmount '{point}'; unregister its hooks instead")
@@ -62,9 +61,6 @@ class MountPoints:
                 f"Name required to mount at '{point}': pass name= or give the module a name"
             )
         return found
-
-    def _have(self, point: str) -> list[str]:
-        return sorted(self.points[point])
 
     def _check(self, point: str) -> None:
         if point not in self.points:

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
-from amplifier_core.injection.limits import Injection
+from amplifier_core.injection.budget import Injection
 from amplifier_core.utils import timestamp
+from amplifier_core.utils.lookalike import read_as_a_person
 
 _HEADING = "Hook feedback:"
 _LINE_ENDS = re.compile("([\\n\\r\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029])")
 _FRAME = re.compile(
     r"[\W_]*(hook[\W_]*feedback[\W_]*:|from\b.*\(\s*\d+\s*bytes?\s*\)\s*:)", re.IGNORECASE
 )
-_UNSEEN = frozenset(("Cc", "Cf", "Me", "Mn"))
-_BLANK = dict.fromkeys((0x115F, 0x1160, 0x2800, 0x3164, 0xFFA0), " ")
-_LOOKALIKE = str.maketrans(
-    "\u0430\u0435\u043e\u0441\u0443\u043a\u043c\u0442\u04bb\u0455\u0501\u03bf\u03ba"
-    "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0421\u0422\u0423\u0405"
-    "\u0391\u0392\u0395\u0397\u039a\u039c\u039f\u03a4\u03a5\u03dc",
-    "aeocykmthsdokABEKMHOCTYSABEHKMOTYF",
-)
-"""Cyrillic and Greek letters that look like those of the frame."""
 _CONTROL = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029]+")
 
 
@@ -34,13 +25,7 @@ def indent_forged_frames(text: str) -> str:
 
 
 def _looks_like_frame(line: str) -> bool:
-    """As a reader sees it: lookalikes are letters, what cannot be seen is not there."""
-    if not line.isascii() or not line.isprintable():
-        plain = unicodedata.normalize("NFKC", line.translate(_BLANK)).translate(_LOOKALIKE)
-        line = "".join(
-            one for one in plain if one.isspace() or unicodedata.category(one) not in _UNSEEN
-        )
-    return _FRAME.match(line) is not None
+    return _FRAME.match(read_as_a_person(line)) is not None
 
 
 def build_messages(injections: Iterable[Injection]) -> list[dict[str, Any]]:

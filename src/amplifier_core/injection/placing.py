@@ -8,17 +8,16 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from types import CoroutineType
 from typing import Any
 
 from amplifier_core.dispatch import Answer
 from amplifier_core.errors import InjectionError, InjectionTooLarge
+from amplifier_core.injection.budget import Injection, InjectionBudget
 from amplifier_core.injection.framing import add_ephemeral, build_messages
-from amplifier_core.injection.limits import Injection, InjectionBudget
 from amplifier_core.models import HookResult
 from amplifier_core.precedence import list_injections
 from amplifier_core.trail import Trail
-from amplifier_core.utils import DONE, describe_error, run_with_timeout
+from amplifier_core.utils import DONE, describe_error, resolve
 
 logger = logging.getLogger(__name__)
 
@@ -157,9 +156,7 @@ class Injector:
         try:
             found = context.get_messages()
             if not isinstance(found, list):
-                found = list(
-                    await run_with_timeout(found, PATIENCE) if _is_awaitable(found) else found
-                )
+                found = list(await resolve(found, PATIENCE))
         except Exception as error:
             logger.exception("The context could not say what it holds")
             self._trail.write("error", {"what": "context", "error": describe_error(error)})
@@ -235,13 +232,8 @@ async def add_message(context: Any, message: dict[str, Any]) -> None:
             if key not in ("role", "content") and ("**" in known or key in known)
         }
         outcome = add(message["role"], message["content"], **extra)
-    if outcome is not None and outcome is not DONE and _is_awaitable(outcome):
-        await run_with_timeout(outcome, PATIENCE)
-
-
-def _is_awaitable(outcome: Any) -> bool:
-    # `isawaitable` goes through the abstract base class, which costs more than the rest.
-    return type(outcome) is CoroutineType or inspect.isawaitable(outcome)
+    if outcome is not None and outcome is not DONE:
+        await resolve(outcome, PATIENCE)
 
 
 @lru_cache(maxsize=256)

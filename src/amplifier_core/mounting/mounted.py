@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,9 +11,9 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import ModuleError, ModuleLoadError
 from amplifier_core.hooks import HookHandler
 from amplifier_core.host.mount_points import NAMED
-from amplifier_core.mounting.loading import ModuleLoader
-from amplifier_core.mounting.plan import ModuleEntry, read_entry
-from amplifier_core.utils import describe_error, run_with_timeout
+from amplifier_core.loader import ModuleLoader
+from amplifier_core.mount_plan import ModuleEntry, read_entry
+from amplifier_core.utils import describe_error, resolve
 
 logger = logging.getLogger(__name__)
 
@@ -96,8 +95,7 @@ class Mounting:
         entry = outcome.entry
         module = self.loader.find(entry.module, entry.source)
         outcome.origin, outcome.on_ready = module.origin, module.on_session_ready
-        undo = module.mount(self._coordinator, dict(entry.config))
-        undo = await undo if inspect.isawaitable(undo) else undo
+        undo = await resolve(module.mount(self._coordinator, dict(entry.config)))
         outcome.undo = undo if callable(undo) else None
         if entry.priority is not None:
             for handler in list(outcome.handlers):
@@ -109,9 +107,7 @@ class Mounting:
             if outcome.on_ready is None or outcome.failure is not None:
                 continue
             try:
-                result = outcome.on_ready(self._coordinator)
-                if inspect.isawaitable(result):
-                    await result
+                await resolve(outcome.on_ready(self._coordinator))
             except Exception as error:  # noqa: BLE001 - one module must not stop the session
                 message = "Module '%s': on_session_ready failed: %s"
                 logger.warning(message, outcome.id, describe_error(error))
@@ -121,9 +117,8 @@ class Mounting:
         undo, outcome.undo = outcome.undo, None
         self.mounted = [one for one in self.mounted if one is not outcome]
         try:
-            result = None if undo is None else undo()
-            if inspect.isawaitable(result):
-                await run_with_timeout(result, PATIENCE)
+            if undo is not None:
+                await resolve(undo(), PATIENCE)
         except Exception:
             logger.exception("The clean-up of module '%s' failed", outcome.id)
         for handler in outcome.handlers:

@@ -4,7 +4,17 @@ from amplifier_core.utils.canonical import canonical_bytes, digest
 from amplifier_core.utils.describe import describe_error, safe_repr
 from amplifier_core.utils.time import clock, timestamp
 from amplifier_core.utils.truncate import SENSITIVE_KEYS, redact_secrets, truncate_values
-from amplifier_core.utils.waiting import DONE, PATIENCE, Done, cancel_and_wait, run_with_timeout
+from amplifier_core.utils.waiting import (
+    DONE,
+    PATIENCE,
+    Done,
+    cancel_and_wait,
+    get_current_task,
+    is_awaitable,
+    is_being_cancelled,
+    resolve,
+    run_with_timeout,
+)
 
 __all__ = [
     "DONE",
@@ -16,7 +26,11 @@ __all__ = [
     "clock",
     "describe_error",
     "digest",
+    "get_current_task",
+    "is_awaitable",
+    "is_being_cancelled",
     "redact_secrets",
+    "resolve",
     "run_with_timeout",
     "safe_repr",
     "timestamp",

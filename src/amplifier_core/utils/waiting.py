@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 from collections.abc import Awaitable, Generator
 from functools import partial
+from types import CoroutineType
 from typing import Any, TypeVar
 
 logger = logging.getLogger(__name__)
@@ -20,6 +22,19 @@ STOP_ATTEMPTS = 3
 
 STOP_GRACE = 0.2
 """Seconds between those attempts."""
+
+
+def is_awaitable(value: Any) -> bool:
+    """Whether a call returned something to wait for."""
+    # `isawaitable` goes through an abstract base class, which costs more than most calls.
+    return type(value) is CoroutineType or inspect.isawaitable(value)
+
+
+async def resolve(value: Any, seconds: float | None = None) -> Any:
+    """What a call of foreign code returned, waited for if it has to be, for so long at most."""
+    if not is_awaitable(value):
+        return value
+    return await (value if seconds is None else run_with_timeout(value, seconds))
 
 
 async def run_with_timeout(work: Awaitable[T], seconds: float | None) -> T:
@@ -74,6 +89,19 @@ def _look_at_outcome(task: asyncio.Future[Any]) -> None:
     """Nobody waits for stopped work any more, so asyncio would complain of its exception."""
     if not task.cancelled():
         task.exception()
+
+
+def get_current_task() -> asyncio.Task[Any]:
+    """The running task; coroutines always have one."""
+    task = asyncio.current_task()
+    assert task is not None
+    return task
+
+
+def is_being_cancelled() -> bool:
+    """Whether somebody cancels the running task; a CancelledError may also be a callee's own."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
 
 class Done:

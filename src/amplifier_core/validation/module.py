@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from amplifier_core.errors import ModuleError
-from amplifier_core.mounting import Module, ModuleLoader
+from amplifier_core.loader import Module, ModuleLoader
 from amplifier_core.testing import TestCoordinator
 from amplifier_core.utils import describe_error
 from amplifier_core.validation.report import ValidationResult

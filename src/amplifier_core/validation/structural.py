@@ -6,7 +6,7 @@ import inspect
 from pathlib import Path
 from typing import ClassVar
 
-from amplifier_core.mounting import ModuleLoader
+from amplifier_core.loader import ModuleLoader
 
 
 class HookStructuralTests:

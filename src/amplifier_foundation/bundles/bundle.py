@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from amplifier_core.mounting.plan import EXAMPLES, LISTS, MountPlan
+from amplifier_core.mount_plan import EXAMPLES, LISTS, MountPlan
 from amplifier_foundation.bundles.node import Node, Place, to_plain
 
 SECTIONS = ("session", *LISTS, "agents", "approval", "audit")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from amplifier_core.mounting.plan import EXAMPLES, LISTS
+from amplifier_core.mount_plan import EXAMPLES, LISTS
 from amplifier_foundation.bundles.node import Node
 
 _PATH_STARTS = ("./", "../", "/", "~/")

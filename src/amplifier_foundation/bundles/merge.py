@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from amplifier_core.mounting.plan import EXAMPLES, LISTS
+from amplifier_core.mount_plan import EXAMPLES, LISTS
 from amplifier_foundation.bundles.node import BundleError, Node, Problem
 
 

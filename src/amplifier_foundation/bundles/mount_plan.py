@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from amplifier_core.mounting.plan import EXAMPLES
+from amplifier_core.mount_plan import EXAMPLES
 from amplifier_foundation.bundles import schema
 from amplifier_foundation.bundles.bundle import Bundle, make_bundle
 from amplifier_foundation.bundles.long_form import write_out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amplifier_core.mounting.plan import LISTS
+from amplifier_core.mount_plan import LISTS
 from amplifier_foundation.bundles.container_rules import (
     either,
     listing,

@@ -19,13 +19,15 @@ from amplifier_core.events import (
     CONTEXT_POST_COMPACT,
     CONTEXT_PRE_COMPACT,
     DECISION_CONTEXT_RESOLUTION,
+)
+from amplifier_core.interfaces import Cleanup
+from amplifier_core.payloads import (
     ContextPostCompactData,
     ContextPreCompactData,
     DecisionContextResolutionData,
 )
-from amplifier_core.injection.limits import estimate_tokens
-from amplifier_core.interfaces import Cleanup
 from amplifier_core.utils import DONE, Done, timestamp
+from amplifier_core.utils.tokens import estimate_tokens
 from amplifier_foundation.modules.options import parse_config
 
 logger = logging.getLogger(__name__)
@@ -44,10 +46,10 @@ class SimpleContextConfig(BaseModel):
     keep_last: int = Field(default=6, ge=1)
 
 
-class Messages(list[Message]):
-    """The conversation; the specification reads it plainly, existing loops await it."""
+class MessageList(list[Message]):
+    """The conversation. Callers may use it directly or await it: existing loops do either."""
 
-    def __await__(self) -> Generator[Any, None, Messages]:
+    def __await__(self) -> Generator[Any, None, MessageList]:
         return self
         yield  # a generator that returns at once
 
@@ -61,7 +63,7 @@ class SimpleContext:
         coordinator: SessionCoordinator | None = None,
     ) -> None:
         self.config = config or SimpleContextConfig()
-        self.messages = Messages()
+        self.messages = MessageList()
         self._count: Callable[[str], int] = estimate_tokens
         self._size: int | None = 0
         self._coordinator = coordinator
@@ -89,9 +91,9 @@ class SimpleContext:
             logger.debug("Message from hook %s", origin.get("hook_name"))
         return DONE
 
-    def get_messages(self) -> Messages:
-        """A copy of the list; the messages themselves are the context's own."""
-        return Messages(self.messages)
+    def get_messages(self) -> MessageList:
+        """A copy of the list, with the very messages that the context holds."""
+        return MessageList(self.messages)
 
     def set_messages(self, messages: list[Message]) -> Done:
         """Replace the conversation."""
@@ -102,12 +104,12 @@ class SimpleContext:
 
     def clear(self) -> Done:
         """Forget the conversation."""
-        self.messages = Messages()
+        self.messages = MessageList()
         self._size = 0
         return DONE
 
     def count_tokens_with(self, count: Callable[[str], int]) -> None:
-        """Count as the provider does instead of four characters a token."""
+        """Count tokens as the provider does, instead of estimating them."""
         self._count = count
         self._size = None
 
@@ -118,7 +120,7 @@ class SimpleContext:
         return self._size
 
     def _measure(self, message: Message) -> int:
-        """The tokens of one message, with four for what stands around its text."""
+        """The tokens of one message, with four for what surrounds its text."""
         calls = message.get("tool_calls")
         text = message.get("content") or ""
         return self._count(f"{text}{calls}" if calls or not isinstance(text, str) else text) + 4
@@ -129,7 +131,7 @@ class SimpleContext:
         return limit is not None and self.token_count() > limit
 
     async def compact(self, trigger: Trigger = "auto") -> bool:
-        """Drop the oldest groups until the target fits; False if a hook said no or none can go."""
+        """Drop the oldest groups until the rest fits; False if a hook denies it or none can go."""
         async with self._compacting:
             before = self.token_count()
             target = int((self.config.max_tokens or before) * self.config.target)
@@ -172,8 +174,8 @@ class SimpleContext:
         }
         await self._coordinator.notify(CONTEXT_POST_COMPACT, data)
 
-    def _select_messages(self, target: int) -> Messages:
-        """What stays of the conversation: the newest groups that fit, and what must not go."""
+    def _select_messages(self, target: int) -> MessageList:
+        """The part of the conversation to keep: the newest groups that fit, and what must stay."""
         groups = group_messages(self.messages)
         task = _find_current_task(groups)
         kept: list[list[Message]] = []
@@ -187,7 +189,7 @@ class SimpleContext:
                 total += size
             else:
                 dropped += len(group)
-        return Messages(message for group in _add_note(kept, dropped) for message in group)
+        return MessageList(message for group in _add_note(kept, dropped) for message in group)
 
 
 def _is_instruction(group: list[Message], index: int) -> bool:
@@ -196,7 +198,7 @@ def _is_instruction(group: list[Message], index: int) -> bool:
 
 
 def _find_current_task(groups: list[list[Message]]) -> int:
-    """The last thing a person asked for; without it the agent forgets what it is doing."""
+    """The group with a person's last prompt; without it the agent forgets what it is doing."""
     prompts = (
         index
         for index, group in reversed(list(enumerate(groups)))
@@ -219,7 +221,7 @@ def _add_note(kept: list[list[Message]], dropped: int) -> list[list[Message]]:
 
 
 def group_messages(messages: list[Message]) -> list[list[Message]]:
-    """The messages in pieces that must not be torn: a tool call and all its results are one."""
+    """The messages in groups that must stay together: a tool call and all its results are one."""
     groups: list[list[Message]] = []
     open_calls: set[str] = set()
     for message in messages:

@@ -48,7 +48,7 @@ async def _serve(options: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Serve until interrupted; a script or a port that is no good is one sentence."""
+    """Serve until interrupted; a bad script or port is reported in one sentence."""
     try:
         asyncio.run(_serve(_parse_arguments(argv)))
     except (ModuleLoadError, OSError) as failure:

@@ -1,4 +1,4 @@
-"""The body of a request: every field may be of any JSON type, and is read as the wanted one."""
+"""The body of a request. A field may be of any JSON type; reading it checks the type."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Malformed(Exception):
 
 
 def parse_body(content: bytes) -> Object:
-    """The JSON object of a request, or an empty one where there is none.
+    """The JSON object of a request; an empty one if the body is anything else.
 
-    This parser bounds the depth and refuses halves of characters, so that whatever is read here
-    can be walked through and sent back.
+    This parser limits the depth and refuses lone surrogates, so that whatever is read here can be
+    searched and sent back.
     """
     try:
         body = from_json(content)
@@ -72,12 +72,12 @@ def _name_type(value: object) -> str:
 
 
 def read_last_words(body: Object) -> str:
-    """What was said to the model since its last reply, where a request holds `messages`."""
+    """What was said to the model since its last reply, in a protocol with `messages`."""
     return read_text_since(read_objects(body, "messages"), _is_reply)
 
 
 def count_replies(body: Object) -> int:
-    """How many replies the conversation has so far, where a request holds `messages`."""
+    """The number of replies in the conversation so far, in a protocol with `messages`."""
     return sum(map(_is_reply, read_objects(body, "messages")))
 
 
@@ -86,7 +86,7 @@ def _is_reply(message: Object) -> bool:
 
 
 def read_text_since(items: list[Object], is_reply: Callable[[Object], bool]) -> str:
-    """The text of everything behind the model's last reply."""
+    """The text of everything after the model's last reply."""
     behind = list(takewhile(lambda item: not is_reply(item), reversed(items)))
     return "\n".join(
         _extract_text(item.get("content") or item.get("output")) for item in behind[::-1]

@@ -48,19 +48,19 @@ _ERRORS = {
 
 
 def write_error(failure: Failure) -> tuple[int, Object]:
-    """Status and body of an error."""
+    """The status and the body of an error."""
     status, kind, code = _ERRORS[failure.type]
     error = {"message": failure.sentence, "type": kind, "param": None, "code": code}
     return status, {"error": error}
 
 
 def write_error_event(failure: Failure) -> bytes:
-    """An error in the middle of a stream."""
+    """The event for an error in the middle of a stream."""
     return format_event(write_error(failure)[1])
 
 
 def find_problem(body: Object) -> str | None:
-    """What the real server would say against this request."""
+    """What the real server would object to in this request; None if nothing."""
     messages = read_objects(body, "messages")
     if not messages:
         return "[] is too short - 'messages'"

@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from amplifier_core.injection.limits import estimate_tokens
 from amplifier_core.message_models import Usage
+from amplifier_core.utils.tokens import estimate_tokens
 from amplifier_foundation.providers.script import Reply, ScriptedCall
 
 
@@ -33,6 +33,6 @@ class Exchange:
         return Usage(input_tokens=asked, output_tokens=self.reply.output_tokens)
 
     def number_calls(self, prefix: str) -> list[tuple[str, ScriptedCall]]:
-        """The tool calls with their ids; those of the script go before numbers."""
+        """The tool calls with the ids of the script, or with numbered ones."""
         numbered = enumerate(self.reply.tool_calls, 1)
         return [(call.id or f"{prefix}_{self.number}_{n}", call) for n, call in numbered]

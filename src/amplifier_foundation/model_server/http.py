@@ -42,14 +42,14 @@ async def read_request(reader: asyncio.StreamReader) -> HttpRequest | None:
     except (asyncio.IncompleteReadError, ConnectionError):
         return None
     except ValueError as failure:
-        raise BadRequest(400, f"This is no HTTP request: {failure}") from failure
+        raise BadRequest(400, f"This is not an HTTP request: {failure}") from failure
     return HttpRequest(method, target.partition("?")[0], headers, body)
 
 
 def _parse_request_line(line: bytes) -> tuple[str, str]:
     words = line.decode("latin-1").split()
     if len(words) != 3 or not words[2].startswith("HTTP/1."):
-        raise BadRequest(400, f"This is no HTTP/1.1 request: {line[:80]!r}")
+        raise BadRequest(400, f"This is not an HTTP/1.1 request: {line[:80]!r}")
     return words[0].upper(), words[1]
 
 
@@ -74,7 +74,7 @@ def _read_length(headers: Mapping[str, str]) -> int:
 
 
 class HttpResponse:
-    """The response to one request, written as it comes."""
+    """The response to one request, written piece by piece."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
@@ -82,7 +82,7 @@ class HttpResponse:
     async def send_json(
         self, status: int, body: Any, headers: Mapping[str, str] | None = None, *, cut: bool = False
     ) -> None:
-        """Send all of it; with `cut` only its first half, and then drop the connection."""
+        """Send a JSON body; with `cut`, only its first half, and then drop the connection."""
         content = json.dumps(body, ensure_ascii=False).encode()
         facts = {"Content-Type": "application/json", "Content-Length": str(len(content))}
         self._write_head(status, facts | dict(headers or {}))
@@ -103,12 +103,12 @@ class HttpResponse:
         await self._writer.drain()
 
     async def end_events(self) -> None:
-        """End the stream as it should end."""
+        """End the stream properly."""
         self._writer.write(b"0\r\n\r\n")
         await self._writer.drain()
 
     def abort(self) -> None:
-        """Drop the connection in the middle."""
+        """Drop the connection."""
         self._writer.close()
 
     def _write_head(self, status: int, headers: Mapping[str, str]) -> None:

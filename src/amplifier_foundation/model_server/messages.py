@@ -43,7 +43,7 @@ _ERRORS = {
     "context_length": (400, "invalid_request_error"),
     "content_filter": (400, "invalid_request_error"),
 }
-# The status of these says too little; clients tell them by their words.
+# Their status says too little; clients recognise them by their words.
 _USUAL_MESSAGES: dict[str, str] = {
     "context_length": "prompt is too long: 205000 tokens > 200000 maximum",
     "content_filter": "Output blocked by content_filter policy",
@@ -51,19 +51,19 @@ _USUAL_MESSAGES: dict[str, str] = {
 
 
 def write_error(failure: Failure) -> tuple[int, Object]:
-    """Status and body of an error."""
+    """The status and the body of an error."""
     status, kind = _ERRORS[failure.type]
     message = failure.message or _USUAL_MESSAGES.get(failure.type) or failure.sentence
     return status, {"type": "error", "error": {"type": kind, "message": message}}
 
 
 def write_error_event(failure: Failure) -> bytes:
-    """An error in the middle of a stream."""
+    """The event for an error in the middle of a stream."""
     return format_event(write_error(failure)[1], "error")
 
 
 def find_problem(body: Object) -> str | None:
-    """What the real server would say against this request."""
+    """What the real server would object to in this request; None if nothing."""
     if not isinstance(body.get("max_tokens"), int):
         return "max_tokens: Field required"
     messages = read_objects(body, "messages")
@@ -152,7 +152,7 @@ def _write_usage(usage: Usage) -> dict[str, int]:
 
 
 def _write_blocks(exchange: Exchange) -> Iterator[tuple[Object, list[Object]]]:
-    """Each block as it is in the end, and the deltas that make it."""
+    """Each block in its final form, with the deltas that it is streamed in."""
     reply = exchange.reply
     if reply.thinking is not None:
         signature = reply.signature or f"signature-{exchange.number}"

@@ -38,14 +38,14 @@ Event = tuple[str, Object]
 
 
 def write_error_event(failure: Failure) -> bytes:
-    """An error in the middle of a stream."""
+    """The event for an error in the middle of a stream."""
     error = write_error(failure)[1]["error"]
     data = {"type": "error", "code": error["code"] or error["type"], "message": error["message"]}
     return format_event(data | {"param": None, "sequence_number": 0}, "error")
 
 
 def find_problem(body: Object) -> str | None:
-    """What the real server would say against this request."""
+    """What the real server would object to in this request; None if nothing."""
     items = _read_items(body)
     if not items:
         return "Missing required parameter: 'input'"
@@ -77,7 +77,7 @@ def read_last_words(body: Object) -> str:
 
 
 def count_replies(body: Object) -> int:
-    """How many replies the conversation has so far: runs of items that the model wrote."""
+    """The number of replies so far; consecutive items of the model are one reply."""
     written = [_is_of_model(item) for item in _read_items(body)]
     return sum(now and not before for before, now in zip([False, *written], written, strict=False))
 
@@ -125,7 +125,7 @@ def _write_usage(usage: Usage) -> Object:
 
 
 def _write_output(exchange: Exchange) -> Iterator[tuple[Object, list[Event]]]:
-    """Each item as it is in the end, and the events between its beginning and its end."""
+    """Each item in its final form, with the events between its beginning and its end."""
     reply = exchange.reply
     if reply.thinking is not None:
         yield _write_reasoning(exchange, reply.thinking)

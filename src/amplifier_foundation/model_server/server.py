@@ -1,4 +1,4 @@
-"""The model server: reads a request, looks into the script, answers in the request's protocol."""
+"""The model server: answers requests from a script, each in its own protocol."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from amplifier_foundation.providers.script import (
 _BROKEN_OFF = Reply(text="This reply will break off with an error in the middle of it.")
 
 
-class Wire(Protocol):
+class ServerWire(Protocol):
     """A wire protocol, seen from the server."""
 
     def find_problem(self, body: Object) -> str | None: ...
@@ -44,7 +44,7 @@ class Wire(Protocol):
 
 
 # The SDK of OpenAI puts /v1 into its base URL, the one of Anthropic into its paths.
-_WIRES: dict[str, Wire] = {module.PATH: module for module in (messages, chat, responses)}
+_WIRES: dict[str, ServerWire] = {module.PATH: module for module in (messages, chat, responses)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +103,13 @@ class ModelServer:
         self._port = self._server.sockets[0].getsockname()[1]
 
     async def serve_forever(self) -> None:
-        """Go on until cancelled."""
+        """Serve until cancelled."""
         if self._server is None:
             await self.start()
         await asyncio.Event().wait()
 
     async def close(self) -> None:
-        """Stop listening and drop what is under way."""
+        """Stop listening, and drop open connections."""
         if self._server is None:
             return
         self._server.close()
@@ -176,7 +176,9 @@ class ModelServer:
         else:
             await _send_reply(wire, Exchange(answer, next(self._numbers), body), response)
 
-    def _choose_answer(self, wire: Wire, request: HttpRequest, body: Object) -> Reply | Failure:
+    def _choose_answer(
+        self, wire: ServerWire, request: HttpRequest, body: Object
+    ) -> Reply | Failure:
         if self._api_key is not None and self._api_key not in _read_keys(request):
             return Failure(type="authentication", message="invalid x-api-key")
         try:
@@ -187,8 +189,8 @@ class ModelServer:
             return Failure(type="invalid_request", message=problem)
         return self._playback.take() or self._close()
 
-    def _find_surprise(self, wire: Wire, body: Object) -> str | None:
-        """What the script has against the request, which is right by itself."""
+    def _find_surprise(self, wire: ServerWire, body: Object) -> str | None:
+        """What the script did not expect in a valid request; None if it did."""
         if self._per_conversation:
             self._playback.position = min(wire.count_replies(body), len(self._playback.replies))
         return self._playback.find_surprise(wire.read_last_words(body))
@@ -211,7 +213,9 @@ async def _send_not_found(request: HttpRequest, response: HttpResponse) -> None:
     await response.send_json(404, {"type": "error", "error": error})
 
 
-async def _send_failure(wire: Wire, failure: Failure, response: HttpResponse, body: Object) -> None:
+async def _send_failure(
+    wire: ServerWire, failure: Failure, response: HttpResponse, body: Object
+) -> None:
     if failure.type == "connection":
         response.abort()
     elif failure.type == "timeout":
@@ -234,7 +238,7 @@ def _write_retry_headers(failure: Failure) -> dict[str, str]:
     return {"Retry-After": str(math.ceil(wait)), "Retry-After-Ms": str(round(wait * 1000))}
 
 
-async def _send_reply(wire: Wire, exchange: Exchange, response: HttpResponse) -> None:
+async def _send_reply(wire: ServerWire, exchange: Exchange, response: HttpResponse) -> None:
     reply = exchange.reply
     if reply.delay:
         await asyncio.sleep(reply.delay)

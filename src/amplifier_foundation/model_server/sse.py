@@ -14,5 +14,5 @@ def format_event(data: dict[str, Any] | str, name: str | None = None) -> bytes:
 
 
 def split_arguments(text: str, size: int = 12) -> Iterator[str]:
-    """The arguments of a call in pieces that take no notice of words."""
+    """The arguments of a call in pieces of equal size, in the middle of words too."""
     return (text[start : start + size] for start in range(0, len(text), size))

@@ -1,4 +1,4 @@
-"""Compaction: asked for by the loop, decided and done by the context."""
+"""Compaction: the loop asks for it, the context decides and does it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from amplifier_core.interfaces import ContextManager
 
 
 async def compact_if_needed(context: ContextManager) -> None:
-    """Let a context that can compact itself do so when it wants to, plainly or awaited."""
+    """Compact the context if it can and wants to; its methods may be plain or async."""
     should_compact = getattr(context, "should_compact", None)
     if should_compact is None:
         return

@@ -1,4 +1,4 @@
-"""The loop: ask the model, run its tools, until it has said its last word."""
+"""The loop: ask the model and run its tools, until it calls no more."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ from amplifier_core.events import (
     EXECUTION_START,
     ORCHESTRATOR_COMPLETE,
     USER_NOTIFICATION,
-    ExecutionCompleteData,
-    ExecutionStartData,
-    OrchestratorCompleteData,
-    UserNotificationData,
 )
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.injection.placing import add_message
 from amplifier_core.interfaces import ContextManager, Provider, Tool
 from amplifier_core.message_models import ChatRequest, ChatResponse, ToolCall
+from amplifier_core.mounting.provider import resolve_provider
+from amplifier_core.payloads import (
+    ExecutionCompleteData,
+    ExecutionStartData,
+    OrchestratorCompleteData,
+    UserNotificationData,
+)
 from amplifier_foundation.orchestrators.compaction import compact_if_needed
 from amplifier_foundation.orchestrators.model_call import ModelCaller
 from amplifier_foundation.orchestrators.request import RequestBuilder
@@ -31,7 +34,7 @@ from amplifier_foundation.orchestrators.turn import Denial, LoopConfig, Turn
 
 
 class Loop:
-    """Runs turns. How a reply arrives, whole or in pieces, is for the kind of loop to say."""
+    """Runs turns. Whether a reply arrives whole or in pieces is up to the kind of loop."""
 
     name = "loop"
 
@@ -54,9 +57,9 @@ class Loop:
         coordinator: SessionCoordinator | None = None,
         **_: Any,
     ) -> str:
-        """Process a prompt; returns the last words of the agent."""
+        """Process a prompt, and return the last words of the agent."""
         host = coordinator or SessionCoordinator(hooks, context)
-        provider, specs = self._choose_provider(providers), self._requests.describe_tools(tools)
+        provider, specs = self._require_provider(providers), self._requests.describe_tools(tools)
         turn = Turn(host, context, provider, tools, specs)
         started = time.perf_counter()
         reply = ""
@@ -75,14 +78,13 @@ class Loop:
             await self._announce_end(turn, reply, started)
         return reply
 
-    def _choose_provider(self, providers: Mapping[str, Provider]) -> Provider:
-        wanted = self.config.provider
-        if wanted is None and providers:
-            return next(iter(providers.values()))
-        if wanted is None or wanted not in providers:
+    def _require_provider(self, providers: Mapping[str, Provider]) -> Provider:
+        found: Provider | None = resolve_provider(providers, self)
+        if found is None:
+            wanted = self.config.provider
             which = "No provider" if wanted is None else f"No provider {wanted!r}"
             raise ModuleNotFound(f"{which} is mounted; have {sorted(providers)}")
-        return providers[wanted]
+        return found
 
     async def _converse(self, turn: Turn) -> str:
         while turn.requests < self.config.max_turns:

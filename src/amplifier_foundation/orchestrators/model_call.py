@@ -1,4 +1,4 @@
-"""The call of the model: past the hooks, with retries, and past the hooks again."""
+"""The call of the model, with retries; hooks see the request and the reply."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from amplifier_core.events import (
     PROVIDER_ERROR,
     PROVIDER_RESPONSE,
     PROVIDER_RETRY,
+)
+from amplifier_core.llm_errors import LLMError
+from amplifier_core.message_models import ChatRequest, ChatResponse
+from amplifier_core.payloads import (
     ErrorDetails,
     ProviderErrorData,
     ProviderRequestData,
     ProviderResponseData,
     ProviderRetryData,
 )
-from amplifier_core.llm_errors import LLMError
-from amplifier_core.message_models import ChatRequest, ChatResponse
 from amplifier_core.utils.retry import RetryConfig, retry_with_backoff
 from amplifier_foundation.orchestrators.request import RequestBuilder
 from amplifier_foundation.orchestrators.turn import Denial, LoopConfig, Turn
@@ -35,7 +37,7 @@ class ModelCaller:
         self._fetch = fetch
 
     async def ask(self, turn: Turn) -> ChatResponse | Denial:
-        """Send the conversation; the model's reply, unless a hook denies it on either way."""
+        """Send the conversation, and return the reply, unless a hook denies one of them."""
         turn.requests += 1
         asked: ProviderRequestData = {
             "provider": turn.provider.name,

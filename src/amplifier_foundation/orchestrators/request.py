@@ -1,4 +1,4 @@
-"""The request: the conversation and the tools as a model gets them."""
+"""The request: the conversation and the tools, as a model gets them."""
 
 from __future__ import annotations
 

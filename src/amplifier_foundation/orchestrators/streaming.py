@@ -16,15 +16,17 @@ from amplifier_core.events import (
     CONTENT_BLOCK_START,
     THINKING_DELTA,
     THINKING_FINAL,
+)
+from amplifier_core.interfaces import Cleanup, Host
+from amplifier_core.llm_errors import StreamBrokenError
+from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk
+from amplifier_core.payloads import (
     ContentBlockDeltaData,
     ContentBlockEndData,
     ContentBlockStartData,
     ThinkingDeltaData,
     ThinkingFinalData,
 )
-from amplifier_core.interfaces import Cleanup, Host
-from amplifier_core.llm_errors import StreamBrokenError
-from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.orchestrators.loop import Loop
 from amplifier_foundation.orchestrators.turn import LoopConfig, Turn
@@ -53,7 +55,7 @@ class StreamingLoop(Loop):
 async def _close_at_the_end(
     stream: AsyncIterator[StreamChunk],
 ) -> AsyncIterator[AsyncIterator[StreamChunk]]:
-    """A connection is not left open until somebody collects the garbage."""
+    """Close the stream, rather than leave its connection to the garbage collector."""
     try:
         yield stream
     finally:

@@ -1,16 +1,22 @@
-"""The tool round: all calls of one reply are run, and their results follow in its order."""
+"""The tool round: run all calls of one reply, and add their results in its order."""
 
 from __future__ import annotations
 
 import asyncio
-import uuid
 
-from amplifier_core.events import DECISION_TOOL_RESOLUTION, DecisionToolResolutionData
+from amplifier_core.events import (
+    DECISION_TOOL_RESOLUTION,
+)
 from amplifier_core.injection.placing import add_message
 from amplifier_core.interfaces import Provider
 from amplifier_core.message_models import ChatResponse, ToolCall
 from amplifier_core.models import ToolResult
-from amplifier_core.tool_call import call_tool, read_result_limit, render_result
+from amplifier_core.payloads import (
+    DecisionToolResolutionData,
+)
+from amplifier_core.tool_call import call_tool
+from amplifier_foundation.modules.call_ids import ensure_distinct_ids
+from amplifier_foundation.orchestrators.result_text import read_result_limit, render_result
 from amplifier_foundation.orchestrators.turn import Turn
 
 _CANCELLED = ToolResult.failed("The call was cancelled.")
@@ -21,24 +27,13 @@ def read_calls(provider: Provider, response: ChatResponse) -> list[ToolCall]:
     """The calls of a reply, each with an id of its own."""
     parse = getattr(provider, "parse_tool_calls", None)
     calls = parse(response) if parse else response.tool_calls
-    return _with_distinct_ids(list(calls or ()))
-
-
-def _with_distinct_ids(calls: list[ToolCall]) -> list[ToolCall]:
-    """Small models repeat ids or leave them out; each result must find its own call."""
-    taken: set[str] = set()
-    for place, call in enumerate(calls):
-        if not call.id or call.id in taken:
-            fresh = f"{call.id or 'call'}_{uuid.uuid4().hex[:8]}"
-            calls[place] = call.model_copy(update={"id": fresh})
-        taken.add(calls[place].id)
-    return calls
+    return ensure_distinct_ids(calls or ())
 
 
 async def run_calls(turn: Turn, calls: list[ToolCall], *, parallel: bool) -> None:
     """Run the calls, add a result for each to the conversation, and count rounds of denials.
 
-    A call that was cancelled has a result too: without one no model takes the conversation.
+    A call that was cancelled has a result too: models refuse a conversation without one.
     """
     results: list[ToolResult | None] = [None] * len(calls)
     async with turn.coordinator.tool_calls():

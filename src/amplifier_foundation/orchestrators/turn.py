@@ -1,4 +1,4 @@
-"""The turn: what one prompt needs on its way through a loop, and the options it goes by."""
+"""The turn: one prompt on its way through a loop, and the options of the loop."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.events import Status
 from amplifier_core.interfaces import ContextManager, Provider, Tool
 from amplifier_core.message_models import ToolSpec
+from amplifier_core.payloads import (
+    Status,
+)
 
 
 class LoopConfig(BaseModel):
@@ -31,7 +33,7 @@ class LoopConfig(BaseModel):
 
 @dataclass
 class Turn:
-    """One prompt on its way: what it works with, and how far it has come."""
+    """The state of one prompt: what it works with, and how far it has come."""
 
     coordinator: SessionCoordinator
     context: ContextManager

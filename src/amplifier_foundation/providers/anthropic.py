@@ -25,7 +25,12 @@ from amplifier_core.message_models import (
     Usage,
 )
 from amplifier_foundation.modules.options import parse_config
-from amplifier_foundation.providers.conversation import Conversation, Turn, arrange, render_output
+from amplifier_foundation.providers.conversation import (
+    Conversation,
+    Utterance,
+    arrange,
+    render_output,
+)
 from amplifier_foundation.providers.failures import Origin
 from amplifier_foundation.providers.remote import (
     RemoteConfig,
@@ -93,7 +98,7 @@ class Messages:
         return await client.messages.create(**params)
 
     def read_reply(self, answer: Any, origin: Origin) -> Iterator[StreamChunk]:
-        """Take a whole message apart."""
+        """Read a whole message."""
         reply = _Reply(origin)
         reply.add_message_facts(answer)
         for index, block in enumerate(answer.content):
@@ -103,7 +108,7 @@ class Messages:
         yield from reply.finish()
 
     def follow_stream(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
-        """Take the events of a message apart as they come."""
+        """Read the events of a message as they arrive."""
         return follow_events(events, _Reply(origin), origin)
 
 
@@ -177,7 +182,7 @@ class _Reply:
 
 
 def _read_usage(counts: dict[str, Any]) -> Usage:
-    """Our input tokens include those of the cache, theirs do not."""
+    """Add up the counts: our input tokens include those of the cache, theirs do not."""
     read = counts.get("cache_read_input_tokens")
     written = counts.get("cache_creation_input_tokens")
     return Usage(
@@ -190,18 +195,18 @@ def _read_usage(counts: dict[str, Any]) -> Usage:
 
 
 def _is_cached(config: AnthropicConfig, base_url: str | None) -> bool:
-    """Unless it is said: at the vendor, because other servers may not know of caching."""
+    """Whether to ask for caching; by default only the vendor, as other servers may not know it."""
     return base_url is None if config.prompt_cache is None else config.prompt_cache
 
 
 def _is_ours(block: ThinkingBlock) -> bool:
-    """Thinking goes back only with what proves it to be the model's own."""
+    """Whether thinking is signed by this model; it takes back no other."""
     facts = block.model_extra or {}
     return "item_id" not in facts and bool(block.signature or facts.get("redacted"))
 
 
 def _write_messages(conversation: Conversation) -> list[dict[str, Any]]:
-    messages = [_write_message(turn) for turn in conversation.turns]
+    messages = [_write_message(one) for one in conversation.utterances]
     if not messages or messages[0]["role"] != "user":
         messages.insert(0, {"role": "user", "content": _EARLIER})
     last = messages[-1]
@@ -211,8 +216,8 @@ def _write_messages(conversation: Conversation) -> list[dict[str, Any]]:
     return messages
 
 
-def _write_message(turn: Turn) -> dict[str, Any]:
-    return {"role": turn.role, "content": [_write_block(block) for block in turn.blocks]}
+def _write_message(utterance: Utterance) -> dict[str, Any]:
+    return {"role": utterance.role, "content": [_write_block(block) for block in utterance.blocks]}
 
 
 def _write_block(block: ContentBlock) -> dict[str, Any]:
@@ -238,7 +243,7 @@ def _write_tool_result(block: ToolResultBlock) -> dict[str, Any]:
 
 
 def _clean_id(call_id: str) -> str:
-    """Ids of other providers may have characters that this one refuses."""
+    """Replace the characters in ids of other providers that this one refuses."""
     return _ODD_IN_ID.sub("_", call_id)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Any
 from uuid import uuid4
 
 from amplifier_core.message_models import ChatResponse, ToolCall, ToolCallBlock
+from amplifier_foundation.machine.text import clip_text
 
 
 def read_call(id: str | None, name: str, arguments: Any) -> ToolCall:
@@ -26,8 +26,7 @@ def read_call(id: str | None, name: str, arguments: Any) -> ToolCall:
 
 
 def _describe_problem(name: str, arguments: Any, problem: object) -> str:
-    text = str(arguments)
-    shown = text if len(text) <= 200 else text[:199] + "…"
+    shown = clip_text(str(arguments), 200)
     return f"The arguments for {name!r} cannot be read ({problem}): {shown}"
 
 
@@ -37,14 +36,3 @@ def find_calls(response: ChatResponse) -> list[ToolCall]:
         return list(response.tool_calls)
     blocks = (block for block in response.content if isinstance(block, ToolCallBlock))
     return [ToolCall(id=block.id, name=block.name, arguments=block.input) for block in blocks]
-
-
-def ensure_distinct_ids(calls: Iterable[ToolCall]) -> list[ToolCall]:
-    """Some servers give every call of a reply the same id; results could not be told apart."""
-    seen: set[str] = set()
-    distinct = []
-    for call in calls:
-        fresh = call.model_copy(update={"id": f"call_{uuid4().hex[:24]}"})
-        distinct.append(fresh if call.id in seen else call)
-        seen.add(call.id)
-    return distinct

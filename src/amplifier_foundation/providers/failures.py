@@ -1,7 +1,6 @@
-"""What the official SDKs raise, as our own errors.
+"""Translating what the official SDKs raise into our own errors.
 
-Both SDKs call their exceptions by the same names and put the same facts on them, so that one
-translation does for both.
+Both SDKs give their exceptions the same names and attributes, so one translation does for both.
 """
 
 from __future__ import annotations
@@ -55,6 +54,7 @@ _STATUS_BY_WORD = {
     "context_length_exceeded": 400,
     "content_filter": 400,
 }
+# The vendors have no code of their own for these: they come as a plain 400, told by their words.
 _TOO_LONG = re.compile(
     r"context_length|context length|context window|context size|prompt is too long"
     r"|input is too long|too many tokens|maximum context",
@@ -66,7 +66,7 @@ _USED_UP = re.compile(r"insufficient_quota|billing|credit balance", re.IGNORECAS
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Whose failure it is."""
+    """The provider and model that a failure comes from."""
 
     provider: str
     model: str | None = None
@@ -92,7 +92,7 @@ class SdkErrors:
 
 
 def find_sdk_errors(sdk: ModuleType) -> SdkErrors:
-    """The exceptions of an SDK; in mid-stream those of its HTTP library come through as well."""
+    """The exceptions of an SDK; during a stream, those of its HTTP library come through as well."""
     below = [sys.modules[name] for name in ("httpx", "httpx2") if name in sys.modules]
     return SdkErrors(
         timeouts=(TimeoutError, sdk.APITimeoutError, *(http.TimeoutException for http in below)),
@@ -107,7 +107,7 @@ def find_sdk_errors(sdk: ModuleType) -> SdkErrors:
 def translate(
     failure: Exception, origin: Origin, errors: SdkErrors, *, streaming: bool = False
 ) -> LLMError:
-    """The error of ours that means the same."""
+    """The error of ours that means the same as the SDK's."""
     if isinstance(failure, LLMError):
         return failure
     if isinstance(failure, errors.timeouts):
@@ -120,12 +120,12 @@ def translate(
 
 
 def _has_answer(failure: Exception) -> bool:
-    """An error in mid-stream has a body and no status; one that has neither says nothing."""
+    """Whether the server said why: during a stream it sends a body without a status."""
     return hasattr(failure, "status_code") or getattr(failure, "body", None) is not None
 
 
 def _make_unreadable(failure: Exception, origin: Origin) -> LLMError:
-    """The server answered, but not in its protocol."""
+    """The error for an answer that is not of the protocol."""
     what = f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
     return origin.make_error(
         ProviderUnavailableError,
@@ -157,7 +157,7 @@ def make_refusal(
     facts: str = "",
     headers: Mapping[str, str] | None = None,
 ) -> LLMError:
-    """The error for a refusal with this status, or with these words if the status says nothing."""
+    """The error for a refusal, by its status or, if there is none, by its words."""
     if status is None or status < 400:
         known = (code for word, code in _STATUS_BY_WORD.items() if word in facts)
         status = next(known, 500)
@@ -187,7 +187,7 @@ def _read_words(body: object) -> dict[str, str]:
 
 
 def read_retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that the server asks to wait, from either of its two headers."""
+    """The seconds that the server asks us to wait, from either of two headers."""
     try:
         milliseconds = headers.get("retry-after-ms")
         wait = (

@@ -8,10 +8,8 @@ Configure   model (a GGUF file), context_tokens, threads, max_output_tokens, tem
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, Generator, Iterator
 from contextlib import aclosing
-from itertools import takewhile
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -29,24 +27,20 @@ from amplifier_core.message_models import (
     ChatRequest,
     ChatResponse,
     StreamChunk,
-    TextBlock,
     ToolCall,
-    ToolCallBlock,
-    ToolResultBlock,
     ToolSpec,
     Usage,
 )
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.providers.calls import find_calls
-from amplifier_foundation.providers.conversation import Turn, arrange, render_output
 from amplifier_foundation.providers.embedded import EmbeddedModel, MissingModel, load_model
 from amplifier_foundation.providers.failures import Origin
-from amplifier_foundation.providers.reply import ReplyBuilder
-
-_HOW = (
-    'To use a tool write {"tool": its name, "input": its input}. '
-    'To answer the user write {"reply": your answer}.'
+from amplifier_foundation.providers.local_question import (
+    build_schema,
+    choose_tools,
+    write_messages,
 )
+from amplifier_foundation.providers.reply import ReplyBuilder
 
 
 class LocalConfig(BaseModel):
@@ -78,7 +72,7 @@ class LocalProvider:
 
     @property
     def model(self) -> str:
-        """The file of the model, or the small one's name."""
+        """The file of the model, or the name of the one that comes as a package."""
         return self.config.model or "smollm2"
 
     async def complete(self, request: ChatRequest, **kwargs: Any) -> ChatResponse:
@@ -92,9 +86,9 @@ class LocalProvider:
     async def stream(
         self, request: ChatRequest, **kwargs: Any
     ) -> AsyncGenerator[StreamChunk, None]:
-        """The reply as it is written; a tool call and what is said beside tools come at once."""
+        """The reply as it is written; with tools on offer, it comes in one piece."""
         model = await self._load_model()
-        tools = _choose_tools(request, self.config.calls_per_prompt)
+        tools = choose_tools(request, self.config.calls_per_prompt)
         question = self._build_question(request, tools)
         reply = _Reply(self._origin, constrained="response_format" in question)
         async with aclosing(model.ask(question)) as parts:
@@ -124,7 +118,7 @@ class LocalProvider:
         options = self.config
         own = request.temperature
         question = {
-            "messages": _write_messages(request, tools, options.result_limit),
+            "messages": write_messages(request, tools, options.result_limit),
             "max_tokens": request.max_output_tokens or options.max_output_tokens,
             "temperature": options.temperature if own is None else own,
             "seed": options.seed,
@@ -133,12 +127,12 @@ class LocalProvider:
             "stream_options": {"include_usage": True},
         }
         if request.tools and request.tool_choice != "none":
-            question["response_format"] = _build_schema(tools, request.tool_choice)
+            question["response_format"] = build_schema(tools, request.tool_choice)
         return question | options.extra
 
 
 class _Reply:
-    """The model's answer as it is written: text, or under a schema one JSON object."""
+    """The model's answer as it is written: text or, under a schema, one JSON object."""
 
     def __init__(self, origin: Origin, *, constrained: bool) -> None:
         self._origin = origin
@@ -208,83 +202,6 @@ def _read_usage(usage: dict[str, Any]) -> Usage:
         output_tokens=usage.get("completion_tokens", 0),
         cache_read_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens"),
     )
-
-
-def _choose_tools(request: ChatRequest, calls_per_prompt: int) -> list[ToolSpec]:
-    """The tools the model may call now; a small one would call the same for ever."""
-    tools = request.tools or []
-    chosen = request.tool_choice not in {None, "auto"}
-    if request.tool_choice == "none" or (not chosen and _count_calls(request) >= calls_per_prompt):
-        return []
-    named = [tool for tool in tools if tool.name == request.tool_choice]
-    return named or tools
-
-
-def _count_calls(request: ChatRequest) -> int:
-    """How many replies with calls there were since the user spoke last."""
-    since = takewhile(lambda message: message.role != "user", reversed(request.messages))
-    return sum(bool(message.tool_calls) for message in since)
-
-
-def _build_schema(tools: list[ToolSpec], choice: str | dict[str, Any] | None) -> dict[str, Any]:
-    """The schema of what the model may write: one of the calls, or text if that will do."""
-    forms = [
-        _build_object_schema(tool={"const": tool.name}, input=tool.parameters) for tool in tools
-    ]
-    if choice is None or choice == "auto":
-        forms.append(_build_object_schema(reply={"type": "string"}))
-    schema = {"name": "answer", "schema": {"anyOf": forms}, "strict": True}
-    return {"type": "json_schema", "json_schema": schema}
-
-
-def _build_object_schema(**properties: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def _write_messages(
-    request: ChatRequest, tools: list[ToolSpec], result_limit: int
-) -> list[dict[str, Any]]:
-    conversation = arrange(request.messages)
-    system = "\n\n".join(filter(None, [conversation.system, _introduce_tools(tools)]))
-    messages = [{"role": "system", "content": system}] if system else []
-    return messages + [_write_message(turn, result_limit) for turn in conversation.turns]
-
-
-def _introduce_tools(tools: list[ToolSpec]) -> str:
-    if not tools:
-        return ""
-    return "\n".join(["You can use these tools:", *map(_describe_tool, tools), _HOW])
-
-
-def _describe_tool(tool: ToolSpec) -> str:
-    first = (tool.description or "").strip().partition("\n")[0]
-    inputs = json.dumps(dict.fromkeys(tool.parameters.get("properties", {}), "..."))
-    return f"- {tool.name}: {first} Input: {inputs}"
-
-
-def _write_message(turn: Turn, result_limit: int) -> dict[str, Any]:
-    said = (_write_block(block, result_limit) for block in turn.blocks)
-    return {"role": turn.role, "content": "\n\n".join(said)}
-
-
-def _write_block(block: Any, result_limit: int) -> str:
-    if isinstance(block, ToolCallBlock):
-        return json.dumps({"tool": block.name, "input": block.input}, ensure_ascii=False)
-    if isinstance(block, ToolResultBlock):
-        return f"Result of the tool:\n{_shorten(render_output(block), result_limit)}"
-    return block.text if isinstance(block, TextBlock) else ""
-
-
-def _shorten(text: str, limit: int) -> str:
-    """Beginning and end: a small model reads a hundred tokens a second and has room for few."""
-    if len(text) <= limit:
-        return text
-    return f"{text[: limit // 2]}\n[...]\n{text[-(limit // 2) :]}"
 
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup | None:

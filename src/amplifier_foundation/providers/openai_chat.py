@@ -15,7 +15,12 @@ from amplifier_core.message_models import (
     ToolSpec,
     Usage,
 )
-from amplifier_foundation.providers.conversation import Conversation, Turn, arrange, render_output
+from amplifier_foundation.providers.conversation import (
+    Conversation,
+    Utterance,
+    arrange,
+    render_output,
+)
 from amplifier_foundation.providers.failures import Origin, make_refusal
 from amplifier_foundation.providers.remote import (
     RemoteConfig,
@@ -53,7 +58,7 @@ class Chat:
         return await client.chat.completions.create(**params)
 
     def read_reply(self, answer: Any, origin: Origin) -> Iterator[StreamChunk]:
-        """Take a whole completion apart."""
+        """Read a whole completion."""
         if error := getattr(answer, "error", None):  # some gateways say so with status 200
             raise make_refusal(origin, None, str(error.get("message") or error), str(error))
         reply = _Reply(origin)
@@ -61,7 +66,7 @@ class Chat:
         yield from reply.finish()
 
     def follow_stream(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
-        """Take the chunks of a completion apart as they come."""
+        """Read the chunks of a completion as they arrive."""
         return follow_events(events, _Reply(origin), origin)
 
 
@@ -78,15 +83,15 @@ class _Reply:
 
     @property
     def complete(self) -> bool:
-        """Whether the model said why it ended."""
+        """Whether the model said why it stopped."""
         return self._finish_reason is not None
 
     def feed(self, event: Any) -> Iterator[StreamChunk]:
-        """What one chunk of a stream tells."""
+        """Read one chunk of a stream."""
         return self.add(event, "delta")
 
     def add(self, part: Any, field: str) -> Iterator[StreamChunk]:
-        """The completion, or a part of it."""
+        """Read a completion, or a part of one."""
         self._model, self._id = part.model or self._model, part.id or self._id
         if part.usage is not None:
             self._usage = _read_usage(part.usage)
@@ -143,23 +148,25 @@ def _read_usage(usage: Any) -> Usage:
 
 def _write_messages(conversation: Conversation) -> list[dict[str, Any]]:
     messages = [{"role": "system", "content": conversation.system}] if conversation.system else []
-    return messages + [message for turn in conversation.turns for message in _write_turn(turn)]
+    for utterance in conversation.utterances:
+        messages += _write_utterance(utterance)
+    return messages
 
 
-def _write_turn(turn: Turn) -> Iterator[dict[str, Any]]:
-    if turn.role == "assistant":
-        yield _write_assistant(turn)
+def _write_utterance(utterance: Utterance) -> Iterator[dict[str, Any]]:
+    if utterance.role == "assistant":
+        yield _write_assistant(utterance)
         return
-    for block in turn.blocks:
+    for block in utterance.blocks:
         if isinstance(block, ToolResultBlock):
             yield _write_tool_result(block)
-    if turn.text:
-        yield {"role": turn.role, "content": turn.text}
+    if utterance.text:
+        yield {"role": utterance.role, "content": utterance.text}
 
 
-def _write_assistant(turn: Turn) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": turn.text or None}
-    calls = [_write_call(block) for block in turn.blocks if isinstance(block, ToolCallBlock)]
+def _write_assistant(utterance: Utterance) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": utterance.text or None}
+    calls = [_write_call(block) for block in utterance.blocks if isinstance(block, ToolCallBlock)]
     return message | ({"tool_calls": calls} if calls else {})
 
 

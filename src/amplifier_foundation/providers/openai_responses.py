@@ -30,7 +30,7 @@ from amplifier_foundation.providers.reply import ReplyBuilder
 
 
 class Responses:
-    """The Responses protocol. Nothing is stored at the server: the history travels each time."""
+    """The Responses protocol. The server stores nothing: the history is sent each time."""
 
     def build_params(
         self, request: ChatRequest, config: RemoteConfig, base_url: str | None
@@ -54,7 +54,7 @@ class Responses:
         return await client.responses.create(**params)
 
     def read_reply(self, answer: Any, origin: Origin) -> Iterator[StreamChunk]:
-        """Take a whole response apart."""
+        """Read a whole response."""
         reply = _Reply(origin)
         for index, item in enumerate(answer.output):
             yield from reply.add_whole_item(index, item)
@@ -62,7 +62,7 @@ class Responses:
         yield from reply.finish()
 
     def follow_stream(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
-        """Take the events of a response apart as they come."""
+        """Read the events of a response as they arrive."""
         return follow_events(events, _Reply(origin), origin)
 
 
@@ -93,7 +93,7 @@ class _Reply:
             self.end(event.response)
 
     def add_whole_item(self, index: int, item: Any) -> Iterator[StreamChunk]:
-        """An item that came in one piece."""
+        """Read an item that came in one piece."""
         yield from self._add_item(index, item)
         if item.type == "message":
             for part, content in enumerate(item.content):
@@ -107,7 +107,7 @@ class _Reply:
         yield from self._builder.add_text(key, "thinking", gap + event.delta)
 
     def _add_item(self, index: int, item: Any) -> Iterator[StreamChunk]:
-        """What an item says when it opens, and more completely when it is done."""
+        """Read what an item says when it opens and, more completely, when it is done."""
         if item.type == "function_call":
             yield from self._builder.open_block(index, "tool_call", id=item.call_id, name=item.name)
             self._builder.add_facts(index, input=item.arguments)
@@ -161,12 +161,12 @@ def _read_usage(usage: Any) -> Usage | None:
 
 
 def _is_ours(block: ThinkingBlock) -> bool:
-    """Nothing is stored at the server, so only sealed reasoning can go back."""
+    """Whether the server can take it back: it stores nothing, so reasoning must be sealed."""
     return "item_id" in (block.model_extra or {}) and bool(block.signature)
 
 
 def _write_items(conversation: Conversation) -> list[dict[str, Any]]:
-    return [_write_item(turn.role, block) for turn in conversation.turns for block in turn.blocks]
+    return [_write_item(one.role, block) for one in conversation.utterances for block in one.blocks]
 
 
 def _write_item(role: str, block: ContentBlock) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the providers that call a server have in common: options, keys, the SDK, its errors."""
+"""What providers that call a server share: options, keys, the SDK, its errors."""
 
 from __future__ import annotations
 
@@ -53,30 +53,30 @@ class Wire(Protocol):
         """Send it; with `stream` in the params the answer is a stream of events."""
 
     def read_reply(self, answer: Any, origin: Origin) -> Iterator[StreamChunk]:
-        """Take a whole answer apart."""
+        """Read a whole answer."""
 
     def follow_stream(self, events: Any, origin: Origin) -> AsyncGenerator[StreamChunk, None]:
-        """Take a streamed answer apart as it comes."""
+        """Read a streamed answer as it arrives."""
 
 
 class ArrivingReply(Protocol):
-    """A reply that is put together from the events of a stream."""
+    """A reply that is built from the events of a stream."""
 
     @property
     def complete(self) -> bool:
         """Whether the model has said all of it."""
 
     def feed(self, event: Any) -> Iterator[StreamChunk]:
-        """What one event tells."""
+        """Read one event."""
 
     def finish(self) -> Iterator[StreamChunk]:
-        """The end, with the whole reply."""
+        """End the reply; the last chunk has all of it."""
 
 
 async def follow_events(
     events: Any, reply: ArrivingReply, origin: Origin
 ) -> AsyncGenerator[StreamChunk, None]:
-    """Feed every event to the reply; a stream that ends before it is an error."""
+    """Feed every event to the reply; a stream that ends before the reply does is an error."""
     async for event in events:
         for chunk in reply.feed(event):
             yield chunk
@@ -227,12 +227,12 @@ def _import_sdk(name: str, origin: Origin) -> Any:
 
 
 def choose_temperature(request: ChatRequest, config: RemoteConfig) -> float | None:
-    """That of the request goes before that of the config."""
+    """The temperature of the request, else that of the config."""
     return config.temperature if request.temperature is None else request.temperature
 
 
 def complete_schema(parameters: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a tool's input; servers insist on its being an object."""
+    """The schema of a tool's input with all that servers insist on."""
     return {"type": "object", "properties": {}} | parameters
 
 

@@ -1,4 +1,4 @@
-"""A reply that is put together block by block, and the chunks that tell of it."""
+"""Building a reply block by block, and the chunks that announce its parts."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from amplifier_core.message_models import (
     ToolCallBlock,
     Usage,
 )
-from amplifier_foundation.providers.calls import ensure_distinct_ids, read_call
+from amplifier_foundation.modules.call_ids import ensure_distinct_ids
+from amplifier_foundation.providers.calls import read_call
 
 BlockType = Literal["text", "thinking", "tool_call"]
 
 
 @dataclass(slots=True)
 class _OpenBlock:
-    """A block under way: its text so far, and what else is known about it."""
+    """An unfinished block: its text so far, and what else is known about it."""
 
     index: int
     type: BlockType
@@ -43,7 +44,7 @@ class ReplyBuilder:
         self._open: _OpenBlock | None = None
 
     def open_block(self, key: Hashable, type: BlockType, **facts: Any) -> Iterator[StreamChunk]:
-        """Begin a block, unless `key` is known already; `facts` are added in any case."""
+        """Begin a block, unless there is one under `key`; `facts` are added in any case."""
         block = self._blocks.get(key)
         if block is None:
             yield from self.close_block()
@@ -95,7 +96,7 @@ class ReplyBuilder:
         yield StreamChunk("response", len(self._blocks), response=response)
 
     def _read_calls(self) -> dict[Hashable, ToolCall]:
-        """The calls by the keys of their blocks; what was streamed goes before what was said."""
+        """The calls by the keys of their blocks; streamed arguments win over whole ones."""
         blocks = {key: one for key, one in self._blocks.items() if one.type == "tool_call"}
         calls = [
             read_call(

@@ -1,4 +1,4 @@
-"""The script of a conversation: what a model says, one reply after the other.
+"""The script of a conversation: what a model says, reply by reply.
 
 `provider-scripted` plays it inside the process, `model_server` plays it over HTTP.
 """
@@ -15,8 +15,9 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_core.injection.limits import estimate_tokens
 from amplifier_core.message_models import Usage
+from amplifier_core.utils.tokens import estimate_tokens
+from amplifier_foundation.machine.text import clip_text
 from amplifier_foundation.modules.options import parse_config
 
 FailureType = Literal[
@@ -44,7 +45,7 @@ class _Line(BaseModel):
 
 
 class Failure(_Line):
-    """An error that comes before a reply, `times` times; in a stream `after` so many events."""
+    """An error before a reply, `times` in a row; in a stream, `after` this many events."""
 
     type: FailureType
     message: str = ""
@@ -80,7 +81,7 @@ class ScriptedCall(_Line):
 
 
 class Reply(_Line):
-    """One reply of the model; a reply without anything in it is an empty one."""
+    """One reply of the model, which may be empty."""
 
     text: str = ""
     thinking: str | None = None
@@ -144,26 +145,26 @@ class Playback:
         self._failed = 0
 
     def peek(self) -> Reply | None:
-        """The reply that the next request is about, or None behind the end of the script."""
+        """The reply to the next request, or None after the end of the script."""
         if self.position >= len(self.replies) and self.when_done == "repeat" and self.replies:
             self.position, self.lap = 0, self.lap + 1
         return self.replies[self.position] if self.position < len(self.replies) else None
 
     def find_surprise(self, said: str) -> str | None:
-        """The sentence for a request that the script is not written for.
+        """A sentence about a request that the script does not expect; None if it does.
 
-        `said` is all that was said to the model since its last reply.
+        `said` is everything that was said to the model since its last reply.
         """
         reply = self.peek()
         if reply is None or reply.expect is None or reply.expect in said:
             return None
         return (
             f"Reply {self.position + 1} of the script expects {reply.expect!r} in what was said "
-            f"last, which is {_shorten(said)!r}"
+            f"last, which is {clip_text(said, 120)!r}"
         )
 
     def take(self) -> Reply | Failure | None:
-        """The next thing that happens; None behind the end of the script."""
+        """Take the next reply or failure; None after the end of the script."""
         reply = self.peek()
         if reply is None:
             return None
@@ -181,7 +182,3 @@ class Playback:
     def _advance(self) -> None:
         self.position += 1
         self._failed = 0
-
-
-def _shorten(text: str, limit: int = 120) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -82,7 +82,7 @@ class ScriptedProvider:
     """A model whose every word was written beforehand."""
 
     answers_side_calls = False
-    """A question outside the conversation would use up a line of the script."""
+    """Whether it may be asked outside the conversation; that would use up a line of the script."""
 
     def __init__(
         self,
@@ -154,7 +154,7 @@ class ScriptedProvider:
         return self._closing
 
     def _find_step(self, reply: Reply) -> _Step:
-        """Each round of the same script has its own ids; after some rounds they come again."""
+        """The step for a reply. Each round has its own ids, which are reused after some rounds."""
         lap, number = self._playback.lap % _LAPS_WITH_OWN_IDS, self._playback.position
         if not lap or not reply.tool_calls:
             return self._steps[number - 1]
@@ -185,7 +185,7 @@ class ScriptedProvider:
 
 
 def _read_last_words(request: ChatRequest) -> str:
-    """Everything since the last reply: hooks may have put something behind the question."""
+    """Everything since the last reply: hooks may have added something after the question."""
     backwards = takewhile(lambda message: message.role != "assistant", reversed(request.messages))
     return "\n".join(message.text for message in reversed(list(backwards)))
 

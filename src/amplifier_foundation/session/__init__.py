@@ -1,1 +1,1 @@
-"""A bundle in, a running session out: mounting, reloading, spawning, saving and resuming."""
+"""From a bundle to a running session: mounting, reloading, spawning, saving and resuming."""

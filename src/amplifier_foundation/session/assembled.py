@@ -1,11 +1,12 @@
-"""The session that comes of a bundle: it goes on while hooks want it to, and closes its trail."""
+"""The session of a bundle: it continues while hooks ask for more, and closes its trail."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from amplifier_core.session import AmplifierSession, EndReason
+from amplifier_core.payloads import EndReason
+from amplifier_core.session import AmplifierSession
 
 MOST_CONTINUATIONS = 8
 """How often hooks may keep the agent from stopping after one prompt."""
@@ -31,7 +32,7 @@ class AssembledSession(AmplifierSession):
         return [one.error for one in self.mounting.mounted if one.error is not None]
 
     def keep_working(self, reason: str) -> None:
-        """Do not let the agent stop after this prompt: the reason is what it works on next."""
+        """Do not let the agent stop after this prompt; the reason is its next prompt."""
         self._wanted_next.append(reason)
 
     async def execute(self, prompt: str, metadata: Mapping[str, Any] | None = None) -> str:
@@ -47,7 +48,7 @@ class AssembledSession(AmplifierSession):
         return reply
 
     async def cleanup(self, reason: EndReason = "complete") -> None:
-        """End the session, then close the trail: the end itself is on record."""
+        """End the session, then close the trail, so that the end is recorded."""
         await super().cleanup(reason)
         while self._owned:
             await self._owned.pop()()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_foundation.session.assembled import AssembledSession
-from amplifier_foundation.session.model_call import ask_model
+from amplifier_foundation.session.side_call import ask_model
 
 Rename = Callable[[str, str], Any]
 

@@ -6,11 +6,15 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from amplifier_core.mounting.plan import ModuleEntry, read_entry
+from amplifier_core.mount_plan import ModuleEntry, read_entry
 
 
-def child_plan(parent: Mapping[str, Any], agent: Mapping[str, Any]) -> dict[str, Any]:
-    """Its own hooks only: the parent's mediate it through the registry and must not run twice."""
+def build_child_plan(parent: Mapping[str, Any], agent: Mapping[str, Any]) -> dict[str, Any]:
+    """The parent's plan with the agent's own settings over it.
+
+    Only the agent's own hooks are mounted: the parent's hooks mediate it through the registry, and
+    must not run twice.
+    """
     plan = {
         "session": _merge_session(parent.get("session") or {}, agent),
         "providers": agent.get("providers") or parent.get("providers") or [],
@@ -23,8 +27,8 @@ def child_plan(parent: Mapping[str, Any], agent: Mapping[str, Any]) -> dict[str,
     return copy.deepcopy(plan)
 
 
-def with_session_options(plan: dict[str, Any]) -> dict[str, Any]:
-    """`session.max_turns` and `session.instructions` as options of the loop, unless it has them."""
+def apply_session_options(plan: dict[str, Any]) -> dict[str, Any]:
+    """Pass `max_turns` and `instructions` of the session on to the loop, unless it has its own."""
     session = plan["session"]
     wanted = {"max_turns": session.get("max_turns"), "system": session.get("instructions")}
     given: dict[str, Any] = {key: value for key, value in wanted.items() if value is not None}
@@ -34,20 +38,20 @@ def with_session_options(plan: dict[str, Any]) -> dict[str, Any]:
     return {**plan, "session": {**session, "orchestrator": _configure(loop, given | loop.config)}}
 
 
-def allowed_tools(agent: Mapping[str, Any]) -> frozenset[str] | None:
+def list_allowed_tools(agent: Mapping[str, Any]) -> frozenset[str] | None:
     """The names of the tools that the agent may use; None means all that are mounted."""
     names = [one for one in agent.get("tools") or () if isinstance(one, str)]
     return frozenset(names) if names else None
 
 
-def own_tool_modules(agent: Mapping[str, Any]) -> list[ModuleEntry]:
-    """The modules that stand beside named tools in the agent's list."""
+def list_own_tool_modules(agent: Mapping[str, Any]) -> list[ModuleEntry]:
+    """The modules in the agent's list of tools, which may also name tools of the parent."""
     listed = agent.get("tools") or ()
     return [read_entry("tools", one) for one in listed if not isinstance(one, str)]
 
 
 def _choose_tools(parent: list[Any], listed: list[Any] | None) -> list[Any]:
-    """Named tools come from the parent's modules; modules of its own stand beside them."""
+    """The parent's modules if the list names tools, and the modules that it brings itself."""
     if listed is None:
         return parent
     own = [one for one in listed if not isinstance(one, str)]
@@ -55,14 +59,14 @@ def _choose_tools(parent: list[Any], listed: list[Any] | None) -> list[Any]:
 
 
 def _merge_session(parent: Mapping[str, Any], agent: Mapping[str, Any]) -> dict[str, Any]:
-    """The parent's session settings under the agent's; its instructions replace the parent's."""
+    """The parent's session settings with the agent's over them; instructions are not inherited."""
     own = dict(agent.get("session") or {})
     about = f"You are a sub-agent. What you are for: {agent.get('description')}"
     own["instructions"] = agent.get("instructions") or about
     if "orchestrator" in own or "orchestrator" not in parent:
         return {**parent, **own}
     loop = read_entry("orchestrator", parent["orchestrator"])
-    # Options of the parent's loop that the agent's own settings must not lose against.
+    # The loop's options win over session settings, so those that the agent replaces must go.
     replaced = {"system"}
     replaced |= {"max_turns"} if "max_turns" in own else set()
     replaced |= {"provider"} if agent.get("providers") else set()

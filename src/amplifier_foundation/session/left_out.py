@@ -1,4 +1,4 @@
-"""Modules that could not be mounted, told with the line of the bundle that asked for them."""
+"""Modules that could not be mounted, reported with the line of the bundle that asks for them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ async def report_left_out(session: AssembledSession, bundle: Bundle) -> None:
     for mounted in session.mounting.mounted:
         if mounted.failure is not None:
             why = _explain(mounted, mounted.failure)
-            text = f"Left out: {locate(why, mounted.id, bundle)}"
+            text = f"Left out: {add_place(why, mounted.id, bundle)}"
             await session.coordinator.show(text, "warning", "modules")
 
 
@@ -24,7 +24,7 @@ def _explain(mounted: Mounted, failure: ModuleError) -> str:
     return str(failure)
 
 
-def locate(why: str, module_id: str | None, bundle: Bundle) -> str:
-    """The sentence with the file and line that asked for the module."""
+def add_place(why: str, module_id: str | None, bundle: Bundle) -> str:
+    """The sentence, after the file and line that ask for the module if they are known."""
     place = None if module_id is None else bundle.place_of(module_id)
     return why if place is None else f"{place}: {why}"

@@ -1,9 +1,9 @@
 """Hot reload: a changed bundle or hook file takes effect at the next turn, whole or not at all.
 
-Only entries that changed are exchanged, so that the others keep what they remember. New modules are
-mounted beside the old ones; when one of them fails, all of them are taken away again and the old
-set stays. Nothing else goes on in the session meanwhile. What hooks changed in the plan when the
-session started is changed again.
+Only modules whose entries changed are replaced, so that the others keep what they remember. New
+modules are mounted beside the old ones; when one of them fails, all of them are removed again and
+the old set stays. Nothing else happens in the session meanwhile. What hooks changed in the plan
+when the session started is changed again.
 
 An agent must not rewrite the rules it works under: what changed while one of its tools ran is used
 only if a person allows it.
@@ -19,13 +19,13 @@ from typing import Any
 from amplifier_core.errors import ModuleLoadError, SessionError
 from amplifier_core.events import TOOL_ERROR, TOOL_POST, TOOL_PRE
 from amplifier_core.models import HookResult
-from amplifier_core.mounting.plan import MountPlan
+from amplifier_core.mount_plan import MountPlan
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils import describe_error
 from amplifier_foundation.bundles import Bundle, BundleError
-from amplifier_foundation.session.child_plan import with_session_options
-from amplifier_foundation.session.exchange import Exchange, ModuleExchange
+from amplifier_foundation.session.child_plan import apply_session_options
 from amplifier_foundation.session.plan_change import repeat_change
+from amplifier_foundation.session.replacement import ModuleReplacer, Replacement
 from amplifier_foundation.session.watched_files import Stamp, list_files, stamp_files
 
 _FIXED = ("audit", "approval")
@@ -33,22 +33,22 @@ _LAST = 1_000_000  # behind every hook that may still refuse the call
 
 
 class Reloader:
-    """Looks at the files of a session before each turn."""
+    """Checks the files of a session before each turn."""
 
     def __init__(self, session: AmplifierSession, bundle: Bundle, folder: Path) -> None:
         self._session = session
         self._coordinator = session.coordinator
-        self._modules = ModuleExchange(session.coordinator, session.mounting, folder)
+        self._modules = ModuleReplacer(session.coordinator, session.mounting, folder)
         self._bundle = bundle
         self._folder = folder
-        self._at_start = with_session_options(bundle.mount_plan), copy.deepcopy(session.config)
+        self._at_start = apply_session_options(bundle.mount_plan), copy.deepcopy(session.config)
         self._seen = self._stamp_all()
         self._at_rest = self._seen  # the files when no tool was running
         self._running: set[str] = set()
         self._suspects: set[str] = set()
 
     def watch(self) -> None:
-        """Begin: look before each turn, and around each tool call, until the session ends."""
+        """Check before each turn and around each tool call, until the session ends."""
         self._session.on_turn(self.check)
         for event, handler in (
             (TOOL_PRE, self._before_tool),
@@ -59,7 +59,7 @@ class Reloader:
             self._coordinator.register_cleanup(remove)
 
     async def check(self) -> bool:
-        """Reload if a file changed; whether the session now runs on something new."""
+        """Reload if a file changed; returns whether the session now has something new."""
         seen = await asyncio.to_thread(self._stamp_all)
         suspects, self._suspects = self._suspects, set()
         self._running.clear()
@@ -104,14 +104,14 @@ class Reloader:
 
     async def _reload(self) -> bool:
         bundle = await asyncio.to_thread(self._bundle.reload)
-        plan = repeat_change(*self._at_start, with_session_options(bundle.mount_plan))
-        exchange = await asyncio.to_thread(self._modules.compare, MountPlan.parse(plan))
-        changed = exchange.fresh or exchange.gone
+        plan = repeat_change(*self._at_start, apply_session_options(bundle.mount_plan))
+        replacement = await asyncio.to_thread(self._modules.compare, MountPlan.parse(plan))
+        changed = replacement.fresh or replacement.gone
         if not changed and bundle.digest == self._bundle.digest:
             return False
-        await self._modules.apply(exchange)
+        await self._modules.apply(replacement)
         self._session.config = self._coordinator.config = plan
-        await self._report_reload(bundle, exchange)
+        await self._report_reload(bundle, replacement)
         self._bundle = bundle
         self._seen = await asyncio.to_thread(self._stamp_all)
         return True
@@ -126,20 +126,20 @@ class Reloader:
         message = f"The change is not used, the old settings stay: {why}"
         await self._coordinator.show(message, "warning", "reload")
 
-    async def _report_reload(self, bundle: Bundle, exchange: Exchange) -> None:
+    async def _report_reload(self, bundle: Bundle, replacement: Replacement) -> None:
         body = {
             "what": "bundle",
             "before": self._bundle.digest,
             "after": bundle.digest,
-            "mounted": exchange.mounted,
-            "unmounted": exchange.removed,
+            "mounted": replacement.mounted,
+            "unmounted": replacement.removed,
         }
         self._coordinator.trail.write("configuration_changed", body)
-        ids = ", ".join(exchange.mounted)
+        ids = ", ".join(replacement.mounted)
         parts = [f"Reloaded: {ids}" if ids else "Reloaded the settings"]
-        if exchange.removed:
-            parts.append(f"removed: {', '.join(exchange.removed)}")
+        if replacement.removed:
+            parts.append(f"removed: {', '.join(replacement.removed)}")
         old, new = self._bundle.mount_plan, bundle.mount_plan
         if fixed := [key for key in _FIXED if old[key] != new[key]]:
-            parts.append(f"{' and '.join(fixed)} stay as they are until the next session")
+            parts.append(f"{' and '.join(fixed)} will not change until the next session")
         await self._coordinator.show("; ".join(parts), "info", "reload")

@@ -1,16 +1,19 @@
-"""Finding hooks that hold the event loop: each is named in one warning.
+"""Finding hooks that block the event loop: each is named in one warning.
 
-A hook that took long may only have waited, which is its right. It is timed step by step when it
-runs again, and a step is what nothing else can run beside.
+A hook that took long may only have waited, which blocks nothing. So the next time it runs, it is
+timed step by step: nothing else can run during a step.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable, Generator
+from functools import partial
 from time import perf_counter
+from typing import Any
 
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.dispatch import Step
+from amplifier_core.dispatch import Follow
 from amplifier_core.registration import HookHandler
 
 logger = logging.getLogger(__name__)
@@ -20,25 +23,25 @@ TOO_LONG = 0.1
 
 
 def watch_for_slow_hooks(coordinator: SessionCoordinator) -> None:
-    """Look on while the hooks of a session run."""
+    """Time the hooks of a session while they run."""
     suspicions = Suspicions()
     coordinator.watch_hooks(lambda: SlowHookWatch(suspicions))
 
 
 class Suspicions:
-    """What a session knows of its hooks so far."""
+    """Which hooks of a session may block the loop, and which are cleared."""
 
     def __init__(self) -> None:
         self.suspects: set[int] = set()
         self._cleared: set[int] = set()
 
     def suspect(self, handler: HookHandler) -> None:
-        """A hook ran for long, perhaps waiting."""
+        """Note that a hook took long; perhaps it only waited."""
         if handler.id not in self._cleared:
             self.suspects.add(handler.id)
 
     def settle(self, handler: HookHandler, seconds: float) -> None:
-        """The longest step of a suspect is known: warn, or clear it."""
+        """Decide on a suspect by its longest step: warn, or clear it."""
         self.suspects.discard(handler.id)
         self._cleared.add(handler.id)
         if seconds > TOO_LONG:
@@ -52,7 +55,7 @@ class Suspicions:
 
 
 class SlowHookWatch:
-    """Looks on while the hooks of one dispatch run, one at a time."""
+    """Times the hooks of one dispatch, which run one at a time."""
 
     __slots__ = ("_longest", "_started", "_suspicions")
 
@@ -60,16 +63,19 @@ class SlowHookWatch:
         self._suspicions = suspicions
         self._longest: float | None = None
 
-    def begin(self, handler: HookHandler) -> Step | None:
-        """A hook begins; a suspect is timed step by step."""
+    def begin(self, handler: HookHandler) -> Follow | None:
+        """Note that a hook begins; returns what times the steps of a suspect."""
         self._started = perf_counter()
         if handler.id not in self._suspicions.suspects:
             return None
         self._longest = 0.0
-        return self._take_step
+        return self._follow
+
+    def _follow(self, work: Awaitable[Any]) -> Awaitable[Any]:
+        return TimedSteps(work, self._take_step)
 
     def end(self, handler: HookHandler) -> None:
-        """A hook ended."""
+        """Note that a hook ended."""
         seconds = perf_counter() - self._started
         longest, self._longest = self._longest, None
         if seconds <= TOO_LONG:
@@ -82,3 +88,34 @@ class SlowHookWatch:
 
     def _take_step(self, seconds: float) -> None:
         self._longest = max(self._longest or 0.0, seconds)
+
+
+class TimedSteps:
+    """An awaitable that is timed step by step: so long it held the loop between two waits."""
+
+    __slots__ = ("_tell", "_work")
+
+    def __init__(self, work: Awaitable[Any], tell: Callable[[float], None]) -> None:
+        self._work = work
+        self._tell = tell
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        steps = self._work.__await__()
+        advance: Callable[[], Any] = partial(next, steps)
+        while True:
+            started = perf_counter()
+            try:
+                waiting = advance()
+            except StopIteration as done:
+                return done.value
+            finally:
+                self._tell(perf_counter() - started)
+            try:
+                yield waiting
+                advance = partial(next, steps)
+            except BaseException as error:  # noqa: BLE001 - cancellation too is the hook's to see
+                advance = partial(_throw, steps, error)
+
+
+def _throw(steps: Any, error: BaseException) -> Any:
+    return steps.throw(error)

@@ -14,6 +14,8 @@ from amplifier_core.events import (
     AGENT_SPAWN,
     DECISION_AGENT_RESOLUTION,
     SESSION_FORK,
+)
+from amplifier_core.payloads import (
     AgentCompleteData,
     AgentSpawnData,
     DecisionAgentResolutionData,
@@ -22,7 +24,11 @@ from amplifier_core.events import (
 )
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils import describe_error
-from amplifier_foundation.session.child_plan import allowed_tools, child_plan, own_tool_modules
+from amplifier_foundation.session.child_plan import (
+    build_child_plan,
+    list_allowed_tools,
+    list_own_tool_modules,
+)
 
 DEFAULT_DEPTH = 2
 DEFAULT_COUNT = 8
@@ -48,16 +54,16 @@ class Spawner:
         self._session: AmplifierSession | None = None
 
     def attach(self, session: AmplifierSession) -> None:
-        """The session whose sub-agents these are."""
+        """Offer to start sub-agents of this session."""
         self._session = session
         session.coordinator.register_capability("session.spawn", self.spawn)
 
     async def spawn(self, agent_name: str, task: str, context: str | None = None) -> dict[str, Any]:
-        """Have a sub-agent do a task; the answer has `output`, `session_id` and `status`."""
-        parent = self._parent()
-        agent = self._agent(parent, agent_name)
+        """Give a task to a sub-agent; the result has `output`, `session_id` and `status`."""
+        parent = self._get_parent()
+        agent = self._find_agent(parent, agent_name)
         self._check_limits(parent)
-        # Taken before the first await: calls that run at once must not pass the limit together.
+        # Counted before the first await: calls in parallel must not pass the limit together.
         self._family.started += 1
         chosen = DecisionAgentResolutionData(
             agent_name=agent_name, reason="the agent delegated a task"
@@ -76,12 +82,12 @@ class Spawner:
         task = str((allowed.data or {}).get("task", task))
         return await self._run(parent, agent_name, agent, task, context)
 
-    def _parent(self) -> AmplifierSession:
+    def _get_parent(self) -> AmplifierSession:
         if self._session is None:
             raise SessionError("The session has not started yet; it cannot start sub-agents")
         return self._session
 
-    def _agent(self, parent: AmplifierSession, name: str) -> Mapping[str, Any]:
+    def _find_agent(self, parent: AmplifierSession, name: str) -> Mapping[str, Any]:
         agents = parent.coordinator.config.get("agents") or {}
         if name not in agents:
             raise SessionError(f"Unknown agent {name!r}; have {sorted(agents)}")
@@ -109,11 +115,11 @@ class Spawner:
         context: str | None,
     ) -> dict[str, Any]:
         started = time.monotonic()
-        report = _report("", "", "interrupted")
+        report = _make_report("", "", "interrupted")
         try:
-            report = await self._converse(parent, name, agent, _prompt(task, context))
+            report = await self._converse(parent, name, agent, _write_prompt(task, context))
         except Exception as error:
-            report = _report(describe_error(error), "", "error")
+            report = _make_report(describe_error(error), "", "error")
             raise
         finally:
             complete = AgentCompleteData(
@@ -130,7 +136,7 @@ class Spawner:
     async def _converse(
         self, parent: AmplifierSession, name: str, agent: Mapping[str, Any], prompt: str
     ) -> dict[str, Any]:
-        plan = child_plan(parent.coordinator.config, agent)
+        plan = build_child_plan(parent.coordinator.config, agent)
         below = Spawner(self._open_child, self._family, self._depth + 1)
         child = await self._open_child(parent, plan, below)
         stop = _pass_on_cancellation(parent, child)
@@ -143,7 +149,7 @@ class Spawner:
             output = await child.execute(prompt)
             reason = "complete"
             status: Status = "success" if child.status == "idle" else "interrupted"
-            return _report(output, child.session_id, status)
+            return _make_report(output, child.session_id, status)
         finally:
             stop()
             self._family.running.discard(child.session_id)
@@ -151,17 +157,17 @@ class Spawner:
             await asyncio.shield(child.cleanup(reason))
 
 
-def _report(output: str, session_id: str, status: Status) -> dict[str, Any]:
+def _make_report(output: str, session_id: str, status: Status) -> dict[str, Any]:
     return {"output": output, "session_id": session_id, "status": status}
 
 
-def _prompt(task: str, context: str | None) -> str:
+def _write_prompt(task: str, context: str | None) -> str:
     return task if not context else f"{task}\n\nWhat you need to know:\n{context}"
 
 
 async def _restrict(child: AmplifierSession, agent: Mapping[str, Any], name: str) -> None:
-    """Take away what the agent's list of tools does not name."""
-    allowed = allowed_tools(agent)
+    """Unmount the tools that the agent's list does not name."""
+    allowed = list_allowed_tools(agent)
     if allowed is None:
         return
     tools: Mapping[str, Any] = child.coordinator.get("tools")
@@ -170,7 +176,7 @@ async def _restrict(child: AmplifierSession, agent: Mapping[str, Any], name: str
         raise SessionError(
             f"Agent {name!r} wants the tools {sorted(missing)}; have {sorted(tools)}"
         )
-    own = own_tool_modules(agent)
+    own = list_own_tool_modules(agent)
     brought = {
         tool
         for one in child.mounting.mounted
@@ -191,5 +197,5 @@ def _pass_on_cancellation(parent: AmplifierSession, child: AmplifierSession) -> 
 
 
 def _add_tokens(parent: AmplifierSession, child: AmplifierSession) -> None:
-    """What a sub-agent spent, its parent spent."""
+    """Count what a sub-agent spent as spent by its parent."""
     parent.stats["total_tokens"] += child.stats["total_tokens"]

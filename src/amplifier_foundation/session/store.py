@@ -7,7 +7,6 @@ Format  first line: what a list shows; second line: the state; both JSON
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -17,6 +16,7 @@ from typing import Any
 
 from amplifier_core.errors import SessionStateError
 from amplifier_foundation.machine.files import replace_file
+from amplifier_foundation.machine.user_folders import find_data_home
 
 FORMAT = 1
 SUFFIX = ".session"
@@ -26,7 +26,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """What a list shows of a session; `damaged` says why one cannot be resumed."""
+    """What a list shows of a session; `damaged` says why it cannot be resumed."""
 
     id: str
     name: str = ""
@@ -43,23 +43,19 @@ class SessionInfo:
 
 @dataclass(frozen=True, slots=True)
 class SavedSession:
-    """A session that can go on."""
+    """A session that can be resumed."""
 
     info: SessionInfo
     state: dict[str, Any]
 
 
 def data_home(env: Mapping[str, str] | None = None) -> Path:
-    """Where this person's data lives, by the XDG rules."""
-    env = os.environ if env is None else env
-    configured = env.get("XDG_DATA_HOME", "")
-    if os.path.isabs(configured):  # noqa: PTH117 - an empty text is no path yet
-        return Path(configured)
-    return Path(env.get("HOME") or Path.home()) / ".local" / "share"
+    """The folder for this person's data."""
+    return find_data_home(env)
 
 
-def now() -> str:
-    """This moment, as it is written down."""
+def _format_now() -> str:
+    """The current time as it is saved."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -67,13 +63,14 @@ class SessionStore:
     """Saves, finds, lists and deletes sessions in one folder."""
 
     def __init__(self, root: Path | None = None) -> None:
-        self.root = root if root is not None else data_home() / "amplifier" / "sessions"
+        self.root = root if root is not None else find_data_home() / "amplifier" / "sessions"
 
     def save(self, info: SessionInfo, state: Mapping[str, Any]) -> SessionInfo:
-        """Write a session atomically; keeps when it was created."""
-        path = self._path(info.id)
-        created = info.created or (self._read_info(path).created if path.exists() else "") or now()
-        kept = replace(info, created=created, updated=now(), damaged="")
+        """Write a session atomically; one that was saved before keeps its time of creation."""
+        path = self._get_path(info.id)
+        created = info.created or (self._read_info(path).created if path.exists() else "")
+        now = _format_now()
+        kept = replace(info, created=created or now, updated=now, damaged="")
         self._write(path, f"{_to_line(_write_head(kept))}\n{_to_line(dict(state))}\n")
         return kept
 
@@ -83,18 +80,18 @@ class SessionStore:
         if info.damaged:
             raise SessionStateError(f"Session {info.id!r} cannot be resumed: {info.damaged}")
         try:
-            _, _, second = self._path(info.id).read_text(encoding="utf-8").partition("\n")
+            _, _, second = self._get_path(info.id).read_text(encoding="utf-8").partition("\n")
             state = json.loads(second)
         except (OSError, ValueError) as error:
             raise SessionStateError(f"Session {info.id!r} cannot be resumed: {error}") from error
         if not isinstance(state, dict):
             raise SessionStateError(
-                f"Session {info.id!r} cannot be resumed: its state is no object"
+                f"Session {info.id!r} cannot be resumed: its state is not an object"
             )
         return SavedSession(info, state)
 
     def find(self, wanted: str) -> SessionInfo:
-        """The one session that is meant; the newest of those with that name."""
+        """The session with this id or name, or whose id begins like this; the newest of a name."""
         known = self.list()
         exact = [info for info in known if info.id == wanted]
         named = [info for info in known if info.name and info.name.lower() == wanted.lower()]
@@ -104,23 +101,24 @@ class SessionStore:
 
     def list(self) -> list[SessionInfo]:
         """All sessions, the latest first; damaged ones say so."""
-        infos = [self._read_info(path) for path in self._paths()]
+        infos = [self._read_info(path) for path in self._list_paths()]
         return sorted(infos, key=lambda info: (info.updated, info.id), reverse=True)
 
     def delete(self, wanted: str) -> SessionInfo:
         """Remove a session for good."""
         info = self.find(wanted)
-        self._path(info.id).unlink(missing_ok=True)
+        self._get_path(info.id).unlink(missing_ok=True)
         return info
 
-    def _path(self, session_id: str) -> Path:
+    def _get_path(self, session_id: str) -> Path:
         if not _ID.fullmatch(session_id):
             raise SessionStateError(
-                f"{session_id!r} is no session id: letters, digits, dot, dash and underscore only"
+                f"{session_id!r} is not a session id; use letters, digits, dots, dashes and "
+                "underscores"
             )
         return self.root / f"{session_id}{SUFFIX}"
 
-    def _paths(self) -> Iterator[Path]:
+    def _list_paths(self) -> Iterator[Path]:
         try:
             return iter(sorted(self.root.glob(f"*{SUFFIX}")))
         except OSError as error:

@@ -1,6 +1,7 @@
 """Tool calls whose outcome nobody knows: they were started, and then the process died.
 
-They may have happened or not. Nothing here runs a call again; the person and the agent are told.
+They may have had their effect or not. Nothing here runs a call again; the person and the agent are
+told.
 """
 
 from __future__ import annotations
@@ -49,13 +50,13 @@ def unknown_outcomes(
         body = record.get("body") or {}
         waiting = open_calls.setdefault((record.get("session"), str(body.get("id"))), [])
         if record.get("type") == "tool_started":
-            waiting.append(_started(record, body))
+            waiting.append(_read_started(record, body))
         elif record.get("type") == "tool_finished" and waiting:
             waiting.pop()
     return [one for waiting in open_calls.values() for one in waiting]
 
 
-def _started(record: Mapping[str, Any], body: Mapping[str, Any]) -> UnknownOutcome:
+def _read_started(record: Mapping[str, Any], body: Mapping[str, Any]) -> UnknownOutcome:
     return UnknownOutcome(
         tool=str(body.get("tool")),
         call_id=str(body.get("id")),
@@ -69,7 +70,7 @@ def _started(record: Mapping[str, Any], body: Mapping[str, Any]) -> UnknownOutco
 async def report_unknown_outcomes(
     session: AmplifierSession, outcomes: Iterable[UnknownOutcome]
 ) -> None:
-    """Say of calls that an earlier process left behind that nobody knows what they did."""
+    """Tell person, agent and trail that the outcome of these calls is unknown."""
     for one in outcomes:
         await session.coordinator.show(one.sentence, "warning", "session")
         note = {"role": "system", "content": one.sentence, "metadata": {"source": "session"}}
@@ -79,12 +80,12 @@ async def report_unknown_outcomes(
 
 
 def complete_state(state: Mapping[str, Any]) -> dict[str, Any]:
-    """A saved state in which every tool call has a result, if only that its outcome is unknown."""
-    return {**state, "messages": with_unknown_results(state.get("messages", ()))}
+    """A saved state in which every tool call has a result, even if it is only "unknown"."""
+    return {**state, "messages": add_unknown_results(state.get("messages", ()))}
 
 
-def with_unknown_results(messages: Iterable[_Message]) -> list[_Message]:
-    """A saved conversation with a result for each call that has none; models insist on one."""
+def add_unknown_results(messages: Iterable[_Message]) -> list[_Message]:
+    """Add a result to each call in a saved conversation that has none; models insist on one."""
     found = list(messages)
     answered = {one.get("tool_call_id") for one in found if one.get("role") == "tool"}
     result: list[_Message] = []
@@ -96,11 +97,11 @@ def with_unknown_results(messages: Iterable[_Message]) -> list[_Message]:
         result.append(message)
         for call in message.get("tool_calls") or ():
             if call.get("id") not in answered:
-                waiting.append(_unknown_result(call))
+                waiting.append(_make_unknown_result(call))
     return result + waiting
 
 
-def _unknown_result(call: Mapping[str, Any]) -> _Message:
+def _make_unknown_result(call: Mapping[str, Any]) -> _Message:
     outcome = UnknownOutcome(str(call.get("name")), str(call.get("id")))
     return {
         "role": "tool",

@@ -1,11 +1,11 @@
-"""The files behind the entries of a plan, and whether they are still what they were."""
+"""The files that the entries of a plan depend on, and whether they changed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from amplifier_core.mounting.plan import ModuleEntry
+from amplifier_core.mount_plan import ModuleEntry
 from amplifier_core.utils.nested import iterate_texts
 
 Stamp = tuple[tuple[str, int, int, int], ...]
@@ -29,7 +29,7 @@ def list_files(entry: ModuleEntry, folder: Path) -> Iterator[Path]:
 
 
 def stamp_files(paths: Iterable[Path]) -> Stamp:
-    """When files were last changed; a folder stands for the Python files in it."""
+    """The state of files, to see later whether they changed; of a folder, its Python files."""
     files: set[Path] = set()
     for path in paths:
         files |= set(path.rglob("*.py")) if path.is_dir() else {path}

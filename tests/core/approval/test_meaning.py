@@ -10,11 +10,15 @@ from amplifier_core.approval import (
     ApprovalGate,
     ApprovalQuestion,
     allows,
-    find_unclear_options,
     read_option,
+)
+from amplifier_core.approval.meaning import (
+    ALLOWING,
+    REFUSING,
+    OptionMeaning,
+    find_unclear_options,
     resolve_options,
 )
-from amplifier_core.approval.meaning import ALLOWING, REFUSING, OptionMeaning
 from tests.support.people import PlainPerson
 
 words = st.sampled_from([*ALLOWING, *REFUSING, "always", "once", "maybe", "allowance"])

@@ -12,8 +12,8 @@ import pytest
 
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.injection import placing as injector
+from amplifier_core.injection.budget import Injection
 from amplifier_core.injection.framing import add_ephemeral
-from amplifier_core.injection.limits import Injection
 from amplifier_core.models import HookResult
 from amplifier_core.testing import EventRecorder, MockContextManager
 from tests.support.harness import Harness

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from amplifier_core.errors import ModuleLoadError, ModuleNotFound
-from amplifier_core.mounting import ModuleLoader, Mounting
+from amplifier_core.loader import ModuleLoader
+from amplifier_core.mount_plan import ModuleEntry
+from amplifier_core.mounting import Mounting
 from amplifier_core.mounting import mounted as book
-from amplifier_core.mounting.plan import ModuleEntry
 from amplifier_core.testing import MockTool, TestCoordinator
-from tests.core.mounting.module_files import MODULE, TOOLS, write
+from tests.core.module_files import MODULE, TOOLS, write
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def test_a_circle_of_includes_is_drawn(tmp_path: Path) -> None:
 
 
 def test_includes_are_found_from_the_file_that_names_them(tmp_path: Path) -> None:
-    """So do the paths of modules in them."""
+    """The paths of modules in an included file start from its own folder, too."""
     (tmp_path / "parts" / "deep").mkdir(parents=True)
     (tmp_path / "parts" / "one.yaml").write_text("include: deep/two.yaml\nname: one\n")
     (tmp_path / "parts" / "deep" / "two.yaml").write_text(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_core.mounting.plan import MountPlan
+from amplifier_core.mount_plan import MountPlan
 from amplifier_foundation.bundles import (
     BundleError,
     bundle_from_plan,

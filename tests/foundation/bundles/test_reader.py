@@ -122,7 +122,7 @@ def test_anchors_and_merge_keys_work(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("merged", ["[*base, *more]", "[*more, *base]"])
 def test_of_several_merged_mappings_the_first_wins(tmp_path: Path, merged: str) -> None:
-    """As YAML has it."""
+    """This is the order that YAML itself defines."""
     text = (
         "x-base: &base {n: base}\nx-more: &more {n: more}\n"
         f"hooks:\n  - {{module: h-x, config: {{<<: {merged}}}}}\n"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.mounting.plan import ModuleEntry, MountPlan
+from amplifier_core.mount_plan import ModuleEntry, MountPlan
 from amplifier_foundation.bundles import schema
 from amplifier_foundation.bundles.node import Place, find_broken, make_node
 from tests.foundation.bundles.files import Mistake, check_mistake, complaint, load

@@ -65,5 +65,5 @@ def test_a_right_value_is_no_problem(rule: Rule, values: list[Any]) -> None:
     ],
 )
 def test_a_wrong_value_is_told_with_what_would_do(rule: Rule, value: Any, message: str) -> None:
-    """One problem, one sentence."""
+    """Each mistake is one problem with one sentence."""
     assert problems(rule, value) == [message]

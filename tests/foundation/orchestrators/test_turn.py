@@ -13,7 +13,7 @@ from amplifier_foundation.providers.scripted import ScriptedProvider
 
 
 def test_the_defaults_are_those_of_the_documentation() -> None:
-    """docs/modules/loops.md lists them."""
+    """Changing one means changing docs/modules/loops.md, too."""
     assert LoopConfig().model_dump() == {
         "max_turns": 50,
         "max_denied": 8,

@@ -16,7 +16,7 @@ test -f tested || { touch tested; echo "run the tests first" >&2; exit 2; }
 
 
 async def test_a_stop_hook_keeps_the_agent_working(project: Project) -> None:
-    """Exit 2, Stop: continue working; the reason is what it works on next."""
+    """A hook that refuses the stop gives the reason as the next prompt."""
     project.write("stop.sh", STOP)
     hooks = {"Stop": [{"hooks": [{"type": "command", "command": "bash stop.sh"}]}]}
     replies = script("I am done.", {"expect": "run the tests first", "text": "Tests pass."})
@@ -27,7 +27,7 @@ async def test_a_stop_hook_keeps_the_agent_working(project: Project) -> None:
 
 
 async def test_stop_hooks_cannot_keep_it_working_for_ever(project: Project) -> None:
-    """Stop blocks are capped at eight in a row."""
+    """After eight refusals in a row the agent may stop."""
     stubborn = [{"hooks": [{"command": "echo again >&2; exit 2"}]}]
     hook = {"module": "hooks-shell", "config": {"hooks": {"Stop": stubborn}}}
     replies = script("done", when_done="repeat")

@@ -13,7 +13,7 @@ from amplifier_core.errors import ModuleLoadError, SessionDenied
 from amplifier_core.session import AmplifierSession
 from amplifier_core.testing import MemoryAudit, ScriptedApproval
 from amplifier_foundation import load_bundle, open_session
-from amplifier_foundation.session.trail import audit_folder
+from amplifier_foundation.session.trail import locate_trail
 from tests.foundation.session.hook_files import ASKING, GUARD
 from tests.support.people import PlainPerson
 from tests.support.project import Project, script
@@ -87,7 +87,7 @@ async def test_the_trail_is_closed_with_the_session_and_can_be_resumed(project: 
         assert again.session_id == "s1"
         messages = [message["content"] for message in again.context.get_messages()]
         assert "one" in messages
-    folder = audit_folder(bundle.mount_plan["audit"], "s1")
+    folder = locate_trail(bundle.mount_plan["audit"], "s1")
     lines = (folder / "00000000.jsonl").read_text().splitlines()
     started = [one for one in map(json.loads, lines) if one["type"] == "session_started"]
     assert len(started) == 2
@@ -99,7 +99,7 @@ async def test_a_damaged_trail_is_shown_to_the_person(project: Project) -> None:
     async with project.session(bundle, session_id="s1"):
         pass
     assert project.shown("audit") == []
-    segment = audit_folder(bundle.mount_plan["audit"], "s1") / "00000000.jsonl"
+    segment = locate_trail(bundle.mount_plan["audit"], "s1") / "00000000.jsonl"
     segment.write_bytes(segment.read_bytes()[:100])
     async with project.session(bundle, session_id="s1"):
         (told,) = project.shown("audit")

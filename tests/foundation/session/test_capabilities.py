@@ -15,7 +15,7 @@ from tests.support.sessions import plan_for
 
 
 async def test_names_given_by_hooks_are_kept_with_the_session(project: Project) -> None:
-    """Capability session.rename."""
+    """The application hears of the name, and the saved state has it."""
     given: list[tuple[str, str]] = []
     async with project.session(on_rename=lambda *name: given.append(name)) as session:
         session.coordinator.get_capability("session.rename")("Fix tests", "all of them")

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.mounting.plan import MountPlan
+from amplifier_core.mount_plan import MountPlan
 from amplifier_foundation.session.child_plan import (
-    allowed_tools,
-    child_plan,
-    own_tool_modules,
-    with_session_options,
+    apply_session_options,
+    build_child_plan,
+    list_allowed_tools,
+    list_own_tool_modules,
 )
 
 PARENT: dict[str, Any] = {
@@ -35,7 +35,7 @@ SEARCH = {"module": "tool-search", "config": {}}
 
 
 def made(**agent: Any) -> dict[str, Any]:
-    return child_plan(PARENT, {"description": "Helps.", **agent})
+    return build_child_plan(PARENT, {"description": "Helps.", **agent})
 
 
 def test_a_child_has_what_its_parent_has_except_the_hooks() -> None:
@@ -87,8 +87,8 @@ def test_options_of_the_parents_loop_give_way_to_the_agents_settings(
 def test_a_loop_may_be_written_short(loop: Any) -> None:
     """A bare id works like an entry."""
     parent = {**PARENT, "session": {"orchestrator": loop, "context": "context-simple"}}
-    plan = with_session_options(
-        child_plan(parent, {"description": "Helps.", "instructions": "Go."})
+    plan = apply_session_options(
+        build_child_plan(parent, {"description": "Helps.", "instructions": "Go."})
     )
     assert plan["session"]["orchestrator"] == {"module": "loop-basic", "config": {"system": "Go."}}
 
@@ -114,9 +114,9 @@ def test_named_tools_come_from_the_parents_modules(
 ) -> None:
     """Names choose among the parent's tools; modules are the agent's own; an empty list is none."""
     agent = {"description": "Helps."} | ({} if listed is None else {"tools": listed})
-    assert child_plan(PARENT, agent)["tools"] == modules
-    assert allowed_tools(agent) == allowed
-    assert [entry.module for entry in own_tool_modules(agent)] == own
+    assert build_child_plan(PARENT, agent)["tools"] == modules
+    assert list_allowed_tools(agent) == allowed
+    assert [entry.module for entry in list_own_tool_modules(agent)] == own
 
 
 @pytest.mark.parametrize(
@@ -144,5 +144,5 @@ def test_settings_of_the_session_are_options_of_the_loop(
     """Unless the loop's own options say something else; the plan that was given is not changed."""
     plan = {"session": session, "tools": []}
     before = repr(plan)
-    assert with_session_options(plan)["session"]["orchestrator"] == expected
+    assert apply_session_options(plan)["session"]["orchestrator"] == expected
     assert repr(plan) == before

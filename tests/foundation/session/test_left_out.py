@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_foundation.bundles import Bundle
-from amplifier_foundation.session.left_out import locate
+from amplifier_foundation.session.left_out import add_place
 from tests.support.project import Project
 
 
@@ -47,7 +47,7 @@ def test_a_sentence_gets_the_line_of_its_module_if_there_is_one(
 ) -> None:
     """A module that no file asked for has no line."""
     bundle: Bundle = project.bundle()
-    told = locate("Why.", module_id, bundle)
+    told = add_place("Why.", module_id, bundle)
     if module_id == "provider-scripted":
         file, line, rest = told.split(":", 2)
         assert Path(file) == project.folder / "amplifier.yaml"

@@ -204,7 +204,7 @@ async def test_included_files_and_new_layers_are_watched(project: Project) -> No
 
 
 async def test_the_trail_tells_of_changes_and_of_refused_ones(project: Project) -> None:
-    """Configuration changes are recorded."""
+    """Each change has its digests before and after, each refusal its reason."""
     sink = MemoryAudit()
     async with project.session(project.bundle(hooks=[counter("a")]), audit=sink) as session:
         await session.execute("go")
@@ -219,12 +219,12 @@ async def test_the_trail_tells_of_changes_and_of_refused_ones(project: Project) 
 
 
 async def test_what_is_fixed_at_the_start_is_said_to_be(project: Project) -> None:
-    """The gate and the trail are fixed when the session starts."""
+    """Changes of approval and audit wait for the next session, and the person is told."""
     async with project.session(project.bundle(approval={"mode": "ask"})) as session:
         await session.execute("go")
         project.save(approval={"mode": "deny"})
         await session.execute("go")
-    assert "approval stay as they are until the next session" in project.shown("reload")[0]
+    assert "approval will not change until the next session" in project.shown("reload")[0]
 
 
 GUARD = """
@@ -292,7 +292,7 @@ async def test_what_a_command_put_on_top_survives_a_reload(project: Project) -> 
 
 
 async def test_reload_can_be_switched_off(project: Project) -> None:
-    """hot_reload=False."""
+    """Without hot reload an edit waits for the next session."""
     bundle = project.bundle(hooks=[counter("a")])
     async with project.session(bundle, hot_reload=False) as session:
         await said(project, session)

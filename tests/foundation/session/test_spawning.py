@@ -96,7 +96,7 @@ async def test_the_events_of_a_delegation_have_exactly_their_fields(project: Pro
 
 
 async def test_a_guard_of_the_parent_stops_the_child(project: Project) -> None:
-    """The parent's hooks mediate the child too."""
+    """What the parent's guard denies, the child may not do either."""
     project.write("guard.py", GUARD)
     plan = {**family(project, delegate("read notes.txt"), "Done."), "hooks": ["./guard.py"]}
     forbidden = calls("Read", file_path=str(project.folder / "forbidden.txt"))
@@ -107,7 +107,7 @@ async def test_a_guard_of_the_parent_stops_the_child(project: Project) -> None:
 
 
 async def test_a_hook_that_the_parent_gets_later_mediates_a_running_child(project: Project) -> None:
-    """The parent's handlers run too, live."""
+    """The child asks the parent's registry anew for each event."""
     plan = family(project, delegate("read"), "Done.")
     deny = EventRecorder(HookResult(action="deny", reason="closed"))
     async with project.session(project.bundle(**plan)) as session:
@@ -141,7 +141,7 @@ async def test_always_is_not_inherited_by_the_child(project: Project) -> None:
 
 
 async def test_the_child_has_an_injection_budget_of_its_own(project: Project) -> None:
-    """The child has its own budget, whatever the parent's hooks have used up."""
+    """What the parent's hooks have used up does not count against the child."""
     plan = family(project, delegate("read"), "Done.", injection_budget_per_turn=10)
     inject = HookResult(action="inject_context", context_injection="x" * 32)
     heard = EventRecorder()
@@ -223,7 +223,7 @@ async def test_a_tool_that_nobody_has_is_named_with_those_there_are(project: Pro
 async def test_depth_and_count_are_limited(
     project: Project, limits: dict[str, int], message: str
 ) -> None:
-    """Depth and count are limited, and the reason is said."""
+    """The refusal names the limit and the setting behind it."""
     plan = family(project, limits=limits)
     async with project.session(project.bundle(**plan)) as session:
         result = await session.execute_tool("Delegate", {"agent_name": "helper", "task": "t"})
@@ -248,7 +248,7 @@ async def test_agents_that_delegate_to_themselves_come_to_an_end(project: Projec
 
 
 async def test_children_that_start_at_once_do_not_pass_the_limit_together(project: Project) -> None:
-    """Count is limited, for parallel calls too."""
+    """Calls in parallel share one count."""
     plan = family(project, delegate("a", "b", "c", "d"), "Done.", limits={"agent_count": 2})
     async with project.session(project.bundle(**plan)) as session:
         assert await session.execute("go") == "Done."
@@ -275,7 +275,7 @@ async def test_a_refused_child_does_not_count(project: Project) -> None:
 
 
 async def test_unknown_agents_are_named_with_the_known_ones(project: Project) -> None:
-    """Errors say what, which value, what would do."""
+    """A misspelt name can be corrected from the message alone."""
     async with project.session(
         project.bundle(**family(project, delegate("read notes.txt"), "Done."))
     ) as session:
@@ -284,7 +284,7 @@ async def test_unknown_agents_are_named_with_the_known_ones(project: Project) ->
 
 
 async def test_a_denied_spawn_starts_nothing(project: Project) -> None:
-    """agent:spawn can be denied."""
+    """A hook that denies the spawn stops it, and its reason is the tool's error."""
     async with project.session(
         project.bundle(**family(project, delegate("read notes.txt"), "Done."))
     ) as session:
@@ -298,7 +298,7 @@ async def test_a_denied_spawn_starts_nothing(project: Project) -> None:
 
 
 async def test_a_child_that_fails_is_reported_and_cleaned_up(project: Project) -> None:
-    """agent:complete has status error; the parent goes on."""
+    """Its completion has the status error, its session ends, and the parent goes on."""
     plan = family(project, delegate("read notes.txt"), "Done.")
     plan["agents"]["helper"]["providers"] = script({"error": "authentication"})
     heard = EventRecorder()
@@ -313,7 +313,7 @@ async def test_a_child_that_fails_is_reported_and_cleaned_up(project: Project) -
 
 
 async def test_what_a_child_spends_its_parent_spends(project: Project) -> None:
-    """Statistics cover sub-agents."""
+    """The parent's tokens include those of its sub-agents."""
     plan = family(project, delegate("read notes.txt"), "Done.")
     usage = {"input_tokens": 100, "output_tokens": 11}
     plan["agents"]["helper"]["providers"] = script({"text": "x", "usage": usage})

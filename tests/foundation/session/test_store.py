@@ -36,7 +36,7 @@ def test_what_was_saved_comes_back(
 
 
 def test_a_session_is_found_by_id_prefix_and_name(tmp_path: Path) -> None:
-    """Resume by name or id."""
+    """An ambiguous beginning is refused, and an unknown name gets the latest sessions."""
     store = SessionStore(tmp_path)
     store.save(SessionInfo("aa11", name="Fix the parser"), {})
     store.save(SessionInfo("aa22", name="Write docs"), {})
@@ -51,13 +51,13 @@ def test_a_session_is_found_by_id_prefix_and_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize("bad", ["", "../x", "a/b", ".hidden", "a\0b", "x" * 200, "é", "a\n"])
 def test_an_id_that_is_no_file_name_is_refused(bad: str, tmp_path: Path) -> None:
     """Nothing is written outside the folder."""
-    with pytest.raises(SessionStateError, match="is no session id"):
+    with pytest.raises(SessionStateError, match="is not a session id"):
         SessionStore(tmp_path / "s").save(SessionInfo(bad), {})
     assert not list(tmp_path.rglob("*x*"))
 
 
 def test_saving_again_keeps_the_time_of_creation(tmp_path: Path) -> None:
-    """Times: created once, updated at each save."""
+    """It is set once; the time of the last update follows each save."""
     store = SessionStore(tmp_path)
     first = store.save(SessionInfo("a", created="2020-01-01T00:00:00+00:00"), {})
     again = store.save(SessionInfo("a"), {"n": 2})
@@ -71,7 +71,7 @@ def test_sessions_are_private_and_listed_latest_first(
     """Only the owner reads them."""
     store = SessionStore(tmp_path / "s")
     moments = iter(["2026-01-01T00:00:00+00:00", "2026-01-01T00:00:01+00:00"])
-    monkeypatch.setattr("amplifier_foundation.session.store.now", lambda: next(moments))
+    monkeypatch.setattr("amplifier_foundation.session.store._format_now", lambda: next(moments))
     store.save(SessionInfo("old", created="2025-12-31T00:00:00+00:00"), {})
     store.save(SessionInfo("new", created="2025-12-31T00:00:00+00:00"), {})
     assert [info.id for info in store.list()] == ["new", "old"]
@@ -83,7 +83,7 @@ def test_sessions_are_private_and_listed_latest_first(
     "content", ["", "not json\n", "[]\n{}\n", '{"format": 99}\n{}\n', '{"format": 1}\n', "\udcff"]
 )
 def test_a_damaged_file_is_listed_and_explained(content: str, tmp_path: Path) -> None:
-    """Bad input gets a clear sentence."""
+    """It cannot be resumed, but it can be seen and deleted."""
     store = SessionStore(tmp_path)
     (tmp_path / "bad.session").write_bytes(content.encode("utf-8", "surrogateescape"))
     assert [info.id for info in store.list()] == ["bad"]
@@ -106,7 +106,7 @@ def test_a_folder_that_cannot_be_written_is_one_sentence() -> None:
 
 
 def test_a_kill_while_saving_leaves_the_old_or_the_new(tmp_path: Path) -> None:
-    """Replaced whole or not at all."""
+    """Whenever the process dies, the file is whole."""
     store = SessionStore(tmp_path)
     store.save(SessionInfo("a"), {"n": -1})
     script = (

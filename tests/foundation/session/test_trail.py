@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from amplifier_audit import create_key
-from amplifier_foundation.session.trail import audit_folder, find_unknown_outcomes, open_trail
+from amplifier_foundation.session.trail import find_unknown_outcomes, locate_trail, open_trail
 from tests.support.project import Project
 
 
 def test_a_session_id_cannot_lead_the_trail_elsewhere(tmp_path: Path) -> None:
     """Ids become folder names only when they are plain."""
     options = {"path": str(tmp_path)}
-    assert audit_folder(options, "s-1.a") == tmp_path / "s-1.a"
+    assert locate_trail(options, "s-1.a") == tmp_path / "s-1.a"
     for odd in ("../../etc", "..", ".hidden", "a/b", "", "x" * 300, "\ud800"):
-        folder = audit_folder(options, odd)
+        folder = locate_trail(options, odd)
         assert folder.parent == tmp_path
         assert len(folder.name) == 64
 
@@ -25,7 +25,7 @@ def test_a_session_id_cannot_lead_the_trail_elsewhere(tmp_path: Path) -> None:
 async def test_a_signed_and_anchored_trail(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """audit: sign, anchors, mode."""
+    """A person's first signed trail creates a key, and heads go to the anchor files."""
     monkeypatch.setenv("XDG_DATA_HOME", str(project.home))
     anchor = project.folder / "anchor"
     audit = {
@@ -46,7 +46,7 @@ def test_without_a_path_the_trail_lies_with_the_persons_data(
 ) -> None:
     """By the XDG rules, below the folder of this program."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert audit_folder({}, "s1") == tmp_path / "amplifier" / "audit" / "s1"
+    assert locate_trail({}, "s1") == tmp_path / "amplifier" / "audit" / "s1"
 
 
 @pytest.mark.parametrize("options", [{}, {"enabled": False}, {"enabled": None, "path": "x"}])

@@ -12,12 +12,12 @@ from typing import Any
 
 from amplifier_audit import open_log, read_records
 from amplifier_core.testing import MockTool
-from amplifier_foundation.session.trail import audit_folder
+from amplifier_foundation.session.trail import locate_trail
 from amplifier_foundation.session.unknown_outcomes import (
     UnknownOutcome,
+    add_unknown_results,
     report_unknown_outcomes,
     unknown_outcomes,
-    with_unknown_results,
 )
 from tests.support.project import Project, script
 from tests.support.sessions import SessionHarness, calls
@@ -71,7 +71,7 @@ async def test_a_call_that_died_with_its_process_is_told_as_unknown_and_never_ru
     """Killed while its tool ran: nobody knows what it did, and it is not run again."""
     await die_during_a_call(project)
     bundle = project.bundle(**{**plan(project), "providers": script("What happened?")})
-    folder = audit_folder(bundle.mount_plan["audit"], "dying")
+    folder = locate_trail(bundle.mount_plan["audit"], "dying")
     (left,) = unknown_outcomes(read_records(open_log(folder)), "dying")
     assert (left.tool, left.gated, left.session) == ("Bash", True, "dying")
     state = {"version": 1, "session_id": "dying", "messages": []}
@@ -141,7 +141,7 @@ async def test_a_saved_conversation_with_an_open_call_can_go_on(project: Project
         {"role": "user", "content": "still there?"},
         {"role": "assistant", "content": "", "tool_calls": [{"id": "3", "name": "C"}]},
     ]
-    shaped = with_unknown_results(json.loads(json.dumps(saved)))
+    shaped = add_unknown_results(json.loads(json.dumps(saved)))
     assert [(one["role"], one.get("tool_call_id")) for one in shaped] == [
         ("user", None), ("assistant", None), ("tool", "1"), ("tool", "2"), ("user", None),
         ("assistant", None), ("tool", "3"),

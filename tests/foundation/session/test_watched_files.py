@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_core.mounting.plan import read_entry
+from amplifier_core.mount_plan import read_entry
 from amplifier_foundation.session.watched_files import list_files, stamp_files
 from tests.support.project import Project
 

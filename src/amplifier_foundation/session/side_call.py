@@ -1,4 +1,4 @@
-"""A question to the session's model, outside the conversation."""
+"""A question to the session's model that is not part of the conversation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from amplifier_core.mounting.provider import resolve_provider
 async def ask_model(
     coordinator: SessionCoordinator, prompt: str, system: str | None, max_output_tokens: int
 ) -> str:
-    """The model's answer; no event tells of it, and the conversation does not have it."""
+    """Ask, and return the answer; there is no event, and nothing is added to the conversation."""
     provider = _find_provider(coordinator)
     messages = [Message(role="user", content=prompt)]
     if system:

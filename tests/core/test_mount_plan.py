@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_core.mounting.plan import ModuleEntry, MountPlan, check_plan, read_entry
+from amplifier_core.mount_plan import (
+    InjectionLimits,
+    ModuleEntry,
+    MountPlan,
+    check_plan,
+    read_entry,
+)
 
 MINIMAL = {"session": {"orchestrator": "loop-basic", "context": "context-simple"}}
 
@@ -195,3 +201,19 @@ def read_or_complain(plan: dict[str, Any]) -> MountPlan | str:
         return MountPlan.parse(plan)
     except (TypeError, ValueError, ModuleLoadError) as error:
         return str(error)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("injection_size_limit", -1),
+        ("injection_size_limit", True),
+        ("injection_budget_per_turn", "many"),
+        ("injection_budget_per_turn", 1.5),
+        ("injection_over_budget", "explode"),
+    ],
+)
+def test_wrong_limits_are_refused(key, value):
+    """The message names the setting and what stands there."""
+    with pytest.raises(ValueError, match=f"{key} must be .* got {value!r}"):
+        InjectionLimits.read({key: value})

@@ -11,9 +11,9 @@ import pytest
 
 from amplifier_core.errors import ModuleLoadError, ModuleNotFound
 from amplifier_core.interfaces import hook
-from amplifier_core.mounting import GROUP, ModuleLoader
+from amplifier_core.loader import GROUP, ModuleLoader
 from amplifier_core.testing import TestCoordinator
-from tests.core.mounting.module_files import MODULE, PLAIN, write
+from tests.core.module_files import MODULE, PLAIN, write
 
 
 @pytest.fixture

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_core.mounting.plan import MountPlan
+from amplifier_core.mount_plan import MountPlan
 from amplifier_core.session import AmplifierSession
-from amplifier_foundation.session.exchange import ModuleExchange
+from amplifier_foundation.session.replacement import ModuleReplacer
 from tests.support.project import Project, script
 from tests.support.sessions import calls, plan_for
 
 SESSION = {"orchestrator": "loop-basic", "context": "context-simple"}
 
 
-def exchange_of(session: AmplifierSession, folder: Path = Path()) -> ModuleExchange:
-    return ModuleExchange(session.coordinator, session.mounting, folder)
+def replacer_of(session: AmplifierSession, folder: Path = Path()) -> ModuleReplacer:
+    return ModuleReplacer(session.coordinator, session.mounting, folder)
 
 
 def bash(timeout: Any) -> dict[str, Any]:
@@ -44,7 +44,7 @@ async def test_only_an_entry_that_says_something_else_is_exchanged(
 ) -> None:
     """Module, name, source, options and priority count; order and `required` do not."""
     async with AmplifierSession({"session": SESSION, "tools": before}) as session:
-        found = exchange_of(session).compare(MountPlan.parse({"session": SESSION, "tools": after}))
+        found = replacer_of(session).compare(MountPlan.parse({"session": SESSION, "tools": after}))
     assert (found.mounted, found.removed) == (mounted, removed)
 
 
@@ -54,11 +54,11 @@ async def test_a_file_that_changed_exchanges_its_module(tmp_path: Path) -> None:
     file.write_text("async def on_tool_pre(event, data): ...\n")
     plan = {"session": SESSION, "hooks": [{"module": "mine", "source": str(file)}]}
     async with AmplifierSession(plan) as session:
-        exchange = exchange_of(session, tmp_path)
+        replacer = replacer_of(session, tmp_path)
         file.write_text("async def on_tool_post(event, data): ...\n")
-        found = exchange.compare(MountPlan.parse(plan))
+        found = replacer.compare(MountPlan.parse(plan))
         assert found.mounted == ["mine"]
-        await exchange.apply(found)
+        await replacer.apply(found)
         assert session.coordinator.hooks.list_handlers("tool:post") == {
             "tool:post": ["on_tool_post"]
         }
@@ -69,20 +69,20 @@ async def test_when_one_fails_nothing_has_changed() -> None:
     """What was mounted before the mistake is taken away again; the old set is the same objects."""
     plan = {"session": SESSION, "tools": [bash(5), "tool-todo"]}
     async with AmplifierSession(plan) as session:
-        exchange = exchange_of(session)
+        replacer = replacer_of(session)
         tools, book = dict(session.coordinator.get("tools")), list(session.mounting.mounted)
         context = session.context
         other = {**SESSION, "context": {"module": "context-simple", "config": {"keep_last": 3}}}
         edit = {"session": other, "tools": [bash(6), "tool-search", "tool-nonsense"]}
         with pytest.raises(ModuleLoadError, match="Unknown module 'tool-nonsense'"):
-            await exchange.apply(exchange.compare(MountPlan.parse(edit)))
+            await replacer.apply(replacer.compare(MountPlan.parse(edit)))
         assert session.coordinator.get("tools") == tools
         assert session.mounting.mounted == book
         assert session.context is context
 
 
 async def test_modules_that_came_in_are_told_that_all_is_ready(tmp_path: Path) -> None:
-    """Once, and only they."""
+    """Each new module is told once; those that were there before are not told again."""
     text = (
         "async def mount(coordinator, config): ...\n"
         "async def on_session_ready(coordinator):\n"
@@ -93,9 +93,9 @@ async def test_modules_that_came_in_are_told_that_all_is_ready(tmp_path: Path) -
         (tmp_path / f"{name}.py").write_text(text.format(name=name))
         entries.append({"module": name, "source": str(tmp_path / f"{name}.py")})
     async with AmplifierSession({"session": SESSION, "tools": entries[:1]}) as session:
-        exchange = exchange_of(session)
-        found = exchange.compare(MountPlan.parse({"session": SESSION, "tools": entries}))
-        await exchange.apply(found)
+        replacer = replacer_of(session)
+        found = replacer.compare(MountPlan.parse({"session": SESSION, "tools": entries}))
+        await replacer.apply(found)
         assert session.coordinator.session_state["ready"] == ["old", "new"]
 
 
@@ -107,8 +107,8 @@ async def test_the_conversation_moves_to_another_context() -> None:
         before = [one["content"] for one in session.context.get_messages()]
         plan = plan_for([], context_config={"keep_last": 3})
         plan["providers"] = session.config["providers"]
-        exchange = exchange_of(session)
-        await exchange.apply(exchange.compare(MountPlan.parse(plan)))
+        replacer = replacer_of(session)
+        await replacer.apply(replacer.compare(MountPlan.parse(plan)))
         assert session.context.config.keep_last == 3
         assert [one["content"] for one in session.context.get_messages()] == before
 

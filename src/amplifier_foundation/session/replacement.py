@@ -1,4 +1,4 @@
-"""From the modules that are mounted to those of another plan: all of them, or none."""
+"""Replacing the modules of a session by those of another plan: all of them, or none."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.host.mount_points import NAMED
 from amplifier_core.injection.placing import add_message
+from amplifier_core.mount_plan import ModuleEntry, MountPlan
 from amplifier_core.mounting import Mounted, Mounting
-from amplifier_core.mounting.plan import ModuleEntry, MountPlan
 from amplifier_foundation.session.watched_files import Stamp, list_files, stamp_files
 
 _SINGLE = ("context", "orchestrator")
@@ -29,8 +29,8 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
-    """What another plan changes: entries to mount, and modules that nobody wants any more."""
+class Replacement:
+    """What another plan changes: entries to mount, and modules that it does not have any more."""
 
     slots: list[Slot]
     fresh: list[Slot]
@@ -38,17 +38,17 @@ class Exchange:
 
     @property
     def mounted(self) -> list[str]:
-        """The ids of the modules that come in."""
+        """The ids of the modules to mount."""
         return [slot.entry.module for slot in self.fresh]
 
     @property
     def removed(self) -> list[str]:
-        """The ids of the modules that go without another one of their id coming in."""
+        """The ids of the modules that go, and are not only mounted anew."""
         return [one.id for one in self.gone if one.id not in self.mounted]
 
 
-class ModuleExchange:
-    """Exchanges modules of one session. Those whose entry and files are the same stay."""
+class ModuleReplacer:
+    """Replaces modules of one session. Those whose entry and files are the same stay."""
 
     def __init__(self, coordinator: SessionCoordinator, mounting: Mounting, folder: Path) -> None:
         self._coordinator = coordinator
@@ -56,7 +56,7 @@ class ModuleExchange:
         self._folder = folder
         self._stamps = {one: self._stamp(one.entry) for one in mounting.mounted}
 
-    def compare(self, plan: MountPlan) -> Exchange:
+    def compare(self, plan: MountPlan) -> Replacement:
         """Match the entries of a plan with the modules that are mounted."""
         left = list(self._mounting.mounted)
         slots = [Slot(kind, entry, self._stamp(entry)) for kind, entry in plan.entries()]
@@ -64,25 +64,25 @@ class ModuleExchange:
             slot.mounted = next((one for one in left if self._fills(one, slot)), None)
             if slot.mounted is not None:
                 left.remove(slot.mounted)
-        return Exchange(slots, [slot for slot in slots if slot.mounted is None], left)
+        return Replacement(slots, [slot for slot in slots if slot.mounted is None], left)
 
-    async def apply(self, exchange: Exchange) -> None:
+    async def apply(self, replacement: Replacement) -> None:
         """Mount what is new beside the old, then swap; if one fails to mount, nothing changes."""
         old_context = self._coordinator.context
-        await self._mount(exchange.fresh)
-        await self._swap(exchange)
+        await self._mount(replacement.fresh)
+        await self._swap(replacement)
         if self._coordinator.context is not old_context:
             await _move_messages(old_context, self._coordinator.context)
-        filled = [(slot.mounted, slot.stamp) for slot in exchange.slots]
+        filled = [(slot.mounted, slot.stamp) for slot in replacement.slots]
         self._stamps = {mounted: stamp for mounted, stamp in filled if mounted is not None}
-        fresh = {slot.mounted for slot in exchange.fresh}
+        fresh = {slot.mounted for slot in replacement.fresh}
         await self._mounting.ready(one for one in self._mounting.mounted if one in fresh)
 
     def _stamp(self, entry: ModuleEntry) -> Stamp:
         return stamp_files(list_files(entry, self._folder))
 
     def _fills(self, mounted: Mounted, slot: Slot) -> bool:
-        if _identity(mounted.kind, mounted.entry) != _identity(slot.kind, slot.entry):
+        if _identify(mounted.kind, mounted.entry) != _identify(slot.kind, slot.entry):
             return False
         return self._stamps.get(mounted) == slot.stamp
 
@@ -101,22 +101,22 @@ class ModuleExchange:
             points.update(before)
             raise
 
-    async def _swap(self, exchange: Exchange) -> None:
+    async def _swap(self, replacement: Replacement) -> None:
         points = self._coordinator.mount_points
         final: dict[str, Any] = {key: points[key] for key in _SINGLE}
         for point in NAMED:
-            final[point] = _collect_objects(exchange.slots, point)
+            final[point] = _collect_objects(replacement.slots, point)
         # An old module's clean-up takes away what it mounted by name: let it do so on the side.
         points.update({point: {} for point in NAMED})
-        for mounted in reversed(exchange.gone):
+        for mounted in reversed(replacement.gone):
             await self._mounting.unmount(mounted)
         points.update(final)
 
 
-def _identity(kind: str, entry: ModuleEntry) -> str:
-    """What must be the same for a mounted module to stay. As JSON, in which 1 is not true."""
-    told = entry.model_dump(exclude={"required"})
-    return json.dumps([kind, told], sort_keys=True, default=str)
+def _identify(kind: str, entry: ModuleEntry) -> str:
+    """What must be the same for a mounted module to stay; as JSON, in which 1 is not true."""
+    written = entry.model_dump(exclude={"required"})
+    return json.dumps([kind, written], sort_keys=True, default=str)
 
 
 def _collect_objects(slots: list[Slot], point: str) -> dict[str, Any]:

@@ -7,7 +7,8 @@ reads it here, so that an entry has one form and a mistake one sentence.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -16,6 +17,9 @@ from amplifier_core.errors import ModuleLoadError
 LISTS = ("providers", "tools", "hooks")
 EXAMPLES = {"orchestrator": "loop-basic", "context": "context-simple"}
 """The modules that a session cannot do without, each with one that would do."""
+
+MAX_INJECTION_SIZE = 10_240
+INJECTION_BUDGET_PER_TURN = 10_000
 
 
 class _Section(BaseModel):
@@ -75,10 +79,13 @@ def check_plan(plan: Any) -> None:
     """Refuse what cannot be the plan of any session."""
     if not isinstance(plan, Mapping):
         raise TypeError(f"A session needs a mount plan, got {type(plan).__name__}")
-    session = plan.get("session")
+    session: Any = plan.get("session")
     for kind, example in EXAMPLES.items():
         if not isinstance(session, Mapping) or not session.get(kind):
             raise ValueError(f"The mount plan needs session.{kind}, such as {example!r}")
+    limit = session.get("tool_result_limit")
+    if limit is not None and (type(limit) is not int or limit < 1):
+        raise ValueError(f"session.tool_result_limit: a positive number or null, got {limit!r}")
 
 
 def read_entry(kind: str, entry: Any) -> ModuleEntry:
@@ -112,3 +119,39 @@ def _read_list(kind: str, entries: Any) -> tuple[ModuleEntry, ...]:
     if not isinstance(entries, list | tuple):
         raise TypeError(f"{kind} of a mount plan is a list, got {type(entries).__name__}")
     return tuple(read_entry(kind, entry) for entry in entries)
+
+
+@dataclass(frozen=True, slots=True)
+class InjectionLimits:
+    """What a session allows; None is unlimited."""
+
+    size: int | None = MAX_INJECTION_SIZE
+    budget: int | None = INJECTION_BUDGET_PER_TURN
+    over_budget: Literal["drop", "warn"] = "drop"
+
+    @classmethod
+    def read(cls, settings: Mapping[str, Any]) -> InjectionLimits:
+        """The limits in the `session` section of a mount plan."""
+        over = settings.get("injection_over_budget", "drop")
+        if over not in ("drop", "warn"):
+            raise ValueError(f"injection_over_budget must be 'drop' or 'warn', got {over!r}")
+        return cls(
+            _read_limit(settings, "injection_size_limit", MAX_INJECTION_SIZE),
+            _read_limit(settings, "injection_budget_per_turn", INJECTION_BUDGET_PER_TURN),
+            over,
+        )
+
+
+def _read_limit(settings: Mapping[str, Any], key: str, default: int) -> int | None:
+    value = settings.get(key, default)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"{key} must be a whole number of at least 0 or null, got {value!r}")
+    return value
+
+
+def read_approval_limit(plan: Mapping[str, Any]) -> float | None:
+    """The longest that a plan lets a question wait: `approval.timeout`, in seconds."""
+    limit = (plan.get("approval") or {}).get("timeout")
+    return None if limit is None else float(limit)

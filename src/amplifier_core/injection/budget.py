@@ -1,19 +1,18 @@
-"""How much hooks may inject."""
+"""How much hooks may inject, and how much they have."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from amplifier_core.errors import InjectionTooLarge
 from amplifier_core.models import Role
+from amplifier_core.mount_plan import InjectionLimits
+from amplifier_core.utils.tokens import estimate_tokens
 
 logger = logging.getLogger(__name__)
-
-MAX_INJECTION_SIZE = 10_240
-INJECTION_BUDGET_PER_TURN = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,36 +29,6 @@ class Injection:
     @property
     def size(self) -> int:
         return len(self.text.encode("utf-8", "surrogatepass"))
-
-
-@dataclass(frozen=True, slots=True)
-class InjectionLimits:
-    """What a session allows; None is unlimited."""
-
-    size: int | None = MAX_INJECTION_SIZE
-    budget: int | None = INJECTION_BUDGET_PER_TURN
-    over_budget: Literal["drop", "warn"] = "drop"
-
-    @classmethod
-    def read(cls, settings: Mapping[str, Any]) -> InjectionLimits:
-        """The limits in the `session` section of a mount plan."""
-        over = settings.get("injection_over_budget", "drop")
-        if over not in ("drop", "warn"):
-            raise ValueError(f"injection_over_budget must be 'drop' or 'warn', got {over!r}")
-        return cls(
-            _read_limit(settings, "injection_size_limit", MAX_INJECTION_SIZE),
-            _read_limit(settings, "injection_budget_per_turn", INJECTION_BUDGET_PER_TURN),
-            over,
-        )
-
-
-def _read_limit(settings: Mapping[str, Any], key: str, default: int) -> int | None:
-    value = settings.get(key, default)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"{key} must be a whole number of at least 0 or null, got {value!r}")
-    return value
 
 
 class InjectionBudget:
@@ -107,8 +76,3 @@ class InjectionBudget:
     def reset(self) -> None:
         """A new turn begins."""
         self.used = 0
-
-
-def estimate_tokens(text: str) -> int:
-    """Four characters are a token, and a started one counts."""
-    return -(-len(text) // 4)

@@ -1,0 +1,398 @@
+"""The data that each event carries."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, Literal, NotRequired, Protocol, TypedDict, TypeVar
+
+DataT = TypeVar("DataT", bound="EventData")
+DataT_co = TypeVar("DataT_co", bound="EventData", covariant=True)
+
+TYPES: dict[str, type[EventData]] = {}
+"""The name of each event and the type of its data, in the order of their definition."""
+
+if TYPE_CHECKING:
+
+    class Event(str, Generic[DataT_co]):
+        """The name of an event, by which a type checker knows what data it carries."""
+
+        data: DataT_co
+
+else:
+
+    class Event:
+        """`Event[SomeData]("some:name")` notes the type; the name itself is a plain string."""
+
+        def __class_getitem__(cls, data):
+            return partial(_define, data)
+
+
+class EventOf(Protocol[DataT]):
+    """An event that carries exactly this data.
+
+    Whoever emits takes the event as an `EventOf[DataT]` and its data as a `DataT`: so a payload
+    that lacks a field, or is another event's, is a type error. `Event` itself could not tell: it
+    is covariant, so that several events in one tuple are still strings.
+    """
+
+    data: DataT
+
+
+def _define(data: type[EventData], name: str) -> str:
+    TYPES[name] = data
+    return name
+
+
+Status = Literal["success", "error", "interrupted"]
+NotificationType = Literal["awaiting_input", "approval_required", "error", "alert"]
+StartSource = Literal["startup", "resume", "compact"]
+EndReason = Literal["complete", "user_exit", "error", "timeout"]
+
+
+class ErrorDetails(TypedDict):
+    """What went wrong, as values that can be written down."""
+
+    type: str
+    message: str
+    retryable: NotRequired[bool]
+    status_code: NotRequired[int | None]
+
+
+class SessionStats(TypedDict):
+    """What a session amounted to."""
+
+    total_messages: int
+    tool_invocations: int
+    total_tokens: int
+
+
+class EventData(TypedDict):
+    """What every event carries; a session with a parent also says which.
+
+    Whoever emits leaves these out: the registry adds them, and nobody can forge them.
+    """
+
+    session_id: NotRequired[str]
+    timestamp: NotRequired[str]
+    parent_id: NotRequired[str]
+
+
+class SessionStartData(EventData):
+    """A session begins or resumes."""
+
+    mount_plan: dict[str, Any]
+    source: StartSource
+
+
+class SessionResumeData(EventData):
+    """A saved session goes on; follows session:start."""
+
+    mount_plan: dict[str, Any]
+    messages_count: int
+
+
+class SessionForkData(EventData):
+    """A child session leaves its parent."""
+
+    child_id: str
+    agent_name: str
+
+
+class PromptSubmitData(EventData):
+    """The user submitted a prompt; nothing has processed it yet."""
+
+    prompt: str
+    metadata: dict[str, Any]
+
+
+class ExecutionStartData(EventData):
+    """The loop begins a turn."""
+
+    prompt: str
+
+
+class PlanStartData(EventData):
+    """A planning phase begins."""
+
+    task: str
+
+
+class PlanEndData(EventData):
+    """A planning phase ended."""
+
+    plan: dict[str, Any]
+
+
+class ProviderRequestData(EventData):
+    """A request is about to go to a model."""
+
+    provider: str
+    model: str | None
+    messages: list[dict[str, Any]]
+    tools: list[str]
+    iteration: int
+
+
+class ContentBlockStartData(EventData):
+    """A block of the streamed reply opens."""
+
+    block_index: int
+    block_type: str
+
+
+class ContentBlockDeltaData(EventData):
+    """A piece of text arrived."""
+
+    block_index: int
+    delta: str
+
+
+class ContentBlockEndData(EventData):
+    """A block of the streamed reply closed."""
+
+    block_index: int
+    block_type: str
+
+
+class ThinkingDeltaData(EventData):
+    """A piece of reasoning arrived."""
+
+    block_index: int
+    delta: str
+
+
+class ThinkingFinalData(EventData):
+    """The reasoning is complete."""
+
+    block_index: int
+    thinking: str
+
+
+class ProviderResponseData(EventData):
+    """A model replied."""
+
+    provider: str
+    model: str | None
+    response: dict[str, Any]
+    usage: dict[str, Any]
+    duration_ms: int
+
+
+class ProviderRetryData(EventData):
+    """A failed request will be tried again."""
+
+    provider: str
+    attempt: int
+    max_attempts: int
+    delay_ms: int
+    error: ErrorDetails
+
+
+class ProviderErrorData(EventData):
+    """A request to a model failed for good; also error:provider."""
+
+    provider: str
+    error: ErrorDetails
+
+
+class DecisionToolResolutionData(EventData):
+    """The loop is about to run the tool that the model chose."""
+
+    available_tools: list[str]
+    selected_tool: str
+    reason: str
+
+
+class DecisionAgentResolutionData(EventData):
+    """The loop hands a task to a sub-agent."""
+
+    agent_name: str
+    reason: str
+
+
+class DecisionContextResolutionData(EventData):
+    """A strategy for the context was chosen."""
+
+    strategy: str
+    reason: str
+
+
+class ToolPreData(EventData):
+    """A tool is about to run; it can be blocked, changed or gated."""
+
+    tool_name: str
+    tool_input: dict[str, Any]
+    tool_call_id: NotRequired[str]
+
+
+class ToolPostData(EventData):
+    """A tool returned."""
+
+    tool_name: str
+    tool_input: dict[str, Any]
+    tool_call_id: NotRequired[str]
+    tool_result: dict[str, Any]
+    success: bool
+    duration_ms: int
+
+
+class ToolErrorData(EventData):
+    """A tool raised; also error:tool."""
+
+    tool_name: str
+    tool_input: NotRequired[dict[str, Any]]
+    tool_call_id: NotRequired[str]
+    error: ErrorDetails
+
+
+class ArtifactReadData(EventData):
+    """A tool read a file."""
+
+    path: str
+    bytes: int
+
+
+class ArtifactWriteData(EventData):
+    """A tool wrote a file."""
+
+    path: str
+    bytes: int
+
+
+class ApprovalRequiredData(EventData):
+    """A person is being asked."""
+
+    hook: str
+    prompt: str
+    options: list[str]
+    timeout: float
+    default: Literal["allow", "deny"]
+    tool_name: str | None
+    digest: str
+
+
+class ApprovalGrantedData(EventData):
+    """The gate opened."""
+
+    hook: str
+    prompt: str
+    decision: str | None
+    by: str | None
+    how: str
+    digest: str
+
+
+class ApprovalDeniedData(EventData):
+    """The gate stayed shut."""
+
+    hook: str
+    prompt: str
+    decision: str | None
+    by: str | None
+    how: str
+    digest: str
+
+
+class PolicyViolationData(EventData):
+    """An operation was denied."""
+
+    event: str
+    hook: str
+    reason: str
+
+
+class ContextPreCompactData(EventData):
+    """The context is about to be compacted; also context:pre-compact."""
+
+    trigger: Literal["auto", "manual"]
+    current_tokens: int
+    target_tokens: int
+    messages_count: int
+
+
+class ContextPostCompactData(EventData):
+    """The context was compacted."""
+
+    trigger: Literal["auto", "manual"]
+    tokens_before: int
+    tokens_after: int
+    messages_before: int
+    messages_after: int
+
+
+class AgentSpawnData(EventData):
+    """A sub-agent is about to start."""
+
+    parent_session_id: str
+    agent_name: str
+    task: str
+    config_override: dict[str, Any]
+
+
+class AgentCompleteData(EventData):
+    """A sub-agent finished."""
+
+    parent_session_id: str
+    agent_name: str
+    task: str
+    result: dict[str, Any]
+    duration_ms: int
+    status: Status
+
+
+class OrchestratorCompleteData(EventData):
+    """The loop said its last word."""
+
+    orchestrator: str
+    final_message: dict[str, Any]
+    turn_count: int
+    duration_ms: int
+    status: Status
+
+
+class ExecutionCompleteData(EventData):
+    """The loop finished a turn; also execution:end."""
+
+    response: str
+    status: Status
+
+
+class PromptCompleteData(EventData):
+    """The reply to a prompt is complete."""
+
+    prompt: str
+    response: str
+
+
+class UserNotificationData(EventData):
+    """The user is needed, or should know."""
+
+    notification_type: NotificationType
+    message: str
+    metadata: dict[str, Any]
+
+
+class CancelRequestedData(EventData):
+    """Somebody wants the run to stop."""
+
+    immediate: bool
+
+
+class CancelCompletedData(EventData):
+    """The run stopped."""
+
+    immediate: bool
+
+
+class SessionEndData(EventData):
+    """A session ended."""
+
+    reason: EndReason
+    duration_ms: int
+    stats: SessionStats
+
+
+class ErrorOrchestrationData(EventData):
+    """The loop itself failed."""
+
+    error: ErrorDetails

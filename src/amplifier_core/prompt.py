@@ -1,0 +1,141 @@
+"""One prompt on its way through its hooks and the loop to the reply."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Mapping
+from functools import lru_cache
+from typing import Any, Literal
+
+from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.events import (
+    CANCEL_COMPLETED,
+    ERROR_ORCHESTRATION,
+    PROMPT_COMPLETE,
+    PROMPT_SUBMIT,
+    USER_NOTIFICATION,
+)
+from amplifier_core.payloads import (
+    CancelCompletedData,
+    ErrorOrchestrationData,
+    NotificationType,
+    PromptCompleteData,
+    PromptSubmitData,
+    UserNotificationData,
+)
+from amplifier_core.utils import describe_error, get_current_task
+
+STOPPED_AT_ONCE = "Stopped at once, as requested."
+
+
+class PromptRun:
+    """Takes one prompt to its reply, or to the reason why there is none."""
+
+    def __init__(self, coordinator: SessionCoordinator, prompt: str) -> None:
+        self._coordinator = coordinator
+        self._prompt = prompt
+        self._accepted = False
+        self.reply = ""
+        self.status: Literal["idle", "running", "denied", "interrupted", "error"] = "running"
+
+    async def take(self, metadata: dict[str, Any], seconds: float | None) -> str:
+        """Process the prompt to the end, for so many seconds at most."""
+        token = self._coordinator.cancellation
+        if await self._stop_when_asked(self._process(metadata, seconds)):
+            self.reply = STOPPED_AT_ONCE
+        if token.is_cancelled:
+            self.status = "interrupted"
+            stopped = CancelCompletedData(immediate=token.is_immediate)
+            await self._coordinator.notify(CANCEL_COMPLETED, stopped)
+        if self._accepted:
+            await self._finish()
+        return self.reply
+
+    async def _stop_when_asked(self, work: Awaitable[None]) -> bool:
+        """Wait for the work; True if somebody asked for an immediate stop of it."""
+        task, token, stopped = get_current_task(), self._coordinator.cancellation, False
+
+        def stop() -> None:
+            nonlocal stopped
+            if token.is_immediate and not stopped:
+                stopped = task.cancel()
+
+        forget = token.on_cancel(stop)
+        try:
+            await work
+            return False
+        except asyncio.CancelledError:
+            self.status = "interrupted"
+            # A second cancellation is somebody else's, who waits for it.
+            if not stopped or task.cancelling() > 1:
+                raise
+            return True
+        finally:
+            forget()
+            if stopped:
+                task.uncancel()
+
+    async def _process(self, metadata: dict[str, Any], seconds: float | None) -> None:
+        submitted = PromptSubmitData(prompt=self._prompt, metadata=metadata)
+        outcome = await self._coordinator.judge(PROMPT_SUBMIT, submitted)
+        if not outcome.allowed:
+            self.status, self.reply = "denied", outcome.denial
+            return
+        wanted = (outcome.data or {}).get("prompt", self._prompt)
+        if not isinstance(wanted, str):
+            self.status = "denied"
+            self.reply = f"A hook left no usable prompt: {type(wanted).__name__}"
+            return
+        self._prompt, self._accepted = wanted, True
+        try:
+            async with asyncio.timeout(seconds):
+                reply = await self._run_loop()
+        except Exception as error:
+            self.status = "error"
+            await self._report_error(error)
+            raise
+        self.reply = reply if isinstance(reply, str) else "" if reply is None else str(reply)
+
+    async def _run_loop(self) -> Any:
+        points = self._coordinator.mount_points
+        execute = points["orchestrator"].execute
+        takes_hooks, takes_coordinator = _read_parameters(getattr(execute, "__func__", execute))
+        given = [points["context"], points["providers"], points["tools"]]
+        if takes_hooks:
+            given.append(self._coordinator.hooks)
+        more = {"coordinator": self._coordinator} if takes_coordinator else {}
+        return await execute(self._prompt, *given, **more)
+
+    async def _report_error(self, error: Exception) -> None:
+        why = describe_error(error)
+        self._coordinator.trail.write("error", {"what": "turn", "error": why})
+        failed = ErrorOrchestrationData(error={"type": type(error).__name__, "message": str(error)})
+        await self._coordinator.notify(ERROR_ORCHESTRATION, failed)
+        await self._notify_user("error", why)
+
+    async def _finish(self) -> None:
+        if self.status == "running":
+            self.status = "idle"
+        if self._coordinator.reaches_anybody(PROMPT_COMPLETE):
+            complete = PromptCompleteData(prompt=self._prompt, response=self.reply)
+            await self._coordinator.notify(PROMPT_COMPLETE, complete)
+        await self._notify_user("awaiting_input", "The agent waits for the next prompt.")
+
+    async def _notify_user(self, kind: NotificationType, message: str) -> None:
+        if self._coordinator.reaches_anybody(USER_NOTIFICATION):
+            news = UserNotificationData(notification_type=kind, message=message, metadata={})
+            await self._coordinator.notify(USER_NOTIFICATION, news)
+
+
+@lru_cache(maxsize=64)
+def _read_parameters(execute: Any) -> tuple[bool, bool]:
+    """Whether a loop takes hooks, and a coordinator; the oldest ones take neither."""
+    try:
+        found: Mapping[str, inspect.Parameter] = inspect.signature(execute).parameters
+    except (TypeError, ValueError):
+        return True, True
+    kinds = {one.kind for one in found.values()}
+    takes_hooks = "hooks" in found or inspect.Parameter.VAR_POSITIONAL in kinds
+    takes_coordinator = "coordinator" in found or inspect.Parameter.VAR_KEYWORD in kinds
+    return takes_hooks, takes_coordinator

@@ -1,0 +1,85 @@
+"""The builder of a bundle's sessions: the one that a person talks to, and its sub-agents."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.loader import ModuleLoader
+from amplifier_core.session import AmplifierSession
+from amplifier_core.trail import AuditSink
+from amplifier_foundation.bundles import Bundle
+from amplifier_foundation.session.assembled import AssembledSession
+from amplifier_foundation.session.capabilities import Rename, hide_secrets, register_capabilities
+from amplifier_foundation.session.child_plan import apply_session_options
+from amplifier_foundation.session.left_out import report_left_out
+from amplifier_foundation.session.slow_hooks import watch_for_slow_hooks
+from amplifier_foundation.session.spawning import Spawner
+from amplifier_foundation.session.unknown_outcomes import complete_state
+
+
+class SessionBuilder:
+    """Builds sessions that share one person, one screen and one trail."""
+
+    def __init__(
+        self,
+        bundle: Bundle,
+        folder: Path,
+        approval_system: Any,
+        display_system: Any,
+        audit: AuditSink | None,
+    ) -> None:
+        denies = bundle.mount_plan["approval"].get("mode") == "deny"
+        self._bundle = bundle
+        self._folder = folder
+        self._shared = {
+            "approval_system": None if denies else approval_system,
+            "display_system": display_system,
+            "audit": audit,
+        }
+
+    def build_root(
+        self,
+        plan: Mapping[str, Any],
+        session_id: str,
+        resume: Mapping[str, Any] | None = None,
+        owned: Iterable[Callable[[], Awaitable[Any]]] = (),
+        on_rename: Rename | None = None,
+    ) -> AssembledSession:
+        """Build the session that the person talks to, ready to be started."""
+        session = AssembledSession(
+            plan,
+            loader=ModuleLoader(self._folder),
+            session_id=session_id,
+            state=resume and complete_state(resume),
+            owned=owned,
+            **self._shared,
+        )
+        register_capabilities(session, self._folder, on_rename)
+        hide_secrets(session, self._bundle.secrets)
+        watch_for_slow_hooks(session.coordinator)
+        Spawner(self.open_child).attach(session)
+        return session
+
+    async def open_child(
+        self, parent: AmplifierSession, plan: dict[str, Any], below: Spawner
+    ) -> AmplifierSession:
+        """Start a sub-agent; `below` starts its own sub-agents."""
+        child = AssembledSession(
+            apply_session_options(plan),
+            loader=parent.mounting.loader,
+            parent_id=parent.session_id,
+            parent_hooks=parent.coordinator.hooks,
+            **self._shared,
+        )
+        folder = Path(parent.coordinator.get_capability("session.working_dir"))
+        # Without `on_rename`: the name that the person sees is the parent's.
+        register_capabilities(child, folder)
+        hide_secrets(child, self._bundle.secrets)
+        for scrub in parent.coordinator.trail.scrubbers:
+            child.coordinator.register_scrubber(scrub)
+        below.attach(child)
+        await child.initialize()
+        await report_left_out(child, self._bundle)
+        return child

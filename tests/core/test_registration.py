@@ -1,0 +1,150 @@
+"""A registration: what may be one, how it sorts, how it is run, and what its answer may be."""
+
+# Wrong values are handed in on purpose.
+# mypy: disable-error-code="arg-type"
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import math
+import time
+
+import pytest
+
+from amplifier_core.errors import HookTimeout, InvalidHookResult
+from amplifier_core.hooks import HookRegistry
+from amplifier_core.models import CONTINUE, HookResult
+from amplifier_core.registration import HookHandler, read_answer
+from tests.support.hooks import PRE, Data
+
+
+async def hook(event: str, data: Data) -> HookResult:
+    return HookResult()
+
+
+async def one_argument(event: str) -> HookResult:
+    return HookResult()
+
+
+async def keyword_only(event: str, data: Data, *, more: int) -> HookResult:
+    return HookResult()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "kind", "text"),
+    [
+        ({"event": 7}, TypeError, "An event name must be a string, got 7"),
+        ({"event": ""}, ValueError, "An event name must not be empty, got ''"),
+        ({"event": "  "}, ValueError, "An event name must not be empty, got '  '"),
+        ({"handler": "text"}, TypeError, "A hook handler must be callable, got 'text'"),
+        ({"handler": one_argument}, TypeError, r"takes \(event, data\); 'one_argument\(event"),
+        ({"handler": keyword_only}, TypeError, "'keyword_only"),
+        ({"handler": lambda: None}, TypeError, r"'<lambda>\(\)' does not"),
+        ({"priority": 1.0}, TypeError, "A priority must be an integer, got 1.0"),
+        ({"priority": True}, TypeError, "A priority must be an integer, got True"),
+        ({"priority": math.nan}, TypeError, "A priority must be an integer, got nan"),
+        ({"priority": "1"}, TypeError, "A priority must be an integer, got '1'"),
+        ({"name": 5}, TypeError, "A hook's name must be a string, got 5"),
+        ({"on_error": "explode"}, ValueError, "on_error must be 'continue' or 'deny'"),
+        ({"timeout": 0}, ValueError, "A timeout must be positive and finite, got 0"),
+        ({"timeout": -1.5}, ValueError, "A timeout must be positive and finite, got -1.5"),
+        ({"timeout": math.inf}, ValueError, "A timeout must be positive and finite, got inf"),
+        ({"timeout": math.nan}, ValueError, "A timeout must be positive and finite, got nan"),
+        ({"timeout": True}, TypeError, "A timeout must be a number of seconds, got True"),
+        ({"timeout": "1"}, TypeError, "A timeout must be a number of seconds, got '1'"),
+    ],
+)
+def test_what_is_wrong_is_said(wrong, kind, text):
+    """Bad input with the error text asserted."""
+    registry = HookRegistry()
+    with pytest.raises(kind, match=text):
+        registry.register(**{"event": PRE, "handler": hook, **wrong})
+    assert registry.list_handlers() == {}
+
+
+def test_every_kind_of_callable_is_a_handler():
+    """Listed under a name that a person recognises."""
+
+    class Object:
+        async def __call__(self, event: str, data: Data) -> None: ...
+        async def method(self, event: str, data: Data, more: int = 1) -> None: ...
+
+    registry = HookRegistry()
+    partial = functools.partial(lambda more, event, data: None, 1)
+    for one in (hook, lambda event, data: None, Object(), Object().method, partial, max):
+        registry.register(PRE, one)
+    assert registry.list_handlers()[PRE] == [
+        "hook", "<lambda>", "Object", "method", "partial", "max",
+    ]  # fmt: skip
+
+
+def test_an_odd_name_attribute_falls_back_to_the_class():
+    class Odd:
+        __name__ = 5
+
+        def __call__(self, event: str, data: Data) -> None: ...
+
+    assert HookHandler(Odd()).name == "Odd"
+
+
+def test_handlers_sort_by_priority():
+    """Lower runs first; equals keep their order."""
+    last, first, second = (HookHandler(handler=hook, priority=p) for p in (9, -1, -1))
+    assert sorted([last, second, first]) == [first, second, last]
+    assert repr(first) == "HookHandler(name='hook', event='', priority=-1)"
+
+
+def test_only_a_hook_that_denies_on_failure_is_a_guard():
+    assert HookHandler(hook, on_error="deny").is_guard
+    assert not HookHandler(hook).is_guard
+
+
+async def test_a_hook_over_its_time_is_late_whether_it_waits_or_blocks():
+    """A blocked loop cannot be interrupted, so the clock decides afterwards."""
+
+    async def waits(event: str, data: Data) -> None:
+        await asyncio.Event().wait()
+
+    def blocks(event: str, data: Data) -> None:
+        time.sleep(0.02)
+
+    for late in (waits, blocks):
+        with pytest.raises(HookTimeout, match=r"took longer than 0\.01 s"):
+            await HookHandler(late, timeout=0.01).execute(PRE, {})
+
+
+async def test_a_hooks_own_timeout_error_is_not_ours():
+    """It failed; it was not late."""
+
+    async def gives_up(event: str, data: Data) -> None:
+        raise TimeoutError("the server did not answer")
+
+    with pytest.raises(TimeoutError, match="the server") as caught:
+        await HookHandler(gives_up, timeout=5).execute(PRE, {})
+    assert not isinstance(caught.value, HookTimeout)
+
+
+def test_none_and_dicts_are_answers():
+    assert read_answer(None) is CONTINUE
+    assert read_answer({"action": "deny", "reason": "no"}).reason == "no"
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ({"action": "shout"}, "a dict that is no HookResult"),
+        ({1: 2}, "a dict that is no HookResult"),
+        ("deny", "returned str, not a HookResult"),
+        (HookResult(action="modify"), "'modify' without a dict in data"),
+        (HookResult().model_copy(update={"action": "shout"}), "the unknown action 'shout'"),
+        (
+            HookResult.model_construct(action="inject_context", context_injection=5),
+            "something that is not text",
+        ),
+    ],
+)
+def test_what_is_no_answer_is_refused(answer, text):
+    """Also when it was built past its validation."""
+    with pytest.raises(InvalidHookResult, match=text):
+        read_answer(answer)

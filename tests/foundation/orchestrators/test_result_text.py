@@ -1,0 +1,44 @@
+"""What the agent reads of a result."""
+
+from __future__ import annotations
+
+import pytest
+
+from amplifier_core.models import ToolResult
+from amplifier_foundation.orchestrators.result_text import (
+    RESULT_LIMIT,
+    read_result_limit,
+    render_result,
+)
+
+
+def test_a_result_within_the_limit_is_read_whole() -> None:
+    assert render_result(ToolResult(output="abc"), 3) == "abc"
+    assert render_result(ToolResult(output="abc"), None) == "abc"
+
+
+def test_a_result_over_the_limit_is_cut_with_a_sentence() -> None:
+    """The agent learns how much there was, and what to do."""
+    text = render_result(ToolResult(output="abcdef"), 4)
+    head, said = text.split("\n")
+    assert head == "abcd"
+    assert "2 of 6 characters are left out" in said
+    assert "Ask for less" in said
+
+
+def test_what_no_model_takes_is_replaced() -> None:
+    """Lone surrogates, as odd file names bring them."""
+    assert render_result(ToolResult(output="a\udcffb\u00e9")) == "a?b\u00e9"
+
+
+@pytest.mark.parametrize(
+    ("plan", "limit"),
+    [
+        ({}, RESULT_LIMIT),
+        ({"session": None}, RESULT_LIMIT),
+        ({"session": {"tool_result_limit": 5}}, 5),
+        ({"session": {"tool_result_limit": None}}, None),
+    ],
+)
+def test_the_plan_sets_the_limit(plan: dict[str, object], limit: int | None) -> None:
+    assert read_result_limit(plan) == limit

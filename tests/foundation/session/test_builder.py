@@ -1,0 +1,117 @@
+"""The sessions of a bundle share the person, the screen and the trail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from amplifier_core.testing import MemoryAudit, RecordingDisplay, ScriptedApproval
+from amplifier_foundation.session.assembled import AssembledSession
+from amplifier_foundation.session.builder import SessionBuilder
+from amplifier_foundation.session.child_plan import build_child_plan
+from amplifier_foundation.session.spawning import Spawner
+from tests.support.project import SECRET, Project
+
+HELPER = {"description": "Helps.", "hooks": ["hooks-nonsense"]}
+
+
+class Family:
+    """A builder, and the people that it was given."""
+
+    def __init__(self, project: Project, **sections: Any) -> None:
+        self.person, self.screen, self.trail = (
+            ScriptedApproval("Allow"),
+            RecordingDisplay(),
+            MemoryAudit(),
+        )
+        self.bundle = project.bundle(**sections)
+        self.builder = SessionBuilder(
+            self.bundle, project.folder, self.person, self.screen, self.trail
+        )
+
+    def build_root(self, **more: Any) -> AssembledSession:
+        return self.builder.build_root(self.bundle.mount_plan, "root", **more)
+
+    async def open_child(self, parent: AssembledSession) -> Any:
+        plan = build_child_plan(parent.coordinator.config, HELPER)
+        return await self.builder.open_child(parent, plan, Spawner(self.builder.open_child))
+
+
+async def test_a_root_is_built_and_not_started(project: Project) -> None:
+    """Whoever builds it may still prepare it; nothing has been mounted or recorded."""
+    family = Family(project)
+    root = family.build_root()
+    assert (root.session_id, root.initialized, family.trail.records) == ("root", False, [])
+    for name in ("working_dir", "rename", "model_call", "keep_working", "spawn"):
+        assert root.coordinator.get_capability(f"session.{name}") is not None
+
+
+async def test_a_saved_state_is_completed_before_it_is_used(project: Project) -> None:
+    """Models refuse a conversation in which a call has no result."""
+    open_call = {"role": "assistant", "content": "", "tool_calls": [{"id": "1", "name": "A"}]}
+    state = {"version": 1, "session_id": "root", "messages": [open_call]}
+    async with Family(project).build_root(resume=state) as root:
+        assert root.is_resumed
+        assert [one["role"] for one in root.context.get_messages()] == ["assistant", "tool"]
+
+
+@pytest.mark.parametrize("mode", ["ask", "deny"])
+async def test_a_bundle_may_leave_the_person_alone(project: Project, mode: str) -> None:
+    """In mode deny neither the session nor its sub-agents can ask anybody."""
+    family = Family(project, approval={"mode": mode})
+    expected = family.person if mode == "ask" else None
+    async with family.build_root() as root:
+        child = await family.open_child(root)
+        assert root.coordinator.approval_system is expected
+        assert child.coordinator.approval_system is expected
+        await child.cleanup()
+
+
+async def test_a_child_is_started_among_what_its_parent_has(project: Project) -> None:
+    """It has its parent's hooks, folder, screen and trail, and an id of its own."""
+    family = Family(project)
+    async with family.build_root() as root:
+        child = await family.open_child(root)
+        assert child.initialized
+        assert child.parent_id == root.session_id != child.session_id
+        assert child.mounting.loader is root.mounting.loader
+        folder = root.coordinator.get_capability("session.working_dir")
+        assert child.coordinator.get_capability("session.working_dir") == folder
+        await child.cleanup()
+    started = [one["session"] for one in family.trail.of_type("session_started")]
+    assert started == [root.session_id, child.session_id]
+
+
+async def test_modules_that_a_child_has_to_do_without_are_shown(project: Project) -> None:
+    """A sub-agent with a hook that does not load works without it, and the person is told."""
+    family = Family(project)
+    async with family.build_root() as root:
+        child = await family.open_child(root)
+        await child.cleanup()
+    [(shown, level, _)] = family.screen.messages
+    assert shown.startswith("Left out: Unknown module 'hooks-nonsense'")
+    assert level == "warning"
+
+
+async def test_what_the_parent_hides_the_child_hides(project: Project) -> None:
+    """Secrets of the bundle, and whatever a module of the parent scrubs."""
+    secret = {"module": "hooks-datetime", "enabled": False, "config": {"x": "${KEY_X}"}}
+    family = Family(project, hooks=[secret])
+    async with family.build_root() as root:
+        root.coordinator.register_scrubber(lambda text: text.replace("Berlin", "somewhere"))
+        child = await family.open_child(root)
+        assert child.coordinator.scrub(f"{SECRET} in Berlin") == "[secret] in somewhere"
+        await child.cleanup()
+
+
+async def test_a_child_does_not_rename_what_the_person_sees(project: Project) -> None:
+    """The name in a list of sessions is the parent's."""
+    given: list[Any] = []
+    family = Family(project)
+    async with family.build_root(on_rename=lambda *name: given.append(name)) as root:
+        child = await family.open_child(root)
+        child.coordinator.get_capability("session.rename")("Helper", "")
+        root.coordinator.get_capability("session.rename")("Root", "")
+        await child.cleanup()
+    assert given == [("Root", "")]
