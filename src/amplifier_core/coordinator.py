@@ -6,7 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from amplifier_core import display, output
+from amplifier_core import output
 from amplifier_core.approval.gate import ApprovalGate
 from amplifier_core.approval.passage import Passage
 from amplifier_core.cancellation import CancellationToken
@@ -17,8 +17,16 @@ from amplifier_core.events import (
     POLICY_VIOLATION,
     PROVIDER_REQUEST,
 )
+from amplifier_core.events.payloads import (
+    CancelRequestedData,
+    DataT,
+    EventOf,
+    PolicyViolationData,
+    ProviderRequestData,
+)
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.host import ModuleHost
+from amplifier_core.host.display import LoggingDisplay
 from amplifier_core.injection.budget import Injection, InjectionBudget
 from amplifier_core.injection.placing import (
     UNKNOWN,
@@ -36,13 +44,6 @@ from amplifier_core.mount_plan import (
     read_approval_limit,
 )
 from amplifier_core.operation import KERNEL, Operations, Outcome
-from amplifier_core.payloads import (
-    CancelRequestedData,
-    DataT,
-    EventOf,
-    PolicyViolationData,
-    ProviderRequestData,
-)
 from amplifier_core.registration import HookHandler
 from amplifier_core.trail import AuditSink, Scrubber, Trail
 from amplifier_core.utils import describe_error, resolve
@@ -176,7 +177,7 @@ class SessionCoordinator(ModuleHost):
         text = self._trail.scrub(message)
         printing = output.release()
         try:
-            screen = self.display_system or display.LoggingDisplay()
+            screen = self.display_system or LoggingDisplay()
             await resolve(screen.show_message(text, level, source), PATIENCE)
         except Exception as error:
             logger.exception("The display failed; the message was: %s", text)

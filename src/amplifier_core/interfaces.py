@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
+from amplifier_core.events.payloads import DataT, EventOf
 from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk, ToolCall
 from amplifier_core.models import ApprovalRequest as ApprovalRequest
 from amplifier_core.models import ApprovalResponse as ApprovalResponse
 from amplifier_core.models import HookResult, Level, ToolResult
-from amplifier_core.payloads import DataT, EventOf
 
 Cleanup = Callable[[], Any]
 

@@ -16,7 +16,7 @@ from amplifier_core.events import (
     PROMPT_SUBMIT,
     USER_NOTIFICATION,
 )
-from amplifier_core.payloads import (
+from amplifier_core.events.payloads import (
     CancelCompletedData,
     ErrorOrchestrationData,
     NotificationType,

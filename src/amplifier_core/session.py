@@ -18,6 +18,14 @@ from amplifier_core.events import (
     SESSION_RESUME,
     SESSION_START,
 )
+from amplifier_core.events.payloads import (
+    EndReason,
+    SessionEndData,
+    SessionResumeData,
+    SessionStartData,
+    SessionStats,
+    StartSource,
+)
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.injection.placing import add_message
 from amplifier_core.loader import ModuleLoader
@@ -26,14 +34,6 @@ from amplifier_core.models import ToolResult
 from amplifier_core.mount_plan import ModuleEntry, MountPlan, check_plan
 from amplifier_core.mounting import Mounting
 from amplifier_core.mounting.provider import resolve_provider
-from amplifier_core.payloads import (
-    EndReason,
-    SessionEndData,
-    SessionResumeData,
-    SessionStartData,
-    SessionStats,
-    StartSource,
-)
 from amplifier_core.prompt import PromptRun
 from amplifier_core.tool_call import call_tool
 from amplifier_core.trail import AuditSink

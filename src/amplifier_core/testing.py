@@ -12,10 +12,10 @@ from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion, ApprovalTi
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import AuditUnavailable
 from amplifier_core.events import ORCHESTRATOR_COMPLETE
+from amplifier_core.events.payloads import OrchestratorCompleteData
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import HookResult, ToolResult
-from amplifier_core.payloads import OrchestratorCompleteData
 from amplifier_core.tool_call import call_tool
 from amplifier_core.trail import Level, OnFailure
 from amplifier_core.utils import safe_repr, timestamp

@@ -20,9 +20,7 @@ from amplifier_core.events import (
     APPROVAL_REQUIRED,
     USER_NOTIFICATION,
 )
-from amplifier_core.isolation import detach
-from amplifier_core.models import find_problem
-from amplifier_core.payloads import (
+from amplifier_core.events.payloads import (
     ApprovalDeniedData,
     ApprovalGrantedData,
     ApprovalRequiredData,
@@ -30,6 +28,8 @@ from amplifier_core.payloads import (
     EventOf,
     UserNotificationData,
 )
+from amplifier_core.isolation import detach
+from amplifier_core.models import find_problem
 from amplifier_core.trail import Source, Trail
 from amplifier_core.utils import digest
 

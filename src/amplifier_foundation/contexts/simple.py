@@ -20,12 +20,12 @@ from amplifier_core.events import (
     CONTEXT_PRE_COMPACT,
     DECISION_CONTEXT_RESOLUTION,
 )
-from amplifier_core.interfaces import Cleanup
-from amplifier_core.payloads import (
+from amplifier_core.events.payloads import (
     ContextPostCompactData,
     ContextPreCompactData,
     DecisionContextResolutionData,
 )
+from amplifier_core.interfaces import Cleanup
 from amplifier_core.utils import DONE, Done, timestamp
 from amplifier_core.utils.tokens import estimate_tokens
 from amplifier_foundation.modules.options import parse_config

@@ -15,17 +15,17 @@ from amplifier_core.events import (
     ORCHESTRATOR_COMPLETE,
     USER_NOTIFICATION,
 )
-from amplifier_core.hooks import HookRegistry
-from amplifier_core.injection.placing import add_message
-from amplifier_core.interfaces import ContextManager, Provider, Tool
-from amplifier_core.message_models import ChatRequest, ChatResponse, ToolCall
-from amplifier_core.mounting.provider import resolve_provider
-from amplifier_core.payloads import (
+from amplifier_core.events.payloads import (
     ExecutionCompleteData,
     ExecutionStartData,
     OrchestratorCompleteData,
     UserNotificationData,
 )
+from amplifier_core.hooks import HookRegistry
+from amplifier_core.injection.placing import add_message
+from amplifier_core.interfaces import ContextManager, Provider, Tool
+from amplifier_core.message_models import ChatRequest, ChatResponse, ToolCall
+from amplifier_core.mounting.provider import resolve_provider
 from amplifier_foundation.orchestrators.compaction import compact_if_needed
 from amplifier_foundation.orchestrators.model_call import ModelCaller
 from amplifier_foundation.orchestrators.request import RequestBuilder

@@ -12,15 +12,15 @@ from amplifier_core.events import (
     PROVIDER_RESPONSE,
     PROVIDER_RETRY,
 )
-from amplifier_core.llm_errors import LLMError
-from amplifier_core.message_models import ChatRequest, ChatResponse
-from amplifier_core.payloads import (
+from amplifier_core.events.payloads import (
     ErrorDetails,
     ProviderErrorData,
     ProviderRequestData,
     ProviderResponseData,
     ProviderRetryData,
 )
+from amplifier_core.llm_errors import LLMError
+from amplifier_core.message_models import ChatRequest, ChatResponse
 from amplifier_core.utils.retry import RetryConfig, retry_with_backoff
 from amplifier_foundation.orchestrators.request import RequestBuilder
 from amplifier_foundation.orchestrators.turn import Denial, LoopConfig, Turn

@@ -17,16 +17,16 @@ from amplifier_core.events import (
     THINKING_DELTA,
     THINKING_FINAL,
 )
-from amplifier_core.interfaces import Cleanup, Host
-from amplifier_core.llm_errors import StreamBrokenError
-from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk
-from amplifier_core.payloads import (
+from amplifier_core.events.payloads import (
     ContentBlockDeltaData,
     ContentBlockEndData,
     ContentBlockStartData,
     ThinkingDeltaData,
     ThinkingFinalData,
 )
+from amplifier_core.interfaces import Cleanup, Host
+from amplifier_core.llm_errors import StreamBrokenError
+from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.orchestrators.loop import Loop
 from amplifier_foundation.orchestrators.turn import LoopConfig, Turn

@@ -7,13 +7,13 @@ import asyncio
 from amplifier_core.events import (
     DECISION_TOOL_RESOLUTION,
 )
+from amplifier_core.events.payloads import (
+    DecisionToolResolutionData,
+)
 from amplifier_core.injection.placing import add_message
 from amplifier_core.interfaces import Provider
 from amplifier_core.message_models import ChatResponse, ToolCall
 from amplifier_core.models import ToolResult
-from amplifier_core.payloads import (
-    DecisionToolResolutionData,
-)
 from amplifier_core.tool_call import call_tool
 from amplifier_foundation.modules.call_ids import ensure_distinct_ids
 from amplifier_foundation.orchestrators.result_text import read_result_limit, render_result

@@ -9,11 +9,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.interfaces import ContextManager, Provider, Tool
-from amplifier_core.message_models import ToolSpec
-from amplifier_core.payloads import (
+from amplifier_core.events.payloads import (
     Status,
 )
+from amplifier_core.interfaces import ContextManager, Provider, Tool
+from amplifier_core.message_models import ToolSpec
 
 
 class LoopConfig(BaseModel):

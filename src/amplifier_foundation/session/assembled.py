@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from amplifier_core.payloads import EndReason
+from amplifier_core.events.payloads import EndReason
 from amplifier_core.session import AmplifierSession
 
 MOST_CONTINUATIONS = 8

@@ -15,7 +15,7 @@ from amplifier_core.events import (
     DECISION_AGENT_RESOLUTION,
     SESSION_FORK,
 )
-from amplifier_core.payloads import (
+from amplifier_core.events.payloads import (
     AgentCompleteData,
     AgentSpawnData,
     DecisionAgentResolutionData,

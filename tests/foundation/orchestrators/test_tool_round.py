@@ -59,7 +59,7 @@ async def test_calls_run_one_after_the_other_if_so_configured() -> None:
     class Alone(MockTool):
         async def execute(self, input: dict[str, Any]) -> ToolResult:
             running.append(self.name)
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0)  # a call beside this one would run now
             assert running == [self.name]
             running.remove(self.name)
             return ToolResult(output=self.name)

@@ -34,6 +34,7 @@ def harness() -> Harness:
 @pytest.mark.parametrize("kind", ["async", "plain"])
 async def test_it_is_named_once(kind: str, audited: bool, caplog: pytest.LogCaptureFixture) -> None:
     """Plain and async hooks, audited or not: one warning, at the second time it was slow."""
+
     async def blocker(event: str, data: Data) -> HookResult:
         time.sleep(0.03)
         return HookResult()
@@ -77,6 +78,7 @@ async def test_waiting_is_not_holding(harness: Harness, caplog: pytest.LogCaptur
 
 async def test_what_a_suspect_raises_goes_through(harness: Harness) -> None:
     """Being timed step by step does not hide a hook's exception."""
+
     async def failing(event: str, data: Data) -> HookResult:
         await asyncio.sleep(0.03)
         raise ValueError("boom")

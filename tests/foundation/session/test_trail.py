@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from amplifier_audit import create_key
-from amplifier_foundation.session.trail import find_unknown_outcomes, locate_trail, open_trail
+from amplifier_core.testing import MemoryAudit
+from amplifier_foundation.session.trail import (
+    attach_trail,
+    find_unknown_outcomes,
+    locate_trail,
+    open_trail,
+)
 from tests.support.project import Project
 
 
@@ -92,3 +98,41 @@ async def test_a_signing_key_is_used_or_made(
 def test_a_folder_without_a_trail_has_nothing_to_tell(tmp_path: Path) -> None:
     """A session that never ran left nothing behind."""
     assert find_unknown_outcomes({"enabled": True, "path": str(tmp_path)}, "s1") == []
+
+
+async def test_a_trail_that_is_given_is_used_and_stays_open(tmp_path: Path) -> None:
+    """Whoever opened it closes it; none is opened beside it."""
+    sink = MemoryAudit()
+    options = {"enabled": True, "path": str(tmp_path)}
+    trail = await attach_trail(options, "s1", sink, resumed=False)
+    assert (trail.sink, trail.owned, trail.alarms, trail.unknown) == (sink, (), [], [])
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+async def test_a_trail_of_its_own_is_closed_by_the_session(tmp_path: Path, enabled: bool) -> None:
+    """What is opened for a session belongs to it; a bundle without a trail opens none."""
+    options = {"enabled": enabled, "path": str(tmp_path)}
+    trail = await attach_trail(options, "s1", None, resumed=False)
+    assert (trail.sink is not None, len(trail.owned)) == (enabled, int(enabled))
+    for close in trail.owned:
+        await close()
+    assert (tmp_path / "s1").is_dir() is enabled
+
+
+@pytest.mark.parametrize("resumed", [True, False])
+async def test_only_a_resumed_session_looks_for_what_an_earlier_one_left(
+    tmp_path: Path, resumed: bool
+) -> None:
+    """A call that was started and never finished is found before the trail goes on."""
+    options = {"enabled": True, "path": str(tmp_path)}
+    earlier = await open_trail(options, "s1", print)
+    assert earlier is not None
+    await earlier.append(
+        {"type": "tool_started", "session": "s1", "body": {"tool": "T", "id": "1"}}
+    )
+    await earlier.close()
+    trail = await attach_trail(options, "s1", None, resumed=resumed)
+    assert [one.call_id for one in trail.unknown] == (["1"] if resumed else [])
+    for close in trail.owned:
+        await close()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from amplifier_core import payloads
-from amplifier_core.payloads import Event, EventData
+from amplifier_core.events import payloads
+from amplifier_core.events.payloads import Event, EventData
 
 # Session
 SESSION_START = Event[payloads.SessionStartData]("session:start")

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from amplifier_core import events
-from amplifier_core.payloads import TYPES, Event, EventData, SessionForkData
+from amplifier_core.events.payloads import TYPES, Event, EventData, SessionForkData
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 PROGRAM = """
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import SESSION_FORK, TOOL_POST, TOOL_PRE
-from amplifier_core.payloads import SessionForkData, ToolPreData
+from amplifier_core.events.payloads import SessionForkData, ToolPreData
 
 async def tell(coordinator: SessionCoordinator) -> None:
     fork: SessionForkData = {"child_id": "c", "agent_name": "a"}
