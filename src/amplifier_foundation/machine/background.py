@@ -1,4 +1,4 @@
-"""Work that a hook starts and nobody waits for."""
+"""Background work: a hook starts it, and nobody waits for it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 class BackgroundTasks:
-    """The tasks of one module: few enough, failures logged, all ended at clean-up."""
+    """The tasks of one module: limited in number, failures logged, all ended at clean-up."""
 
     def __init__(self, owner: str, limit: int = 100) -> None:
         self._owner = owner
@@ -25,7 +25,7 @@ class BackgroundTasks:
         return len(self._tasks)
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
-        """Run `work` beside the agent; None when there is too much under way already."""
+        """Run `work` in the background; None if too much is running already."""
         if len(self._tasks) >= self._limit:
             work.close()
             logger.warning("%s has %d tasks under way; dropped one", self._owner, self._limit)
@@ -44,7 +44,7 @@ class BackgroundTasks:
             logger.warning("%s failed in the background: %s", self._owner, describe_error(error))
 
     async def close(self, grace: float = 0.0) -> None:
-        """Give the tasks `grace` seconds, then cancel what is left and see it end."""
+        """Give the tasks `grace` seconds, then cancel what is left and wait for its end."""
         if self._tasks and grace > 0:
             await asyncio.wait(self._tasks, timeout=grace)
         left = list(self._tasks)

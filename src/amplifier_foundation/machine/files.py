@@ -1,4 +1,4 @@
-"""Files that are written as a whole: a reader finds the old content or the new, never a part."""
+"""Writing files as a whole: a reader finds the old content or the new, never a part."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def replace_file(
 ) -> None:
     """Put `data` in the file's place in one step; a failure leaves what was there.
 
-    `mode` is exact, None means that of any new file. `owner` is a user and a group id, kept where
-    the process may. With `sync` the content survives a power failure from the return on. With
-    `dir_fd` the path is a name in that directory, whatever it is called by now.
+    `mode` is exact; None means that of any new file. `owner` is a user and a group id, set if the
+    process may. With `sync`, the content survives a power failure after the return. With `dir_fd`,
+    the path is a name in that directory, even if the directory has been renamed.
     """
     path = Path(path)
     temporary = str(path.with_name(f".amplifier-{secrets.token_hex(8)}.tmp"))
@@ -48,7 +48,7 @@ def write_new_file(
     sync: bool = True,
     dir_fd: int | None = None,
 ) -> None:
-    """Write a file that does not exist yet; FileExistsError if it does, also as a symlink."""
+    """Write a file that does not exist yet; FileExistsError if it does, even as a symlink."""
     # Private until it has its mode: nobody may read a secret in between.
     descriptor = os.open(path, _NEW_FILE, 0o666 if mode is None else 0o600, dir_fd=dir_fd)
     with os.fdopen(descriptor, "wb") as file:

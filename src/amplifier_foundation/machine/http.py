@@ -1,7 +1,7 @@
-"""The one HTTP client of modules: a JSON document posted to one address, by httpx2.
+"""The HTTP client of all modules: it posts a JSON document to one address, with httpx2.
 
-Redirects are not followed, no proxy is used, servers prove who they are, and a time limit holds for
-the whole exchange. The package is imported with the first request.
+It follows no redirects, uses no proxy, verifies certificates, and has a time limit for the whole
+exchange. The package is imported with the first request.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:  # an optional package: `require` says what to install when it
 _TOO_MANY_REQUESTS = 429
 _SERVER_ERROR = 500
 _DEFAULT_HEADERS = {"Content-Type": "application/json", "User-Agent": "amplifier"}
-# One exchange a connection; an answer that is packed could unpack to more than its limit.
+# One exchange per connection; a compressed answer could expand to more than its limit.
 _FIXED_HEADERS = {"Connection": "close", "Accept-Encoding": "identity"}
 
 
 class HttpError(Exception):
-    """The document did not arrive, or was not accepted. The sentence names the host alone.
+    """The document did not arrive, or was not accepted. The message names only the host.
 
-    `status` is what the server answered, None if it did not. `temporary`: another try may help.
+    `status` is what the server answered, or None if it did not.
     """
 
     def __init__(self, message: str, *, status: int | None = None, timed_out: bool = False) -> None:
@@ -46,7 +46,7 @@ class HttpError(Exception):
 
 
 def check_url(url: str) -> str:
-    """The address, if it is one that can be posted to; ValueError says what is wrong."""
+    """Return the address if it can be posted to; ValueError says what is wrong."""
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError("must be an address that begins with http:// or https://")
@@ -58,7 +58,7 @@ def check_url(url: str) -> str:
 
 
 def check_private_url(url: str) -> str:
-    """The same, for documents that nobody on the way may read: to this machine, or over TLS."""
+    """The same for private documents: the address must be on this machine, or use TLS."""
     parts = urlsplit(check_url(url))
     if parts.scheme == "http" and not _is_loopback(parts.hostname or ""):
         raise ValueError("leaves this machine without TLS; use https")
@@ -66,7 +66,7 @@ def check_private_url(url: str) -> str:
 
 
 def ensure_available(owner: str) -> None:
-    """Raise the ModuleLoadError with the sentence what to install, at mount rather than later."""
+    """Raise a ModuleLoadError that says what to install; for `mount`, rather than later."""
     _load(owner)
 
 
@@ -81,7 +81,7 @@ async def post_json(
 ) -> str:
     """Deliver a document and return the text of the answer; HttpError if that fails.
 
-    Up to `limit` bytes of the answer are read, a longer one is a failure; with 0 none is read.
+    Up to `limit` bytes of the answer are read; a longer one is a failure. With 0, none is read.
     """
     # The rest of an address is often a secret, so no message has more of it than this.
     host = urlsplit(url).hostname or "?"
@@ -101,7 +101,7 @@ async def post_json(
 
 
 class _Unusable(Exception):
-    """An answer that is none, in words that follow the host's name."""
+    """An answer that cannot be used; the message continues after the host's name."""
 
     def __init__(self, message: str, status: int | None = None) -> None:
         super().__init__(message)
@@ -129,7 +129,7 @@ async def _exchange(
 async def _read(response: httpx2.Response, limit: int) -> bytes:
     encoding = response.headers.get("Content-Encoding", "identity")
     if encoding != "identity":
-        raise _Unusable(f"packed its answer as {encoding!r}, which it was not asked to")
+        raise _Unusable(f"compressed its answer with {encoding!r}, without being asked to")
     received = bytearray()
     async for chunk in response.aiter_raw():
         received += chunk
@@ -144,7 +144,7 @@ def _load(owner: str) -> Any:
 
 @cache
 def _create_trust() -> ssl.SSLContext:
-    """What this machine trusts, rather than a list of authorities that comes with a package."""
+    """Trust what this machine trusts, rather than a list that comes with a package."""
     return ssl.create_default_context()
 
 

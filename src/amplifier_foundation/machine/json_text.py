@@ -31,7 +31,7 @@ def encode_json(value: Any) -> bytes:
 
 
 def to_plain(value: Any) -> Any:
-    """The value in terms of JSON: odd objects by their `repr`, what is too deep not at all."""
+    """The value as JSON can hold it: other objects by their `repr`, what is too deep as `…`."""
     return convert(
         value,
         _convert_leaf,
@@ -49,5 +49,5 @@ def _convert_leaf(value: Any) -> Any:
 
 
 def _convert_number(value: float) -> float | str:
-    """Numbers that every reader of JSON understands, others as text."""
+    """Keep numbers that every reader of JSON understands; write others as text."""
     return value if abs(value) < _LARGEST else safe_repr(value)

@@ -44,7 +44,7 @@ class OutputCapture(asyncio.Protocol):
         return max(self._total - self._head_size - self._tail_size, 0)
 
     def read_text(self) -> str:
-        """What was kept, with a line that says what was not."""
+        """What was kept, with a line in place of the rest."""
         self._cut_tail()
         if not self.omitted:
             # Together: a letter may lie across the border between the two.
@@ -80,7 +80,7 @@ class Pipes:
         self._writer: asyncio.WriteTransport | None = None
 
     async def open_output(self, capture: OutputCapture, stack: contextlib.ExitStack) -> int:
-        """A pipe from the command to us."""
+        """Open a pipe from the command to us."""
         read, write = os.pipe()
         stack.callback(os.close, write)
         loop = asyncio.get_running_loop()
@@ -89,7 +89,7 @@ class Pipes:
         return write
 
     async def open_input(self, stdin: str | bytes | None, stack: contextlib.ExitStack) -> int:
-        """A pipe from us to the command, with everything that it is to read."""
+        """Open a pipe from us to the command, with everything that it is to read."""
         if stdin is None:
             return asyncio.subprocess.DEVNULL
         read, write = os.pipe()
@@ -109,7 +109,7 @@ class Pipes:
             await asyncio.wait_for(closed, seconds)
 
     def close(self) -> None:
-        """Close our ends, read or not."""
+        """Close our ends, even if not everything was read."""
         for reader in self._readers:
             reader.close()
         # A command may end without reading its input: then the rest is thrown away.

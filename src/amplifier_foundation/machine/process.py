@@ -27,7 +27,7 @@ _NOT_RUN = 126  # and about one that cannot be run
 
 @dataclass(frozen=True, slots=True)
 class CommandOutcome:
-    """What became of a command. `returncode` is negative for the signal that ended it."""
+    """The outcome of a command. `returncode` is negative if a signal ended it."""
 
     returncode: int
     stdout: str
@@ -71,7 +71,7 @@ async def run_command(
 
 
 class _Run:
-    """One command under way."""
+    """One running command."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class _Run:
             await self._spawn(asyncio.ensure_future(spawning))
 
     async def _spawn(self, spawning: asyncio.Future[asyncio.subprocess.Process]) -> None:
-        """A cancelled start is finished first: asyncio would end the leader and leave children."""
+        """Finish even a cancelled start: asyncio would end the leader and leave its children."""
         try:
             self._process = await asyncio.shield(spawning)
         except asyncio.CancelledError:
@@ -130,7 +130,7 @@ class _Run:
             await self._end(everything=False)
         finally:
             self.pipes.close()
-        return self._outcome(self._process.returncode, timed_out)
+        return self._make_outcome(self._process.returncode, timed_out)
 
     async def _end(self, *, everything: bool) -> None:
         """TERM, a moment of grace, KILL; a second cancellation skips the grace, not the KILL."""
@@ -149,7 +149,7 @@ class _Run:
             await self.pipes.drain(_LINGER)
 
     def abandon(self) -> None:
-        """When not even the start came to its end."""
+        """Clean up when not even the start was finished."""
         kill_marked(self._mark)
         self.pipes.close()
 
@@ -158,7 +158,7 @@ class _Run:
         code, sentence = _explain_failure(self._argv, self._cwd, failure)
         return CommandOutcome(code, "", sentence, False, False, self._elapsed_ms)
 
-    def _outcome(self, returncode: int | None, timed_out: bool) -> CommandOutcome:
+    def _make_outcome(self, returncode: int | None, timed_out: bool) -> CommandOutcome:
         stdout, stderr = self.pipes.stdout, self.pipes.stderr
         return CommandOutcome(
             # None: it was killed, and the kernel has not let go of it yet.

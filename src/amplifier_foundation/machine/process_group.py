@@ -1,7 +1,7 @@
 """Ending a command with everything that it started.
 
 A command leads a process group of its own, so that one signal reaches its children. A child can
-leave the group (`setsid`), but not lose the mark that stands in its environment.
+leave the group (`setsid`), but it keeps the mark in its environment.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _ROUNDS = 5
 
 
 def create_mark() -> str:
-    """A text that is in no other environment."""
+    """A text that no other environment contains."""
     return uuid.uuid4().hex
 
 
 def add_mark(env: Mapping[str, str] | None, mark: str) -> dict[str, str]:
-    """The environment with the mark; ours if there is none."""
+    """Add the mark to an environment, or to a copy of ours."""
     # The outer marks stay, so that ending an agent also ends what its own commands started.
     marks = f"{os.environ.get(MARK, '')}/{mark}"
     return {**(os.environ if env is None else env), MARK: marks}
@@ -40,7 +40,7 @@ async def terminate_group(group: int) -> None:
 
 
 def signal_group(group: int, number: int) -> bool:
-    """Whether there was anybody to signal."""
+    """Signal a group; returns whether there was one."""
     try:
         os.killpg(group, number)
     # macOS answers PermissionError for a group of which only zombies are left.

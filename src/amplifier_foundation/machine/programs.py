@@ -25,7 +25,7 @@ Command = Annotated[str | tuple[str, ...], AfterValidator(_check_not_empty)]
 
 
 def build_search_path(directory: str) -> str:
-    """The PATH with the project's node modules, and behind it the tools installed beside us."""
+    """The project's node modules, then the PATH, then the tools that are installed beside us."""
     own = str(Path(directory) / "node_modules" / ".bin")
     return os.pathsep.join(
         [own, os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)]
@@ -38,12 +38,12 @@ def find_program(name: str, directory: str) -> str | None:
 
 
 def build_environment(directory: str) -> dict[str, str]:
-    """Ours, with the search path of the project and without colours."""
+    """Our environment, with the search path of the project and without colours."""
     return {**os.environ, "PATH": build_search_path(directory), "NO_COLOR": "1", "PY_COLORS": "0"}
 
 
 def fill_command(command: Command, **values: str) -> str | list[str]:
-    """The command with `{file}` and the like replaced; in shell text they arrive quoted."""
+    """Fill in `{file}` and the like; in shell text, the values are quoted."""
     if isinstance(command, str):
         return _replace(command, {key: shlex.quote(value) for key, value in values.items()})
     return [_replace(part, values) for part in command]

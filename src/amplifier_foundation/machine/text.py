@@ -1,4 +1,4 @@
-"""Text that is fit to show, to inject or to write down, whatever it was made of."""
+"""Text that is safe to show, to inject or to write down, wherever it comes from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _JOINERS = "\u200c\u200d"
 
 
 def to_text(value: Any) -> str:
-    """A string as it is, anything else in its own words."""
+    """A string as it is, anything else by its `repr`."""
     return value if isinstance(value, str) else safe_repr(value)
 
 
@@ -31,6 +31,11 @@ def to_one_line(value: Any, limit: int) -> str:
     """At most `limit` characters without line breaks; what was cut ends in an ellipsis."""
     text = " ".join(strip_controls(to_text(value)[: limit * 8 + 1000]).split())
     return text if len(text) <= limit else text[: max(limit - 1, 0)].rstrip() + "…"
+
+
+def clip_text(text: str, limit: int) -> str:
+    """At most `limit` characters; what was cut ends in an ellipsis."""
+    return text if len(text) <= limit else text[: max(limit - 1, 0)] + "…"
 
 
 def clip_lines(text: str, limit: int) -> str:

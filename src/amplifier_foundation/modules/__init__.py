@@ -1,1 +1,1 @@
-"""What every module of ours shares: reading its options, registering its hooks, its extras."""
+"""What our modules share: options, registrations, event patterns, extras, ids of calls."""

@@ -1,4 +1,4 @@
-"""Optional dependencies: imported where they are needed, named with their extra when missing."""
+"""Optional packages: imported when they are needed; a missing one is named with its extra."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from amplifier_core.errors import ModuleLoadError
 
 
 def require(package: str, owner: str, extra: str = "policy") -> Any:
-    """The imported package, or the sentence what to install."""
+    """Import a package, or raise an error that says what to install."""
     try:
         return importlib.import_module(package)
     except ImportError as missing:

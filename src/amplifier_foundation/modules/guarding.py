@@ -1,4 +1,4 @@
-"""What all guards have in common: registrations that fail closed, and the question to a person."""
+"""What all guards share: registrations that fail closed, and the question to a person."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class GuardConfig(BaseModel):
         return value
 
     def ask_user(self, prompt: str, reason: str) -> HookResult:
-        """The question, with the options that the user configured."""
+        """Ask the person, with the options that the user configured."""
         return HookResult(
             action="ask_user",
             approval_prompt=prompt,
@@ -79,10 +79,10 @@ def register_guards(
 
 
 def get_base_dir(host: Host) -> Path:
-    """Where relative paths of the session begin."""
+    """The folder that relative paths of the session start from."""
     return Path(get_working_dir(host)).resolve()
 
 
 def shorten(text: str, limit: int = LONGEST) -> str:
-    """The text in full, or with the number of letters that were left out."""
+    """The whole text, or its beginning with the number of characters that are left out."""
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit} more characters)"

@@ -26,7 +26,7 @@ def subscribe(
 
 
 def combine_removals(removals: Iterable[Removal]) -> Removal:
-    """One call that makes many, the last one first; a second call does nothing."""
+    """Combine removals into one call, which makes them in reverse order; a second does nothing."""
     pending = list(removals)
 
     def remove() -> None:
@@ -37,17 +37,17 @@ def combine_removals(removals: Iterable[Removal]) -> Removal:
 
 
 def get_session_id(host: Host, data: dict[str, Any]) -> str:
-    """The session that an event belongs to: a sub-agent's events reach its parent's hooks too."""
+    """The id of an event's session: a sub-agent's events reach its parent's hooks too."""
     session = data.get("session_id") or host.session_id or "unknown"
     return session if isinstance(session, str) else safe_repr(session)
 
 
 def is_own_event(host: Host, data: dict[str, Any]) -> bool:
-    """Whether an event is of the session that mounted the hook, not of one of its sub-agents."""
+    """Whether an event belongs to the session that mounted the hook, not to a sub-agent."""
     own = host.session_id
     return own is None or get_session_id(host, data) == str(own)
 
 
 def get_working_dir(host: Host) -> str:
-    """Where the session works; the process's own directory if it does not say."""
+    """The working directory of the session; that of the process if it has none."""
     return str(host.get_capability("session.working_dir") or ".")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import cast
 
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import (
@@ -96,9 +97,9 @@ async def _review(turn: Turn, response: ChatResponse, duration: int) -> ChatResp
         "duration_ms": duration,
     }
     if not coordinator.hooks.hears(PROVIDER_RESPONSE):
-        # Writing out a whole reply for nobody costs time; the conversation has it anyway.
+        # Writing out a whole reply for nobody costs time: only the trail reads this, without it.
         facts = {name: value for name, value in data.items() if name != "response"}
-        await coordinator.notify(PROVIDER_RESPONSE, facts)
+        await coordinator.notify(PROVIDER_RESPONSE, cast(ProviderResponseData, facts))
         return response
     original = data["response"] = response.model_dump()
     outcome = await coordinator.judge(PROVIDER_RESPONSE, data)

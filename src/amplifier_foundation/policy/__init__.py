@@ -1,1 +1,1 @@
-"""What guards share: paths, territories, patterns, secrets."""
+"""What guards share: paths, guarded globs, patterns, the shapes of secrets, editing tools."""

@@ -32,13 +32,13 @@ def find_edited_file(data: dict[str, Any], tools: frozenset[str], base: str) -> 
 
 
 def _succeeded(data: dict[str, Any]) -> bool:
-    """Loops of the ecosystem say it in the result only."""
+    """Whether the call succeeded; some loops of the ecosystem say it only in the result."""
     result = data.get("tool_result")
     said = result.get("success") if isinstance(result, dict) else getattr(result, "success", None)
     return bool(data.get("success", said))
 
 
 def format_path(path: Path, base: str) -> str:
-    """For messages: relative to the working directory, if it is in there."""
+    """The path for messages: relative to the working directory, if it is inside."""
     root = Path(base).resolve()
     return to_one_line(str(path.relative_to(root) if path.is_relative_to(root) else path), 300)

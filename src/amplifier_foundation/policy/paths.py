@@ -1,4 +1,4 @@
-"""Real paths, compared by component: the one helper that guards and tools share.
+"""Real paths, compared by component. Guards and tools share this one helper.
 
 `resolve` first, then `is_within` or `match_glob`. No comparison here looks at a prefix of text.
 """
@@ -55,7 +55,7 @@ def match_glob(path: Path, patterns: Iterable[str]) -> str | None:
 
 
 def escape_glob(path: str) -> str:
-    """A pattern that covers the path, whatever signs are in its name."""
+    """A pattern that covers the path, whatever characters are in its name."""
     # A brace cannot be written as a class; any character in its place guards more, not less.
     return re.sub(r"[*?[]", r"[\g<0>]", path).replace("{", "?")
 
@@ -103,7 +103,7 @@ def _find_braces(pattern: str) -> tuple[int, int, list[str]] | None:
 
 
 def _find_close(pattern: str, start: int) -> tuple[int, list[str]] | None:
-    """The position behind the partner of the brace at `start`, and the options between."""
+    """The position after the partner of the brace at `start`, and the options between them."""
     depth, options, last = 0, [], start + 1
     for at in range(start, len(pattern)):
         char = pattern[at]
@@ -138,11 +138,11 @@ def _tokenize(glob: str) -> tuple[str, ...]:
 
 def _match_char(char: str, token: str) -> bool:
     if len(token) > 1:
-        return _in_class(char, token[1:-1])
+        return _is_in_class(char, token[1:-1])
     return token in {"?", char}
 
 
-def _in_class(char: str, body: str) -> bool:
+def _is_in_class(char: str, body: str) -> bool:
     negated = body[0] in "!^"
     body = body[negated:]
     at = 0

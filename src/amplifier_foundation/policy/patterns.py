@@ -17,7 +17,7 @@ class PatternError(ValueError):
 
 
 def replace_surrogates(text: str) -> str:
-    """The text with lone surrogates mapped, one to one, to letters that can be encoded."""
+    """The text with each lone surrogate replaced by a character that can be encoded."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -37,7 +37,7 @@ class Pattern:
         return self.compiled.search(replace_surrogates(text)) is not None
 
     def find_spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where it occurs; of an expression with named groups, only those that took part."""
+        """Where the expression occurs; if it has named groups, where those that took part do."""
         groups = list(self.compiled.groupindex.values()) or [0]
         for match in self.compiled.finditer(replace_surrogates(text)):
             for group in groups:
@@ -61,7 +61,7 @@ def compile_pattern(source: str, owner: str, *, ignore_case: bool = False) -> Pa
 
 
 class PatternSet:
-    """Many expressions looked for in one pass, so that a text without any costs one search."""
+    """Many expressions, searched for in one pass: a text without any costs one search."""
 
     def __init__(self, sources: Sequence[str], owner: str) -> None:
         engine = require("re2", owner)

@@ -1,4 +1,4 @@
-"""Secrets found in text and in nested data, and replaced by their name."""
+"""Finding secrets in text and in nested data, and replacing them by their names."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class _Span:
 
 
 class Redactor:
-    """Replaces what looks like one of the shapes by `[REDACTED:name]`."""
+    """Replaces what has the shape of a secret by `[REDACTED:name]`."""
 
     def __init__(self, shapes: Mapping[str, str], owner: str, replacement: str) -> None:
         self._names = tuple(shapes)
         self._patterns = PatternSet(list(shapes.values()), owner)
         self._by_key = compile_pattern(SECRET_KEY, owner) if KEY_VALUE in shapes else None
         self._replacement = replacement
-        self._marks = frozenset(self._mark(name) for name in (*shapes, KEY_VALUE))
+        self._marks = frozenset(self._make_mark(name) for name in (*shapes, KEY_VALUE))
 
     def redact_text(self, text: str) -> str:
         """The text with its secrets replaced; the very same object if it has none."""
@@ -38,7 +38,7 @@ class Redactor:
             return text
         pieces, position = [], 0
         for span in _join_overlaps(spans):
-            pieces += [text[position : span.start], self._mark(span.name)]
+            pieces += [text[position : span.start], self._make_mark(span.name)]
             position = span.end
         return "".join([*pieces, text[position:]])
 
@@ -46,7 +46,7 @@ class Redactor:
         """The value with every text in it redacted, keys too; the same object if none changed."""
         return rewrite(value, self._redact_leaf)
 
-    def _mark(self, name: str) -> str:
+    def _make_mark(self, name: str) -> str:
         return self._replacement.replace("{name}", name)
 
     def _find_spans(self, text: str) -> Iterator[_Span]:
@@ -60,7 +60,7 @@ class Redactor:
 
     def _redact_leaf(self, text: str, key: Any) -> str:
         if text not in self._marks and self._is_secret_key(key) and len(text) >= _SHORTEST_VALUE:
-            return self._mark(KEY_VALUE)
+            return self._make_mark(KEY_VALUE)
         return self.redact_text(text)
 
     def _is_secret_key(self, key: Any) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 
-def _token(body: str) -> str:
-    """A token that no letter or digit touches on its left: its beginning is not telling enough."""
+def _build_token(body: str) -> str:
+    """A token that must not follow a letter or digit, as its beginning is too common."""
     return f"(?:^|[^A-Za-z0-9])(?P<secret>{body})"
 
 
@@ -27,7 +27,7 @@ SHAPES: dict[str, str] = {
     ),
     "anthropic-key": r"sk-ant-[A-Za-z0-9_\-]{16,}",
     "openrouter-key": r"sk-or-[A-Za-z0-9_\-]{16,}",
-    "openai-key": _token(r"sk-(?:proj-|svcacct-|admin-|None-)?[A-Za-z0-9_\-]{20,}"),
+    "openai-key": _build_token(r"sk-(?:proj-|svcacct-|admin-|None-)?[A-Za-z0-9_\-]{20,}"),
     "aws-access-key": r"(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA)[A-Z2-7]{16}",
     "aws-secret-key": (
         r"(?i:aws[_\-. ]?)?(?i:secret[_\-. ]?access[_\-. ]?key)[\"']?\s{0,5}(?::=|=>|[:=])?\s{0,5}"
@@ -48,15 +48,15 @@ SHAPES: dict[str, str] = {
     "google-oauth": r"ya29\.[A-Za-z0-9_\-.]{20,}|GOCSPX-[A-Za-z0-9_\-]{20,}",
     "npm-token": r"npm_[A-Za-z0-9]{36,}",
     "pypi-token": r"pypi-[A-Za-z0-9_\-]{32,}",
-    "huggingface-token": _token(r"hf_[A-Za-z0-9]{30,}"),
-    "sendgrid-key": _token(r"SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}"),
-    "twilio-key": _token(r"SK[0-9a-f]{32}"),
-    "mailgun-key": _token(r"key-[0-9a-f]{32}"),
+    "huggingface-token": _build_token(r"hf_[A-Za-z0-9]{30,}"),
+    "sendgrid-key": _build_token(r"SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}"),
+    "twilio-key": _build_token(r"SK[0-9a-f]{32}"),
+    "mailgun-key": _build_token(r"key-[0-9a-f]{32}"),
     "telegram-token": r"\d{8,10}:AA[A-Za-z0-9_\-]{33}",
     "digitalocean-token": r"do[oprs]_v1_[a-f0-9]{64}",
     "shopify-token": r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}",
-    "vault-token": _token(r"hv[sbr]\.[A-Za-z0-9_\-]{24,}"),
-    "databricks-token": _token(r"dapi[a-f0-9]{32}"),
+    "vault-token": _build_token(r"hv[sbr]\.[A-Za-z0-9_\-]{24,}"),
+    "databricks-token": _build_token(r"dapi[a-f0-9]{32}"),
     "azure-account-key": r"(?i:AccountKey|SharedAccessKey)=(?P<secret>[A-Za-z0-9+/]{40,}={0,2})",
     "age-key": r"AGE-SECRET-KEY-1[A-Z0-9]{58}",
     "jwt": r"eyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]*)?",
@@ -89,7 +89,7 @@ _CALL = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*[(\[]")
 
 
 def is_code(value: str) -> bool:
-    """Whether the bare text behind `token =` reads as a program, not as a secret."""
+    """Whether the unquoted text after `token =` is program code rather than a secret."""
     if _CALL.match(value):
         return True
     bare = value.rstrip(".,;:)")

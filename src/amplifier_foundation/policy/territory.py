@@ -1,4 +1,4 @@
-"""Guarded globs, and the paths that fall under them however they are written."""
+"""Guarded globs, and the paths that they cover, however those are written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_PARTS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A path under guard: as it was given, where it really leads, and the glob that covers it."""
+    """A guarded path: as it was given, where it really leads, and the glob that covers it."""
 
     given: str
     resolved: Path
@@ -34,7 +34,7 @@ class Territory:
         self._base = base
 
     def find_hit(self, given: str, base: Path | None = None) -> Hit | None:
-        """What guards this path, or None. Raises ValueError on a path that cannot be resolved."""
+        """The glob that guards this path, or None; ValueError if the path cannot be resolved."""
         start = base or self._base
         resolved = resolve(given, start)
         lexical = Path(os.path.normpath(start / given))

@@ -98,5 +98,6 @@ def test_what_is_valid_here_can_be_read_by_the_kernel(value: Any) -> None:
     """The rules for people are never looser than what a session accepts."""
     plan = {**MINIMAL, "hooks": [{"module": "h", "config": value}], "tools": value}
     if not mount_plan_problems(plan):
-        MountPlan.parse(bundle_from_plan(plan).mount_plan)
-        MountPlan.parse(plan)
+        for read in (MountPlan.parse(bundle_from_plan(plan).mount_plan), MountPlan.parse(plan)):
+            assert [entry.module for entry in read.hooks] == ["h"]
+            assert len(read.tools) <= len(value or ())

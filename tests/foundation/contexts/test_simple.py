@@ -27,7 +27,7 @@ def context(**options: Any) -> SimpleContext:
 
 
 async def test_both_forms_of_adding_are_understood_plain_and_awaited() -> None:
-    """add_message(role, content, metadata) and add_message(message), plain or awaited."""
+    """Existing loops pass a dict and await; others pass role and content, and do not."""
     one = context()
     one.add_message("user", "a", {"k": 1})
     await one.add_message({"role": "assistant", "content": "b"})
@@ -75,7 +75,7 @@ def conversation(draw: st.DrawFn) -> list[dict[str, Any]]:
 async def test_no_compaction_separates_a_call_from_its_results(
     messages: list[dict[str, Any]], keep_last: int, max_tokens: int
 ) -> None:
-    """Tool call and result pairs never split; hook-injected messages keep their provenance."""
+    """Calls keep their results, hooks' messages their origin, and the last prompt stays."""
     one = context(max_tokens=max_tokens, keep_last=keep_last)
     one.set_messages(messages)
     before = one.token_count()
@@ -116,7 +116,7 @@ async def fill(coordinator: TestCoordinator) -> SimpleContext:
 
 
 async def test_a_compaction_is_announced_decided_and_reported() -> None:
-    """context:pre_compact, the decision event and context:post_compact, with their fields."""
+    """Hooks hear the strategy, may refuse, and learn what came of it."""
     coordinator = TestCoordinator()
     heard = EventRecorder()
     coordinator.hooks.register("*", heard)
@@ -153,7 +153,7 @@ async def test_a_short_conversation_is_left_alone() -> None:
 
 
 def test_the_providers_way_of_counting_is_used() -> None:
-    """A token is 4 characters unless the provider can count."""
+    """Without it, tokens are estimated from the length of the text."""
     one = context()
     one.add_message("user", "x" * 40)
     assert one.token_count() == 14
@@ -199,7 +199,7 @@ async def test_instructions_and_the_current_task_stay() -> None:
 
 
 def test_without_a_limit_nothing_is_ever_compacted() -> None:
-    """`max_tokens: null` keeps everything."""
+    """With `max_tokens: null` the conversation may grow without end."""
     one = context(max_tokens=None)
     one.add_message("user", "x" * 10_000_000)
     assert not one.should_compact()

@@ -13,7 +13,7 @@ from amplifier_foundation.machine.background import BackgroundTasks
 async def test_a_background_failure_is_logged_and_nothing_else(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Observers never crash the agent."""
+    """Work that nobody waits for cannot fail the agent."""
 
     async def fail() -> None:
         raise RuntimeError("boom")
@@ -27,7 +27,7 @@ async def test_a_background_failure_is_logged_and_nothing_else(
 
 
 async def test_too_much_background_work_is_dropped(caplog: pytest.LogCaptureFixture) -> None:
-    """A burst costs work, not memory."""
+    """A burst must not fill the memory."""
     tasks = BackgroundTasks("hooks-x", limit=2)
     started = [tasks.start(asyncio.sleep(60)) for _ in range(5)]
     assert [one is not None for one in started] == [True, True, False, False, False]
@@ -37,7 +37,7 @@ async def test_too_much_background_work_is_dropped(caplog: pytest.LogCaptureFixt
 
 
 async def test_finished_work_makes_room_again() -> None:
-    """The limit is for what is under way."""
+    """The limit counts only what is still running."""
     tasks = BackgroundTasks("hooks-x", limit=1)
     first = tasks.start(asyncio.sleep(0))
     assert first is not None

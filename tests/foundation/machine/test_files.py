@@ -21,6 +21,7 @@ def names_in(folder: Path) -> list[str]:
 
 
 def test_a_file_is_made_or_replaced(tmp_path: Path) -> None:
+    """Nothing but the file itself is left in the directory."""
     path = tmp_path / "state"
     replace_file(path, b"one")
     replace_file(str(path), b"two", sync=False)
@@ -30,6 +31,7 @@ def test_a_file_is_made_or_replaced(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o755])
 def test_a_given_mode_is_exact_whatever_the_umask(tmp_path: Path, mode: int) -> None:
+    """A private file is private, and a program stays executable."""
     before = os.umask(0o077)
     try:
         replace_file(tmp_path / "a", b"", mode=mode)
@@ -39,6 +41,7 @@ def test_a_given_mode_is_exact_whatever_the_umask(tmp_path: Path, mode: int) -> 
 
 
 def test_without_a_mode_it_is_that_of_any_new_file(tmp_path: Path) -> None:
+    """The umask of the process decides, as for every other file."""
     (tmp_path / "other").touch()
     replace_file(tmp_path / "a", b"")
     assert mode_of(tmp_path / "a") == mode_of(tmp_path / "other")
@@ -54,6 +57,7 @@ def test_a_reader_of_the_old_file_keeps_it(tmp_path: Path) -> None:
 
 
 def test_a_symlink_is_replaced_and_its_target_is_not(tmp_path: Path) -> None:
+    """Whoever plants a link cannot make us overwrite what it leads to."""
     target = tmp_path / "target"
     target.write_bytes(b"precious")
     (tmp_path / "link").symlink_to(target)
@@ -63,6 +67,7 @@ def test_a_symlink_is_replaced_and_its_target_is_not(tmp_path: Path) -> None:
 
 
 def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    """No temporary file stays behind."""
     path = tmp_path / "a"
     path.write_bytes(b"old")
     with pytest.raises(TypeError):
@@ -72,6 +77,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
 
 
 def test_a_directory_is_not_replaced(tmp_path: Path) -> None:
+    """The system refuses it, and nothing is left behind."""
     (tmp_path / "a").mkdir()
     with pytest.raises(OSError):
         replace_file(tmp_path / "a", b"")
@@ -79,11 +85,13 @@ def test_a_directory_is_not_replaced(tmp_path: Path) -> None:
 
 
 def test_a_missing_directory_is_an_error(tmp_path: Path) -> None:
+    """Directories are the caller's to make."""
     with pytest.raises(FileNotFoundError):
         replace_file(tmp_path / "none" / "a", b"")
 
 
 def test_an_open_directory_is_used_whatever_its_name_is_by_now(tmp_path: Path) -> None:
+    """Whoever renames the directory meanwhile cannot redirect the write."""
     (tmp_path / "was").mkdir()
     descriptor = os.open(tmp_path / "was", os.O_RDONLY)
     try:
@@ -97,6 +105,8 @@ def test_an_open_directory_is_used_whatever_its_name_is_by_now(tmp_path: Path) -
 def test_an_owner_that_cannot_be_given_is_let_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Only the superuser may give files away; the file is written all the same."""
+
     def refuse(*_: object) -> None:
         raise PermissionError(errno.EPERM, "not the superuser")
 
@@ -109,6 +119,7 @@ def test_an_owner_that_cannot_be_given_is_let_go(
 def test_a_directory_that_cannot_be_synced_is_no_failure_but_a_broken_disk_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, raised: bool
 ) -> None:
+    """Some file systems cannot sync directories; an I/O error is never hidden."""
     real = os.fsync
 
     def sync(descriptor: int) -> None:
@@ -126,6 +137,7 @@ def test_a_directory_that_cannot_be_synced_is_no_failure_but_a_broken_disk_is(
 
 
 def test_a_new_file_is_never_written_over_another(tmp_path: Path) -> None:
+    """Neither over a file nor through a symlink to one that is not there yet."""
     (tmp_path / "a").write_bytes(b"old")
     (tmp_path / "link").symlink_to(tmp_path / "b")
     for name in ("a", "link"):

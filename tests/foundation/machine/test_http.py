@@ -22,7 +22,7 @@ from tests.support.http_server import receiver
 
 
 async def test_a_document_arrives_as_json() -> None:
-    """With the path and query of the address, and headers of the caller's own."""
+    """The path and query of the address are kept, and the caller may add headers."""
     with receiver() as server:
         await post_json(f"{server.url}/x?y=1", b"{}", timeout=5, headers={"X-Team": "red"})
     [(path, headers, body)] = server.requests
@@ -32,7 +32,7 @@ async def test_a_document_arrives_as_json() -> None:
 
 
 async def test_a_caller_can_change_the_type_but_not_how_it_is_sent() -> None:
-    """Headers are one, however they are written."""
+    """Names of headers are compared without case."""
     headers = {"content-type": "text/plain", "connection": "keep-alive"}
     with receiver() as server:
         await post_json(server.url, b"x", timeout=5, headers=headers)
@@ -60,9 +60,9 @@ async def test_an_answer_has_a_limit(size: int, accepted: bool) -> None:
 
 
 async def test_a_packed_answer_is_refused() -> None:
-    """A few bytes could unpack to gigabytes; the request asks for none."""
+    """A few compressed bytes could expand to gigabytes, and none were asked for."""
     packed = gzip.compress(b"x" * 1_000_000)
-    refused = pytest.raises(HttpError, match="'gzip', which it was not asked to")
+    refused = pytest.raises(HttpError, match="'gzip', without being asked to")
     with receiver(body=packed, headers={"Content-Encoding": "gzip"}) as server, refused:
         await post_json(server.url, b"{}", timeout=5, limit=10_000)
     assert server.requests[0][1]["Accept-Encoding"] == "identity"
@@ -133,7 +133,7 @@ async def test_a_server_that_drips_cannot_hold_on() -> None:
 
 
 async def test_nobody_listening_is_a_sentence() -> None:
-    """With the host, never with the rest of the address."""
+    """It has the host, never the rest of the address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -145,7 +145,7 @@ async def test_nobody_listening_is_a_sentence() -> None:
 
 @pytest.mark.parametrize("value", ["key\x00", "key\r\nX: y", "kéy"])
 async def test_a_wrong_header_is_not_repeated_in_the_message(value: str) -> None:
-    """It may be a key."""
+    """The header may be a key."""
     refused = pytest.raises(HttpError, match="a header has characters")
     with receiver() as server, refused as caught:
         await post_json(server.url, b"{}", timeout=5, headers={"Authorization": value})
@@ -154,7 +154,7 @@ async def test_a_wrong_header_is_not_repeated_in_the_message(value: str) -> None
 
 
 async def test_nonsense_instead_of_http_is_an_error() -> None:
-    """Whatever listens there."""
+    """Another service may listen at the address."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"220 mail ready\r\n")
@@ -184,7 +184,7 @@ async def test_nonsense_instead_of_http_is_an_error() -> None:
     ],
 )
 def test_an_address_that_cannot_be_posted_to_is_refused(url: str, sentence: str) -> None:
-    """When the configuration is read, with a sentence."""
+    """The mistake is reported when the configuration is read."""
     with pytest.raises(ValueError, match=sentence):
         check_url(url)
 
@@ -193,7 +193,7 @@ def test_an_address_that_cannot_be_posted_to_is_refused(url: str, sentence: str)
     "url", ["http://127.0.0.1:80/x", "http://[::1]/", "http://localhost/", "https://x.test/y?z"]
 )
 def test_addresses_that_nobody_on_the_way_can_read(url: str) -> None:
-    """This machine, or TLS."""
+    """They stay on this machine, or are encrypted on the way."""
     assert check_private_url(url) == url
 
 
@@ -208,7 +208,7 @@ def test_addresses_that_somebody_could_read(url: str) -> None:
 
 
 def test_a_missing_package_is_named_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At mount, in one sentence."""
+    """The module says so when it is mounted, not at its first request."""
 
     def fail(name: str) -> None:
         raise ImportError(f"No module named {name!r}")

@@ -48,14 +48,14 @@ async def test_an_endless_stream_costs_little_memory() -> None:
 
 
 async def test_a_letter_across_the_border_is_whole() -> None:
-    """When nothing was left out."""
+    """Beginning and end are decoded together when nothing was left out."""
     kept = OutputCapture(4)
     kept.data_received("aüb".encode())
     assert kept.read_text() == "aüb"
 
 
 async def test_what_is_written_at_the_other_end_arrives() -> None:
-    """And the end of the stream is noticed."""
+    """The end of the stream is noticed, too."""
     pipes = Pipes(100)
     with contextlib.ExitStack() as theirs:
         end = await pipes.open_output(pipes.stdout, theirs)
@@ -81,9 +81,8 @@ async def test_the_other_end_reads_what_it_is_given(given_: str | bytes, read: b
     pipes = Pipes(100)
     with contextlib.ExitStack() as theirs:
         end = await pipes.open_input(given_, theirs)
-        await asyncio.sleep(0.01)
-        assert os.read(end, 100) == read
-        assert os.read(end, 100) == b""
+        assert await asyncio.to_thread(os.read, end, 100) == read
+        assert await asyncio.to_thread(os.read, end, 100) == b""
     pipes.close()
 
 

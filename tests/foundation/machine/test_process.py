@@ -50,7 +50,7 @@ async def vanishes(marker: Path) -> bool:
 
 
 async def test_a_string_runs_in_bash_and_the_streams_stay_apart():
-    """A str runs in bash."""
+    """A string may use everything that bash offers."""
     outcome = await run_command('echo "$BASH_VERSION"; echo oops >&2; exit 3')
     assert outcome.returncode == 3
     assert outcome.stdout.strip()
@@ -60,13 +60,13 @@ async def test_a_string_runs_in_bash_and_the_streams_stay_apart():
 
 
 async def test_a_sequence_runs_without_a_shell():
-    """A sequence runs directly."""
+    """Nothing in an argument is expanded."""
     outcome = await run_command(["printf", "%s", "$HOME; $(id)"])
     assert outcome.stdout == "$HOME; $(id)"
 
 
 async def test_a_missing_program_is_an_outcome():
-    """A missing program is an outcome with returncode 127 and the sentence in stderr."""
+    """It has the code that a shell would give, and a sentence instead of output."""
     outcome = await run_command(["no-such-program-anywhere"])
     assert outcome.returncode == 127
     assert "'no-such-program-anywhere'" in outcome.stderr
@@ -121,13 +121,13 @@ async def test_env_replaces_the_environment():
 
 
 async def test_cwd_is_where_the_command_runs(tmp_path):
-    """The command runs in cwd."""
+    """Relative paths in the command start there."""
     outcome = await run_command("pwd -P", cwd=tmp_path)
     assert outcome.stdout.strip() == str(tmp_path.resolve())
 
 
 async def test_output_over_the_limit_keeps_its_two_ends():
-    """Of each stream at most output_limit bytes are kept."""
+    """A long output has its beginning, its end, and a count of what is missing."""
     outcome = await run_command("echo first; seq 100000; echo last", output_limit=100)
     assert outcome.truncated
     assert outcome.stdout.startswith("first\n")
@@ -137,7 +137,7 @@ async def test_output_over_the_limit_keeps_its_two_ends():
 
 
 async def test_a_hundred_megabytes_pass_by_while_the_loop_lives():
-    """Never blocks the loop, whatever a command prints."""
+    """Other tasks keep running, whatever a command prints."""
     longest = 0.0
 
     async def watch() -> None:
@@ -157,7 +157,7 @@ async def test_a_hundred_megabytes_pass_by_while_the_loop_lives():
 
 
 async def test_a_command_that_never_ends_is_ended():
-    """The process group is ended on timeout."""
+    """After its time limit it is stopped, and its output so far is kept."""
     outcome = await run_command("yes", timeout=0.2)
     assert outcome.timed_out
     assert outcome.returncode < 0
@@ -174,7 +174,7 @@ async def test_what_was_printed_before_the_limit_is_kept():
 
 @pytest.mark.usefixtures("short_grace")
 async def test_ignoring_term_does_not_help(tmp_path):
-    """TERM, then KILL: also for the children."""
+    """What does not end on TERM is killed, children included."""
     marker = tmp_path / "pid"
     script = (
         f"trap '' TERM; (trap '' TERM; echo $BASHPID > {marker}; while :; do sleep 1; done) & wait"
@@ -198,7 +198,7 @@ async def test_a_background_child_ends_with_its_command(tmp_path, deaf):
 
 @pytest.mark.parametrize("wrapper", ["", "setsid "])
 async def test_timeout_reaches_every_descendant(tmp_path, wrapper):
-    """On timeout, also a child that left the group is ended."""
+    """Even a child that left the process group ends with its command."""
     marker = tmp_path / "pid"
     script = f"{wrapper}bash -c 'echo $$ > {marker}; exec sleep 60' & sleep 60"
     outcome = await run_command(script, timeout=0.5)
@@ -208,7 +208,7 @@ async def test_timeout_reaches_every_descendant(tmp_path, wrapper):
 
 @pytest.mark.parametrize("wrapper", ["", "setsid "])
 async def test_cancelling_leaves_no_process_behind(tmp_path, wrapper):
-    """The process group is ended on cancellation."""
+    """A cancelled command ends with all its descendants."""
     marker = tmp_path / "pid"
     script = f"{wrapper}bash -c 'echo $$ > {marker}; exec sleep 60' & sleep 60"
     task = asyncio.create_task(run_command(script, timeout=60))
@@ -244,7 +244,7 @@ def with_in_environment(mark: str) -> list[str]:
 
 
 async def test_no_moment_is_wrong_for_a_cancellation():
-    """Also while the command is only being started."""
+    """Even while the command is only being started."""
     mark = uuid.uuid4().hex
     script = "setsid sleep 60 & (sleep 60 & sleep 60 &); sleep 60"
     for moment in range(40):

@@ -24,7 +24,7 @@ from amplifier_foundation.machine.process_group import (
 def test_a_mark_is_added_to_ours_or_to_the_given_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Behind the marks of whoever started us."""
+    """Marks of outer commands come first, so that ending those ends this one too."""
     monkeypatch.setenv(MARK, "/outer")
     monkeypatch.setenv("SOMETHING", "else")
     assert add_mark({"ONLY": "this"}, "x") == {"ONLY": "this", MARK: "/outer/x"}
@@ -33,14 +33,14 @@ def test_a_mark_is_added_to_ours_or_to_the_given_environment(
 
 
 def test_an_empty_group_cannot_be_signalled() -> None:
-    """That is no error."""
+    """A group that has ended is not an error."""
     ended = subprocess.Popen(["true"], start_new_session=True)
     ended.wait()
     assert not signal_group(ended.pid, 0)
 
 
 async def test_a_group_that_obeys_is_not_waited_for_long() -> None:
-    """Only as long as it takes."""
+    """The wait ends when the group does."""
     process = await asyncio.create_subprocess_exec("sleep", "60", start_new_session=True)
     started = time.monotonic()
     await terminate_group(process.pid)
@@ -51,7 +51,7 @@ async def test_a_group_that_obeys_is_not_waited_for_long() -> None:
 async def test_a_group_that_does_not_obey_is_waited_for_as_long_as_the_grace(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Then it is the caller's to kill it."""
+    """Killing it is up to the caller."""
     monkeypatch.setattr(process_group, "GRACE", 0.1)
     script = "trap '' TERM; echo ready; while :; do sleep 0.05; done"
     process = await asyncio.create_subprocess_exec(
@@ -65,13 +65,18 @@ async def test_a_group_that_does_not_obey_is_waited_for_as_long_as_the_grace(
 
 
 async def test_what_has_the_mark_is_killed_and_nothing_else() -> None:
-    """Wherever it went."""
+    """A process cannot escape by leaving its group or session."""
     mark = create_mark()
     marked = await asyncio.create_subprocess_exec(
-        "sleep", "60", env=add_mark(None, mark), start_new_session=True
+        "bash",
+        "-c",
+        "echo ready; exec sleep 60",
+        env=add_mark(None, mark),
+        start_new_session=True,
+        stdout=asyncio.subprocess.PIPE,
     )
     other = await asyncio.create_subprocess_exec("sleep", "60", start_new_session=True)
-    await asyncio.sleep(0.05)  # until the new program has replaced the copy of ours
+    assert await marked.stdout.readline() == b"ready\n"
     kill_marked(mark)
     assert await asyncio.wait_for(marked.wait(), 5) == -signal.SIGKILL
     assert other.returncode is None

@@ -27,7 +27,7 @@ def write_program(path: Path) -> str:
 
 
 def test_a_projects_own_tools_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before those of the machine, and those beside us come last."""
+    """They win over those of the machine, which win over those beside us."""
     machine = write_program(tmp_path / "bin" / "lint")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     assert find_program("lint", str(tmp_path)) == machine
@@ -70,18 +70,18 @@ def test_a_value_is_not_filled_again() -> None:
     [("pytest -q", "pytest"), (("/usr/bin/ruff", "check"), "ruff"), ("", "?"), ((), "?")],
 )
 def test_a_program_has_a_short_name(command: str | tuple[str, ...], name: str) -> None:
-    """For messages."""
+    """Messages name the program without its folder and arguments."""
     assert get_program_name(command) == name
 
 
 @pytest.mark.parametrize("command", ["pytest -q", " pytest", ["ruff", "check"], ["ruff"]])
 def test_a_command_is_a_line_or_a_list(command: object) -> None:
-    """As an option of a module."""
+    """Both are accepted as an option of a module."""
     assert TypeAdapter(Command).validate_python(command)
 
 
 @pytest.mark.parametrize("command", ["", "  ", [], [" "], ["", "x"], 7])
 def test_an_empty_command_is_refused(command: object) -> None:
-    """When the configuration is read."""
+    """The mistake is reported when the configuration is read."""
     with pytest.raises(ValidationError):
         TypeAdapter(Command).validate_python(command)

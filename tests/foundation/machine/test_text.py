@@ -1,4 +1,4 @@
-"""Text that is fit to show, to inject or to write down."""
+"""Text that is safe to show, to inject or to write down."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from amplifier_foundation.machine.text import (
     clip_lines,
+    clip_text,
     count_noun,
     strip_controls,
     to_one_line,
@@ -41,15 +42,27 @@ def test_clipped_text_keeps_whole_lines_and_says_what_is_missing() -> None:
 
 
 def test_a_text_that_fits_is_left_as_it_is() -> None:
-    """But for empty lines around it."""
+    """Only the empty lines around it go."""
     assert clip_lines("\n\na\n\nb\n", 200) == "a\n\nb"
 
 
 def test_one_endless_line_is_cut_inside() -> None:
-    """Also when not even the first line fits."""
+    """Even when not all of the first line fits."""
     cut = clip_lines("é" * 1000, 200)
     assert len(cut.encode()) <= 200
     assert cut.startswith("é" * 50)
+
+
+@given(anything, st.integers(1, 50))
+def test_a_clipped_text_is_a_beginning_and_says_so(text: str, limit: int) -> None:
+    """What fits is left as it is; what was cut ends in an ellipsis."""
+    clipped = clip_text(text, limit)
+    assert len(clipped) <= limit
+    if len(text) <= limit:
+        assert clipped is text
+    else:
+        assert text.startswith(clipped.removesuffix("…"))
+        assert clipped.endswith("…")
 
 
 @given(anything, st.integers(1, 500))
@@ -97,12 +110,12 @@ def test_controls_are_stripped_and_joiners_are_none(text: str, clean: str) -> No
 
 
 def test_what_is_kept_can_be_chosen() -> None:
-    """Nothing, for a title."""
+    """A title keeps neither line breaks nor tabs."""
     assert strip_controls("a\n\tb", keep="") == "ab"
 
 
 def test_a_string_is_its_own_text_and_anything_else_speaks_for_itself() -> None:
-    """Also an object that raises when asked."""
+    """Even an object whose `repr` raises has a text."""
     assert to_text("a") == "a"
     assert to_text(7) == "7"
     assert "Broken" in to_text(Broken())
@@ -110,5 +123,5 @@ def test_a_string_is_its_own_text_and_anything_else_speaks_for_itself() -> None:
 
 @pytest.mark.parametrize(("count", "text"), [(0, "0 issues"), (1, "1 issue"), (3, "3 issues")])
 def test_a_noun_is_counted(count: int, text: str) -> None:
-    """One is singular."""
+    """Only one is singular."""
     assert count_noun(count, "issue") == text

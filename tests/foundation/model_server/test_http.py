@@ -55,7 +55,7 @@ async def test_who_leaves_before_the_end_has_not_asked(content: bytes) -> None:
 async def test_nonsense_gets_an_error_and_the_server_lives_on(
     request_bytes: bytes, status: int
 ) -> None:
-    """Bad input gets a clear sentence; nothing hangs."""
+    """Every wrong request has an answer with a message, and the next one is served."""
     async with ModelServer([{"text": "Still here."}]) as server:
         answer = await send_bytes(server, request_bytes)
         assert answer.startswith(f"HTTP/1.1 {status} ".encode())

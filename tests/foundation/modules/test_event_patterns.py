@@ -26,12 +26,13 @@ from amplifier_foundation.modules.event_patterns import matches_any
     ],
 )
 def test_patterns_know_every_spelling(patterns: list[str], event: str, expected: bool) -> None:
-    """These spellings are the same event."""
+    """A pattern that matches one spelling of an event matches the event."""
     assert matches_any(patterns, event) is expected
 
 
 @given(st.sampled_from(sorted(ALL_EVENTS)), st.data())
 def test_a_name_matches_itself_in_every_spelling(event: str, data: st.DataObject) -> None:
+    """Whichever spelling a user writes, whichever the emitter uses."""
     pattern = data.draw(st.sampled_from(sorted(spellings(event))))
     heard = data.draw(st.sampled_from(sorted(spellings(event))))
     assert matches_any(iter([pattern]), heard)
@@ -39,4 +40,5 @@ def test_a_name_matches_itself_in_every_spelling(event: str, data: st.DataObject
 
 @given(st.sampled_from(sorted(ALL_EVENTS)))
 def test_the_star_matches_everything(event: str) -> None:
+    """One pattern is enough to hear every event."""
     assert matches_any(("*",), event)

@@ -12,6 +12,7 @@ from amplifier_foundation.modules.extras import require
 
 
 def test_a_package_that_is_there_is_imported() -> None:
+    """The caller gets the module itself."""
     assert require("json", "hooks-x") is json
 
 
@@ -19,6 +20,7 @@ def test_a_package_that_is_there_is_imported() -> None:
 def test_a_missing_package_is_named_with_its_owner_and_extra(
     arguments: dict[str, str], extra: str
 ) -> None:
+    """The error has the command that installs it."""
     with pytest.raises(ModuleLoadError) as refused:
         require("no_such_package", "hooks-x", **arguments)
     message = str(refused.value)

@@ -31,6 +31,7 @@ async def test_a_guard_that_fails_denies(handler: Any) -> None:
 
 
 async def test_a_guard_that_takes_too_long_denies() -> None:
+    """A guard that hangs must not let the call through."""
     import asyncio
 
     async def sleep(event: str, data: dict[str, Any]) -> Any:
@@ -43,6 +44,7 @@ async def test_a_guard_that_takes_too_long_denies() -> None:
 
 
 async def test_one_call_removes_all_guards() -> None:
+    """After an unmount nothing of the guard is left."""
     harness, heard = Harness(), EventRecorder()
     guards = [("tool:pre", heard), ("prompt:submit", heard)]
     remove = register_guards(harness.coordinator, "hooks-x", guards, priority=0, timeout=1)
@@ -52,6 +54,7 @@ async def test_one_call_removes_all_guards() -> None:
 
 
 def test_the_question_has_the_options_that_the_user_configured() -> None:
+    """Prompt and reason are the guard's, everything else is the user's choice."""
     config = GuardConfig(
         approval_options=["Yes", "No"], approval_timeout=9, approval_default="allow"
     )
@@ -64,6 +67,7 @@ def test_the_question_has_the_options_that_the_user_configured() -> None:
 
 
 def test_ask_or_deny_is_the_users_choice() -> None:
+    """The same finding is a question or a refusal, as configured."""
     config = GuardConfig()
     assert config.ask_or_deny("deny", "Really?", "no").action == "deny"
     asked = config.ask_or_deny("ask_user", "Really?", "no")
@@ -71,6 +75,7 @@ def test_ask_or_deny_is_the_users_choice() -> None:
 
 
 def test_one_question_does_not_change_the_options_of_the_next() -> None:
+    """Each question gets its own copy of the list."""
     config = GuardConfig()
     options = config.ask_user("a", "b").approval_options
     assert options is not None
@@ -91,11 +96,13 @@ def test_one_question_does_not_change_the_options_of_the_next() -> None:
     ],
 )
 def test_options_that_no_guard_can_use_are_refused(options: dict[str, Any]) -> None:
+    """An empty choice or an endless wait is an error when the bundle is read."""
     with pytest.raises(ValidationError):
         GuardConfig(**options)
 
 
 def test_relative_paths_begin_where_the_session_really_works(tmp_path: Path) -> None:
+    """A working directory that is a symlink is resolved."""
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     assert get_base_dir(Harness(tmp_path / "link").coordinator) == (tmp_path / "real").resolve()
@@ -103,6 +110,7 @@ def test_relative_paths_begin_where_the_session_really_works(tmp_path: Path) -> 
 
 @given(st.text(), st.integers(0, 50))
 def test_a_shortened_text_says_how_much_is_missing(text: str, limit: int) -> None:
+    """A text that fits is left as it is."""
     short = shorten(text, limit)
     if len(text) <= limit:
         assert short is text

@@ -20,6 +20,7 @@ from tests.support.harness import Harness
 
 
 async def test_handlers_bear_the_modules_name_and_go_together() -> None:
+    """Logs and denials name the module, and one call removes all it registered."""
     harness, heard = Harness(), EventRecorder()
     remove = subscribe(
         harness.coordinator, "hooks-x", 5, [("tool:pre", heard), ("tool:post", heard)]
@@ -49,6 +50,7 @@ async def test_the_priority_is_that_of_the_module() -> None:
 
 
 async def test_one_module_does_not_remove_the_handlers_of_another() -> None:
+    """Two instances of a module share a name and nothing else."""
     harness, heard = Harness(), EventRecorder()
     first = subscribe(harness.coordinator, "hooks-x", 0, [("tool:pre", heard)])
     subscribe(harness.coordinator, "hooks-x", 0, [("tool:post", heard)])
@@ -57,6 +59,7 @@ async def test_one_module_does_not_remove_the_handlers_of_another() -> None:
 
 
 def test_removals_run_once_the_last_first() -> None:
+    """As a clean-up undoes things in reverse, and only once."""
     done: list[int] = []
     remove = combine_removals([lambda: done.append(1), lambda: done.append(2)])
     remove()
@@ -99,11 +102,13 @@ def test_the_session_of_an_event(
 
 
 def test_without_a_session_every_event_is_ones_own() -> None:
+    """A host without an id has no sub-agents to tell apart."""
     host = TestCoordinator(session_id=None)
     assert is_own_event(host, {"session_id": "anything"})
     assert get_session_id(host, {}) == "unknown"
 
 
 def test_the_working_directory_is_the_processes_own_if_nobody_says(tmp_path: Path) -> None:
+    """Modules work in a host that has no such capability."""
     assert get_working_dir(TestCoordinator()) == "."
     assert get_working_dir(Harness(tmp_path).coordinator) == str(tmp_path)

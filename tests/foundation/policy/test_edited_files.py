@@ -32,6 +32,7 @@ def find(data: dict[str, Any], base: Path) -> Path | None:
     [("Write", "file_path"), ("Edit", "path"), ("NotebookEdit", "notebook_path")],
 )
 def test_a_successful_edit_has_a_file(tmp_path: Path, tool: str, key: str) -> None:
+    """Whichever editing tool it is, and whichever key names the file."""
     data = post(tool_name=tool, tool_input={key: "sub/../a.py"})
     assert find(data, tmp_path) == tmp_path.resolve() / "a.py"
 
@@ -57,6 +58,7 @@ def test_a_link_is_followed(tmp_path: Path) -> None:
     ],
 )
 def test_everything_else_has_none(tmp_path: Path, changes: dict[str, Any]) -> None:
+    """Failures, other tools and inputs without a usable path are no edits."""
     assert find(post(**changes), tmp_path) is None
 
 
@@ -74,6 +76,7 @@ def test_everything_else_has_none(tmp_path: Path, changes: dict[str, Any]) -> No
 def test_loops_that_say_it_in_the_result_only_are_understood(
     tmp_path: Path, result: Any, edited: bool
 ) -> None:
+    """The event's own `success` is optional."""
     data = post(tool_result=result)
     del data["success"]
     assert (find(data, tmp_path) is not None) is edited
@@ -89,9 +92,11 @@ def test_messages_name_the_file_as_people_know_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("globs", [(), ("",), ("*.py", " ")])
 def test_globs_that_match_nothing_are_refused(globs: tuple[str, ...]) -> None:
+    """A module that would never run is a mistake in the bundle."""
     with pytest.raises(ValidationError):
         TypeAdapter(FilePatterns).validate_python(globs)
 
 
 def test_usable_globs_are_kept_as_they_are() -> None:
+    """They are checked, not changed."""
     assert TypeAdapter(FilePatterns).validate_python(["*.py", "src/**"]) == ("*.py", "src/**")

@@ -18,6 +18,7 @@ def test_our_own_editing_tools_are_among_them() -> None:
 
 @pytest.mark.parametrize("tool", [Write, Edit, MultiEdit])
 def test_our_own_tools_name_the_file_under_a_known_key(tool: Any) -> None:
+    """A tool whose path key is missing here would escape guards and backups."""
     assert set(tool.input_model.model_fields) & set(PATH_KEYS)
 
 
@@ -37,4 +38,5 @@ def test_our_own_tools_name_the_file_under_a_known_key(tool: Any) -> None:
     ],
 )
 def test_the_path_of_an_input(tool_input: Any, expected: str | None) -> None:
+    """The first known key with a text wins; anything else has no path."""
     assert find_path(tool_input) == expected

@@ -30,7 +30,7 @@ from amplifier_foundation.policy.paths import escape_glob, is_within, match_glob
     ],
 )
 def test_a_path_becomes_the_place_it_names(tmp_path, path, real):
-    """Absolute, `..` and symlinks resolved, also of not-yet-existing tails."""
+    """`..` and symlinks are resolved, even if the end of the path does not exist yet."""
     (tmp_path / "production").mkdir()
     (tmp_path / "base").mkdir()
     (tmp_path / "base" / "link").symlink_to(tmp_path / "production")
@@ -39,7 +39,7 @@ def test_a_path_becomes_the_place_it_names(tmp_path, path, real):
 
 
 def test_proc_self_root_is_the_root(tmp_path):
-    """/proc/self/root/production/x is /production/x."""
+    """The way through /proc leads to the same place as the plain path."""
     assert resolve(f"/proc/self/root{tmp_path}/x", Path("/")) == tmp_path.resolve() / "x"
 
 
@@ -51,7 +51,7 @@ def test_a_relative_base_starts_at_the_working_directory(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("path", ["", "  ", "a\0b"])
 def test_what_names_no_file_is_refused(path):
-    """NUL and empty are a ValueError."""
+    """An empty path or one with a NUL character cannot be guarded, so it is an error."""
     with pytest.raises(ValueError, match="path"):
         resolve(path, Path("/tmp"))
 
@@ -235,5 +235,6 @@ def test_an_escaped_path_covers_itself(parts):
 
 @pytest.mark.parametrize("name", ["prod[1]", "prod*", "prod?", "{a,b}"])
 def test_an_escaped_path_covers_no_other_length(name):
+    """Escaping may guard a sibling of the same length, and nothing else."""
     assert match_glob(Path("/srv", name), [escape_glob(f"/srv/{name}")])
     assert match_glob(Path("/srv", name + "x"), [escape_glob(f"/srv/{name}")]) is None

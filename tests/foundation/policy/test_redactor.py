@@ -80,7 +80,7 @@ def test_no_secret_stays_in_nested_data(data: Any) -> None:
     )
 )
 def test_data_without_secrets_is_the_very_same_object(value: Any) -> None:
-    """Values that no hook touched keep their identity."""
+    """Callers can see by identity that nothing was changed."""
     assert REDACTOR.redact(value) is value
 
 
@@ -94,7 +94,7 @@ def test_any_text_survives(text: str) -> None:
 
 
 def test_a_value_under_a_secret_key_is_hidden_whatever_it_looks_like() -> None:
-    """key=value also means the keys of nested data."""
+    """In nested data the key alone tells that a value is secret."""
     given_data = {"password": "plain words", "user": "me", "deep": [{"api_key": b"abcdef", "n": 1}]}
     mark = "[REDACTED:key-value]"
     assert REDACTOR.redact(given_data) == {
@@ -105,7 +105,7 @@ def test_a_value_under_a_secret_key_is_hidden_whatever_it_looks_like() -> None:
 
 
 def test_depth_and_cycles_stop_nothing() -> None:
-    """T21: depth 10,000 and data that contains itself."""
+    """Ten thousand levels, or data that contains itself, are searched like any other."""
     token = "ghp_" + "a" * 36
     deep: Any = token
     for _ in range(10_000):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_foundation.policy.secret_shapes import SHAPES
+from amplifier_foundation.policy.secret_shapes import SHAPES, is_code
 from tests.foundation.policy.secrets_made import (
     REDACTOR,
     SECRETS,
@@ -12,14 +12,14 @@ from tests.foundation.policy.secrets_made import (
 
 
 def test_every_shape_has_a_generator_and_there_are_about_25() -> None:
-    """About 25 named secret shapes."""
+    """A new shape is not forgotten by the tests that search for secrets."""
     assert set(SECRETS) == set(SHAPES)
     assert len(SHAPES) >= 25
 
 
 @pytest.mark.parametrize("name", sorted(SHAPES))
 def test_a_secret_is_replaced_by_the_name_of_its_shape(name: str) -> None:
-    """Replaced by `[REDACTED:name]`."""
+    """The reader learns what was there, and the text around it stays."""
     body = "Ab1" * 14 if name != "aws-secret-key" else "Ab1/" * 10
     examples = {
         "private-key": "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----",
@@ -84,3 +84,23 @@ def test_a_secret_is_replaced_by_the_name_of_its_shape(name: str) -> None:
 def test_programs_about_secrets_are_not_secrets(code: str) -> None:
     """Source code must survive, or agents could not edit it."""
     assert REDACTOR.redact_text(code) == code
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("get_token()", True),
+        ("config.api_key", True),
+        ("DB_PASSWORD", True),
+        ("secrets[name]", True),
+        ("str", True),
+        ("None,", True),
+        ("hunter2", False),
+        ("correcthorse", False),
+        ("a.b7.c", False),
+        ("s3cr3t(", True),
+    ],
+)
+def test_code_is_told_from_a_bare_value(value: str, expected: bool) -> None:
+    """Calls, dotted and underscored names and words of programming languages are code."""
+    assert is_code(value) is expected

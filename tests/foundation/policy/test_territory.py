@@ -25,6 +25,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def test_a_hit_says_what_was_given_where_it_leads_and_why(tree: Path) -> None:
+    """A guard can tell the person all three."""
     hit = Territory(["*.md", "production/**"], tree).find_hit("link/../link/x")
     assert hit is not None
     assert hit.given == "link/../link/x"
@@ -33,6 +34,7 @@ def test_a_hit_says_what_was_given_where_it_leads_and_why(tree: Path) -> None:
 
 
 def test_what_is_not_guarded_is_no_hit(tree: Path) -> None:
+    """Similar names and paths that only pass by are free."""
     territory = Territory(["production/**"], tree)
     for path in ("safe/x", "production-notes.md", "nonproduction/x", "safe/../x"):
         assert territory.find_hit(path) is None
@@ -62,6 +64,7 @@ def test_a_path_is_seen_from_the_directory_that_is_given(tree: Path) -> None:
 
 @pytest.mark.parametrize("real", ["data", "data[1]", "da*ta", "{a,b}"])
 def test_a_glob_that_begins_with_a_symlink_guards_where_it_leads(tmp_path: Path, real: str) -> None:
+    """The real directory is guarded under its own name, too."""
     root = tmp_path.resolve()
     (root / real).mkdir()
     (root / "production").symlink_to(root / real)
@@ -72,6 +75,7 @@ def test_a_glob_that_begins_with_a_symlink_guards_where_it_leads(tmp_path: Path,
 
 @pytest.mark.parametrize("pattern", ["", " ", "{a,b}" * 64])
 def test_a_glob_that_cannot_be_used_is_refused_at_once(tmp_path: Path, pattern: str) -> None:
+    """When the guard is set up, not at the first call."""
     with pytest.raises(ValueError, match="pattern"):
         Territory(["fine", pattern], tmp_path)
 
@@ -80,6 +84,7 @@ def test_a_glob_that_cannot_be_used_is_refused_at_once(tmp_path: Path, pattern: 
 def test_a_path_that_cannot_be_resolved_is_an_error_and_not_a_miss(
     tmp_path: Path, path: str
 ) -> None:
+    """A guard must not take what it cannot check for harmless."""
     with pytest.raises(ValueError, match="path"):
         Territory(["production/**"], tmp_path).find_hit(path)
 
@@ -128,6 +133,7 @@ def test_an_input_of_too_many_parts_is_refused() -> None:
 
 
 def test_an_input_that_contains_itself_is_looked_through() -> None:
+    """The search ends, and finds every text once."""
     value: dict[str, Any] = {"path": "a"}
     value["self"] = value
     assert set(iterate_texts_under(value, "path")) == {"a"}

@@ -38,7 +38,7 @@ def sent(history: list[Message], **config: Any) -> dict[str, Any]:
 
 
 def test_leading_system_messages_stay_outside_the_turns():
-    """Anthropic wants them outside."""
+    """This protocol has a field of its own for them."""
     body = sent([say_as_system("Be kind."), say_as_system("Be brief."), say_as_user("Hi")])
     assert body["system"] == "Be kind.\n\nBe brief."
     assert [message["role"] for message in body["messages"]] == ["user"]
@@ -160,6 +160,6 @@ def test_a_limit_is_always_sent():
 
 
 def test_a_result_without_output_says_so():
-    """Empty content is refused."""
+    """This server refuses empty content."""
     history = [say_as_user("Go"), call_tools("a"), show_result("a", "")]
     assert sent(history)["messages"][2]["content"][0]["content"] == "(no output)"

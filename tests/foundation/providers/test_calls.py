@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_core.message_models import ChatResponse, TextBlock, ToolCall, ToolCallBlock
-from amplifier_foundation.providers.calls import ensure_distinct_ids, find_calls, read_call
+from amplifier_foundation.providers.calls import find_calls, read_call
 
 
 @given(st.dictionaries(st.text(), st.integers() | st.text() | st.none()))
 def test_arguments_are_read_from_text_and_from_objects(arguments: dict[str, Any]) -> None:
-    """Servers send either."""
+    """Some servers send JSON text, others objects."""
     for written in (json.dumps(arguments), arguments):
         call = read_call("a", "Bash", written)
         assert (call.id, call.arguments, call.parse_error) == ("a", arguments, None)
@@ -73,14 +73,3 @@ def test_calls_are_found_wherever_a_reply_keeps_them() -> None:
     assert find_calls(ChatResponse(content=[text], tool_calls=[call])) == [call]
     assert find_calls(ChatResponse(content=[text, block])) == [call]
     assert find_calls(ChatResponse(content=[block], tool_calls=[])) == []
-
-
-@given(st.lists(st.sampled_from("abc"), max_size=8))
-def test_ids_are_distinct_and_the_first_of_each_stays(ids: list[str]) -> None:
-    """Some servers give every call of a reply the same id."""
-    calls = [ToolCall(id=one, name=f"T{n}") for n, one in enumerate(ids)]
-    distinct = ensure_distinct_ids(calls)
-    assert len({call.id for call in distinct}) == len(calls)
-    assert [call.name for call in distinct] == [call.name for call in calls]
-    for one in set(ids):
-        assert distinct[ids.index(one)].id == one

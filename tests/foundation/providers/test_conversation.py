@@ -49,15 +49,15 @@ def test_every_history_is_fit_for_every_server(history, late):
 def test_nothing_that_was_said_is_lost(history):
     """Putting a history in order moves text, but keeps it."""
     conversation = arrange(history, "keep")
-    kept = conversation.system + str(conversation.turns)
+    kept = conversation.system + str(conversation.utterances)
     for message in history:
         assert message.text.strip() in kept or message.tool_call_id
 
 
 @given(HISTORIES)
 def test_roles_alternate(history):
-    """Framed histories are turns of user and assistant, never two of a kind in a row."""
-    roles = [turn.role for turn in arrange(history).turns]
+    """In a framed history user and assistant take turns."""
+    roles = [one.role for one in arrange(history).utterances]
     assert set(roles) <= {"user", "assistant"}
     assert all(one != other for one, other in pairwise(roles))
 
@@ -109,7 +109,7 @@ def test_nothing_comes_between_a_tool_call_and_its_result():
 
 
 def test_results_of_parallel_calls_are_one_message_in_the_order_of_the_calls():
-    """Tool results of parallel calls in one user message."""
+    """The results may arrive in any order; the server gets them together, in one order."""
     history = [
         say_as_user("Go"),
         call_tools("a", "b", "c"),
@@ -122,7 +122,7 @@ def test_results_of_parallel_calls_are_one_message_in_the_order_of_the_calls():
 
 
 def test_consecutive_messages_of_one_role_are_merged():
-    """Merge consecutive same-role messages."""
+    """Some servers refuse two messages of the same role in a row."""
     said = Message(role="assistant", content="Well.")
     body = sent([say_as_user("One"), say_as_user("Two"), said, said, say_as_user("Three")])
     assert [message["role"] for message in body["messages"]] == ["user", "assistant", "user"]

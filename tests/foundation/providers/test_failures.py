@@ -45,7 +45,7 @@ REFUSALS = {
 
 @pytest.mark.parametrize("refusal", REFUSALS)
 async def test_a_refusal_has_its_own_error(protocol, way, refusal):
-    """Every SDK error is mapped with provider, model, status_code and whether to retry."""
+    """Provider, model, status and whether a retry may help are all on the error."""
     kind, status, retryable = REFUSALS[refusal]
     script = [{"error": refusal}]
     async with serve_script(protocol, script, {"model": "m-1"}) as (provider, server):

@@ -19,6 +19,7 @@ from amplifier_core.message_models import (
     Message,
     TextBlock,
 )
+from amplifier_core.testing import wait_for
 from tests.support.models import (
     BASH,
     CHAT,
@@ -79,7 +80,7 @@ async def test_blocks_open_grow_and_close_in_order(protocol):
 
 
 async def test_parallel_tool_calls_keep_their_order_and_input(protocol, way):
-    """Parallel tool calls of one reply keep the model's order."""
+    """Several calls in one reply arrive as the model wrote them."""
     async with serve_script(protocol, [TWO_CALLS]) as (provider, server):
         reply = await fetch_reply(provider, make_request(tools=[BASH]), way)
     calls = provider.parse_tool_calls(reply)
@@ -109,7 +110,7 @@ async def test_results_of_tools_go_back_in_a_second_turn(protocol, way):
 
 
 async def test_usage_counts_the_cache_as_part_of_the_input(protocol, way):
-    """Usage incl. cache tokens; the cache figures are parts of input_tokens."""
+    """Vendors count differently; ours is one way for all."""
     usage = {"input_tokens": 100, "output_tokens": 20, "cache_read_tokens": 60}
     async with serve_script(protocol, [{"text": "Hi.", "usage": usage}]) as (provider, _):
         reply = await fetch_reply(provider, make_request(), way)
@@ -163,7 +164,7 @@ async def test_an_empty_reply_is_a_reply(protocol, way):
 
 
 async def test_malformed_arguments_become_a_parse_error(protocol, way):
-    """Malformed tool arguments become ToolCall(arguments={}, parse_error=…), not an exception."""
+    """A call that cannot be read does not fail the reply it came in."""
     calls = [
         {"name": "Bash", "arguments": '{"command": "ls'},
         {"name": "Bash", "arguments": '["ls"]'},
@@ -220,7 +221,7 @@ async def test_a_slow_stream_is_delivered_as_it_comes(protocol):
 
 
 async def test_cancelling_in_mid_stream_closes_the_connection(protocol):
-    """Cancellation in mid-stream closes the connection."""
+    """The server does not go on writing for nobody."""
     script = [{"text": "word " * 500, "pause": 0.02}]
     async with serve_script(protocol, script) as (provider, server):
         begun = asyncio.Event()
@@ -235,7 +236,7 @@ async def test_cancelling_in_mid_stream_closes_the_connection(protocol):
         listening.cancel()
         with pytest.raises(asyncio.CancelledError):
             await listening
-        await _until(lambda: server.disconnects == 1)
+        await wait_for(lambda: server.disconnects == 1, timeout=10)
 
 
 async def test_closing_the_iterator_closes_the_connection(protocol):
@@ -247,7 +248,7 @@ async def test_closing_the_iterator_closes_the_connection(protocol):
         chunks = provider.stream(make_request())
         await anext(chunks)
         await chunks.aclose()
-        await _until(lambda: server.disconnects == 1)
+        await wait_for(lambda: server.disconnects == 1, timeout=10)
 
 
 async def test_cancelling_a_whole_reply_closes_the_connection(protocol):
@@ -255,20 +256,14 @@ async def test_cancelling_a_whole_reply_closes_the_connection(protocol):
     async with serve_script(protocol, [{"text": "Late.", "delay": 30.0}]) as (provider, server):
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(provider.complete(make_request()), 0.5 + len(server.requests))
-        await _until(lambda: server.disconnects == len(server.requests))
-
-
-async def _until(true) -> None:
-    async with asyncio.timeout(10):
-        while not true():
-            await asyncio.sleep(0.01)
+        await wait_for(lambda: server.disconnects == len(server.requests), timeout=10)
 
 
 # Keys, addresses and packages
 
 
 async def test_settings_come_from_the_usual_environment_variables(monkeypatch):
-    """Keys from config, or the usual environment variables."""
+    """Without a config, the SDK's own variables are used."""
     async with serve_script(MESSAGES, [{"text": "Hi."}], api_key="secret-1") as (_, server):
         monkeypatch.setenv("ANTHROPIC_API_KEY", "secret-1")
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
@@ -278,7 +273,7 @@ async def test_settings_come_from_the_usual_environment_variables(monkeypatch):
 
 
 async def test_a_missing_key_is_one_sentence_that_says_what_to_set():
-    """A missing key is an AuthenticationError with one sentence that says what to set."""
+    """It names the variable, and is not worth a retry."""
     for protocol, variable in ((MESSAGES, "ANTHROPIC_API_KEY"), (CHAT, "OPENAI_API_KEY")):
         async with mount_provider(protocol.module) as provider:
             for way in ("whole", "streamed"):
@@ -306,14 +301,14 @@ async def test_a_wrong_key_is_refused(protocol, way):
 
 @pytest.mark.parametrize("module", [MESSAGES.module, CHAT.module])
 async def test_an_unknown_option_is_named_with_the_nearest_right_one(module):
-    """Bad input gets a clear sentence."""
+    """A misspelt option fails the mount."""
     with pytest.raises(ModuleLoadError, match="base_url"):
         async with mount_provider(module, {"base_ulr": "http://localhost"}):
             pass
 
 
 def test_sdks_are_imported_only_when_used():
-    """Imports of anthropic and openai happen only with the first request."""
+    """Mounting a provider costs nothing; its first request imports its SDK alone."""
     program = """
 import asyncio, sys
 from tests.support.models import CHAT, MESSAGES, make_request, mount_provider, serve_script

@@ -128,9 +128,7 @@ async def test_only_a_resumed_session_looks_for_what_an_earlier_one_left(
     options = {"enabled": True, "path": str(tmp_path)}
     earlier = await open_trail(options, "s1", print)
     assert earlier is not None
-    await earlier.append(
-        {"type": "tool_started", "session": "s1", "body": {"tool": "T", "id": "1"}}
-    )
+    earlier.append("tool_started", {"tool": "T", "id": "1"}, session="s1")
     await earlier.close()
     trail = await attach_trail(options, "s1", None, resumed=resumed)
     assert [one.call_id for one in trail.unknown] == (["1"] if resumed else [])
