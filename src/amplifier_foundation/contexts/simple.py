@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Generator
+from itertools import chain
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -181,7 +182,7 @@ class SimpleContext:
         kept: list[list[Message]] = []
         total = dropped = 0
         for index, group in reversed(list(enumerate(groups))):
-            size = sum(self._measure(message) for message in group)
+            size = sum(map(self._measure, group))
             recent = sum(map(len, kept)) < self.config.keep_last
             fits = not dropped and total + size <= target
             if recent or fits or index == task or _is_instruction(group, index):
@@ -189,7 +190,7 @@ class SimpleContext:
                 total += size
             else:
                 dropped += len(group)
-        return MessageList(message for group in _add_note(kept, dropped) for message in group)
+        return MessageList(chain.from_iterable(_add_note(kept, dropped)))
 
 
 def _is_instruction(group: list[Message], index: int) -> bool:

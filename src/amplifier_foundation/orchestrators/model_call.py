@@ -88,14 +88,7 @@ class ModelCaller:
 
 async def _review(turn: Turn, response: ChatResponse, duration: int) -> ChatResponse | Denial:
     """Let the hooks see the reply: they may change it or withhold it."""
-    coordinator = turn.coordinator
-    data: ProviderResponseData = {
-        "provider": turn.provider.name,
-        "model": response.model or _get_model(turn),
-        "response": {},
-        "usage": {} if response.usage is None else response.usage.model_dump(),
-        "duration_ms": duration,
-    }
+    coordinator, data = turn.coordinator, _describe_reply(turn, response, duration)
     if not coordinator.hooks.hears(PROVIDER_RESPONSE):
         # Writing out a whole reply for nobody costs time: only the trail reads this, without it.
         facts = {name: value for name, value in data.items() if name != "response"}
@@ -107,6 +100,16 @@ async def _review(turn: Turn, response: ChatResponse, duration: int) -> ChatResp
         return Denial(outcome.denial)
     reviewed = (outcome.data or {}).get("response", original)
     return response if reviewed == original else ChatResponse.model_validate(reviewed)
+
+
+def _describe_reply(turn: Turn, response: ChatResponse, duration: int) -> ProviderResponseData:
+    return {
+        "provider": turn.provider.name,
+        "model": response.model or _get_model(turn),
+        "response": {},  # written out only if a hook will see it
+        "usage": {} if response.usage is None else response.usage.model_dump(),
+        "duration_ms": duration,
+    }
 
 
 def _get_model(turn: Turn) -> str | None:

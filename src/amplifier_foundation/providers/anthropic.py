@@ -36,6 +36,8 @@ from amplifier_foundation.providers.remote import (
     RemoteConfig,
     RemoteProvider,
     Vendor,
+    choose_model,
+    choose_output_limit,
     choose_temperature,
     complete_schema,
     follow_events,
@@ -44,6 +46,7 @@ from amplifier_foundation.providers.remote import (
 from amplifier_foundation.providers.reply import ReplyBuilder
 
 _VENDOR = Vendor("anthropic", "AsyncAnthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
+_DEFAULT_LIMIT = 8192  # this server refuses a request without one
 _EARLIER = "(The earlier part of the conversation is not shown.)"
 _ODD_IN_ID = re.compile(r"[^a-zA-Z0-9_-]")
 _FINISH = {
@@ -81,8 +84,8 @@ class Messages:
         conversation = arrange(request.messages, late, _is_ours)
         temperature = choose_temperature(request, config)
         return {
-            "model": request.model or config.model,
-            "max_tokens": request.max_output_tokens or config.max_output_tokens or 8192,
+            "model": choose_model(request, config),
+            "max_tokens": choose_output_limit(request, config) or _DEFAULT_LIMIT,
             "system": conversation.system,
             "messages": _write_messages(conversation),
             "tools": [_write_tool(tool) for tool in request.tools or []],

@@ -159,13 +159,16 @@ def make_refusal(
 ) -> LLMError:
     """The error for a refusal, by its status or, if there is none, by its words."""
     if status is None or status < 400:
-        known = (code for word, code in _STATUS_BY_WORD.items() if word in facts)
-        status = next(known, 500)
+        status = _find_status(facts)
     kind = _choose_kind(status, facts or message)
     more: dict[str, Any] = {"retry_after": read_retry_after(headers or {})}
     if kind is RateLimitError and _USED_UP.search(facts):
         more["retryable"] = False  # waiting does not fill an account
     return origin.make_error(kind, f"{message} (status {status})", status_code=status, **more)
+
+
+def _find_status(facts: str) -> int:
+    return next((code for word, code in _STATUS_BY_WORD.items() if word in facts), 500)
 
 
 def _choose_kind(status: int, facts: str) -> type[LLMError]:

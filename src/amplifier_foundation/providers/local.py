@@ -148,11 +148,14 @@ class _Reply:
         if usage := part.get("usage"):
             self._usage = _read_usage(usage)
         for choice in part.get("choices") or []:
-            self._finish_reason = choice.get("finish_reason") or self._finish_reason
-            text = choice.get("delta", {}).get("content") or ""
-            self._written.append(text)
-            if text and not self._constrained:
-                yield from self._builder.add_text("text", "text", text)
+            yield from self._add_choice(choice)
+
+    def _add_choice(self, choice: dict[str, Any]) -> Iterator[StreamChunk]:
+        self._finish_reason = choice.get("finish_reason") or self._finish_reason
+        text = choice.get("delta", {}).get("content") or ""
+        self._written.append(text)
+        if text and not self._constrained:
+            yield from self._builder.add_text("text", "text", text)
 
     def finish(self) -> Iterator[StreamChunk]:
         if self._finish_reason is None:

@@ -24,6 +24,8 @@ from amplifier_foundation.providers.conversation import (
 from amplifier_foundation.providers.failures import Origin, make_refusal
 from amplifier_foundation.providers.remote import (
     RemoteConfig,
+    choose_model,
+    choose_output_limit,
     choose_temperature,
     complete_schema,
     follow_events,
@@ -42,13 +44,13 @@ class Chat:
         late = config.system_messages or ("frame" if base_url else "keep")
         limit = "max_tokens" if base_url else "max_completion_tokens"
         return {
-            "model": request.model or config.model,
+            "model": choose_model(request, config),
             "messages": _write_messages(arrange(request.messages, late)),
             "tools": [_write_tool(tool) for tool in request.tools or []],
             "tool_choice": _write_choice(request.tool_choice) if request.tools else None,
             "temperature": choose_temperature(request, config),
             "stop": request.stop,
-            limit: request.max_output_tokens or config.max_output_tokens,
+            limit: choose_output_limit(request, config),
         }
 
     async def send(self, client: Any, params: dict[str, Any]) -> Any:

@@ -22,6 +22,8 @@ from amplifier_foundation.providers.conversation import Conversation, arrange, r
 from amplifier_foundation.providers.failures import Origin, make_refusal
 from amplifier_foundation.providers.remote import (
     RemoteConfig,
+    choose_model,
+    choose_output_limit,
     choose_temperature,
     complete_schema,
     follow_events,
@@ -39,13 +41,13 @@ class Responses:
         late = config.system_messages or ("frame" if base_url else "keep")
         conversation = arrange(request.messages, late, _is_ours)
         return {
-            "model": request.model or config.model,
+            "model": choose_model(request, config),
             "instructions": conversation.system,
             "input": _write_items(conversation),
             "tools": [_write_tool(tool) for tool in request.tools or []],
             "tool_choice": _write_choice(request.tool_choice) if request.tools else None,
             "temperature": choose_temperature(request, config),
-            "max_output_tokens": request.max_output_tokens or config.max_output_tokens,
+            "max_output_tokens": choose_output_limit(request, config),
             "store": False,
         }
 

@@ -169,7 +169,7 @@ class RemoteProvider:
         return {name: value for name, value in params.items() if value not in (None, [], {}, "")}
 
     def _find_origin(self, request: ChatRequest) -> Origin:
-        return Origin(self.name, request.model or self.config.model)
+        return Origin(self.name, choose_model(request, self.config))
 
     async def _connect(self, origin: Origin) -> Any:
         async with self._connecting:
@@ -224,6 +224,16 @@ def _import_sdk(name: str, origin: Origin) -> Any:
             f"the package {name!r} is missing; install amplifier-hooks[{name}]",
             retryable=False,
         ) from failure
+
+
+def choose_model(request: ChatRequest, config: RemoteConfig) -> str:
+    """The model of the request, else that of the config."""
+    return request.model or config.model
+
+
+def choose_output_limit(request: ChatRequest, config: RemoteConfig) -> int | None:
+    """The most tokens to write, by the request, else by the config."""
+    return request.max_output_tokens or config.max_output_tokens
 
 
 def choose_temperature(request: ChatRequest, config: RemoteConfig) -> float | None:

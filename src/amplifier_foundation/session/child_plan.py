@@ -20,11 +20,9 @@ def build_child_plan(parent: Mapping[str, Any], agent: Mapping[str, Any]) -> dic
         "providers": agent.get("providers") or parent.get("providers") or [],
         "tools": _choose_tools(parent.get("tools") or [], agent.get("tools")),
         "hooks": agent.get("hooks") or [],
-        "agents": parent.get("agents") or {},
-        "approval": parent.get("approval") or {},
-        "audit": parent.get("audit") or {},
     }
-    return copy.deepcopy(plan)
+    inherited = {key: parent.get(key) or {} for key in ("agents", "approval", "audit")}
+    return copy.deepcopy({**plan, **inherited})
 
 
 def apply_session_options(plan: dict[str, Any]) -> dict[str, Any]:
@@ -67,10 +65,12 @@ def _merge_session(parent: Mapping[str, Any], agent: Mapping[str, Any]) -> dict[
         return {**parent, **own}
     loop = read_entry("orchestrator", parent["orchestrator"])
     # The loop's options win over session settings, so those that the agent replaces must go.
-    replaced = {"system"}
-    replaced |= {"max_turns"} if "max_turns" in own else set()
-    replaced |= {"provider"} if agent.get("providers") else set()
-    options = {key: value for key, value in loop.config.items() if key not in replaced}
+    options = dict(loop.config)
+    options.pop("system", None)
+    if "max_turns" in own:
+        options.pop("max_turns", None)
+    if agent.get("providers"):
+        options.pop("provider", None)
     return {**parent, "orchestrator": _configure(loop, options), **own}
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -93,11 +94,9 @@ class SessionStore:
     def find(self, wanted: str) -> SessionInfo:
         """The session with this id or name, or whose id begins like this; the newest of a name."""
         known = self.list()
-        exact = [info for info in known if info.id == wanted]
-        named = [info for info in known if info.name and info.name.lower() == wanted.lower()]
-        if exact or named:
-            return (exact or named)[0]
-        return _find_by_beginning(wanted, known)
+        exact = (info for info in known if info.id == wanted)
+        named = (info for info in known if info.name and info.name.lower() == wanted.lower())
+        return next(chain(exact, named), None) or _find_by_beginning(wanted, known)
 
     def list(self) -> list[SessionInfo]:
         """All sessions, the latest first; damaged ones say so."""

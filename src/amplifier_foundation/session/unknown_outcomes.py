@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from amplifier_core.injection.placing import add_message
@@ -45,15 +46,21 @@ def unknown_outcomes(
     """The calls in a trail that were started and not finished, of one session or of all."""
     open_calls: dict[tuple[Any, str], list[UnknownOutcome]] = {}
     for record in records:
-        if session is not None and record.get("session") != session:
-            continue
-        body = record.get("body") or {}
-        waiting = open_calls.setdefault((record.get("session"), str(body.get("id"))), [])
-        if record.get("type") == "tool_started":
-            waiting.append(_read_started(record, body))
-        elif record.get("type") == "tool_finished" and waiting:
-            waiting.pop()
-    return [one for waiting in open_calls.values() for one in waiting]
+        if session is None or record.get("session") == session:
+            _follow_call(record, open_calls)
+    return list(chain.from_iterable(open_calls.values()))
+
+
+def _follow_call(
+    record: Mapping[str, Any], open_calls: dict[tuple[Any, str], list[UnknownOutcome]]
+) -> None:
+    body = record.get("body") or {}
+    # A list each: nothing keeps a model from giving two calls the same id.
+    waiting = open_calls.setdefault((record.get("session"), str(body.get("id"))), [])
+    if record.get("type") == "tool_started":
+        waiting.append(_read_started(record, body))
+    elif record.get("type") == "tool_finished" and waiting:
+        waiting.pop()
 
 
 def _read_started(record: Mapping[str, Any], body: Mapping[str, Any]) -> UnknownOutcome:

@@ -18,11 +18,10 @@ def list_files(entry: ModuleEntry, folder: Path) -> Iterator[Path]:
     """The source of an entry, and the files that its options name: rules, settings, scripts."""
     if entry.source is not None and "://" not in entry.source:
         yield folder / entry.source
-    for text in iterate_texts(entry.config):
-        if 0 < len(text) <= _LONGEST_PATH and ("." in text or "/" in text):
-            path = folder / _expand_home(text)
-            if _is_file(path):
-                yield path
+    for text in filter(_may_be_path, iterate_texts(entry.config)):
+        path = folder / _expand_home(text)
+        if _is_file(path):
+            yield path
     # Only here: in other options a pattern stands for files that the agent works on.
     for text in iterate_texts(entry.config.get("settings")):
         yield from _match(folder / _expand_home(text))
@@ -34,6 +33,10 @@ def stamp_files(paths: Iterable[Path]) -> Stamp:
     for path in paths:
         files |= set(path.rglob("*.py")) if path.is_dir() else {path}
     return tuple(_stat(path) for path in sorted(files))
+
+
+def _may_be_path(text: str) -> bool:
+    return len(text) <= _LONGEST_PATH and ("." in text or "/" in text)
 
 
 def _expand_home(text: str) -> Path:
