@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from amplifier_core.mount_plan import EXAMPLES
+from amplifier_core.mount_plan import EXAMPLES, MountPlan
 from amplifier_foundation.bundles import schema
 from amplifier_foundation.bundles.bundle import Bundle, make_bundle
 from amplifier_foundation.bundles.long_form import write_out
@@ -36,7 +36,7 @@ def validate_mount_plan(plan: Mapping[str, Any], name: str = "mount plan") -> No
 def bundle_from_plan(plan: Mapping[str, Any], name: str = "mount plan") -> Bundle:
     """Make a bundle of a plan that is written in code; it is checked, and has no files."""
     validate_mount_plan(plan, name)
-    return make_bundle(_read(plan, name), (), (), frozenset(), None)
+    return make_bundle(_read(_move_options(plan), name), (), (), frozenset(), None)
 
 
 def find_incomplete(document: Node) -> Iterator[Problem]:
@@ -47,6 +47,16 @@ def find_incomplete(document: Node) -> Iterator[Problem]:
         if key not in session.mapping():
             message = f"is missing; a session needs one, such as {example!r}"
             yield Problem(session.place, f"session.{key}", message)
+
+
+def _move_options(plan: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Plans of the ecosystem keep options of the loop and the context beside the session."""
+    beside = [key for key in EXAMPLES if key in plan]
+    if not beside:
+        return plan
+    read = MountPlan.parse(plan).session
+    entries = {key: getattr(read, key).to_dict() for key in beside}
+    return {**plan, "session": {**plan["session"], **entries}}
 
 
 def _read(plan: Mapping[str, Any], name: str) -> Node:

@@ -46,6 +46,22 @@ def test_a_plan_of_the_ecosystem_is_a_valid_plan() -> None:
     assert source == "git+https://host.test/p@main"
 
 
+def test_options_beside_the_session_reach_the_loop_and_the_context() -> None:
+    """They are moved to the entries, unless those have options of their own."""
+    own = {"module": "context-simple", "config": {"keep_last": 9}}
+    plan = {
+        "session": {"orchestrator": "loop-basic", "context": own},
+        "orchestrator": {"config": {"max_turns": 3}},
+        "context": {"keep_last": 2},
+    }
+    session = bundle_from_plan(plan).mount_plan["session"]
+    assert session["orchestrator"]["config"] == {"max_turns": 3}
+    assert session["context"]["config"] == {"keep_last": 9}
+    read = MountPlan.parse(plan).session
+    again = MountPlan.parse(bundle_from_plan(plan).mount_plan).session
+    assert (again.orchestrator, again.context) == (read.orchestrator, read.context)
+
+
 def test_a_bundle_can_be_written_in_code() -> None:
     """The same checks, no files."""
     bundle = bundle_from_plan({**MINIMAL, "hooks": ["hooks-rules"]})
