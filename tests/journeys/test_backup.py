@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from amplifier_apps.cli.commands.backups import backups
 from amplifier_foundation.hooks.backup import list_backups
-from tests.support.sessions import calls, stage
+from tests.support.sessions import SessionHarness, calls
 
 
 async def test_what_the_agent_overwrote_can_be_brought_back(
@@ -19,7 +19,7 @@ async def test_what_the_agent_overwrote_can_be_brought_back(
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "notes.txt"
     file.write_text("worth keeping\n")
-    async with stage(
+    async with SessionHarness(
         [calls("Write", file_path=str(file), content="overwritten\n"), {"text": "done"}],
         tool_modules=[{"module": "tool-filesystem"}],
         hooks=[{"module": "hooks-backup"}],

@@ -84,6 +84,3 @@ class SessionHarness:
         """Hear everything from here on, after every other hook."""
         self.hooks.register("*", self.heard, priority=10_000, name="heard")
         return self.heard
-
-
-stage = SessionHarness

@@ -13,6 +13,7 @@ from amplifier_foundation.orchestrators.result_text import (
 
 
 def test_a_result_within_the_limit_is_read_whole() -> None:
+    """Nothing is added to a result that fits, or that has no limit."""
     assert render_result(ToolResult(output="abc"), 3) == "abc"
     assert render_result(ToolResult(output="abc"), None) == "abc"
 
@@ -27,7 +28,7 @@ def test_a_result_over_the_limit_is_cut_with_a_sentence() -> None:
 
 
 def test_what_no_model_takes_is_replaced() -> None:
-    """Lone surrogates, as odd file names bring them."""
+    """Odd file names may bring in lone surrogates."""
     assert render_result(ToolResult(output="a\udcffb\u00e9")) == "a?b\u00e9"
 
 
@@ -41,4 +42,5 @@ def test_what_no_model_takes_is_replaced() -> None:
     ],
 )
 def test_the_plan_sets_the_limit(plan: dict[str, object], limit: int | None) -> None:
+    """A plan that says nothing has the default; null means no limit."""
     assert read_result_limit(plan) == limit

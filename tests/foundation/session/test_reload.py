@@ -117,7 +117,7 @@ async def test_a_broken_hook_file_keeps_the_old_set(project: Project, text: str,
 
 
 async def test_the_conversation_survives_another_loop_and_context(project: Project) -> None:
-    """The history goes on."""
+    """What was said so far is moved to the new context, and the next turn goes on from it."""
     async with project.session(project.bundle()) as session:
         await session.execute("remember me")
         plan = {"orchestrator": "loop-streaming"}
