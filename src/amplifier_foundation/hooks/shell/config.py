@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+NAME = "hooks-shell"
 DialectName = Literal["auto", "claude", "codex", "gemini", "cursor", "copilot"]
 
 

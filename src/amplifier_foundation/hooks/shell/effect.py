@@ -27,27 +27,31 @@ _STOPPABLE = _REFUSES | {events.SESSION_START}
 _SHOWN_INPUT = 2000
 
 
-def results(event: str, data: Mapping[str, Any], verdict: Verdict) -> list[HookResult]:
+def build_answers(event: str, data: Mapping[str, Any], verdict: Verdict) -> list[HookResult]:
     """The answers to give, one per action, so that none hides another."""
-    if verdict.stop is not None and event in _STOPPABLE:
-        return [_deny(verdict.stop, verdict)]
-    if verdict.decision == "deny" and _refuses(event, verdict):
-        return [_deny(verdict.reason or "Blocked by a hook.", verdict)]
-    found = [_modify(event, data, verdict), _inject(event, verdict), _ask(event, data, verdict)]
-    kept = [fields for fields in found if fields is not None]
-    spoken = _spoken(event, verdict)
-    if not kept and not spoken:
+    refusal = _find_refusal(event, verdict)
+    if refusal is not None:
+        return [HookResult(action="deny", reason=refusal, **_tell_user("", verdict))]
+    found = (_modify(event, data, verdict), _inject(event, verdict), _ask(event, data, verdict))
+    answers = [fields for fields in found if fields is not None]
+    told = _tell_user(event, verdict)
+    if not answers and not told:
         return []
-    first, *rest = kept or [{}]
-    return [HookResult(**first, **spoken), *(HookResult(**fields) for fields in rest)]
+    first, *rest = answers or [{}]
+    return [HookResult(**first, **told), *(HookResult(**fields) for fields in rest)]
 
 
-def _refuses(event: str, verdict: Verdict) -> bool:
+def _find_refusal(event: str, verdict: Verdict) -> str | None:
+    """Why the operation is refused, if it is and can be at this event."""
+    if verdict.stop is not None and event in _STOPPABLE:
+        return verdict.stop
+    if verdict.decision == "deny" and _can_refuse(event, verdict):
+        return verdict.reason or "Blocked by a hook."
+    return None
+
+
+def _can_refuse(event: str, verdict: Verdict) -> bool:
     return event in _REFUSES or (event == events.TOOL_POST and verdict.withhold)
-
-
-def _deny(reason: str, verdict: Verdict) -> HookResult:
-    return HookResult(action="deny", reason=reason, **_spoken("", verdict))
 
 
 def _modify(event: str, data: Mapping[str, Any], verdict: Verdict) -> dict[str, Any] | None:
@@ -77,12 +81,13 @@ def _ask(event: str, data: Mapping[str, Any], verdict: Verdict) -> dict[str, Any
         return None
     return {
         "action": "ask_user",
-        "approval_prompt": _question(data, verdict),
+        "approval_prompt": _word_question(data, verdict),
         "reason": verdict.reason,
     }
 
 
-def _question(data: Mapping[str, Any], verdict: Verdict) -> str:
+def _word_question(data: Mapping[str, Any], verdict: Verdict) -> str:
+    """The reason, and the input that would run: that is what a person decides about."""
     tool = data.get("tool_name")
     lines = [verdict.reason or "A shell hook wants a person to decide."]
     if tool:
@@ -92,7 +97,7 @@ def _question(data: Mapping[str, Any], verdict: Verdict) -> str:
     return "\n".join(lines)
 
 
-def _spoken(event: str, verdict: Verdict) -> dict[str, Any]:
+def _tell_user(event: str, verdict: Verdict) -> dict[str, Any]:
     """What the person is told, whatever was decided."""
     told = [*verdict.notes, *verdict.warnings]
     if verdict.decision == "deny" and event in _TELLS_USER and verdict.reason:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from amplifier_core.errors import ModuleError
+from amplifier_foundation.hooks.shell.config import NAME
 from amplifier_foundation.policy.patterns import PatternError, compile_pattern
 
 _PLAIN = re.compile(r"[A-Za-z0-9_\- ,|]*\Z")
@@ -22,7 +23,7 @@ _LONGEST = 1000  # characters handed to an engine that could stall
 
 def matches_listed(matcher: str | None, values: Iterable[str]) -> bool:
     """Claude's rule: all, exact names in a list, or an unanchored regular expression."""
-    if matcher is None or matcher.strip() in {"", "*"}:
+    if matcher is None or _matches_all(matcher):
         return True
     if _PLAIN.match(matcher):
         names = {name.strip() for name in re.split(r"[,|]", matcher)}
@@ -32,44 +33,46 @@ def matches_listed(matcher: str | None, values: Iterable[str]) -> bool:
 
 def matches_regex(matcher: str | None, values: Iterable[str]) -> bool:
     """An unanchored regular expression."""
-    if matcher is None or matcher.strip() in {"", "*"}:
+    if matcher is None or _matches_all(matcher):
         return True
     return any(search(matcher, value) for value in values)
 
 
 def matches_whole(matcher: str | None, values: Iterable[str]) -> bool:
     """A regular expression for the whole value."""
-    if matcher is None or matcher.strip() in {"", "*"}:
+    if matcher is None or _matches_all(matcher):
         return True
     return any(search(f"^(?:{matcher})$", value) for value in values)
 
 
+def _matches_all(matcher: str) -> bool:
+    return matcher.strip() in {"", "*"}
+
+
 def search(pattern: str, text: str) -> bool:
-    """Whether the expression occurs; a pattern that is none matches its own text only."""
-    compiled = _compiled(pattern)
-    return text == pattern if compiled is None else compiled(text)
+    """Whether the expression occurs; a pattern that does not compile matches its own text only."""
+    occurs_in = _compile(pattern)
+    return text == pattern if occurs_in is None else occurs_in(text)
 
 
 @lru_cache(maxsize=512)
-def _compiled(pattern: str) -> Any:
+def _compile(pattern: str) -> Callable[[str], bool] | None:
     try:
-        return compile_pattern(pattern, "hooks-shell").occurs_in
+        return compile_pattern(pattern, NAME).occurs_in
     except (PatternError, ModuleError):
         pass  # look-around, or RE2 is not installed: the slower engine, on short text only
     try:
-        found = re.compile(pattern).search
+        find = re.compile(pattern).search
     except re.error:
         return None
-    return lambda text: found(text[:_LONGEST]) is not None
+    return lambda text: find(text[:_LONGEST]) is not None
 
 
-def allowed_by_rule(
+def passes_rule(
     rule: str | None, names: Iterable[str], tool_input: Mapping[str, Any], cwd: str
 ) -> bool:
-    """An `if` rule such as `Bash(git *)`; what is no rule never filters a hook away."""
-    if not rule:
-        return True
-    parsed = _RULE.match(rule.strip())
+    """An `if` rule such as `Bash(git *)`; what cannot be read as a rule filters nothing."""
+    parsed = _RULE.match(rule.strip()) if rule else None
     if parsed is None:
         return True
     tool, spec = parsed[1], parsed[2]
@@ -81,7 +84,7 @@ def allowed_by_rule(
 def _fits(spec: str, tool_input: Mapping[str, Any], cwd: str) -> bool:
     command = tool_input.get("command")
     if isinstance(command, str):
-        return any(_fits_command(spec, piece) for piece in commands_in(command))
+        return any(_fits_command(spec, piece) for piece in split_commands(command))
     path = tool_input.get("file_path") or tool_input.get("path")
     if isinstance(path, str):
         return _fits_path(spec, path, cwd)
@@ -91,7 +94,7 @@ def _fits(spec: str, tool_input: Mapping[str, Any], cwd: str) -> bool:
     return any(fnmatchcase(str(value), spec) for value in tool_input.values())
 
 
-def commands_in(line: str) -> list[str]:
+def split_commands(line: str) -> list[str]:
     """The line itself and every piece of it that might be a command."""
     pieces = [line.strip(), *(piece.strip() for piece in _SEPARATORS.split(line))]
     return [_ASSIGNMENT.sub("", piece) for piece in dict.fromkeys(pieces) if piece]

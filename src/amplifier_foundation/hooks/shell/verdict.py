@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -42,42 +42,54 @@ class Verdict:
 NOTHING = Verdict()
 
 
-def failed(sentence: str, *, fail_closed: bool) -> Verdict:
-    """A hook that gave no usable answer."""
+def report_failure(sentence: str, *, fail_closed: bool) -> Verdict:
+    """The verdict of a hook that gave no usable answer: a denial, or a warning."""
     if fail_closed:
         return Verdict(decision="deny", reason=f"{sentence}; it blocks when it fails")
     return Verdict(warnings=(sentence,))
 
 
-def combined(verdicts: Iterable[Verdict]) -> Verdict:
+def combine(verdicts: Iterable[Verdict]) -> Verdict:
     """The strongest decision, the last rewrite, and everything else together."""
     found = list(verdicts)
-    decision = _strongest(found)
-    reasons = [v.reason for v in found if v.reason and v.decision == decision and decision]
+    decision = _find_strongest(found)
     return Verdict(
         decision=decision,
-        reason="\n".join(dict.fromkeys(reasons)) or None,
-        withhold=any(v.withhold for v in found if v.decision == "deny"),
-        tool_input=_last(v.tool_input for v in found),
-        output=_last((v.output for v in found), missing=UNCHANGED),
-        messages=_last(v.messages for v in found),
-        context=tuple(text for v in found for text in v.context),
-        notes=tuple(text for v in found for text in v.notes),
-        warnings=tuple(text for v in found for text in v.warnings),
-        stop=next((v.stop for v in found if v.stop is not None), None),
-        quiet=bool(found) and all(v.quiet for v in found),
-        title=_last(v.title for v in found),
+        reason=_join_reasons(found, decision),
+        withhold=any(one.withhold for one in found if one.decision == "deny"),
+        tool_input=_pick_last(found, lambda one: one.tool_input),
+        output=_pick_last(found, lambda one: one.output, missing=UNCHANGED),
+        messages=_pick_last(found, lambda one: one.messages),
+        context=_join(found, lambda one: one.context),
+        notes=_join(found, lambda one: one.notes),
+        warnings=_join(found, lambda one: one.warnings),
+        stop=next((one.stop for one in found if one.stop is not None), None),
+        quiet=bool(found) and all(one.quiet for one in found),
+        title=_pick_last(found, lambda one: one.title),
     )
 
 
-def _strongest(verdicts: list[Verdict]) -> Decision | None:
-    said = {v.decision for v in verdicts}
+def _find_strongest(verdicts: Sequence[Verdict]) -> Decision | None:
+    said = {one.decision for one in verdicts}
     return next((decision for decision in STRONGEST_FIRST if decision in said), None)
 
 
-def _last(values: Iterable[Any], missing: Any = None) -> Any:
-    result = missing
-    for value in values:
-        if value is not missing:
-            result = value
-    return result
+def _join_reasons(verdicts: Sequence[Verdict], decision: Decision | None) -> str | None:
+    """The reasons of those who decided so, each once."""
+    if decision is None:
+        return None
+    reasons = (one.reason for one in verdicts if one.decision == decision and one.reason)
+    return "\n".join(dict.fromkeys(reasons)) or None
+
+
+def _join(
+    verdicts: Sequence[Verdict], get_texts: Callable[[Verdict], tuple[str, ...]]
+) -> tuple[str, ...]:
+    return tuple(text for one in verdicts for text in get_texts(one))
+
+
+def _pick_last(
+    verdicts: Sequence[Verdict], get_value: Callable[[Verdict], Any], missing: Any = None
+) -> Any:
+    values = (get_value(one) for one in reversed(verdicts))
+    return next((value for value in values if value is not missing), missing)

@@ -1,5 +1,7 @@
 """The shell-hook protocols of several agents, one file each."""
 
+from __future__ import annotations
+
 from amplifier_foundation.hooks.shell.dialects import claude, codex, copilot, cursor, gemini
 from amplifier_foundation.hooks.shell.dialects.dialect import Dialect
 

@@ -5,109 +5,39 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from amplifier_core import events
-from amplifier_foundation.hooks.shell.dialects.dialect import (
+from amplifier_foundation.hooks.shell.call import Call
+from amplifier_foundation.hooks.shell.dialects.answer import (
     Answer,
-    Build,
     CommonAnswer,
-    Dialect,
-    Occasion,
-    by_exit_code,
-    extra_fields,
-    names_of_tool,
-    read_json,
-    unreadable,
-    valid,
+    judge_exit,
+    judge_text,
+    parse_object,
+    validate_answer,
 )
-from amplifier_foundation.hooks.shell.handler import Call, Handler, Reply
+from amplifier_foundation.hooks.shell.dialects.dialect import TOOL, Dialect, NativeEvent, Occasion
+from amplifier_foundation.hooks.shell.handler import Handler
 from amplifier_foundation.hooks.shell.matcher import matches_listed
-from amplifier_foundation.hooks.shell.verdict import NOTHING, UNCHANGED, Verdict, failed
-
-EVENTS: dict[str, tuple[Occasion, ...]] = {
-    "PreToolUse": (Occasion(events.TOOL_PRE),),
-    "PostToolUse": (Occasion(events.TOOL_POST, success=True),),
-    "PostToolUseFailure": (
-        Occasion(events.TOOL_ERROR),
-        Occasion(events.TOOL_POST, success=False),
-    ),
-    "PermissionRequest": (Occasion(events.APPROVAL_REQUIRED),),
-    "PermissionDenied": (Occasion(events.APPROVAL_DENIED),),
-    "UserPromptSubmit": (Occasion(events.PROMPT_SUBMIT),),
-    "SessionStart": (Occasion(events.SESSION_START),),
-    "SessionEnd": (Occasion(events.SESSION_END),),
-    "Stop": (Occasion(events.ORCHESTRATOR_COMPLETE, success=True),),
-    "StopFailure": (Occasion(events.ERROR_ORCHESTRATION),),
-    "SubagentStart": (Occasion(events.AGENT_SPAWN),),
-    "SubagentStop": (Occasion(events.AGENT_COMPLETE),),
-    "PreCompact": (Occasion(events.CONTEXT_PRE_COMPACT),),
-    "PostCompact": (Occasion(events.CONTEXT_POST_COMPACT),),
-    "Notification": (Occasion(events.USER_NOTIFICATION),),
-}
+from amplifier_foundation.hooks.shell.reply import Reply
+from amplifier_foundation.hooks.shell.verdict import (
+    NOTHING,
+    UNCHANGED,
+    Decision,
+    Verdict,
+    report_failure,
+)
 
 TOOL_NAMES = {"Todo": "TodoWrite", "Delegate": "Task"}
-_PLAIN_IS_CONTEXT = frozenset({"UserPromptSubmit", "SessionStart", "UserPromptExpansion"})
+_PLAIN_IS_CONTEXT = frozenset({"UserPromptSubmit", "SessionStart"})
 _END_REASONS = {"user_exit": "prompt_input_exit"}
 _NOTIFICATIONS = {"approval_required": "permission_prompt", "awaiting_input": "idle_prompt"}
+_DECISIONS: dict[str | None, Decision] = {"block": "deny", "approve": "allow"}
 
 
-class Specific(Answer):
-    """`hookSpecificOutput`, the fields that mean something here."""
-
-    hookEventName: str | None = None  # noqa: N815 - the name on the wire
-    permissionDecision: Literal["allow", "deny", "ask", "defer"] | None = None  # noqa: N815
-    permissionDecisionReason: str | None = None  # noqa: N815
-    updatedInput: dict[str, Any] | None = None  # noqa: N815
-    additionalContext: str | None = None  # noqa: N815
-    updatedToolOutput: Any = UNCHANGED  # noqa: N815
-    updatedMCPToolOutput: Any = UNCHANGED  # noqa: N815
-    initialUserMessage: str | None = None  # noqa: N815
-    sessionTitle: str | None = None  # noqa: N815
-    decision: dict[str, Any] | None = None
+# What hooks are told
 
 
-class Output(CommonAnswer):
-    """The whole object on stdout."""
-
-    decision: Literal["block", "approve"] | None = None
-    hookSpecificOutput: Specific | None = None  # noqa: N815
-
-
-def default_timeout(native: str) -> float:
-    """Seconds, as documented."""
-    return {"UserPromptSubmit": 30.0, "SessionEnd": 1.5}.get(native, 600.0)
-
-
-def environment(call: Call) -> dict[str, str]:
-    """What scripts look up."""
-    return {
-        "CLAUDE_PROJECT_DIR": call.cwd,
-        "CLAUDE_CODE_SESSION_ID": call.session_id,
-        "CLAUDECODE": "1",
-    }
-
-
-def matched(call: Call) -> tuple[str, ...]:
-    """The value that a matcher is held against; none means that every matcher fits."""
-    if call.tool:
-        return names_of_tool(call, TOOL_NAMES)
-    key = {
-        "SessionStart": "source",
-        "SessionEnd": "reason",
-        "Notification": "notification_type",
-        "PreCompact": "trigger",
-        "PostCompact": "trigger",
-        "SubagentStart": "agent_type",
-        "SubagentStop": "agent_type",
-    }.get(call.native)
-    return () if key is None else (str(payload(call).get(key, "")),)
-
-
-def tool_name(call: Call) -> str:
-    """Claude's name of the tool."""
-    return TOOL_NAMES.get(call.tool, call.tool)
-
-
-def payload(call: Call) -> dict[str, Any]:
-    """The object on stdin."""
+def build_common(call: Call) -> dict[str, Any]:
+    """The fields that every event has."""
     common: dict[str, Any] = {
         "session_id": call.session_id,
         "transcript_path": call.transcript,
@@ -117,45 +47,20 @@ def payload(call: Call) -> dict[str, Any]:
     }
     if call.agent_id is not None:
         common["agent_id"] = call.agent_id
-    return {**common, **_extra(call)}
+    return common
 
 
-def _extra(call: Call) -> dict[str, Any]:
-    builders: dict[str, Build] = {
-        "PreToolUse": _tool,
-        "PostToolUse": _tool_result,
-        "PostToolUseFailure": _tool_failure,
-        "PermissionRequest": _permission,
-        "PermissionDenied": _permission_denied,
-        "UserPromptSubmit": lambda c: {"prompt": str(c.data.get("prompt", ""))},
-        "SessionStart": lambda c: {"source": c.data.get("source", "startup")},
-        "SessionEnd": _session_end,
-        "Stop": _stop,
-        "StopFailure": lambda c: {"error": c.error},
-        "SubagentStart": _subagent,
-        "SubagentStop": _subagent_stop,
-        "PreCompact": lambda c: {"trigger": c.data.get("trigger"), "custom_instructions": ""},
-        "PostCompact": lambda c: {"trigger": c.data.get("trigger"), "compact_summary": ""},
-        "Notification": _notification,
-    }
-    return extra_fields(builders, call)
-
-
-def _tool(call: Call) -> dict[str, Any]:
+def build_environment(call: Call) -> dict[str, str]:
+    """What scripts look up."""
     return {
-        "tool_name": tool_name(call),
-        "tool_input": call.input,
-        "tool_use_id": str(call.data.get("tool_call_id") or ""),
+        "CLAUDE_PROJECT_DIR": call.cwd,
+        "CLAUDE_CODE_SESSION_ID": call.session_id,
+        "CLAUDECODE": "1",
     }
 
 
-def _tool_result(call: Call) -> dict[str, Any]:
-    duration = call.data.get("duration_ms", 0)
-    return {**_tool(call), "tool_response": tool_response(call), "duration_ms": duration}
-
-
-def tool_response(call: Call) -> dict[str, Any]:
-    """An object in any case: scripts look for `.success`, `.stdout` or `.filePath` in it."""
+def build_response(call: Call) -> dict[str, Any]:
+    """A tool's result as an object: scripts look for `.success`, `.stdout` or `.filePath` in it."""
     response = call.response
     output = response.get("output")
     fields = dict(output) if isinstance(output, dict) else {"output": output}
@@ -164,52 +69,52 @@ def tool_response(call: Call) -> dict[str, Any]:
     return {"success": bool(response.get("success", True)), **known, **fields}
 
 
-def _tool_failure(call: Call) -> dict[str, Any]:
+def _build_permission(call: Call) -> dict[str, Any]:
+    return {"tool_name": TOOL_NAMES.get(call.tool, call.tool), "tool_input": call.input}
+
+
+def _build_tool(call: Call) -> dict[str, Any]:
+    return {**_build_permission(call), "tool_use_id": call.tool_call_id}
+
+
+def _build_tool_result(call: Call) -> dict[str, Any]:
     duration = call.data.get("duration_ms", 0)
-    return {**_tool(call), "error": call.error, "is_interrupt": False, "duration_ms": duration}
+    return {**_build_tool(call), "tool_response": build_response(call), "duration_ms": duration}
 
 
-def _permission(call: Call) -> dict[str, Any]:
-    return {"tool_name": tool_name(call), "tool_input": call.input}
+def _build_tool_failure(call: Call) -> dict[str, Any]:
+    failure = {"error": call.error, "is_interrupt": False}
+    return {**_build_tool(call), **failure, "duration_ms": call.data.get("duration_ms", 0)}
 
 
-def _permission_denied(call: Call) -> dict[str, Any]:
-    return {**_tool(call), "reason": str(call.data.get("how") or "denied")}
+def _build_permission_denied(call: Call) -> dict[str, Any]:
+    return {**_build_tool(call), "reason": str(call.data.get("how") or "denied")}
 
 
-def _session_end(call: Call) -> dict[str, Any]:
+def _build_session_end(call: Call) -> dict[str, Any]:
     return {"reason": _END_REASONS.get(str(call.data.get("reason")), "other")}
 
 
-def last_message(call: Call) -> str:
-    """The text of the agent's last word."""
-    message = call.data.get("final_message") or call.data.get("result") or {}
-    content = message.get("content", message.get("output")) if isinstance(message, dict) else ""
-    if isinstance(content, list):
-        content = "".join(str(b.get("text", "")) for b in content if isinstance(b, dict))
-    return str(content or "")
-
-
-def _stop(call: Call) -> dict[str, Any]:
+def _build_stop(call: Call) -> dict[str, Any]:
     return {
         "stop_hook_active": call.blocked_stops > 0,
-        "last_assistant_message": last_message(call),
+        "last_assistant_message": call.last_message,
         "background_tasks": [],
         "session_crons": [],
     }
 
 
-def _subagent(call: Call) -> dict[str, Any]:
+def _build_subagent(call: Call) -> dict[str, Any]:
     agent = str(call.data.get("agent_name") or "")
     child = call.data.get("child_session_id") or call.agent_id or agent
     return {"agent_id": str(child), "agent_type": agent}
 
 
-def _subagent_stop(call: Call) -> dict[str, Any]:
-    return {**_stop(call), **_subagent(call), "agent_transcript_path": ""}
+def _build_subagent_stop(call: Call) -> dict[str, Any]:
+    return {**_build_stop(call), **_build_subagent(call), "agent_transcript_path": ""}
 
 
-def _notification(call: Call) -> dict[str, Any]:
+def _build_notification(call: Call) -> dict[str, Any]:
     kind = str(call.data.get("notification_type") or "")
     return {
         "message": str(call.data.get("message") or ""),
@@ -217,27 +122,107 @@ def _notification(call: Call) -> dict[str, Any]:
     }
 
 
-def answer(handler: Handler, call: Call, reply: Reply) -> Verdict:
+EVENTS: dict[str, NativeEvent] = {
+    "PreToolUse": NativeEvent((Occasion(events.TOOL_PRE),), _build_tool, TOOL),
+    "PostToolUse": NativeEvent(
+        (Occasion(events.TOOL_POST, success=True),), _build_tool_result, TOOL
+    ),
+    "PostToolUseFailure": NativeEvent(
+        (Occasion(events.TOOL_ERROR), Occasion(events.TOOL_POST, success=False)),
+        _build_tool_failure,
+        TOOL,
+    ),
+    "PermissionRequest": NativeEvent(
+        (Occasion(events.APPROVAL_REQUIRED),), _build_permission, TOOL
+    ),
+    "PermissionDenied": NativeEvent(
+        (Occasion(events.APPROVAL_DENIED),), _build_permission_denied, TOOL
+    ),
+    "UserPromptSubmit": NativeEvent(
+        (Occasion(events.PROMPT_SUBMIT),),
+        lambda call: {"prompt": str(call.data.get("prompt", ""))},
+    ),
+    "SessionStart": NativeEvent(
+        (Occasion(events.SESSION_START),),
+        lambda call: {"source": call.data.get("source", "startup")},
+        "source",
+    ),
+    "SessionEnd": NativeEvent((Occasion(events.SESSION_END),), _build_session_end, "reason"),
+    "Stop": NativeEvent((Occasion(events.ORCHESTRATOR_COMPLETE, success=True),), _build_stop),
+    "StopFailure": NativeEvent(
+        (Occasion(events.ERROR_ORCHESTRATION),), lambda call: {"error": call.error}
+    ),
+    "SubagentStart": NativeEvent((Occasion(events.AGENT_SPAWN),), _build_subagent, "agent_type"),
+    "SubagentStop": NativeEvent(
+        (Occasion(events.AGENT_COMPLETE),), _build_subagent_stop, "agent_type"
+    ),
+    "PreCompact": NativeEvent(
+        (Occasion(events.CONTEXT_PRE_COMPACT),),
+        lambda call: {"trigger": call.data.get("trigger"), "custom_instructions": ""},
+        "trigger",
+    ),
+    "PostCompact": NativeEvent(
+        (Occasion(events.CONTEXT_POST_COMPACT),),
+        lambda call: {"trigger": call.data.get("trigger"), "compact_summary": ""},
+        "trigger",
+    ),
+    "Notification": NativeEvent(
+        (Occasion(events.USER_NOTIFICATION),), _build_notification, "notification_type"
+    ),
+}
+
+
+# What hooks answer
+
+
+class Permission(Answer):
+    """The decision of a PermissionRequest hook."""
+
+    behavior: Literal["allow", "deny"] | None = None
+    message: str | None = None
+    updatedInput: dict[str, Any] | None = None  # noqa: N815 - the name on the wire
+
+
+class Specific(Answer):
+    """`hookSpecificOutput`, the fields that mean something here."""
+
+    hookEventName: str | None = None  # noqa: N815
+    permissionDecision: Decision | None = None  # noqa: N815
+    permissionDecisionReason: str | None = None  # noqa: N815
+    updatedInput: dict[str, Any] | None = None  # noqa: N815
+    additionalContext: str | None = None  # noqa: N815
+    updatedToolOutput: Any = UNCHANGED  # noqa: N815
+    updatedMCPToolOutput: Any = UNCHANGED  # noqa: N815
+    initialUserMessage: str | None = None  # noqa: N815
+    sessionTitle: str | None = None  # noqa: N815
+    decision: Permission | None = None
+
+
+class Output(CommonAnswer):
+    """The whole object on stdout."""
+
+    decision: Literal["block", "approve"] | None = None
+    hookSpecificOutput: Specific | None = None  # noqa: N815
+
+
+def read_reply(handler: Handler, call: Call, reply: Reply) -> Verdict:
     """Exit code first, then the JSON on stdout, then plain text."""
-    ended = by_exit_code(handler, reply)
-    if ended is not None:
-        return ended
-    printed = read_json(reply.stdout)
-    if printed is None:
-        return _plain(handler, call, reply.stdout.strip())
-    return _from_json(handler, call, printed)
-
-
-def _plain(handler: Handler, call: Call, text: str) -> Verdict:
+    verdict = judge_exit(handler, reply)
+    if verdict is not None:
+        return verdict
+    printed = parse_object(reply.stdout)
+    if printed is not None:
+        return _read_object(handler, call, printed)
+    text = reply.stdout.strip()
     if text and call.native in _PLAIN_IS_CONTEXT:
         return Verdict(context=(text,))
-    return unreadable(handler, text)
+    return judge_text(handler, text)
 
 
-def _from_json(handler: Handler, call: Call, printed: dict[str, Any]) -> Verdict:
+def _read_object(handler: Handler, call: Call, printed: dict[str, Any]) -> Verdict:
     if printed.get("async") is True:
         return NOTHING
-    output = valid(Output, handler, printed)
+    output = validate_answer(Output, handler, printed)
     if isinstance(output, Verdict):
         return output
     specific = output.hookSpecificOutput or Specific()
@@ -246,18 +231,18 @@ def _from_json(handler: Handler, call: Call, printed: dict[str, Any]) -> Verdict
             f"Hook {handler.label!r} answered for {specific.hookEventName!r}, "
             f"but was asked about {call.native!r}"
         )
-        return failed(sentence, fail_closed=handler.fail_closed)
-    return _verdict(output, specific)
+        return report_failure(sentence, fail_closed=handler.fail_closed)
+    return _build_verdict(output, specific)
 
 
-def _verdict(output: Output, specific: Specific) -> Verdict:
-    decision, reason, rewritten = _decided(output, specific)
+def _build_verdict(output: Output, specific: Specific) -> Verdict:
+    decision, reason, tool_input = _decide(output, specific)
     context = (specific.additionalContext, specific.initialUserMessage)
     written = specific.updatedToolOutput
     return Verdict(
         decision=decision,
         reason=reason,
-        tool_input=rewritten,
+        tool_input=tool_input,
         output=specific.updatedMCPToolOutput if written is UNCHANGED else written,
         context=tuple(text for text in context if text),
         notes=output.notes,
@@ -267,27 +252,27 @@ def _verdict(output: Output, specific: Specific) -> Verdict:
     )
 
 
-def _decided(output: Output, specific: Specific) -> tuple[Any, str | None, dict[str, Any] | None]:
+def _decide(
+    output: Output, specific: Specific
+) -> tuple[Decision | None, str | None, dict[str, Any] | None]:
+    """The decision, its reason and the rewritten input, in whichever way they were written."""
     if specific.permissionDecision is not None:
         reason = specific.permissionDecisionReason or output.reason
         return specific.permissionDecision, reason, specific.updatedInput
     if specific.decision is not None:
         chosen = specific.decision
-        verdict = {"allow": "allow", "deny": "deny"}.get(str(chosen.get("behavior")))
-        changed = chosen.get("updatedInput")
-        return verdict, chosen.get("message"), changed if isinstance(changed, dict) else None
-    named = {"block": "deny", "approve": "allow", None: None}[output.decision]
-    return named, output.reason, specific.updatedInput
+        return chosen.behavior, chosen.message, chosen.updatedInput
+    return _DECISIONS.get(output.decision), output.reason, specific.updatedInput
 
 
 DIALECT = Dialect(
     name="claude",
     events=EVENTS,
-    payload=payload,
-    answer=answer,
+    build_common=build_common,
+    build_environment=build_environment,
+    read_reply=read_reply,
     matches=matches_listed,
-    matched=matched,
-    environment=environment,
-    timeout=default_timeout,
+    timeout=600.0,
+    timeouts={"UserPromptSubmit": 30.0, "SessionEnd": 1.5},
     tool_names=TOOL_NAMES,
 )

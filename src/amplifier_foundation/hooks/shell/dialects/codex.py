@@ -5,48 +5,45 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from amplifier_foundation.hooks.shell.call import Call
 from amplifier_foundation.hooks.shell.dialects import claude
-from amplifier_foundation.hooks.shell.dialects.dialect import read_json
-from amplifier_foundation.hooks.shell.handler import Call, Handler, Reply
-from amplifier_foundation.hooks.shell.verdict import UNCHANGED, Verdict, failed
+from amplifier_foundation.hooks.shell.dialects.answer import parse_object
+from amplifier_foundation.hooks.shell.handler import Handler
+from amplifier_foundation.hooks.shell.reply import Reply
+from amplifier_foundation.hooks.shell.verdict import UNCHANGED, Verdict, report_failure
 
-_SHORT = frozenset({"SessionEnd", "Interrupt"})
-_UNMATCHED = frozenset({"UserPromptSubmit", "Stop"})
-_KNOWN = (
-    "PreToolUse",
-    "PermissionRequest",
-    "PostToolUse",
-    "UserPromptSubmit",
-    "SessionStart",
-    "SessionEnd",
-    "SubagentStart",
-    "SubagentStop",
-    "Stop",
-    "PreCompact",
-    "PostCompact",
-)
+EVENTS = {
+    name: claude.EVENTS[name]
+    for name in (
+        "PreToolUse",
+        "PermissionRequest",
+        "PostToolUse",
+        "UserPromptSubmit",
+        "SessionStart",
+        "SessionEnd",
+        "SubagentStart",
+        "SubagentStop",
+        "Stop",
+        "PreCompact",
+        "PostCompact",
+    )
+}
 
 
-def payload(call: Call) -> dict[str, Any]:
+def build_common(call: Call) -> dict[str, Any]:
     """Claude's fields, and the turn and the model."""
-    turn = str(call.data.get("turn_id") or call.data.get("tool_call_id") or "")
-    return {**claude.payload(call), "turn_id": turn, "model": str(call.data.get("model") or "")}
+    turn = str(call.data.get("turn_id") or call.tool_call_id)
+    model = str(call.data.get("model") or "")
+    return {**claude.build_common(call), "turn_id": turn, "model": model}
 
 
-def default_timeout(native: str) -> float:
-    """Seconds."""
-    return 1.0 if native in _SHORT else 600.0
-
-
-def answer(handler: Handler, call: Call, reply: Reply) -> Verdict:
+def read_reply(handler: Handler, call: Call, reply: Reply) -> Verdict:
     """As Claude's, without `ask`, without a bare `allow`, without rewriting results."""
-    printed = read_json(reply.stdout) if reply.code == 0 and reply.failure is None else None
-    if call.native == "PreToolUse" and printed is not None:
-        wrong = _rejected(printed)
-        if wrong is not None:
-            sentence = f"Hook {handler.label!r} answered with {wrong}, which Codex rejects"
-            return failed(sentence, fail_closed=handler.fail_closed)
-    verdict = replace(claude.answer(handler, call, reply), output=UNCHANGED)
+    rejected = _find_rejected(reply) if call.native == "PreToolUse" else None
+    if rejected is not None:
+        sentence = f"Hook {handler.label!r} answered with {rejected}, which Codex rejects"
+        return report_failure(sentence, fail_closed=handler.fail_closed)
+    verdict = replace(claude.read_reply(handler, call, reply), output=UNCHANGED)
     if call.native == "PostToolUse" and verdict.decision == "deny":
         return replace(verdict, withhold=True)
     if call.native == "PermissionRequest":
@@ -54,7 +51,12 @@ def answer(handler: Handler, call: Call, reply: Reply) -> Verdict:
     return verdict
 
 
-def _rejected(printed: dict[str, Any]) -> str | None:
+def _find_rejected(reply: Reply) -> str | None:
+    """What in an answer Codex does not accept before a tool, and so ignores all of it."""
+    answered = reply.code == 0 and reply.failure is None
+    printed = parse_object(reply.stdout) if answered else None
+    if printed is None:
+        return None
     for key in ("stopReason", "suppressOutput"):
         if key in printed:
             return f"{key!r}"
@@ -62,10 +64,10 @@ def _rejected(printed: dict[str, Any]) -> str | None:
         return "'continue: false'"
     if printed.get("decision") == "approve":
         return "'decision: approve'"
-    return _rejected_specific(printed.get("hookSpecificOutput"))
+    return _find_rejected_decision(printed.get("hookSpecificOutput"))
 
 
-def _rejected_specific(specific: Any) -> str | None:
+def _find_rejected_decision(specific: Any) -> str | None:
     if not isinstance(specific, dict):
         return None
     decision = specific.get("permissionDecision")
@@ -78,17 +80,11 @@ def _rejected_specific(specific: Any) -> str | None:
     return "'updatedInput' without 'allow'" if "updatedInput" in specific else None
 
 
-def matched(call: Call) -> tuple[str, ...]:
-    """Claude's values; prompts and stops have no matcher."""
-    return () if call.native in _UNMATCHED else claude.matched(call)
-
-
 DIALECT = replace(
     claude.DIALECT,
     name="codex",
-    events={name: claude.EVENTS[name] for name in _KNOWN},
-    payload=payload,
-    answer=answer,
-    matched=matched,
-    timeout=default_timeout,
+    events=EVENTS,
+    build_common=build_common,
+    read_reply=read_reply,
+    timeouts={"SessionEnd": 1.0},
 )

@@ -8,38 +8,14 @@ from datetime import datetime
 from typing import Any, Literal
 
 from amplifier_core import events
+from amplifier_foundation.hooks.shell.call import Call
 from amplifier_foundation.hooks.shell.dialects import claude
-from amplifier_foundation.hooks.shell.dialects.dialect import (
-    Answer,
-    Build,
-    Dialect,
-    Occasion,
-    extra_fields,
-    names_of_tool,
-    read_answer,
-)
-from amplifier_foundation.hooks.shell.handler import Call, Handler, Reply
-from amplifier_foundation.hooks.shell.matcher import matches_listed, matches_whole
-from amplifier_foundation.hooks.shell.verdict import UNCHANGED, Verdict, failed
-
-_OWN: dict[str, tuple[Occasion, ...]] = {
-    "preToolUse": claude.EVENTS["PreToolUse"],
-    "postToolUse": claude.EVENTS["PostToolUse"],
-    "postToolUseFailure": claude.EVENTS["PostToolUseFailure"],
-    "permissionRequest": claude.EVENTS["PermissionRequest"],
-    "userPromptSubmitted": claude.EVENTS["UserPromptSubmit"],
-    "sessionStart": claude.EVENTS["SessionStart"],
-    "sessionEnd": claude.EVENTS["SessionEnd"],
-    "agentStop": claude.EVENTS["Stop"],
-    "subagentStart": claude.EVENTS["SubagentStart"],
-    "subagentStop": claude.EVENTS["SubagentStop"],
-    "preCompact": claude.EVENTS["PreCompact"],
-    "notification": claude.EVENTS["Notification"],
-    "errorOccurred": (
-        Occasion(events.ERROR_ORCHESTRATION),
-        Occasion(events.PROVIDER_ERROR),
-    ),
-}
+from amplifier_foundation.hooks.shell.dialects.answer import Answer, read_answer
+from amplifier_foundation.hooks.shell.dialects.dialect import TOOL, Dialect, NativeEvent, Occasion
+from amplifier_foundation.hooks.shell.handler import Handler
+from amplifier_foundation.hooks.shell.matcher import matches_whole
+from amplifier_foundation.hooks.shell.reply import Reply
+from amplifier_foundation.hooks.shell.verdict import UNCHANGED, Decision, Verdict, report_failure
 
 TOOL_NAMES = {
     "Bash": "bash",
@@ -50,7 +26,114 @@ TOOL_NAMES = {
     "Grep": "grep",
     "Delegate": "task",
 }
-_GATES = frozenset({"preToolUse", "permissionRequest", "PreToolUse", "PermissionRequest"})
+_BLOCKS_AT_2 = frozenset({"preToolUse", "permissionRequest"})
+
+
+# What hooks are told
+
+
+def build_common(call: Call) -> dict[str, Any]:
+    """The fields that every event has."""
+    return {
+        "sessionId": call.session_id,
+        "timestamp": _to_milliseconds(call.data.get("timestamp")),
+        "cwd": call.cwd,
+    }
+
+
+def build_environment(call: Call) -> dict[str, str]:
+    """What scripts look up."""
+    return {"COPILOT_PROJECT_DIR": call.cwd, "CLAUDE_PROJECT_DIR": call.cwd}
+
+
+def _to_milliseconds(stamp: Any) -> int:
+    try:
+        return round(datetime.fromisoformat(str(stamp)).timestamp() * 1000)
+    except ValueError:
+        return 0
+
+
+def _build_tool(call: Call) -> dict[str, Any]:
+    arguments = json.dumps(call.input, ensure_ascii=False, default=str)
+    return {"toolName": TOOL_NAMES.get(call.tool, call.tool), "toolArgs": arguments}
+
+
+def _build_tool_result(call: Call) -> dict[str, Any]:
+    return {**_build_tool(call), "toolResult": _build_result(call, "success")}
+
+
+def _build_tool_failure(call: Call) -> dict[str, Any]:
+    return {**_build_tool(call), "toolResult": _build_result(call, "failure"), "error": call.error}
+
+
+def _build_result(call: Call, kind: str) -> dict[str, Any]:
+    output = call.response.get("output")
+    text = output if isinstance(output, str) else json.dumps(output, default=str)
+    return {"resultType": kind, "textResultForLlm": text}
+
+
+def _build_session_start(call: Call) -> dict[str, Any]:
+    source = str(call.data.get("source"))
+    return {"source": "new" if source == "startup" else source, "initialPrompt": ""}
+
+
+def _build_agent_stop(call: Call) -> dict[str, Any]:
+    return {"stopReason": "end_turn", "transcriptPath": call.transcript}
+
+
+def _build_subagent(call: Call) -> dict[str, Any]:
+    return {"agentName": call.data.get("agent_name")}
+
+
+def _build_notification(call: Call) -> dict[str, Any]:
+    return {
+        "notification_type": call.data.get("notification_type"),
+        "message": call.data.get("message"),
+    }
+
+
+EVENTS: dict[str, NativeEvent] = {
+    "preToolUse": NativeEvent((Occasion(events.TOOL_PRE),), _build_tool, TOOL),
+    "postToolUse": NativeEvent(
+        (Occasion(events.TOOL_POST, success=True),), _build_tool_result, TOOL
+    ),
+    "postToolUseFailure": NativeEvent(
+        (Occasion(events.TOOL_ERROR), Occasion(events.TOOL_POST, success=False)),
+        _build_tool_failure,
+        TOOL,
+    ),
+    "permissionRequest": NativeEvent((Occasion(events.APPROVAL_REQUIRED),), _build_tool, TOOL),
+    "userPromptSubmitted": NativeEvent(
+        (Occasion(events.PROMPT_SUBMIT),),
+        lambda call: {"prompt": str(call.data.get("prompt", ""))},
+    ),
+    "sessionStart": NativeEvent((Occasion(events.SESSION_START),), _build_session_start),
+    "sessionEnd": NativeEvent(
+        (Occasion(events.SESSION_END),), lambda call: {"reason": call.data.get("reason")}
+    ),
+    "agentStop": NativeEvent(
+        (Occasion(events.ORCHESTRATOR_COMPLETE, success=True),), _build_agent_stop
+    ),
+    "subagentStart": NativeEvent((Occasion(events.AGENT_SPAWN),), _build_subagent),
+    "subagentStop": NativeEvent(
+        (Occasion(events.AGENT_COMPLETE),),
+        lambda call: {**_build_subagent(call), "stopReason": "end_turn"},
+    ),
+    "preCompact": NativeEvent(
+        (Occasion(events.CONTEXT_PRE_COMPACT),),
+        lambda call: {"trigger": call.data.get("trigger"), "customInstructions": ""},
+    ),
+    "notification": NativeEvent(
+        (Occasion(events.USER_NOTIFICATION),), _build_notification, "notification_type"
+    ),
+    "errorOccurred": NativeEvent(
+        (Occasion(events.ERROR_ORCHESTRATION), Occasion(events.PROVIDER_ERROR)),
+        lambda call: {"error": {"name": "Error", "message": call.error}},
+    ),
+}
+
+
+# What hooks answer
 
 
 class Output(Answer):
@@ -68,95 +151,34 @@ class Output(Answer):
     suppressOutput: bool = False  # noqa: N815
 
 
-def is_claude_form(native: str) -> bool:
-    """Events in PascalCase get Claude's fields, tool names and matcher rules."""
-    return native[:1].isupper()
-
-
-def payload(call: Call) -> dict[str, Any]:
-    """The object on stdin."""
-    if is_claude_form(call.native):
-        return claude.payload(call)
-    return {
-        "sessionId": call.session_id,
-        "timestamp": _milliseconds(call.data.get("timestamp")),
-        "cwd": call.cwd,
-        **_extra(call),
-    }
-
-
-def _milliseconds(stamp: Any) -> int:
-    try:
-        return round(datetime.fromisoformat(str(stamp)).timestamp() * 1000)
-    except ValueError:
-        return 0
-
-
-def _extra(call: Call) -> dict[str, Any]:
-    builders: dict[str, Build] = {
-        "preToolUse": _tool,
-        "postToolUse": lambda c: {**_tool(c), "toolResult": _result(c, "success")},
-        "postToolUseFailure": lambda c: {
-            **_tool(c),
-            "toolResult": _result(c, "failure"),
-            "error": c.error,
-        },
-        "permissionRequest": _tool,
-        "userPromptSubmitted": lambda c: {"prompt": str(c.data.get("prompt", ""))},
-        "sessionStart": lambda c: {"source": _source(c), "initialPrompt": ""},
-        "sessionEnd": lambda c: {"reason": c.data.get("reason")},
-        "agentStop": lambda c: {"stopReason": "end_turn", "transcriptPath": c.transcript},
-        "subagentStart": lambda c: {"agentName": c.data.get("agent_name")},
-        "subagentStop": lambda c: {"agentName": c.data.get("agent_name"), "stopReason": "end_turn"},
-        "preCompact": lambda c: {"trigger": c.data.get("trigger"), "customInstructions": ""},
-        "notification": lambda c: {
-            "notification_type": c.data.get("notification_type"),
-            "message": c.data.get("message"),
-        },
-        "errorOccurred": lambda c: {"error": {"name": "Error", "message": c.error}},
-    }
-    return extra_fields(builders, call)
-
-
-def _source(call: Call) -> str:
-    return {"startup": "new"}.get(str(call.data.get("source")), str(call.data.get("source")))
-
-
-def _tool(call: Call) -> dict[str, Any]:
-    arguments = json.dumps(call.input, ensure_ascii=False, default=str)
-    return {"toolName": TOOL_NAMES.get(call.tool, call.tool), "toolArgs": arguments}
-
-
-def _result(call: Call, kind: str) -> dict[str, Any]:
-    output = call.response.get("output")
-    text = output if isinstance(output, str) else json.dumps(output, default=str)
-    return {"resultType": kind, "textResultForLlm": text}
-
-
-def answer(handler: Handler, call: Call, reply: Reply) -> Verdict:
-    """A gate that fails is closed, a timeout or an HTTP failure is not."""
-    closed = replace(
-        handler, fail_closed=handler.fail_closed or (_is_gate(call) and handler.url is None)
-    )
+def read_reply(handler: Handler, call: Call, reply: Reply) -> Verdict:
+    """JSON at exit 0; at 2 a block where there is something to block."""
     if reply.timed_out:
-        return failed(reply.failure or "", fail_closed=handler.fail_closed)
-    if is_claude_form(call.native):
-        return claude.answer(closed, call, reply)
-    output = read_answer(Output, closed, reply, blocks=call.native in _GATES)
-    return output if isinstance(output, Verdict) else _verdict(output)
+        return _report_timeout(handler, reply)
+    closed = replace(handler, fail_closed=DIALECT.fails_closed(handler))
+    output = read_answer(Output, closed, reply, blocks=call.native in _BLOCKS_AT_2)
+    return output if isinstance(output, Verdict) else _build_verdict(output)
 
 
-def _is_gate(call: Call) -> bool:
-    return call.native in ("preToolUse", "PreToolUse")
+def read_claude_reply(handler: Handler, call: Call, reply: Reply) -> Verdict:
+    """Claude's answers, with the failure direction of Copilot."""
+    if reply.timed_out:
+        return _report_timeout(handler, reply)
+    closed = replace(handler, fail_closed=CLAUDE_FORM.fails_closed(handler))
+    return claude.read_reply(closed, call, reply)
 
 
-def _verdict(output: Output) -> Verdict:
-    blocked = "deny" if output.decision == "block" else None
+def _report_timeout(handler: Handler, reply: Reply) -> Verdict:
+    """Copilot goes ahead after a timeout, also where it blocks after any other failure."""
+    return report_failure(reply.failure or "", fail_closed=handler.fail_closed)
+
+
+def _build_verdict(output: Output) -> Verdict:
     result = output.modifiedResult
     if isinstance(result, dict) and "textResultForLlm" in result:
         result = result["textResultForLlm"]
     return Verdict(
-        decision=output.permissionDecision or output.behavior or blocked,  # type: ignore[arg-type]
+        decision=_decide(output),
         reason=output.permissionDecisionReason or output.message or output.reason,
         tool_input=output.modifiedArgs,
         output=result,
@@ -165,33 +187,33 @@ def _verdict(output: Output) -> Verdict:
     )
 
 
-def matched(call: Call) -> tuple[str, ...]:
-    """Tool name, or the type of a notification."""
-    if is_claude_form(call.native):
-        return claude.matched(call)
-    if call.tool:
-        return names_of_tool(call, TOOL_NAMES)
-    kind = call.data.get("notification_type")
-    return (str(kind),) if kind else ()
+def _decide(output: Output) -> Decision | None:
+    blocked: Decision | None = "deny" if output.decision == "block" else None
+    return output.permissionDecision or output.behavior or blocked
 
 
-def environment(call: Call) -> dict[str, str]:
-    """What scripts look up."""
-    return {"COPILOT_PROJECT_DIR": call.cwd, "CLAUDE_PROJECT_DIR": call.cwd}
-
+# Events in PascalCase get Claude's fields, tool names and matcher rules.
+CLAUDE_FORM = replace(
+    claude.DIALECT,
+    name="copilot-claude-form",
+    build_environment=build_environment,
+    read_reply=read_claude_reply,
+    timeout=30.0,
+    timeouts={},
+    in_order=True,
+    closed=frozenset({"PreToolUse"}),
+)
 
 DIALECT = Dialect(
     name="copilot",
-    events={**claude.EVENTS, **_OWN},
-    payload=payload,
-    answer=answer,
+    events=EVENTS,
+    build_common=build_common,
+    build_environment=build_environment,
+    read_reply=read_reply,
     matches=matches_whole,
-    matched=matched,
-    environment=environment,
-    timeout=lambda native: 30.0,
+    timeout=30.0,
     in_order=True,
+    closed=frozenset({"preToolUse"}),
     tool_names=TOOL_NAMES,
+    variant=CLAUDE_FORM,
 )
-
-# The same agent, for events that are written like Claude's.
-CLAUDE_FORM = replace(DIALECT, name="copilot-claude-form", matches=matches_listed)

@@ -1,23 +1,24 @@
-"""What makes the protocol of one agent."""
+"""The protocol of one agent, as a table of its events and of what else is its own."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from fnmatch import fnmatchcase
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from amplifier_foundation.hooks.shell.call import Call
+from amplifier_foundation.hooks.shell.handler import Handler
+from amplifier_foundation.hooks.shell.reply import Reply
+from amplifier_foundation.hooks.shell.verdict import Verdict
 
-from amplifier_foundation.hooks.shell.handler import Call, Handler, Reply
-from amplifier_foundation.hooks.shell.verdict import NOTHING, Verdict, failed
-
-Build = Callable[[Call], dict[str, Any]]
+TOOL = "tool"
+"""In the column `matched`: the matchers of this event name tools."""
 
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """Which of our events a native one stands for; some only for certain tools or outcomes."""
+    """One of our events, or only those of certain tools or outcomes. `tools` may hold globs."""
 
     event: str
     tools: frozenset[str] | None = None
@@ -26,18 +27,32 @@ class Occasion:
     def fits(self, data: Mapping[str, Any]) -> bool:
         """Whether this occurrence is one of them."""
         name = str(data.get("tool_name") or "")
-        if self.tools is not None and not (name in self.tools or _is_mcp(name, self.tools)):
+        if self.tools is not None and not any(fnmatchcase(name, tool) for tool in self.tools):
             return False
-        return self.success is None or _succeeded(data) is self.success
+        return self.success is None or _has_succeeded(data) is self.success
 
 
-def _is_mcp(name: str, tools: frozenset[str]) -> bool:
-    return "mcp__*" in tools and name.startswith("mcp__")
-
-
-def _succeeded(data: Mapping[str, Any]) -> bool:
+def _has_succeeded(data: Mapping[str, Any]) -> bool:
     finished = data.get("status") in (None, "success")
     return finished and bool(data.get("success", True)) and "error" not in data
+
+
+@dataclass(frozen=True, slots=True)
+class NativeEvent:
+    """One event of an agent: a row of its table."""
+
+    occasions: tuple[Occasion, ...]
+    """When it happens here."""
+
+    build_fields: Callable[[Call], dict[str, Any]]
+    """What its hooks are told beside the fields that every event has."""
+
+    matched: str | None = None
+    """The field that a matcher is compared with, or TOOL; without one, every matcher fits."""
+
+    def happens_at(self, event: str, data: Mapping[str, Any]) -> bool:
+        """Whether an occurrence of one of our events is one of this, too."""
+        return any(one.event == event and one.fits(data) for one in self.occasions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,117 +60,46 @@ class Dialect:
     """Names, units, order, payload, answer and failure direction."""
 
     name: str
-    events: Mapping[str, tuple[Occasion, ...]]
-    payload: Callable[[Call], dict[str, Any]]
-    answer: Callable[[Handler, Call, Reply], Verdict]
+    events: Mapping[str, NativeEvent]
+    build_common: Callable[[Call], dict[str, Any]]  # the fields that every event has
+    build_environment: Callable[[Call], dict[str, str]]
+    read_reply: Callable[[Handler, Call, Reply], Verdict]
     matches: Callable[[str | None, Iterable[str]], bool]
-    matched: Callable[[Call], tuple[str, ...]]
-    environment: Callable[[Call], dict[str, str]]
-    timeout: Callable[[str], float]  # seconds by default, by native event
+    timeout: float  # seconds, where neither the hook nor `timeouts` says otherwise
+    timeouts: Mapping[str, float] = field(default_factory=dict)  # by native event
     unit: float = 1.0  # seconds in one unit of a written timeout
-    in_order: bool = False
+    in_order: bool = False  # all hooks of a file run one after the other
+    passes_input_on: bool = False  # hooks in order see what those before made of the input
+    closed: frozenset[str] = frozenset()  # native events whose commands fail closed
     tool_names: Mapping[str, str] = field(default_factory=dict)  # ours to theirs
+    variant: Dialect | None = None  # how the agent treats events that are written otherwise
 
-    def tool(self, name: str) -> str:
+    def find_form(self, native: str) -> Dialect | None:
+        """This dialect or its variant, whichever has the event; None if neither does."""
+        if native in self.events:
+            return self
+        return None if self.variant is None else self.variant.find_form(native)
+
+    def build_payload(self, call: Call) -> dict[str, Any]:
+        """What a hook reads on stdin."""
+        return {**self.build_common(call), **self.events[call.native].build_fields(call)}
+
+    def list_matched(self, call: Call) -> tuple[str, ...]:
+        """The values that a matcher is compared with; none means that every matcher fits."""
+        row = self.events[call.native]
+        if row.matched == TOOL:
+            # Matchers are written with our names as well as with theirs.
+            return tuple({call.tool, self.translate_tool(call.tool)}) if call.tool else ()
+        return () if row.matched is None else (str(row.build_fields(call)[row.matched]),)
+
+    def translate_tool(self, name: str) -> str:
         """Their name of a tool."""
         return self.tool_names.get(name, name)
 
+    def get_timeout(self, native: str) -> float:
+        """Seconds that a hook of this event has unless it says otherwise."""
+        return self.timeouts.get(native, self.timeout)
 
-class Answer(BaseModel):
-    """An object that a hook printed; keys that we do not know are no mistake."""
-
-    model_config = ConfigDict(extra="ignore", strict=True)
-
-
-class CommonAnswer(Answer):
-    """The fields on which agents agree."""
-
-    continue_: bool = Field(True, alias="continue")
-    stopReason: str | None = None  # noqa: N815 - the name on the wire
-    suppressOutput: bool = False  # noqa: N815
-    systemMessage: str | None = None  # noqa: N815
-    reason: str | None = None
-
-    @property
-    def stop(self) -> str | None:
-        """Why the run is to end, if it is."""
-        return None if self.continue_ else self.stopReason or "A hook ended the run."
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What the person is to read."""
-        return (self.systemMessage,) if self.systemMessage else ()
-
-
-A = TypeVar("A", bound=Answer)
-
-
-def extra_fields(builders: Mapping[str, Build], call: Call) -> dict[str, Any]:
-    """The fields that only this native event has."""
-    build = builders.get(call.native)
-    return {} if build is None else build(call)
-
-
-def names_of_tool(call: Call, theirs: Mapping[str, str]) -> tuple[str, ...]:
-    """Our name and theirs: matchers are written with either."""
-    return tuple({call.tool, theirs.get(call.tool, call.tool)})
-
-
-def read_answer(
-    model: type[A], handler: Handler, reply: Reply, *, blocks: bool = True
-) -> A | Verdict:
-    """JSON at exit 0; without it, what its absence means."""
-    ended = by_exit_code(handler, reply, blocks=blocks)
-    if ended is not None:
-        return ended
-    printed = read_json(reply.stdout)
-    return unreadable(handler, reply.stdout) if printed is None else valid(model, handler, printed)
-
-
-def by_exit_code(handler: Handler, reply: Reply, *, blocks: bool = True) -> Verdict | None:
-    """A block at 2, where the agent has that; a failure at all others; None at 0."""
-    if reply.failure is not None:
-        return failed(reply.failure, fail_closed=handler.fail_closed)
-    if reply.code == 2 and blocks:
-        return Verdict(decision="deny", reason=reply.stderr.strip() or "Blocked by a hook.")
-    if reply.code != 0:
-        sentence = f"Hook {handler.label!r} exited with {reply.code}: {first_line(reply.stderr)}"
-        return failed(sentence, fail_closed=handler.fail_closed)
-    return None
-
-
-def valid(model: type[A], handler: Handler, printed: dict[str, Any]) -> A | Verdict:
-    """The object in the agent's form, or the failure to be one."""
-    try:
-        return model.model_validate(printed)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        key = ".".join(map(str, first["loc"])) or "answer"
-        sentence = f"Hook {handler.label!r} answered with a wrong {key!r}: {first['msg']}"
-        return failed(sentence, fail_closed=handler.fail_closed)
-
-
-def read_json(text: str) -> dict[str, Any] | None:
-    """The object that a hook printed, or None when it printed something else."""
-    stripped = text.strip()
-    if not stripped.startswith("{"):
-        return None
-    try:
-        value = json.loads(stripped)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def unreadable(handler: Handler, text: str) -> Verdict:
-    """Plain text is no answer; something that begins like one is a failed one."""
-    if not text.strip().startswith("{"):
-        return NOTHING
-    sentence = f"Hook {handler.label!r} answered with JSON that cannot be read"
-    return failed(sentence, fail_closed=handler.fail_closed)
-
-
-def first_line(text: str) -> str:
-    """Enough of an error output to recognise it by."""
-    lines = text.strip().splitlines()
-    return lines[0][:300] if lines else "no message"
+    def fails_closed(self, handler: Handler) -> bool:
+        """Whether the failure of a hook blocks: because it says so, or because its agent does."""
+        return handler.fail_closed or (handler.native in self.closed and handler.url is None)

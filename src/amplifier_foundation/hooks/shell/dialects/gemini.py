@@ -6,33 +6,14 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from amplifier_core import events
-from amplifier_foundation.hooks.shell.dialects import claude
-from amplifier_foundation.hooks.shell.dialects.dialect import (
-    Answer,
-    Build,
-    CommonAnswer,
-    Dialect,
-    Occasion,
-    extra_fields,
-    names_of_tool,
-    read_answer,
-)
-from amplifier_foundation.hooks.shell.handler import Call, Handler, Reply
+from amplifier_foundation.hooks.shell.call import Call, read_text
+from amplifier_foundation.hooks.shell.dialects.answer import Answer, CommonAnswer, read_answer
+from amplifier_foundation.hooks.shell.dialects.claude import build_response
+from amplifier_foundation.hooks.shell.dialects.dialect import TOOL, Dialect, NativeEvent, Occasion
+from amplifier_foundation.hooks.shell.handler import Handler
 from amplifier_foundation.hooks.shell.matcher import matches_regex
-from amplifier_foundation.hooks.shell.verdict import UNCHANGED, Verdict
-
-EVENTS: dict[str, tuple[Occasion, ...]] = {
-    "BeforeTool": (Occasion(events.TOOL_PRE),),
-    "AfterTool": (Occasion(events.TOOL_POST), Occasion(events.TOOL_ERROR)),
-    "BeforeAgent": (Occasion(events.PROMPT_SUBMIT),),
-    "AfterAgent": (Occasion(events.ORCHESTRATOR_COMPLETE),),
-    "BeforeModel": (Occasion(events.PROVIDER_REQUEST),),
-    "AfterModel": (Occasion(events.PROVIDER_RESPONSE),),
-    "SessionStart": (Occasion(events.SESSION_START),),
-    "SessionEnd": (Occasion(events.SESSION_END),),
-    "Notification": (Occasion(events.USER_NOTIFICATION),),
-    "PreCompress": (Occasion(events.CONTEXT_PRE_COMPACT),),
-}
+from amplifier_foundation.hooks.shell.reply import Reply
+from amplifier_foundation.hooks.shell.verdict import UNCHANGED, Decision, Verdict
 
 TOOL_NAMES = {
     "Bash": "run_shell_command",
@@ -44,7 +25,118 @@ TOOL_NAMES = {
     "Todo": "write_todos",
 }
 _ROLES = {"assistant": "model"}
-_OUR_ROLES = {"model": "assistant"}
+_OUR_ROLES = {theirs: ours for ours, theirs in _ROLES.items()}
+_NOTIFICATIONS = {"approval_required": "ToolPermission"}
+_DECISIONS: dict[str | None, Decision] = {
+    "allow": "allow",
+    "approve": "allow",
+    "deny": "deny",
+    "block": "deny",
+    "ask": "ask",
+}
+
+
+# What hooks are told
+
+
+def build_common(call: Call) -> dict[str, Any]:
+    """The fields that every event has."""
+    return {
+        "session_id": call.session_id,
+        "transcript_path": call.transcript,
+        "cwd": call.cwd,
+        "hook_event_name": call.native,
+        "timestamp": str(call.data.get("timestamp") or ""),
+    }
+
+
+def build_environment(call: Call) -> dict[str, str]:
+    """What scripts look up."""
+    return {
+        "GEMINI_PROJECT_DIR": call.cwd,
+        "GEMINI_SESSION_ID": call.session_id,
+        "GEMINI_CWD": call.cwd,
+        "CLAUDE_PROJECT_DIR": call.cwd,
+    }
+
+
+def _build_tool(call: Call) -> dict[str, Any]:
+    return {"tool_name": TOOL_NAMES.get(call.tool, call.tool), "tool_input": call.input}
+
+
+def _build_tool_result(call: Call) -> dict[str, Any]:
+    output = call.response.get("output")
+    content = output if isinstance(output, str) else build_response(call)
+    failure = {"error": call.error} if call.error else {}
+    response = {"llmContent": content, "returnDisplay": content, **failure}
+    return {**_build_tool(call), "tool_response": response}
+
+
+def _build_prompt(call: Call) -> dict[str, Any]:
+    return {"prompt": str(call.data.get("prompt", ""))}
+
+
+def _build_agent_end(call: Call) -> dict[str, Any]:
+    return {
+        **_build_prompt(call),
+        "prompt_response": call.last_message,
+        "stop_hook_active": call.blocked_stops > 0,
+    }
+
+
+def _build_request(call: Call) -> dict[str, Any]:
+    messages = [
+        {**message, "role": _ROLES.get(str(message.get("role")), message.get("role"))}
+        for message in call.data.get("messages") or []
+        if isinstance(message, dict)
+    ]
+    return {"llm_request": {"model": call.data.get("model"), "messages": messages}}
+
+
+def _build_response_of_model(call: Call) -> dict[str, Any]:
+    text = read_text(call.data.get("response"))
+    candidate = {"content": {"role": "model", "parts": [text]}}
+    return {**_build_request(call), "llm_response": {"text": text, "candidates": [candidate]}}
+
+
+def _build_notification(call: Call) -> dict[str, Any]:
+    kind = str(call.data.get("notification_type") or "")
+    return {
+        "notification_type": _NOTIFICATIONS.get(kind, kind),
+        "message": str(call.data.get("message") or ""),
+        "details": call.data.get("metadata") or {},
+    }
+
+
+EVENTS: dict[str, NativeEvent] = {
+    "BeforeTool": NativeEvent((Occasion(events.TOOL_PRE),), _build_tool, TOOL),
+    "AfterTool": NativeEvent(
+        (Occasion(events.TOOL_POST), Occasion(events.TOOL_ERROR)), _build_tool_result, TOOL
+    ),
+    "BeforeAgent": NativeEvent((Occasion(events.PROMPT_SUBMIT),), _build_prompt),
+    "AfterAgent": NativeEvent((Occasion(events.ORCHESTRATOR_COMPLETE),), _build_agent_end),
+    "BeforeModel": NativeEvent((Occasion(events.PROVIDER_REQUEST),), _build_request),
+    "AfterModel": NativeEvent((Occasion(events.PROVIDER_RESPONSE),), _build_response_of_model),
+    "SessionStart": NativeEvent(
+        (Occasion(events.SESSION_START),),
+        lambda call: {"source": call.data.get("source", "startup")},
+        "source",
+    ),
+    "SessionEnd": NativeEvent(
+        (Occasion(events.SESSION_END),), lambda call: {"reason": "exit"}, "reason"
+    ),
+    "Notification": NativeEvent(
+        (Occasion(events.USER_NOTIFICATION),), _build_notification, "notification_type"
+    ),
+    "PreCompress": NativeEvent(
+        (Occasion(events.CONTEXT_PRE_COMPACT),),
+        lambda call: {"trigger": call.data.get("trigger")},
+        "trigger",
+    ),
+}
+
+
+# What hooks answer
 
 
 class Specific(Answer):
@@ -63,101 +155,26 @@ class Output(CommonAnswer):
     hookSpecificOutput: Specific | None = None  # noqa: N815
 
 
-def payload(call: Call) -> dict[str, Any]:
-    """The object on stdin."""
-    return {
-        "session_id": call.session_id,
-        "transcript_path": call.transcript,
-        "cwd": call.cwd,
-        "hook_event_name": call.native,
-        "timestamp": str(call.data.get("timestamp") or ""),
-        **_extra(call),
-    }
-
-
-def _extra(call: Call) -> dict[str, Any]:
-    builders: dict[str, Build] = {
-        "BeforeTool": _tool,
-        "AfterTool": lambda c: {**_tool(c), "tool_response": _response(c)},
-        "BeforeAgent": lambda c: {"prompt": str(c.data.get("prompt", ""))},
-        "AfterAgent": _after_agent,
-        "BeforeModel": lambda c: {"llm_request": _request(c)},
-        "AfterModel": lambda c: {"llm_request": _request(c), "llm_response": _reply(c)},
-        "SessionStart": lambda c: {"source": c.data.get("source", "startup")},
-        "SessionEnd": lambda c: {"reason": "exit"},
-        "Notification": _notification,
-        "PreCompress": lambda c: {"trigger": c.data.get("trigger")},
-    }
-    return extra_fields(builders, call)
-
-
-def _tool(call: Call) -> dict[str, Any]:
-    return {"tool_name": TOOL_NAMES.get(call.tool, call.tool), "tool_input": call.input}
-
-
-def _response(call: Call) -> dict[str, Any]:
-    output = call.response.get("output")
-    text = output if isinstance(output, str) else claude.tool_response(call)
-    failure = {"error": call.error} if call.error else {}
-    return {"llmContent": text, "returnDisplay": text, **failure}
-
-
-def _after_agent(call: Call) -> dict[str, Any]:
-    return {
-        "prompt": str(call.data.get("prompt", "")),
-        "prompt_response": claude.last_message(call),
-        "stop_hook_active": call.blocked_stops > 0,
-    }
-
-
-def _request(call: Call) -> dict[str, Any]:
-    messages = [
-        {**message, "role": _ROLES.get(str(message.get("role")), message.get("role"))}
-        for message in call.data.get("messages") or []
-        if isinstance(message, dict)
-    ]
-    return {"model": call.data.get("model"), "messages": messages}
-
-
-def _reply(call: Call) -> dict[str, Any]:
-    response = call.data.get("response") or {}
-    text = claude.last_message(Call("", "", {"final_message": response}, "", ""))
-    return {"text": text, "candidates": [{"content": {"role": "model", "parts": [text]}}]}
-
-
-def _notification(call: Call) -> dict[str, Any]:
-    known = {"approval_required": "ToolPermission"}
-    kind = str(call.data.get("notification_type") or "")
-    return {
-        "notification_type": known.get(kind, kind),
-        "message": str(call.data.get("message") or ""),
-        "details": call.data.get("metadata") or {},
-    }
-
-
-def answer(handler: Handler, call: Call, reply: Reply) -> Verdict:
+def read_reply(handler: Handler, call: Call, reply: Reply) -> Verdict:
     """JSON at exit 0, a block at 2, a warning otherwise."""
     output = read_answer(Output, handler, reply)
     if isinstance(output, Verdict):
         return replace(output, withhold=reply.code == 2)
-    return _verdict(output, call)
+    return _build_verdict(output, call)
 
 
-def _verdict(output: Output, call: Call) -> Verdict:
+def _build_verdict(output: Output, call: Call) -> Verdict:
     specific = output.hookSpecificOutput or Specific()
-    merged = None
+    tool_input = None
     if specific.tool_input is not None:
-        merged = {**call.input, **specific.tool_input}
-    decision: Any = {"approve": "allow", "block": "deny"}.get(
-        output.decision or "", output.decision
-    )
+        tool_input = {**call.input, **specific.tool_input}
     return Verdict(
-        decision=decision,
+        decision=_DECISIONS.get(output.decision),
         reason=output.reason,
         withhold=True,
-        tool_input=merged,
+        tool_input=tool_input,
         output=specific.tool_output,
-        messages=_messages(specific.llm_request),
+        messages=_read_messages(specific.llm_request),
         context=(specific.additionalContext,) if specific.additionalContext else (),
         notes=output.notes,
         stop=output.stop,
@@ -165,41 +182,24 @@ def _verdict(output: Output, call: Call) -> Verdict:
     )
 
 
-def _messages(request: dict[str, Any] | None) -> list[Any] | None:
+def _read_messages(request: dict[str, Any] | None) -> list[Any] | None:
     messages = (request or {}).get("messages")
-    if not isinstance(messages, list) or not all(isinstance(m, dict) for m in messages):
+    if not isinstance(messages, list) or not all(isinstance(one, dict) for one in messages):
         return None
-    return [{**m, "role": _OUR_ROLES.get(str(m.get("role")), m.get("role"))} for m in messages]
-
-
-def matched(call: Call) -> tuple[str, ...]:
-    """Tool name, or what tells occurrences of a life-cycle event apart."""
-    if call.tool:
-        return names_of_tool(call, TOOL_NAMES)
-    value = _extra(call)
-    keys = ("source", "reason", "trigger", "notification_type")
-    return tuple(str(value[key]) for key in keys if key in value)
-
-
-def environment(call: Call) -> dict[str, str]:
-    """What scripts look up."""
-    return {
-        "GEMINI_PROJECT_DIR": call.cwd,
-        "GEMINI_SESSION_ID": call.session_id,
-        "GEMINI_CWD": call.cwd,
-        "CLAUDE_PROJECT_DIR": call.cwd,
-    }
+    return [
+        {**one, "role": _OUR_ROLES.get(str(one.get("role")), one.get("role"))} for one in messages
+    ]
 
 
 DIALECT = Dialect(
     name="gemini",
     events=EVENTS,
-    payload=payload,
-    answer=answer,
+    build_common=build_common,
+    build_environment=build_environment,
+    read_reply=read_reply,
     matches=matches_regex,
-    matched=matched,
-    environment=environment,
-    timeout=lambda native: 60.0,
+    timeout=60.0,
     unit=0.001,
+    passes_input_on=True,
     tool_names=TOOL_NAMES,
 )
