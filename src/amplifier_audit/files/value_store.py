@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from amplifier_audit.errors import AuditError
 
@@ -29,6 +30,8 @@ class StoredValue:
 
     def is_genuine(self) -> bool:
         """Whether value and salt are the ones that were committed to."""
+        if not (isinstance(self.salt, bytes) and isinstance(self.value, bytes)):
+            return False  # SQLite takes any type for any column
         return make_commitment(self.salt, self.value) == self.commitment
 
 
@@ -72,8 +75,8 @@ class ValueStore:
 
     def get(self, commitment: str) -> StoredValue | None:
         """The value behind a commitment, if it was not redacted."""
-        row = self._db.execute("SELECT * FROM kept WHERE commitment = ?", (commitment,)).fetchone()
-        return StoredValue(*row) if row else None
+        rows = self._select("SELECT * FROM kept WHERE commitment = ?", commitment)
+        return StoredValue(*rows[0]) if rows else None
 
     def begin_redaction(self, order: Mapping[str, str]) -> None:
         """Note that a value must go, before the trail says that it is gone."""
@@ -83,7 +86,7 @@ class ValueStore:
 
     def list_unfinished_redactions(self) -> list[dict[str, str]]:
         """The redactions that were begun and not finished."""
-        rows = self._db.execute("SELECT * FROM doomed").fetchall()
+        rows = self._select("SELECT * FROM doomed")
         return [dict(zip(("commitment", "by", "reason"), row, strict=True)) for row in rows]
 
     def delete(self, commitment: str) -> bool:
@@ -96,6 +99,12 @@ class ValueStore:
     def close(self) -> None:
         """Close the file."""
         self._db.close()
+
+    def _select(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
+        try:
+            return self._db.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            raise AuditError(f"Cannot read the side store: {error}") from error
 
     def _transaction(self) -> _Transaction:
         return _Transaction(self._db)
@@ -113,8 +122,10 @@ class _Transaction:
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         if kind is None:
             self._run("COMMIT")
-        else:
-            self._db.rollback()
+            return
+        self._db.rollback()
+        if isinstance(error, sqlite3.Error):
+            raise OSError(5, f"side store: {error}") from error
 
     def _run(self, statement: str) -> None:
         try:

@@ -1,7 +1,7 @@
 """The encoder of pydantic_core, for writers in whose environment it is installed.
 
 Imported only by `encoding`, and only when something is written: reading and verifying need the
-standard library alone. What it writes is what the standard library would write.
+standard library alone. What it writes reads as what the standard library would write.
 """
 
 from __future__ import annotations
@@ -36,15 +36,17 @@ def _make_plain_validator() -> SchemaValidator:
     """Accepts dicts of what JSON and the strict parser take as it is, at any depth."""
     entry = core_schema.definition_reference_schema("entry")
     name = core_schema.str_schema(strict=True, max_length=KEY_LIMIT)
-    safe: dict[str, Any] = {"ge": -SAFE_INTEGER, "le": SAFE_INTEGER, "strict": True}
     members = core_schema.dict_schema(name, entry, strict=True, max_length=WIDE.members)
     kinds = core_schema.union_schema(
         [
             core_schema.str_schema(strict=True, max_length=WIDE.text),
             core_schema.none_schema(),
             core_schema.bool_schema(strict=True),
-            core_schema.int_schema(**safe),
-            core_schema.float_schema(**safe, allow_inf_nan=False),
+            core_schema.int_schema(ge=-SAFE_INTEGER, le=SAFE_INTEGER, strict=True),
+            # Integers get here as well, rounded: 2^53 + 1 would pass for 2^53.
+            core_schema.float_schema(
+                gt=-SAFE_INTEGER, lt=SAFE_INTEGER, strict=True, allow_inf_nan=False
+            ),
             members,
             core_schema.list_schema(entry, strict=True, max_length=WIDE.members),
         ],

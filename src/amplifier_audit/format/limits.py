@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 SAFE_INTEGER = 2**53
 RECORD_LIMIT = 64 * 1024
-# The rest of the 64 KiB is for the other members of the line.
+# The rest of the 64 KiB is for the other members of the line: 512 bytes are enough for those whose
+# length is known, and these are for those that a caller gives.
 BODY_LIMIT = RECORD_LIMIT - 4096
+SOURCE_LIMIT = 4096 - 512
 KEY_LIMIT = 256
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from amplifier_audit.errors import MalformedRecord
 from amplifier_audit.format.encoding import encode_member
-from amplifier_audit.format.limits import KEY_LIMIT, RECORD_LIMIT
+from amplifier_audit.format.limits import KEY_LIMIT, RECORD_LIMIT, SOURCE_LIMIT
 from amplifier_audit.format.strict_json import read_json
 from amplifier_audit.format.walk import safe_repr
 
@@ -26,6 +26,8 @@ MEMBERS = (
     *("type", "body", "prev", "hash"),
 )
 TAIL = len(',"hash":""}\n') + 64
+CUT_TYPE = 40
+_SOURCE = b'"session":%b,"turn":%b,"event":%b,"hook":%b,"registration":%b,"type":%b'
 _INNER = MEMBERS[3:-2]
 
 Record = dict[str, Any]
@@ -40,7 +42,7 @@ def encode_source(
     registration: int | None,
 ) -> bytes:
     """The members that say where a record comes from."""
-    return b'"session":%b,"turn":%b,"event":%b,"hook":%b,"registration":%b,"type":%b' % (
+    source = _SOURCE % (
         encode_member(session),
         encode_member(turn),
         encode_member(event),
@@ -48,11 +50,24 @@ def encode_source(
         encode_member(registration),
         encode_member(_shorten(type)),
     )
+    if len(source) <= SOURCE_LIMIT:
+        return source
+    given = (session, turn, event, hook, registration)
+    return _SOURCE % (*map(_encode_cut, given), encode_member(_shorten(type, CUT_TYPE)))
 
 
-def _shorten(text: Any) -> str:
+def _shorten(text: Any, limit: int = KEY_LIMIT) -> str:
     """The type of a record is always a text, and a short one."""
-    return (str.__str__(text) if isinstance(text, str) else safe_repr(text))[:KEY_LIMIT]
+    return (str.__str__(text) if isinstance(text, str) else safe_repr(text))[:limit]
+
+
+def _encode_cut(value: Any) -> bytes:
+    """A member of a line that would be too long: as it is if it is short, else its digest."""
+    text = encode_member(value)
+    if len(text) <= KEY_LIMIT:
+        return text
+    digest = hashlib.sha256(text).hexdigest()
+    return encode_member({"$cut": "member", "bytes": len(text), "sha256": digest})
 
 
 def hash_record(covered: bytes) -> str:

@@ -65,7 +65,10 @@ def find_newest_checkpoint(log: LogFiles) -> Note | None:
 
 def _read_note(line: bytes) -> Note | None:
     record = parse_or_none(line)
+    # A body may have a member of that name and text as well, from whoever wrote it.
+    if record is None or record["type"] not in ("checkpoint", "sealed"):
+        return None
     try:
-        return parse_note(record["body"].get("note")) if record else None
+        return parse_note(record["body"].get("note"))
     except BadCheckpoint:
         return None

@@ -24,6 +24,7 @@ from amplifier_audit.format.record import (
     parse_record,
     read_claimed_hash,
 )
+from amplifier_audit.format.record_types import OWN_TYPES
 from amplifier_audit.format.tree import Tree, hash_leaf
 from amplifier_audit.reader.report import Finding, Kind, Mismatch, Report, Verdict
 
@@ -50,7 +51,9 @@ class LineVerifier:
     hash: str = field(init=False)
     _waiting: list[Note] = field(init=False)
     _interval: int = DEFAULT_INTERVAL
-    _last_signed: int = 0
+    _promised: int = DEFAULT_INTERVAL
+    _unsigned: int = 0
+    _unsigned_own: int = 0
     _line_start: bytes = b""
 
     def __post_init__(self) -> None:
@@ -58,7 +61,6 @@ class LineVerifier:
             self._line_start = _make_line_start(self.log)
         self.tree = Tree(self.start.size, self.start.frontier)
         self.hash = self.start.hash
-        self._last_signed = self.start.size
         self._waiting = sorted(self.anchors, key=lambda note: -note.checkpoint.size)
         for note in self._waiting:
             self._check_anchor(note)
@@ -111,7 +113,16 @@ class LineVerifier:
         self.hash = own
         if self._waiting and self._waiting[-1].checkpoint.size == self.tree.size:
             self._check_due_anchors()
-        if self.key and self.tree.size - self._last_signed > self._interval + 1:
+        if self.key:
+            self._count_unsigned(record["type"])
+
+    def _count_unsigned(self, type: str) -> None:
+        """The log's own records count apart: a crash or a removal may add some at any time."""
+        if type in OWN_TYPES:
+            self._unsigned_own += 1
+        else:
+            self._unsigned += 1
+        if self._unsigned > self._interval or self._unsigned_own > DEFAULT_INTERVAL:
             self._refuse("unsigned", f"more than {self._interval} records without a signature")
 
     def finish(self, *, torn: Finding | None = None) -> Report:
@@ -151,7 +162,8 @@ class LineVerifier:
         self.last_checkpoint = checkpoint.size
         if self.key is not None:
             self._check_signature(note, what, self.key)
-            self._last_signed = self.size
+            self._unsigned = self._unsigned_own = 0
+            self._interval = self._promised
             self.signed += 1
 
     def _refuse(self, kind: Kind, message: str) -> NoReturn:
@@ -185,11 +197,13 @@ class LineVerifier:
             self._check_anchor(note)
 
     def _on_opened(self, body: dict[str, Any]) -> None:
-        interval = body.get("checkpoint_every")
-        if self.size == 0 and isinstance(interval, int) and interval > 0:
-            self._interval = min(interval, DEFAULT_INTERVAL)
         if self.size and not self._continues(body.get("previous")):
             self._refuse("checkpoint", "the segment does not go on where the last one ended")
+        interval = body.get("checkpoint_every")
+        if isinstance(interval, int) and interval > 0:
+            self._promised = min(interval, DEFAULT_INTERVAL)
+            # What a writer with a longer interval left unsigned stands before the next signature.
+            self._interval = max(self._interval, self._promised) if self.size else self._promised
 
     def _continues(self, previous: Any) -> bool:
         told = previous.get("frontier") if isinstance(previous, dict) else None

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from amplifier_audit.files.directory import write_all
 from amplifier_audit.format.checkpoint import Note
 
 logger = logging.getLogger(__name__)
@@ -27,7 +28,7 @@ def anchor_to_file(path: str | os.PathLike[str]) -> Anchor:
     def anchor(note: Note) -> None:
         descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
-            os.write(descriptor, (note.text + "\n").encode())
+            write_all(descriptor, (note.text + "\n").encode())
             os.fsync(descriptor)
         finally:
             os.close(descriptor)

@@ -25,7 +25,11 @@ class Disk:
         self._log = opening.log
         self._values = values
         self._segment = SegmentFile(directory, opening.segment, opening.offset)
-        self._state = StateFile(directory.state)
+        try:
+            self._state = StateFile(directory.state)
+        except OSError:
+            self._segment.close()
+            raise
         self._unsynced_notes: list[Note] = []
         self._removed: list[int] = []
 

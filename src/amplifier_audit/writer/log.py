@@ -11,6 +11,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -55,11 +56,11 @@ class AuditLog:
         self._process = os.getpid()
         self.directory.create()
         self._lock_file = self.directory.lock()
-        try:
-            self._begin(anchors)
-        except BaseException:
-            os.close(self._lock_file)
-            raise
+        with ExitStack() as opened:
+            opened.callback(os.close, self._lock_file)
+            self._begin(anchors, opened)
+            opened.pop_all()
+        self._commits.start()
 
     @classmethod
     async def open(
@@ -187,19 +188,23 @@ class AuditLog:
             )
         os.close(self._lock_file)
 
-    def _begin(self, anchors: tuple[Anchor, ...]) -> None:
+    def _begin(self, anchors: tuple[Anchor, ...], opened: ExitStack) -> None:
+        """Open the files; what is open is noted, to be closed if the rest cannot be opened."""
         with raise_unavailable(f"open the audit log {self.directory.path}"):
             self._refuse_another_key()
             opening = recover(self.directory)
             self._values = self._open_values()
+            if self._values:
+                opened.callback(self._values.close)
             self._queue = RecordQueue(
                 opening, self.settings, self._signer, self.directory.list_segments
             )
             disk = Disk(self.directory, opening, self._values)
+        opened.callback(disk.close)
         relay = AnchorRelay(anchors)
+        opened.callback(relay.close)
         self._commits = GroupCommit(self._queue, disk, relay, self.settings, self._note_failure)
         self._write_opening(opening)
-        self._commits.start()
 
     def _refuse_another_key(self) -> None:
         """A log has one key, or none, for its whole life; the verifier relies on it."""

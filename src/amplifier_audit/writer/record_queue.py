@@ -165,6 +165,7 @@ class RecordQueue:
         self.add_opening()
         for number in self._list_surplus():
             self.add_own("segment_removed", {"segment": number})
+            self.add_due_checkpoint()
             self._removed.append(number)
 
     def _list_surplus(self) -> list[int]:
