@@ -28,6 +28,7 @@ from amplifier_audit.reader.records import read_records
 from amplifier_audit.reader.verification import verify
 from amplifier_audit.writer.log import AuditLog
 from amplifier_audit.writer.settings import AuditSettings
+from tests.audit.support import SIGNER, VERIFIER
 
 REAL_WRITE = os.write
 CALLS = ("write", "pwrite", "fsync", "ftruncate")
@@ -66,7 +67,7 @@ async def work(path: Path, pipe: int, seed: int) -> None:
         values=chance.choice(["inline", "inline", "inline", "committed"]),
         gather_seconds=0.0005,
         checkpoint_seconds=chance.choice([0.0, 0.005, 1.0]),
-        checkpoint_every=chance.choice([5, 1000]),
+        checkpoint_every=chance.choice([1, 5, 1000]),
     )
 
     async def task(log: AuditLog, name: str) -> None:
@@ -79,7 +80,7 @@ async def work(path: Path, pipe: int, seed: int) -> None:
             REAL_WRITE(pipe, f"{sequence} {mark}\n".encode())
 
     for opening in range(chance.randrange(1, 3)):
-        log = await AuditLog.open(path, settings)
+        log = await AuditLog.open(path, settings, signer=SIGNER)
         await asyncio.gather(*(task(log, f"{opening}{letter}") for letter in "abc"))
         await log.close()
 
@@ -116,13 +117,13 @@ def check(path: Path, acknowledged: dict[int, str]) -> list[str]:
     """What is wrong with the log that the killed writer left, and with its recovery."""
     wrong: list[str] = []
     if any(path.glob("*.jsonl")) and any(f.stat().st_size for f in path.glob("*.jsonl")):
-        report = verify(path)
+        report = verify(path, key=VERIFIER)
         if report.verdict == "tampered":
             wrong.append(f"false alarm before recovery: {report.finding}")
     alarms: list[str] = []
-    AuditLog(path, AuditSettings(), alarm=alarms.append).close_now()
+    AuditLog(path, AuditSettings(), signer=SIGNER, alarm=alarms.append).close_now()
     wrong += [f"false alarm on open: {alarm}" for alarm in alarms]
-    report = verify(path)
+    report = verify(path, key=VERIFIER)
     if report.verdict not in ("consistent", "recovered"):
         wrong.append(f"after recovery: {report.verdict} {report.finding}")
     records = {record["seq"]: record for record in read_records(open_log(path))}

@@ -17,7 +17,7 @@ from amplifier_audit.format.encoding import encode_body
 from amplifier_audit.format.record import parse_record
 from amplifier_audit.reader.line_verifier import LineVerifier
 from amplifier_audit.reader.report import Mismatch
-from tests.audit.support import lines_of, source
+from tests.audit.support import make_lines, make_source
 
 Case = tuple[list[bytes], int]
 """The damaged lines, and the sequence that belongs where they depart."""
@@ -107,7 +107,7 @@ def _forged(lines: list[bytes], at: int, chance: random.Random) -> bytes:
     before = parse_record(lines[at - 1])
     filler = tuple(bytes(32) for _ in range(at.bit_count()))
     chain = Chain(before["log"], Head(at, before["hash"], filler))
-    return chain.extend(source(), encode_body({"forged": chance.random()}))
+    return chain.extend(make_source(), encode_body({"forged": chance.random()}))
 
 
 def _spliced(lines: list[bytes], at: int, line: bytes) -> list[bytes]:
@@ -138,7 +138,7 @@ class Corpus:
     def __init__(self, chance: random.Random, count: int, *, whole: bool = False) -> None:
         self._chance = chance
         self._whole = whole
-        logs = [lines_of(chance.randrange(50, 501)) for _ in range(count)]
+        logs = [make_lines(chance.randrange(50, 501)) for _ in range(count)]
         self._logs = [(lines, _heads(lines)) for lines in logs]
 
     def case(self) -> tuple[str, int | None, int]:

@@ -1,0 +1,156 @@
+"""The growing end of a log: sequence, links, clock, and the head from which it goes on."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_audit.format.chain import Chain, Head, NanoClock, make_log_id
+from amplifier_audit.format.encoding import encode_body
+from amplifier_audit.format.record import GENESIS, parse_record, read_claimed_hash
+from amplifier_audit.format.tree import EMPTY_ROOT, Tree, hash_leaf
+from tests.audit.support import make_lines, make_source
+
+HASH = "ab" * 32
+NODE = "cd" * 32
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=5,
+)
+
+
+def test_each_record_names_the_hash_of_the_one_before() -> None:
+    """Sequences have no gap, all records name one log, and each links to its predecessor."""
+    records = [parse_record(line) for line in make_lines(60)]
+    assert [record["seq"] for record in records] == list(range(60))
+    assert len({record["log"] for record in records}) == 1
+    for before, after in itertools.pairwise(records):
+        assert after["prev"] == before["hash"]
+
+
+def test_a_chain_begins_with_the_hash_that_no_record_has() -> None:
+    """The first record has nothing before it."""
+    chain = Chain("ab")
+    assert (chain.size, chain.hash) == (0, GENESIS)
+    assert chain.head == Head()
+    assert chain.head.compute_root() == EMPTY_ROOT
+
+
+def test_a_line_states_the_hash_that_the_chain_goes_on_with() -> None:
+    """What a line claims to be is what its successor links to."""
+    chain = Chain("ab")
+    for _ in range(3):
+        line = chain.extend(make_source(), encode_body({}))
+        assert line.endswith(b"\n")
+        assert read_claimed_hash(line) == chain.hash
+
+
+def test_the_tree_has_each_line_without_its_line_break_as_a_leaf() -> None:
+    """So that anybody can compute the root from the file."""
+    chain, tree = Chain("ab"), Tree()
+    for _ in range(5):
+        tree.push(hash_leaf(chain.extend(make_source(), encode_body({}))[:-1]))
+    assert chain.tree.compute_root() == tree.compute_root()
+
+
+def test_monotonic_time_never_goes_back_and_stays_exact_in_json() -> None:
+    """It orders records even when somebody sets the clock."""
+    times = [parse_record(line)["mono"] for line in make_lines(20)]
+    assert times == sorted(times)
+    assert times[-1] < 2**53
+
+
+def test_the_time_of_a_record_is_what_the_clock_says() -> None:
+    """The clock can be given, and is asked once for each record."""
+    times = iter(["one", "two"])
+    chain = Chain("ab", clock=lambda: next(times))  # type: ignore[arg-type]
+    lines = [chain.extend(make_source(), encode_body({})) for _ in range(2)]
+    assert [parse_record(line)["time"] for line in lines] == ["one", "two"]
+
+
+def test_the_clock_has_nanoseconds_and_a_zone() -> None:
+    """Times are in UTC, with nine digits after the second."""
+    times = iter([1_000_000_001, 1_999_999_999, 2_000_000_000])
+    clock = NanoClock(lambda: next(times))
+    assert [clock(), clock(), clock()] == [
+        "1970-01-01T00:00:01.000000001Z",
+        "1970-01-01T00:00:01.999999999Z",
+        "1970-01-01T00:00:02.000000000Z",
+    ]
+
+
+@given(st.lists(st.integers(0, 4 * 10**18), min_size=1, max_size=5))
+def test_the_clock_is_right_whichever_way_time_goes(moments: list[int]) -> None:
+    """What it remembers of the last second never shows in another one."""
+    times = iter(moments)
+    clock = NanoClock(lambda: next(times))
+    for moment in moments:
+        whole = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=moment // 10**9)
+        assert clock() == f"{whole:%Y-%m-%dT%H:%M:%S}.{moment % 10**9:09d}Z"
+
+
+def test_a_head_goes_on_where_the_chain_was() -> None:
+    """A head that was saved as JSON is all that is needed to continue."""
+    chain = Chain("ab")
+    for _ in range(11):
+        chain.extend(make_source(), encode_body({}))
+    copy = Chain("ab", Head.from_dict(json.loads(json.dumps(chain.head.to_dict()))))
+    assert copy.head == chain.head
+    assert copy.head.compute_root() == chain.tree.compute_root()
+    assert parse_record(copy.extend(make_source(), encode_body({})))["seq"] == 11
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        None,
+        {"size": 1, "hash": HASH, "frontier": []},
+        {"size": 1, "hash": HASH, "frontier": ["zz"]},
+        {"size": 1, "hash": HASH, "frontier": [5]},
+        {"size": "x", "hash": HASH, "frontier": []},
+        {"size": float("inf"), "hash": HASH, "frontier": []},
+        {"size": -1, "hash": HASH, "frontier": [NODE]},
+        {"size": 0, "hash": HASH, "frontier": None},
+        {"size": 0, "hash": "", "frontier": []},
+        {"size": 0, "hash": "é" * 64, "frontier": []},
+        {"size": 0, "hash": HASH.upper(), "frontier": []},
+    ],
+)
+def test_what_is_no_head_is_refused(data: Any) -> None:
+    """A forged or damaged head is one ValueError, whatever is wrong with it."""
+    with pytest.raises(ValueError, match="Not the head of a log"):
+        Head.from_dict(data)
+
+
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "size": st.integers(-5, 5) | JSON,
+            "hash": st.just(HASH) | JSON,
+            "frontier": st.lists(st.just(NODE), max_size=3) | JSON,
+        },
+    )
+)
+def test_any_json_is_a_head_or_a_value_error(data: dict[str, Any]) -> None:
+    """No other exception escapes, and what passes can be continued."""
+    try:
+        head = Head.from_dict(data)
+    except ValueError:
+        return
+    assert Chain("ab", head).extend(make_source(), encode_body({})).endswith(b"\n")
+
+
+def test_two_logs_do_not_get_the_same_id() -> None:
+    """An id is random and fits into a line as it is."""
+    ids = {make_log_id() for _ in range(100)}
+    assert len(ids) == 100
+    assert all(len(one) == 32 and int(one, 16) >= 0 for one in ids)

@@ -1,0 +1,105 @@
+"""The encoder of pydantic_core: a short cut that writes nothing that the walk would not."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_audit.format.encoding import encode
+from amplifier_audit.format.fast_encoding import dump_ascii, encode_usual
+from amplifier_audit.format.limits import KEY_LIMIT, SAFE_INTEGER, WIDE
+from amplifier_audit.format.strict_json import read_json
+from amplifier_audit.format.walk import Walk
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(SAFE_INTEGER - 3, SAFE_INTEGER + 3)
+    | st.floats()
+    | st.text(max_size=40)
+    | st.sampled_from(["\ud800", "\x7f", "\u2028", "😀", "\\ud800"]),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(max_size=8) | st.integers(), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+def nest(depth: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for _ in range(depth - 1):
+        value = {"d": value}
+    return value
+
+
+@given(VALUES)
+def test_what_is_encoded_at_once_is_what_the_walk_would_write(value: Any) -> None:
+    """The short cut changes nothing but the time."""
+    body = {"value": value}
+    walked = dump_ascii(Walk(WIDE).simplify(body)).replace(b"\x7f", b"\\u007f")
+    assert json.loads(encode(body)) == json.loads(walked)
+    if (at_once := encode_usual(body)) is not None:
+        assert at_once.replace(b"\x7f", b"\\u007f") == walked
+
+
+@given(VALUES)
+def test_what_it_writes_reads_as_what_the_standard_library_writes(value: Any) -> None:
+    """Whoever reads gets the same value from both."""
+    plain = Walk(WIDE).simplify({"value": value})
+    assert json.loads(dump_ascii(plain)) == json.loads(json.dumps(plain))
+
+
+def test_a_usual_record_takes_the_short_cut() -> None:
+    """Else it would be of no use."""
+    body = {"action": "continue", "hooks": [{"hook": "guard", "ms": 0.25}], "data": {"n": 1}}
+    text = encode_usual(body)
+    assert text is not None
+    assert read_json(text) == body
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [],
+        "text",
+        None,
+        OrderedDict(a=1),
+        {1: 2},
+        {"a": (1, 2)},
+        {"a": {1}},
+        {"a": b"x"},
+        {"a": object()},
+        {"a": float("nan")},
+        {"a": float("inf")},
+        {"a": SAFE_INTEGER + 1},
+        {"a": -SAFE_INTEGER - 1},
+        {"a": 2**70},
+        {"a": "\ud800"},
+        {"a": "😀"},
+        {"k" * (KEY_LIMIT + 1): 1},
+        {"a": "x" * (WIDE.text + 1)},
+        {"a": ["x" * 200] * 50},
+        dict.fromkeys(map(str, range(WIDE.members + 1))),
+        {"a": [0] * (WIDE.members + 1)},
+        nest(WIDE.depth + 1),
+    ],
+    ids=lambda value: repr(value)[:20],
+)
+def test_what_needs_the_walk_does_not_take_the_short_cut(value: Any) -> None:
+    """Other types, other numbers, whatever might be over a limit."""
+    assert encode_usual(value) is None
+
+
+def test_a_record_just_within_the_limits_takes_the_short_cut() -> None:
+    """The limits are the same as those of the walk."""
+    for body in (nest(WIDE.depth), {"k" * KEY_LIMIT: SAFE_INTEGER}, {"a": [0] * WIDE.members}):
+        text = encode_usual(body)
+        assert text is not None
+        assert json.loads(text) == Walk(WIDE).simplify(body) == body

@@ -1,0 +1,412 @@
+"""What the verifier finds line by line, and what it claims."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_audit.format.chain import Chain, Head
+from amplifier_audit.format.checkpoint import make_note
+from amplifier_audit.format.encoding import encode_body
+from amplifier_audit.format.record import parse_record
+from amplifier_audit.reader.line_verifier import LineVerifier
+from amplifier_audit.reader.report import Mismatch
+from tests.audit.support import (
+    OTHER,
+    SIGNER,
+    VERIFIER,
+    extend_log,
+    feed_lines,
+    locate,
+    make_anchor,
+    make_lines,
+    make_source,
+    verify_lines,
+)
+
+# What a verifier says
+
+
+def test_without_an_anchor_nothing_is_ever_proven() -> None:
+    """Not with a signature either: yesterday's copy is signed as well."""
+    assert verify_lines(make_lines(60)).verdict == "consistent"
+    signed = verify_lines(make_lines(60, signer=SIGNER), key=VERIFIER)
+    assert (signed.verdict, signed.proven_to, signed.signed) == ("consistent", None, 2)
+
+
+def test_an_anchor_proves_what_lies_before_it() -> None:
+    """And the newest one counts."""
+    lines = make_lines(60)
+    report = verify_lines(lines, anchors=[make_anchor(lines, 20), make_anchor(lines, 40)])
+    assert (report.verdict, report.proven_to, report.size) == ("proven", 40, 60)
+    assert verify_lines(lines, anchors=[make_anchor(lines, 60)]).proven_to == 60
+
+
+def test_an_anchor_at_zero_proves_nothing_but_is_no_contradiction() -> None:
+    """It is the root of the empty log."""
+    lines = make_lines(5)
+    assert verify_lines(lines, anchors=[make_anchor(lines, 0)]).proven_to == 0
+
+
+def test_no_lines_are_consistent_with_everything() -> None:
+    """Nothing is there, and nothing is claimed."""
+    report = verify_lines([])
+    assert (report.verdict, report.log, report.size, report.head) == (
+        "consistent",
+        None,
+        0,
+        Head(),
+    )
+
+
+def test_the_report_counts_what_was_read() -> None:
+    """Checkpoints, the last of them, and the head to go on from."""
+    lines = make_lines(120)
+    report = verify_lines(lines)
+    assert (report.first, report.size, report.checkpoints) == (0, 120, 3)
+    assert report.last_checkpoint == 101
+    assert report.log == parse_record(lines[0])["log"]
+    assert report.head == feed_lines(lines).head
+
+
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_where_the_reading_was_interrupted_makes_no_difference(first: int, second: int) -> None:
+    """From any head, in any number of parts, the end is the same."""
+    lines = LINES
+    low, high = sorted((first, second))
+    one = feed_lines(lines[:low])
+    two = feed_lines(lines[low:high], start=one.head, log=one.log)
+    three = feed_lines(lines[high:], start=two.head, log=two.log)
+    assert three.head == feed_lines(lines).head
+
+
+LINES = make_lines(60)
+
+
+# Cuts, forks and replaced logs, against anchors
+
+
+def test_truncation_below_the_anchor_is_found() -> None:
+    """Wherever the log was cut, the first missing record is named."""
+    lines = make_lines(60)
+    for size in range(40):
+        report = verify_lines(lines[:size], anchors=[make_anchor(lines, 40)])
+        assert report.verdict == "tampered"
+        assert locate(report) == ("cut below anchor", size)
+
+
+def test_truncation_above_the_anchor_is_not_called_proven_to_the_end() -> None:
+    """The report says how far the anchor reaches."""
+    lines = make_lines(60)
+    assert verify_lines(lines[:50], anchors=[make_anchor(lines, 40)]).proven_to == 40
+
+
+def test_a_replaced_log_is_found() -> None:
+    """A whole log that is consistent in itself is not the one that was anchored."""
+    report = verify_lines(make_lines(60), anchors=[make_anchor(make_lines(60), 40)])
+    assert locate(report)[0] == "wrong log"
+
+
+def test_two_histories_of_one_log_are_told_apart() -> None:
+    """Both have the same id and the same length."""
+    lines = make_lines(60)
+    other = make_lines(60, log=parse_record(lines[0])["log"])
+    assert locate(verify_lines(other, anchors=[make_anchor(lines, 40)])) == ("fork", 40)
+
+
+def test_an_anchor_of_another_log_is_refused_at_once_when_the_log_is_known() -> None:
+    """Before the first line is read."""
+    report = verify_lines([], log="ab", anchors=[make_note("cd", 1, bytes(32))])
+    assert locate(report)[0] == "wrong log"
+
+
+# Signatures
+
+
+def test_re_sealing_with_another_key_is_found() -> None:
+    """Whoever rewrites a log can sign it only with a key of their own."""
+    lines = make_lines(60, signer=OTHER)
+    assert locate(verify_lines(lines, key=VERIFIER)) == ("signature", 1)
+    assert verify_lines(lines).verdict == "consistent"
+
+
+def test_an_unsigned_log_is_found_when_a_key_is_given() -> None:
+    """A key on the command line means that signatures are expected."""
+    assert locate(verify_lines(make_lines(60), key=VERIFIER)) == ("unsigned", 1)
+
+
+def test_a_log_whose_checkpoints_were_left_out_is_found_when_a_key_is_given() -> None:
+    """Whoever has no key cannot go on for long."""
+    few = make_lines(2)[:1]
+    assert verify_lines(few, key=VERIFIER).verdict == "consistent"
+    plain = extend_log(few, "dispatch", {})
+    assert locate(verify_lines(plain, key=VERIFIER)) == ("unsigned", 0)
+    chain = Chain(parse_record(plain[0])["log"])
+    opened = chain.extend(make_source("log_opened"), encode_body({"checkpoint_every": 5}))
+    many = [opened, *(chain.extend(make_source(), encode_body({})) for _ in range(20))]
+    assert locate(verify_lines(many, key=VERIFIER))[0] == "unsigned"
+
+
+@pytest.mark.parametrize("interval", [10**9, 0, -5, "many", None, True, 1.5])
+def test_a_forged_interval_does_not_stretch_the_rule(interval: Any) -> None:
+    """At most a thousand records go without a signature, whatever the log says of itself."""
+    chain = Chain("ab")
+    opened = chain.extend(make_source("log_opened"), encode_body({"checkpoint_every": interval}))
+    many = [opened, *(chain.extend(make_source(), encode_body({})) for _ in range(1100))]
+    assert locate(verify_lines(many, key=VERIFIER))[0] == "unsigned"
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, 50), (50, 1)])
+def test_each_writer_has_its_own_interval(first: int, second: int) -> None:
+    """Whoever opens a log with other settings does not make it look tampered with."""
+    lines, chain = list[bytes](), Chain("ab")
+
+    def write(type: str, body: dict[str, Any]) -> None:
+        lines.append(chain.extend(make_source(type), encode_body(body)))
+
+    def sign() -> None:
+        note = make_note("ab", chain.size, chain.tree.compute_root(), SIGNER)
+        write("checkpoint", {"note": note.text})
+
+    for interval in (first, second):
+        previous = chain.head.to_dict()
+        write("log_opened", {"checkpoint_every": interval, "previous": previous})
+        sign()
+        for _ in range(interval):
+            write("dispatch", {})
+    assert verify_lines(lines, key=VERIFIER).verdict == "consistent"
+    write("dispatch", {})
+    assert locate(verify_lines(lines, key=VERIFIER))[0] == "unsigned"
+
+
+def test_records_of_the_log_itself_come_on_top_of_the_interval() -> None:
+    """A crash, an opening or a removal may follow just before a signature is due."""
+    chain = Chain("ab")
+    opened = encode_body({"checkpoint_every": 1})
+    lines = [chain.extend(make_source("log_opened"), opened)]
+    note = make_note("ab", 1, chain.tree.compute_root(), SIGNER)
+    lines.append(chain.extend(make_source("checkpoint"), encode_body({"note": note.text})))
+    lines.append(chain.extend(make_source(), encode_body({})))
+    own = ("recovered", "segment_removed", "redacted")
+    lines += [chain.extend(make_source(type), encode_body({})) for type in own]
+    assert verify_lines(lines, key=VERIFIER).verdict == "recovered"
+    one_more = chain.extend(make_source(), encode_body({}))
+    assert locate(verify_lines([*lines, one_more], key=VERIFIER)) == ("unsigned", 7)
+
+
+def test_records_of_the_log_itself_are_not_without_a_limit() -> None:
+    """Else whoever has no key could go on with those."""
+    chain = Chain("ab")
+    many = [chain.extend(make_source("recovered"), encode_body({})) for _ in range(1100)]
+    assert locate(verify_lines(many, key=VERIFIER))[0] == "unsigned"
+
+
+def test_an_anchor_without_the_right_signature_is_refused_when_a_key_is_given() -> None:
+    """Else anybody could anchor what they like."""
+    lines = make_lines(60, signer=SIGNER)
+    good = verify_lines(lines, key=VERIFIER, anchors=[make_anchor(lines, 40, SIGNER)])
+    assert (good.verdict, good.proven_to) == ("proven", 40)
+    for signer, kind in ((OTHER, "signature"), (None, "unsigned")):
+        report = verify_lines(lines, key=VERIFIER, anchors=[make_anchor(lines, 40, signer)])
+        assert locate(report)[0] == kind
+
+
+# Checkpoints
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ({}, "checkpoint"),
+        ({"note": "nonsense\n"}, "checkpoint"),
+        ({"note": 5}, "checkpoint"),
+        ({"note": make_note("ab", 3, bytes(32)).text}, "wrong log"),
+    ],
+)
+def test_a_checkpoint_that_is_none_is_found(body: dict[str, Any], kind: str) -> None:
+    """A record of that type must hold one, of this log."""
+    assert locate(verify_lines(extend_log(make_lines(3), "checkpoint", body))) == (kind, 3)
+
+
+@pytest.mark.parametrize("type", ["checkpoint", "sealed"])
+def test_a_checkpoint_with_another_root_or_size_is_found(type: str) -> None:
+    """It must speak of exactly the lines before it."""
+    lines = make_lines(5)
+    log = parse_record(lines[0])["log"]
+    for size, root in ((5, bytes(32)), (4, make_anchor(lines, 4).checkpoint.root)):
+        body = {"note": make_note(log, size, root).text}
+        assert locate(verify_lines(extend_log(lines, type, body))) == ("checkpoint", 5)
+
+
+def test_a_checkpoint_from_outside_must_fit_as_well() -> None:
+    """As the seal of a segment that is gone, it stands for the lines before the first."""
+    lines = make_lines(5)
+    verifier = feed_lines(lines)
+    verifier.check_note(make_anchor(lines, 5), "the seal")
+    assert verifier.last_checkpoint == 5
+    with pytest.raises(Mismatch, match="the seal does not fit the 5 records before it"):
+        verifier.check_note(make_anchor(lines, 4), "the seal")
+    with pytest.raises(Mismatch, match="the seal belongs to log 'cd'"):
+        verifier.check_note(make_note("cd", 5, bytes(32)), "the seal")
+
+
+# Lines in the wrong place
+
+
+def test_a_record_of_another_log_is_found() -> None:
+    """By its id, even when it links to the record before."""
+    lines, other = make_lines(10), make_lines(10)
+    assert locate(verify_lines([*lines[:4], *other[4:]])) == ("wrong log", 4)
+    chain = Chain("cd", Head(1, parse_record(lines[0])["hash"], (bytes(32),)))
+    spliced = [lines[0], chain.extend(make_source(), encode_body({}))]
+    assert locate(verify_lines(spliced)) == ("wrong log", 1)
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ([0, 1, 3], ("gap", 2)),
+        ([0, 1, 1], ("duplicate", 2)),
+        ([0, 1, 2, 0], ("order", 3)),
+        ([0, 1, 2, 1], ("order", 3)),
+        ([1], ("gap", 0)),
+    ],
+)
+def test_each_kind_of_misplacement_has_its_name(
+    order: list[int], expected: tuple[str, int]
+) -> None:
+    """The sequence is the one that belongs there."""
+    lines = make_lines(5)
+    assert locate(verify_lines([lines[n] for n in order])) == expected
+
+
+def test_a_replaced_record_breaks_the_link_to_the_next() -> None:
+    """Its own hash may be right; its successor's memory of it is not."""
+    lines = make_lines(5)
+    forged = extend_log(lines[:2], "dispatch", {"forged": True})
+    assert locate(verify_lines([*forged, *lines[3:]])) == ("link", 3)
+
+
+def test_a_line_with_a_right_hash_that_no_writer_wrote_is_found() -> None:
+    """Here a key stands twice, which two readers could read in two ways."""
+    lines = make_lines(3)
+    chain = Chain(parse_record(lines[0])["log"], feed_lines(lines).head)
+    bad = chain.extend(make_source(), b'{"a":1,"a":2}')
+    assert locate(verify_lines([*lines, bad])) == ("malformed", 3)
+
+
+def test_a_legal_line_that_is_spelled_otherwise_is_taken() -> None:
+    """A writer in another language may put spaces; hashes cover bytes, not spellings."""
+    lines = make_lines(2)
+    chain = Chain(parse_record(lines[0])["log"], feed_lines(lines).head)
+    spaced = chain.extend(make_source(), b'{ "a" : 1 }')
+    assert verify_lines([*lines, spaced]).verdict == "consistent"
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        (b"x" * 70_000 + b"\n", "more than 65536"),
+        (b"hello\n", "no record"),
+        (b"", "no record"),
+        (make_lines(1)[0].replace(b"log_opened", b"log_OPENED"), "not what its hash says"),
+    ],
+    ids=["long", "text", "nothing", "edited"],
+)
+def test_the_message_says_what_is_wrong_with_the_line(line: bytes, word: str) -> None:
+    """Too long, never a record, or changed."""
+    finding = verify_lines([line]).finding
+    assert finding is not None
+    assert word in finding.message
+
+
+def test_a_line_that_was_refused_changes_nothing() -> None:
+    """The verifier still stands where it stood."""
+    lines = make_lines(10)
+    verifier = feed_lines(lines[:5])
+    head = verifier.head
+    for wrong in (lines[6], lines[4], b"x\n"):
+        with pytest.raises(Mismatch):
+            verifier.feed(wrong)
+        assert verifier.head == head
+    assert verifier.feed(lines[5])["type"] == "dispatch"
+
+
+# What the log says of itself
+
+
+def test_a_recovery_shows_until_an_anchor_covers_it() -> None:
+    """Then somebody has seen the log after it."""
+    lines = extend_log(make_lines(10), "recovered", {"state": "missing"})
+    lines = extend_log(lines, "dispatch", {})
+    report = verify_lines(lines)
+    assert (report.verdict, report.recoveries) == ("recovered", (10,))
+    assert verify_lines(lines, anchors=[make_anchor(lines, 10)]).verdict == "recovered"
+    assert verify_lines(lines, anchors=[make_anchor(lines, 11)]).verdict == "proven"
+
+
+def test_a_log_that_says_it_is_broken_is_tampered() -> None:
+    """The first such record is the one that is named."""
+    lines = extend_log(make_lines(10), "broken", {"why": "cut"})
+    lines = extend_log(lines, "broken", {"why": "again"})
+    report = verify_lines(lines)
+    assert report.verdict == "tampered"
+    assert locate(report) == ("broken", 10)
+
+
+def test_a_segment_that_does_not_go_on_where_the_last_ended_is_found() -> None:
+    """Its first record repeats the end of the one before."""
+    lines = make_lines(10)
+    wrong = {"previous": Head().to_dict()}
+    assert locate(verify_lines(extend_log(lines, "log_opened", wrong))) == ("checkpoint", 10)
+    assert locate(verify_lines(extend_log(lines, "log_opened", {}))) == ("checkpoint", 10)
+    good = {"previous": feed_lines(lines).head.to_dict()}
+    assert verify_lines(extend_log(lines, "log_opened", good)).verdict == "consistent"
+
+
+def test_odd_bodies_of_the_logs_own_records_do_not_confuse_it() -> None:
+    """Whatever stands in them, nothing but a verdict comes out."""
+    lines = extend_log(make_lines(3), "segment_removed", {"segment": "x"})
+    lines = extend_log(lines, "segment_removed", {"segment": 4})
+    lines = extend_log(lines, "segment_removed", {"segment": 2})
+    assert feed_lines(lines).removed_to == 4
+    odd = extend_log(make_lines(3), "log_opened", {"previous": [1]})
+    assert locate(verify_lines(odd)) == ("checkpoint", 3)
+
+
+# Going on
+
+
+def test_verification_goes_on_from_a_saved_head() -> None:
+    """What lies before it is not claimed, and anchors there are said to be unchecked."""
+    lines = make_lines(60)
+    verifier = feed_lines(lines[:30])
+    log = parse_record(lines[0])["log"]
+    anchors = [make_anchor(lines, 10), make_anchor(lines, 50)]
+    report = verify_lines(lines[30:], start=verifier.head, log=log, anchors=anchors)
+    assert (report.verdict, report.proven_to, report.first) == ("proven", 50, 30)
+    assert report.notes == ("anchor at 10 not checked: the reading began later",)
+    assert report.head is not None
+    assert report.head.size == 60
+    wrong = verify_lines(lines[31:], start=verifier.head, log=log)
+    assert locate(wrong) == ("gap", 30)
+
+
+def test_memory_stays_constant_however_long_the_log() -> None:
+    """Ten times as many records take no more of it."""
+
+    def measure(count: int) -> int:
+        chain, verifier = Chain("ab"), LineVerifier()
+        tracemalloc.start()
+        for _ in range(count):
+            verifier.feed(chain.extend(make_source(), encode_body({"n": 1})))
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    measure(100)
+    assert measure(4000) < measure(400) + 20_000

@@ -1,0 +1,169 @@
+"""Which records are asked for, and what each hook did."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_audit.errors import AuditError
+from amplifier_audit.format.record import Record
+from amplifier_audit.reader import queries
+from amplifier_audit.reader.queries import (
+    Filter,
+    HookFigures,
+    count_answers,
+    list_actions,
+    list_answers,
+    list_hooks,
+    parse_time,
+    select,
+)
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner),
+    max_leaves=6,
+)
+
+
+def make_record(type: str = "dispatch", **members: Any) -> Record:
+    return {
+        "type": type,
+        "time": "2026-11-15T09:00:00.000000000Z",
+        "session": "s1",
+        "event": "tool:pre",
+        "hook": None,
+        "body": {},
+        **members,
+    }
+
+
+DISPATCH = make_record(
+    body={
+        "action": "deny",
+        "hooks": [
+            {"hook": "guard", "action": "deny", "ms": 2},
+            {"hook": "linter", "action": "inject_context", "ms": 0.5},
+        ],
+    }
+)
+RESOLVED = make_record("action_resolved", hook="asker", body={"action": "ask_user", "ms": 1})
+OTHER = make_record("user_message", session="s2", event=None, body={"text": "hello"})
+
+
+@pytest.mark.parametrize(
+    ("given_text", "meant"),
+    [
+        ("2026", "2026"),
+        ("2026-11", "2026-11"),
+        (" 2026-11-15 ", "2026-11-15"),
+        ("2026-11-15T09", "2026-11-15T09"),
+        ("2026-11-15 09:30", "2026-11-15T09:30"),
+        ("2026-11-15T09:30:00Z", "2026-11-15T09:30:00"),
+        ("2026-11-15T09:30:00.5", "2026-11-15T09:30:00.5"),
+        ("2026-11-15T09:30:00+02:00", "2026-11-15T07:30:00"),
+    ],
+)
+def test_a_time_is_as_records_have_it_or_the_beginning_of_one(given_text: str, meant: str) -> None:
+    """In UTC, so that texts can be compared."""
+    assert parse_time(given_text) == meant
+
+
+@pytest.mark.parametrize(
+    "text", ["", "yesterday", "26-11-15", "2026-13-45T99:99:99+99:99", "٢٠٢٦", "2026-"]
+)
+def test_what_is_no_time_is_one_sentence(text: str) -> None:
+    """With an example of one."""
+    with pytest.raises(AuditError, match="is no time; one is 2026-11-15T09:00"):
+        parse_time(text)
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_a_time_or_an_audit_error(text: str) -> None:
+    """No other exception escapes."""
+    try:
+        found = parse_time(text)
+    except AuditError:
+        return
+    assert found.isascii()
+    assert found[:4].isdigit()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ({}, [DISPATCH, RESOLVED, OTHER]),
+        ({"session": "s1"}, [DISPATCH, RESOLVED]),
+        ({"type": "user_message"}, [OTHER]),
+        ({"event": "tool:pre"}, [DISPATCH, RESOLVED]),
+        ({"hook": "linter"}, [DISPATCH]),
+        ({"hook": "asker"}, [RESOLVED]),
+        ({"action": "deny"}, [DISPATCH]),
+        ({"action": "inject_context"}, [DISPATCH]),
+        ({"action": "ask_user"}, [RESOLVED]),
+        ({"hook": "guard", "session": "s2"}, []),
+        ({"after": "2026-11-15T09"}, [DISPATCH, RESOLVED, OTHER]),
+        ({"after": "2026-11-15T10"}, []),
+        ({"before": "2026-11-15T09:00:00"}, []),
+        ({"before": "2026-11-16"}, [DISPATCH, RESOLVED, OTHER]),
+    ],
+)
+def test_all_that_is_asked_for_must_fit(wanted: dict[str, str], found: list[Record]) -> None:
+    """Members of the record, hooks and actions inside it, times from and before."""
+    assert list(select([DISPATCH, RESOLVED, OTHER], Filter(**wanted))) == found
+
+
+def test_the_answers_of_hooks_are_found_in_both_kinds_of_record() -> None:
+    """One record of a dispatch has several, one of a decision has one."""
+    assert [one["hook"] for one in list_answers(DISPATCH)] == ["guard", "linter"]
+    assert list_answers(RESOLVED) == [{"hook": "asker", "action": "ask_user", "ms": 1}]
+    assert list_answers(OTHER) == []
+    assert list_hooks(DISPATCH) == {"guard", "linter"}
+    assert list_actions(DISPATCH) == {"deny", "inject_context"}
+
+
+@given(st.sampled_from(["dispatch", "action_resolved", "x"]), JSON, JSON, JSON)
+def test_records_of_any_shape_can_be_asked(type: str, hook: Any, hooks: Any, action: Any) -> None:
+    """They are not verified here, and long names are written as objects."""
+    record = make_record(type, hook=hook, body={"hooks": hooks, "action": action, "ms": action})
+    wanted = Filter(hook="guard", action="deny")
+    assert wanted.matches(record) in (True, False)
+    assert all(isinstance(name, str) for name in list_hooks(record) | list_actions(record))
+    assert all(isinstance(name, str) for name in count_answers([record]))
+
+
+def test_figures_are_kept_for_each_hook_in_the_order_of_their_names() -> None:
+    """Calls, decisions, errors and times."""
+    failed = make_record(body={"hooks": [{"hook": "guard", "action": "continue", "error": "x"}]})
+    unnamed = make_record(body={"hooks": [{"action": "deny"}]})
+    found = count_answers([DISPATCH, RESOLVED, OTHER, failed, unnamed])
+    assert list(found) == ["(unnamed)", "asker", "guard", "linter"]
+    guard = found["guard"]
+    assert (guard.calls, guard.denials, guard.errors, guard.times) == (2, 1, 1, [2.0])
+    assert (found["asker"].asks, found["linter"].injections) == (1, 1)
+
+
+def test_quantiles_are_of_the_times_that_were_measured() -> None:
+    """Half of the calls did not exceed the median; without times there is none."""
+    figures = HookFigures()
+    assert figures.find_quantile(0.5) is None
+    for spent in range(100, 0, -1):
+        figures.count({"action": "continue", "ms": spent})
+    assert figures.find_quantile(0.5) == 51
+    assert figures.find_quantile(0.99) == 100
+    assert figures.find_quantile(1.0) == 100
+    assert figures.find_quantile(0.0) == 1
+
+
+def test_many_calls_are_sampled_fairly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory stays bounded, and late calls count as much as early ones."""
+    monkeypatch.setattr(queries, "SAMPLES", 500)
+    figures = HookFigures()
+    for number in range(5000):
+        figures.count({"ms": 0 if number < 2500 else 1})
+    assert figures.calls == 5000
+    assert len(figures.times) == 500
+    assert 0.4 < sum(figures.times) / 500 < 0.6

@@ -1,0 +1,136 @@
+"""A report in words and as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_audit.reader.report import Finding, Report
+from amplifier_audit.reader.report_text import describe_report, escape_text, report_to_dict
+from tests.audit.support import make_anchor, make_lines, verify_lines
+
+CONSISTENT = Report("consistent", "ab", 0, 5, checkpoints=2, last_checkpoint=4)
+PROVEN = replace(CONSISTENT, verdict="proven", proven_to=5)
+FINDING = Finding("gap", 3, "record 3 is missing, the next one is 5", "00000000.jsonl", 1234)
+
+
+@pytest.mark.parametrize(
+    ("report", "line"),
+    [
+        (PROVEN, "PROVEN: the first 5 records are proven by an anchor"),
+        (
+            replace(PROVEN, proven_to=3),
+            "PROVEN: the first 3 records are proven by an anchor; the 2 after it are consistent, "
+            "their end is not proven",
+        ),
+        (
+            CONSISTENT,
+            "CONSISTENT, END NOT PROVEN: what is there hangs together; without an anchor nobody "
+            "knows whether something is missing at the end or all of it was replaced",
+        ),
+        (
+            replace(CONSISTENT, verdict="recovered"),
+            "RECOVERED: a crash left its mark; the end is not proven",
+        ),
+        (
+            replace(PROVEN, verdict="recovered"),
+            "RECOVERED: a crash left its mark; the first 5 records are proven by an anchor",
+        ),
+        (
+            replace(CONSISTENT, verdict="tampered", finding=FINDING),
+            "TAMPERED: this is not what the writer wrote",
+        ),
+    ],
+)
+def test_the_first_line_says_exactly_what_is_proven(report: Report, line: str) -> None:
+    """Never more than the anchors cover."""
+    assert next(describe_report(report)) == line
+
+
+def test_the_rest_says_what_was_found_and_what_was_read() -> None:
+    """Kind, record, file and byte; the log; checkpoints; recoveries; notes."""
+    report = replace(
+        CONSISTENT, verdict="tampered", finding=FINDING, recoveries=(2, 4), notes=("one", "two")
+    )
+    assert list(describe_report(report))[1:] == [
+        "  gap at record 3 (00000000.jsonl, byte 1234): record 3 is missing, the next one is 5",
+        "  log ab, records 0 to 4 read",
+        "  2 checkpoints, 0 signatures checked, last checkpoint at 4",
+        "  recoveries after a crash at records 2, 4",
+        "  note: one",
+        "  note: two",
+    ]
+
+
+def test_a_log_of_which_nothing_could_be_read_is_described_as_well() -> None:
+    """Without a place, a log or a checkpoint."""
+    finding = Finding("edit", 0, "the line is no record")
+    assert list(describe_report(Report("tampered", None, 0, 0, finding=finding)))[1:] == [
+        "  edit at record 0: the line is no record",
+        "  log unknown, no records from 0 on read",
+        "  0 checkpoints, 0 signatures checked",
+    ]
+
+
+def test_as_json_a_report_has_everything_but_the_head() -> None:
+    """Programs get the same as people, and the exit code."""
+    lines = make_lines(60)
+    report = verify_lines(lines, anchors=[make_anchor(lines, 40)])
+    assert json.loads(json.dumps(report_to_dict(report))) == {
+        "verdict": "proven",
+        "exit_code": 0,
+        "log": report.log,
+        "first": 0,
+        "size": 60,
+        "proven_to": 40,
+        "finding": None,
+        "recoveries": [],
+        "checkpoints": 2,
+        "signatures_checked": 0,
+        "last_checkpoint": 51,
+        "notes": [],
+    }
+    found = report_to_dict(replace(report, verdict="tampered", finding=FINDING))
+    assert found["finding"] == {
+        "kind": "gap",
+        "sequence": 3,
+        "segment": "00000000.jsonl",
+        "byte": 1234,
+        "message": FINDING.message,
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("plain 'text' with \"quotes\"", "plain 'text' with \"quotes\""),
+        ("\x1b[2J\r\n\x7f", "\\u001b[2J\\r\\n\\u007f"),
+        ("\u202eé", "\\u202e\\u00e9"),
+        ("\ud800", "\\ud800"),
+        ({"a": ["\x1b"]}, '{"a": ["\\u001b"]}'),
+        (None, "null"),
+        (5, "5"),
+    ],
+)
+def test_nothing_in_a_log_can_steer_a_terminal(value: Any, shown: str) -> None:
+    """Control characters, directions of writing and half characters are spelled out."""
+    assert escape_text(value) == shown
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_any_text_is_shown_in_printable_ascii(text: str) -> None:
+    """Whatever a hook or a model wrote."""
+    assert all(" " <= one <= "~" for one in escape_text(text))
+
+
+@given(st.text(), st.text(), st.text())
+def test_a_description_is_printable_ascii(log: str, message: str, note: str) -> None:
+    """Also where a forged log has a say."""
+    finding = Finding("edit", 0, message)
+    report = Report("tampered", log, 0, 0, finding=finding, notes=(note,))
+    assert all(" " <= one <= "~" for line in describe_report(report) for one in line)

@@ -1,0 +1,107 @@
+"""Values from the side store, put back in the places of their commitments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_audit.errors import AuditError
+from amplifier_audit.files.log_files import open_log
+from amplifier_audit.files.value_store import StoredValue, ValueStore, make_commitment
+from amplifier_audit.format.record import Record
+from amplifier_audit.reader.records import read_records
+from amplifier_audit.reader.values import reveal
+from amplifier_audit.writer.log import AuditLog
+from amplifier_audit.writer.settings import AuditSettings
+from tests.audit.support import first_segment, read_bodies
+
+SALT = bytes(16)
+
+
+def keep(path: Path, *values: bytes) -> list[dict[str, Any]]:
+    """Store values; what stands for them in a line."""
+    rows = [StoredValue(make_commitment(SALT, one), SALT, "t", one) for one in values]
+    store = ValueStore(path)
+    store.add(rows)
+    store.close()
+    return [{"$commitment": row.commitment, "media_type": "t"} for row in rows]
+
+
+def make_record(body: dict[str, Any]) -> Record:
+    return {"type": "dispatch", "body": body}
+
+
+def reveal_body(body: dict[str, Any], path: Path | None) -> Any:
+    (record,) = reveal([make_record(body)], path)
+    return record["body"]
+
+
+async def test_values_are_kept_aside_and_revealed(tmp_path: Path) -> None:
+    """The lines do not hold what people wrote, and the side store gives it back."""
+    log = await AuditLog.open(tmp_path, AuditSettings(values="committed"))
+    secret = "hunter2 is the password"
+    body = {"tool": "Bash", "input": {"command": secret}, "hooks": [{"prompt": secret}], "text": ""}
+    await log.commit(log.append("tool_started", body))
+    await log.commit(log.append("tool_started", body))
+    await log.close()
+    assert secret.encode() not in first_segment(tmp_path).read_bytes()
+    one, two = read_bodies(tmp_path, "tool_started")
+    assert (one["tool"], one["text"]) == ("Bash", "")
+    assert one["input"]["$commitment"] != two["input"]["$commitment"]
+    assert one["hooks"][0]["prompt"]["media_type"] == "text/plain"
+    found = list(reveal(read_records(open_log(tmp_path)), tmp_path / "values.db"))
+    assert [r["body"] for r in found if r["type"] == "tool_started"] == [body, body]
+
+
+def test_a_value_is_filled_in_wherever_it_stands(tmp_path: Path) -> None:
+    """In lists and objects at any depth; all else stays."""
+    one, two = keep(tmp_path / "values.db", b'{"a":1}', b'"text"')
+    body = {"x": [one, {"y": two}], "n": 5, "$commitment": 7}
+    shown = {"x": [{"a": 1}, {"y": "text"}], "n": 5, "$commitment": 7}
+    assert reveal_body(body, tmp_path / "values.db") == shown
+
+
+def test_a_value_that_is_gone_or_false_is_said_to_be_redacted(tmp_path: Path) -> None:
+    """A store in which somebody changed a value does not pass for the truth."""
+    path = tmp_path / "values.db"
+    (one,) = keep(path, b"1")
+    assert reveal_body({"x": one}, path) == {"x": 1}
+    for forged in ("x'32'", "'1'", "1"):
+        store = ValueStore(path)
+        store._db.execute(f"UPDATE kept SET value = {forged}")
+        store.close()
+        assert reveal_body({"x": one}, path) == {"x": {**one, "redacted": True}}
+    unknown = {"$commitment": "nothing"}
+    assert reveal_body({"x": unknown}, path) == {"x": {**unknown, "redacted": True}}
+
+
+def test_a_genuine_value_that_is_no_json_is_not_shown(tmp_path: Path) -> None:
+    """Line and store may both be forged; nobody sees a traceback."""
+    (one,) = keep(tmp_path / "values.db", b"{not json")
+    assert reveal_body({"x": one}, tmp_path / "values.db") == {"x": {**one, "redacted": True}}
+
+
+def test_a_record_that_is_nested_too_deep_is_shown_as_it_is(tmp_path: Path) -> None:
+    """No writer nests like that."""
+    keep(tmp_path / "values.db", b"1")
+    body: Any = 1
+    for _ in range(5000):
+        body = [body]
+    assert reveal_body({"x": body}, tmp_path / "values.db")["x"] is body
+
+
+def test_without_a_store_the_records_are_as_they_are(tmp_path: Path) -> None:
+    """An inline log has none, nor has a segment alone; and none is made."""
+    body = {"x": {"$commitment": "abc"}}
+    assert reveal_body(body, None) == body
+    assert reveal_body(body, tmp_path / "values.db") == body
+    assert not (tmp_path / "values.db").exists()
+
+
+def test_a_store_that_cannot_be_opened_is_one_sentence(tmp_path: Path) -> None:
+    """Before the first record."""
+    (tmp_path / "values.db").write_bytes(b"this is not a database, for sure" * 100)
+    with pytest.raises(AuditError, match="side store"):
+        next(reveal([make_record({})], tmp_path / "values.db"))

@@ -1,0 +1,372 @@
+"""A log as a whole: a directory with its state and seals, or a single segment."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_audit.errors import NotALog
+from amplifier_audit.files.log_files import open_log
+from amplifier_audit.files.state import State, read_state
+from amplifier_audit.format.checkpoint import parse_notes
+from amplifier_audit.reader.inclusion import find_newest_checkpoint
+from amplifier_audit.reader.records import read_records
+from amplifier_audit.reader.verification import LogVerification, verify
+from amplifier_audit.writer.anchors import anchor_to_file
+from amplifier_audit.writer.log import AuditLog
+from amplifier_audit.writer.settings import AuditSettings
+from tests.audit.support import (
+    FAST,
+    SIGNER,
+    VERIFIER,
+    acknowledge,
+    extend_log,
+    feed_lines,
+    first_segment,
+    locate,
+    make_lines,
+    write_lines,
+    write_log,
+    write_state,
+)
+
+SMALL = AuditSettings(segment_bytes=4000)
+
+
+# One directory, and one file
+
+
+async def test_a_whole_log_is_consistent_and_with_an_anchor_proven(tmp_path: Path) -> None:
+    """Over all its segments, with every signature checked."""
+    await write_log(tmp_path / "log", 60, SMALL, signer=SIGNER)
+    report = verify(tmp_path / "log", key=VERIFIER)
+    assert (report.verdict, report.finding) == ("consistent", None)
+    assert report.signed == report.checkpoints > 3
+    note = find_newest_checkpoint(open_log(tmp_path / "log"))
+    assert note is not None
+    proven = verify(str(tmp_path / "log"), anchors=[note], key=VERIFIER)
+    assert (proven.verdict, proven.proven_to) == ("proven", note.checkpoint.size)
+
+
+async def test_one_segment_alone_says_what_it_cannot_know(tmp_path: Path) -> None:
+    """Nothing is claimed of the records before it."""
+    await write_log(tmp_path, 40, SMALL)
+    report = verify(tmp_path / "00000001.jsonl")
+    assert report.verdict == "consistent"
+    assert report.first > 0
+    assert "nothing is known of the first" in report.notes[0]
+
+
+async def test_progress_is_told_in_bytes(tmp_path: Path) -> None:
+    """Every thousand records or so, over all segments, never backwards."""
+    lines = make_lines(3000)
+    write_lines(tmp_path, lines)
+    told: list[int] = []
+    verify(tmp_path, progress=told.append)
+    assert len(told) == 2
+    assert told == sorted(told)
+    assert told[-1] < open_log(tmp_path).size
+
+
+# What somebody took away
+
+
+async def test_removed_segments_without_their_seal_or_record_are_found(tmp_path: Path) -> None:
+    """Retention leaves both; whoever deletes by hand does not."""
+    await write_log(tmp_path, 40, SMALL)
+    first_segment(tmp_path).unlink()
+    report = verify(tmp_path)
+    assert report.verdict == "tampered"
+    assert locate(report)[0] == "missing segment"
+    assert report.finding is not None
+    assert "no record says that segment 00000000 was to be removed" in report.finding.message
+    shutil.rmtree(tmp_path / "sealed")
+    report = verify(tmp_path)
+    assert report.finding is not None
+    assert "so is its seal" in report.finding.message
+
+
+@pytest.mark.parametrize("content", [b"nonsense", b"\xff\xfe", b""])
+async def test_a_seal_that_is_none_counts_as_missing(tmp_path: Path, content: bytes) -> None:
+    """Whatever stands in its file."""
+    await write_log(tmp_path, 40, SMALL)
+    first_segment(tmp_path).unlink()
+    (tmp_path / "sealed" / "00000000.note").write_bytes(content)
+    assert locate(verify(tmp_path))[0] == "missing segment"
+
+
+async def test_a_seal_of_other_records_is_found(tmp_path: Path) -> None:
+    """The seal must be that of the lines before the first one that is there."""
+    await write_log(tmp_path, 60, SMALL)
+    first_segment(tmp_path).unlink()
+    shutil.copy(tmp_path / "sealed" / "00000001.note", tmp_path / "sealed" / "00000000.note")
+    report = verify(tmp_path)
+    assert report.verdict == "tampered"
+    assert report.finding is not None
+    assert "the seal 00000000.note does not fit" in report.finding.message
+
+
+async def test_a_missing_middle_segment_is_a_gap(tmp_path: Path) -> None:
+    """The first record that is missing is named."""
+    await write_log(tmp_path, 60, SMALL)
+    first = next(read_records(open_log(tmp_path / "00000001.jsonl")))["seq"]
+    (tmp_path / "00000001.jsonl").unlink()
+    assert locate(verify(tmp_path)) == ("gap", first)
+
+
+async def test_segments_that_were_renamed_or_stripped_are_found(tmp_path: Path) -> None:
+    """A log cannot be made to begin later."""
+    await write_log(tmp_path, 5)
+    lines = first_segment(tmp_path).read_bytes().splitlines(keepends=True)
+    first_segment(tmp_path).rename(tmp_path / "00000004.jsonl")
+    assert locate(verify(tmp_path))[0] == "missing segment"
+    (tmp_path / "00000004.jsonl").write_bytes(b"".join(lines[3:]))
+    report = verify(tmp_path)
+    assert report.finding is not None
+    assert "lost its beginning" in report.finding.message
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"prev": "é" * 64},
+        {"prev": ""},
+        {"body": {"previous": None}},
+        {"body": {"previous": {"frontier": [5]}}},
+    ],
+)
+async def test_a_forged_beginning_is_a_verdict_and_no_traceback(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    """Whatever the first record says that came before it."""
+    await write_log(tmp_path, 40, SMALL)
+    path = tmp_path / "00000001.jsonl"
+    first, *rest = path.read_bytes().splitlines(keepends=True)
+    forged = json.dumps({**json.loads(first), **changes}, separators=(",", ":")).encode()
+    path.write_bytes(b"".join([forged + b"\n", *rest]))
+    first_segment(tmp_path).unlink()
+    for place in (path, tmp_path):
+        assert verify(place).verdict == "tampered"
+
+
+async def test_a_cut_below_the_acknowledged_end_is_found(tmp_path: Path) -> None:
+    """The writer's own state knows how many records there were."""
+    await write_log(tmp_path, 20)
+    lines = first_segment(tmp_path).read_bytes().splitlines(keepends=True)
+    first_segment(tmp_path).write_bytes(b"".join(lines[:7]))
+    report = verify(tmp_path)
+    assert locate(report) == ("cut below anchor", 7)
+    assert report.finding is not None
+    assert report.finding.byte == sum(map(len, lines[:7]))
+    assert report.finding.segment == "00000000.jsonl"
+
+
+async def test_another_history_of_the_same_length_contradicts_the_state(tmp_path: Path) -> None:
+    """The writer's own state is no anchor, but a log that contradicts it is not whole."""
+    await write_log(tmp_path / "one", 5)
+    await write_log(tmp_path / "two", 5)
+    shutil.copy(first_segment(tmp_path / "two"), first_segment(tmp_path / "one"))
+    report = verify(tmp_path / "one")
+    assert report.verdict == "tampered"
+    assert report.finding is not None
+    assert (report.finding.kind, report.finding.byte is not None) == ("fork", True)
+
+
+# Yesterday's copy
+
+
+async def test_putting_back_yesterdays_copy_is_found_only_by_an_anchor(tmp_path: Path) -> None:
+    """A copy of everything is consistent, and says no more than that."""
+    log, anchors = tmp_path / "log", tmp_path / "anchors"
+    await write_log(log, 10, signer=SIGNER, anchors=(anchor_to_file(anchors),))
+    shutil.copytree(log, tmp_path / "yesterday")
+    await write_log(log, 10, signer=SIGNER, anchors=(anchor_to_file(anchors),))
+    shutil.rmtree(log)
+    shutil.copytree(tmp_path / "yesterday", log)
+    notes = parse_notes(anchors.read_text())
+    assert verify(log, key=VERIFIER).verdict == "consistent"
+    report = verify(log, key=VERIFIER, anchors=notes)
+    assert report.verdict == "tampered"
+    assert locate(report) == ("cut below anchor", report.size)
+
+
+async def test_a_fork_after_the_copy_is_found_by_the_anchor(tmp_path: Path) -> None:
+    """Two histories, both signed with the same stolen key: the anchor knows one of them."""
+    log, anchors = tmp_path / "log", tmp_path / "anchors"
+    await write_log(log, 10, signer=SIGNER, anchors=(anchor_to_file(anchors),))
+    shutil.copytree(log, tmp_path / "fork")
+    await write_log(log, 10, signer=SIGNER, anchors=(anchor_to_file(anchors),))
+    await write_log(tmp_path / "fork", 30, signer=SIGNER)
+    notes = parse_notes(anchors.read_text())
+    assert verify(log, key=VERIFIER, anchors=notes).verdict == "proven"
+    assert verify(tmp_path / "fork", key=VERIFIER).verdict == "consistent"
+    report = verify(tmp_path / "fork", key=VERIFIER, anchors=notes)
+    assert (report.verdict, locate(report)[0]) == ("tampered", "fork")
+
+
+# What a crash leaves
+
+
+def test_a_torn_last_line_is_what_a_crash_leaves(tmp_path: Path) -> None:
+    """Where nobody knows what was acknowledged, only the end of the file can be torn."""
+    lines = make_lines(5)
+    write_lines(tmp_path, [*lines, b'{"v":1,"log"'])
+    report = verify(tmp_path)
+    assert (report.verdict, report.size) == ("recovered", 5)
+    assert locate(report) == ("torn tail", 5)
+    assert report.finding is not None
+    assert report.finding.byte == sum(map(len, lines))
+    write_lines(tmp_path, [*lines[:3], b'{"v":1\n', *lines[3:]])
+    assert verify(tmp_path).verdict == "tampered"
+
+
+@pytest.mark.parametrize("tail", [b"x", b"\0" * 99, b"x\n", b"x\ny\n", b"x" * 70_000])
+def test_after_the_acknowledged_end_any_damage_may_be_a_crash(tmp_path: Path, tail: bytes) -> None:
+    """Pages that were not synced may hold anything."""
+    lines = make_lines(5)
+    write_lines(tmp_path, [*lines, tail])
+    acknowledge(tmp_path, lines, 5)
+    assert verify(tmp_path).verdict == "recovered"
+    acknowledge(tmp_path, lines, 4)
+    assert verify(tmp_path).verdict == "recovered"
+
+
+def test_a_crash_makes_up_no_checkpoint(tmp_path: Path) -> None:
+    """A wrong one is tampering, also after the acknowledged end."""
+    lines = make_lines(5)
+    acknowledged = lines
+    for body in ({"note": "nonsense"}, {}):
+        write_lines(tmp_path, extend_log(lines, "checkpoint", body))
+        acknowledge(tmp_path, acknowledged, 5)
+        assert verify(tmp_path).verdict == "tampered"
+
+
+def test_damage_is_a_crash_in_the_last_segment_only(tmp_path: Path) -> None:
+    """A writer begins another one only after the last is whole."""
+    lines = make_lines(5)
+    write_lines(tmp_path, [*lines, b"torn"])
+    (tmp_path / "00000001.jsonl").write_bytes(b"".join(make_lines(2)))
+    acknowledge(tmp_path, lines, 5)
+    assert verify(tmp_path).verdict == "tampered"
+
+
+async def test_a_line_that_is_just_being_written_is_no_damage(tmp_path: Path) -> None:
+    """As long as somebody has the log."""
+    log = await AuditLog.open(tmp_path, AuditSettings())
+    with first_segment(tmp_path).open("ab") as file:
+        file.write(b'{"v":1,"lo')
+    report = verify(tmp_path)
+    assert report.verdict == "consistent"
+    assert report.notes == ("the last line is just being written",)
+    await log.close()
+
+
+async def test_verifying_while_it_is_written_raises_no_alarm(tmp_path: Path) -> None:
+    """A reader needs no lock and sees a log that holds together."""
+    log = await AuditLog.open(tmp_path, AuditSettings(segment_bytes=20_000))
+    stop = False
+
+    async def write() -> None:
+        while not stop:
+            for _ in range(20):
+                log.append("dispatch", {"text": "y" * 300})
+            await asyncio.sleep(0.005)
+
+    writing = asyncio.create_task(write())
+    for _ in range(8):
+        report = await asyncio.to_thread(verify, tmp_path)
+        assert report.verdict == "consistent", report
+    stop = True
+    await writing
+    await log.close()
+
+
+# Going on from a saved position
+
+
+async def verify_since(path: Path, since: State) -> Any:
+    return LogVerification(open_log(path), since=since).run()
+
+
+async def test_the_end_of_a_verification_is_where_the_next_one_begins(tmp_path: Path) -> None:
+    """Across segments, and when nothing is new."""
+    await write_log(tmp_path, 20, SMALL)
+    run = LogVerification(open_log(tmp_path))
+    assert run.run().verdict == "consistent"
+    assert run.end is not None
+    assert run.end.head == read_state(tmp_path / "state").head
+    again = await verify_since(tmp_path, run.end)
+    assert (again.verdict, again.first) == ("consistent", again.size)
+    await write_log(tmp_path, 40, SMALL)
+    later = await verify_since(tmp_path, run.end)
+    assert (later.verdict, later.first) == ("consistent", run.end.head.size)
+    assert later.size == verify(tmp_path).size
+
+
+async def test_damage_after_a_saved_position_is_found_and_before_it_is_not_looked_for(
+    tmp_path: Path,
+) -> None:
+    """That is what saving time costs, and what the report says by its first record."""
+    await write_log(tmp_path, 20, FAST)
+    lines = first_segment(tmp_path).read_bytes().splitlines(keepends=True)
+    offset = sum(map(len, lines[:10]))
+    head = feed_lines(lines[:10]).head
+    since = State(json.loads(lines[0])["log"], 0, offset, head)
+    lines[15] = lines[15].replace(b"continue", b"CONTINUE")
+    first_segment(tmp_path).write_bytes(b"".join(lines))
+    assert locate(await verify_since(tmp_path, since)) == ("edit", 15)
+    later = State(since.log, 0, since.offset + 1, since.head)
+    assert locate(await verify_since(tmp_path, later))[1] == 10
+
+
+async def test_a_log_that_was_cut_before_the_saved_position_is_found(tmp_path: Path) -> None:
+    """It has become shorter since the auditor was here."""
+    await write_log(tmp_path, 20)
+    run = LogVerification(open_log(tmp_path))
+    run.run()
+    assert run.end is not None
+    content = first_segment(tmp_path).read_bytes()
+    first_segment(tmp_path).write_bytes(content[:1000])
+    report = await verify_since(tmp_path, run.end)
+    assert report.verdict == "tampered"
+    assert "cut below the saved position" in report.finding.message
+
+
+async def test_a_position_in_a_segment_that_is_gone_is_one_sentence(tmp_path: Path) -> None:
+    """Nothing can be said, then, about what lies between."""
+    await write_log(tmp_path, 5)
+    state = read_state(tmp_path / "state")
+    assert state is not None
+    first_segment(tmp_path).rename(tmp_path / "00000005.jsonl")
+    with pytest.raises(NotALog, match="where the saved position lies, is not there"):
+        await verify_since(tmp_path, state)
+
+
+async def test_a_position_of_another_log_is_a_wrong_log(tmp_path: Path) -> None:
+    """The auditor mixed up two files, or somebody replaced the log."""
+    await write_log(tmp_path / "one", 5)
+    await write_log(tmp_path / "two", 5)
+    run = LogVerification(open_log(tmp_path / "one"))
+    run.run()
+    assert run.end is not None
+    await write_log(tmp_path / "two", 5)
+    report = await verify_since(tmp_path / "two", run.end)
+    assert report.verdict == "tampered"
+
+
+async def test_a_state_that_claims_less_than_there_is_changes_nothing(tmp_path: Path) -> None:
+    """A state may be a little old; the records after it still count."""
+    await write_log(tmp_path, 20)
+    lines = first_segment(tmp_path).read_bytes().splitlines(keepends=True)
+    acknowledge(tmp_path, lines, 3)
+    report = verify(tmp_path)
+    assert (report.verdict, report.size) == ("consistent", len(lines))
+    state = read_state(tmp_path / "state")
+    assert state is not None
+    write_state(tmp_path, State(state.log, 0, state.offset, feed_lines(make_lines(3)).head))
+    assert locate(verify(tmp_path)) == ("fork", 3)

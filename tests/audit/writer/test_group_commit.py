@@ -1,0 +1,220 @@
+"""Group commit: a thread writes what has gathered, and one sync serves all who wait."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_audit.errors import AuditUnavailable
+from amplifier_audit.files.directory import AuditDirectory
+from amplifier_audit.format.chain import Head
+from amplifier_audit.format.checkpoint import Note
+from amplifier_audit.format.encoding import encode_body
+from amplifier_audit.reader.verification import verify
+from amplifier_audit.writer.anchors import AnchorRelay
+from amplifier_audit.writer.disk import Disk
+from amplifier_audit.writer.group_commit import GroupCommit
+from amplifier_audit.writer.log import AuditLog
+from amplifier_audit.writer.record_queue import RecordQueue
+from amplifier_audit.writer.recovery import Opening
+from amplifier_audit.writer.settings import AuditSettings
+from tests.audit.support import FAST, HeldCall, break_call, make_source, read_types
+
+
+class Setup:
+    """A group commit with its queue and disk, in a directory of its own."""
+
+    def __init__(self, path: Path, **settings: Any) -> None:
+        self.settings = AuditSettings(**settings)
+        opening, directory = Opening("ab", Head(), 0, 0), AuditDirectory(path)
+        self.queue = RecordQueue(opening, self.settings, None, directory.list_segments)
+        self.anchored: list[Note] = []
+        self.failures: list[str] = []
+        relay = AnchorRelay([self.anchored.append])
+        disk = Disk(directory, opening, None)
+        self.commits = GroupCommit(self.queue, disk, relay, self.settings, self.failures.append)
+
+    def add(self, count: int = 1) -> None:
+        with self.commits.lock:
+            for _ in range(count):
+                self.queue.add(make_source(), encode_body({}))
+
+
+def test_flushing_without_a_sync_acknowledges_nothing(tmp_path: Path) -> None:
+    """Records are in the file, and nobody is told yet."""
+    setup = Setup(tmp_path)
+    setup.add(3)
+    setup.commits.flush(sync=False)
+    assert setup.commits.durable == 0
+    assert read_types(tmp_path) == ["dispatch"] * 3
+    setup.commits.flush(sync=True)
+    assert setup.commits.durable == 3
+
+
+def test_a_timed_flush_adds_a_checkpoint_if_there_is_something_new(tmp_path: Path) -> None:
+    """A log that rests does not grow."""
+    setup = Setup(tmp_path)
+    setup.commits.flush(sync=True, timed=True)
+    setup.add()
+    setup.commits.flush(sync=True, timed=True)
+    setup.commits.flush(sync=True, timed=True)
+    assert read_types(tmp_path) == ["dispatch", "checkpoint"]
+
+
+def test_anchors_learn_of_a_checkpoint_only_when_it_is_durable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that knows more than the disk would turn a crash into tampering."""
+    setup = Setup(tmp_path)
+    setup.add()
+    note = setup.queue.add_checkpoint()
+    setup.commits.flush(sync=False)
+    setup.commits.start()
+    assert setup.anchored == []
+    assert setup.commits.stop()
+    assert setup.anchored == [note]
+
+
+async def test_a_waiter_is_done_when_its_record_is_durable(tmp_path: Path) -> None:
+    """The thread wakes up, writes, syncs and releases it."""
+    setup = Setup(tmp_path, checkpoint_seconds=60)
+    setup.commits.start()
+    setup.add(2)
+    with setup.commits.lock:
+        done = setup.commits.add_waiter(2)
+    setup.commits.wake()
+    await done
+    assert setup.commits.durable == 2
+    assert await asyncio.to_thread(setup.commits.stop)
+
+
+async def test_a_failure_is_told_once_and_ends_the_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is no second try: it would report success for pages that were dropped."""
+    setup = Setup(tmp_path)
+    syncs: list[int] = []
+
+    def fail(descriptor: int) -> None:
+        syncs.append(descriptor)
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("os.fsync", fail)
+    setup.commits.start()
+    setup.add()
+    with setup.commits.lock:
+        done = setup.commits.add_waiter(1)
+    setup.commits.wake()
+    with pytest.raises(AuditUnavailable, match="takes no records: Input/output error"):
+        await done
+    assert await asyncio.to_thread(setup.commits.stop)
+    assert (setup.failures, len(syncs)) == (["Input/output error"], 1)
+    assert setup.commits.durable == 0
+
+
+async def test_any_exception_of_the_thread_is_a_failure_and_not_a_silence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that just died would leave all waiting."""
+    setup = Setup(tmp_path)
+
+    def fail(*args: Any) -> int:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("os.write", fail)
+    setup.commits.start()
+    setup.add()
+    with setup.commits.lock:
+        done = setup.commits.add_waiter(1)
+    setup.commits.wake()
+    with pytest.raises(AuditUnavailable, match="ZeroDivisionError"):
+        await done
+    assert await asyncio.to_thread(setup.commits.stop)
+
+
+async def test_many_waiters_share_one_sync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundred who come while one sync is under way are served by the next."""
+    log = await AuditLog.open(tmp_path, AuditSettings(checkpoint_seconds=60))
+    sync = HeldCall(monkeypatch, "fsync")
+    first = asyncio.create_task(log.commit(log.append("tool_started", {})))
+    await asyncio.to_thread(sync.reached.wait, 20)
+
+    async def write_one() -> None:
+        await log.commit(log.append("tool_started", {}))
+
+    others = [asyncio.create_task(write_one()) for _ in range(100)]
+    await asyncio.sleep(0)
+    sync.release()
+    await asyncio.gather(first, *others)
+    assert sync.count == 2
+    await log.close()
+
+
+async def test_the_loop_runs_on_while_the_disk_is_slow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Records can still be appended; only who waits, waits."""
+    log = await AuditLog.open(tmp_path, FAST)
+    sync = HeldCall(monkeypatch, "fsync")
+    waiting = asyncio.create_task(log.commit(log.append("tool_started", {})))
+    await asyncio.to_thread(sync.reached.wait, 20)
+    for number in range(100):
+        log.append("dispatch", {"n": number})
+        await asyncio.sleep(0)
+    assert not waiting.done()
+    sync.release()
+    await waiting
+    await log.close()
+    assert verify(tmp_path).verdict == "consistent"
+
+
+async def test_records_nobody_waits_for_are_synced_soon(tmp_path: Path) -> None:
+    """After `checkpoint_seconds` at most, with a checkpoint that the anchors get."""
+    anchored = threading.Event()
+
+    def anchor(note: Note) -> None:
+        if note.checkpoint.size > 2:
+            anchored.set()
+
+    log = await AuditLog.open(tmp_path, AuditSettings(checkpoint_seconds=0.05), anchors=(anchor,))
+    sequence = log.append("dispatch", {"n": 1})
+    assert await asyncio.to_thread(anchored.wait, 20)
+    assert log.durable > sequence
+    assert read_types(tmp_path)[-2:] == ["dispatch", "checkpoint"]
+    await log.close()
+
+
+async def test_a_disk_that_never_answers_does_not_hang_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Closing gives up, and keeps the lock: the disk may still answer."""
+    log = await AuditLog.open(tmp_path, AuditSettings(sync_timeout=0.05))
+    sync = HeldCall(monkeypatch, "fsync")
+    log.append("dispatch", {})
+    with pytest.raises(AuditUnavailable, match="does not answer"):
+        await log.close()
+    with pytest.raises(AuditUnavailable, match="Another writer"):
+        await AuditLog.open(tmp_path)
+    sync.release()
+    for thread in threading.enumerate():
+        if thread.name == "audit-writer":
+            await asyncio.to_thread(thread.join, 20)
+
+
+async def test_after_a_failure_the_last_turn_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What could not be written is not written at the end either."""
+    log = await AuditLog.open(tmp_path, FAST)
+    with monkeypatch.context() as broken:
+        break_call(broken, "fsync", errno.EIO)
+        with pytest.raises(AuditUnavailable):
+            await log.commit(log.append("dispatch", {"n": 1}))
+    size = (tmp_path / "00000000.jsonl").stat().st_size
+    await log.close()
+    assert (tmp_path / "00000000.jsonl").stat().st_size == size
