@@ -1,4 +1,7 @@
-"""The exit codes of the command, and which error means which."""
+"""The exit codes of the command, and which error means which.
+
+`audit verify` alone has codes of its own: those of `amplifier_audit`, whose command they also are.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ _BY_NAME = {
 _EXPECTED = {"AmplifierError", "AuditError", "LLMError", "OSError", "BundleError"}
 
 
-def of(error: BaseException) -> int:
+def find_exit_code(error: BaseException) -> int:
     """The exit code for an error."""
     names = (kind.__name__ for kind in type(error).__mro__)
     return next((_BY_NAME[name] for name in names if name in _BY_NAME), FAILED)

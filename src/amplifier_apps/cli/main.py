@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 try:
     import click
@@ -13,27 +13,19 @@ except ModuleNotFoundError:  # the command is there with every install, its extr
 
 from amplifier_apps.cli import exit_codes
 
-
-class Entry(NamedTuple):
-    """Where a command lives, and what the list of commands says of it."""
-
-    module: str
-    attribute: str
-    help: str
-
-
+# The module and the function of a command have its name.
 COMMANDS = {
-    "demo": Entry("demo", "demo", "See in a minute what hooks do; needs no key."),
-    "run": Entry("run", "run", "Give the agent one task."),
-    "chat": Entry("chat", "chat", "Talk with the agent."),
-    "sessions": Entry("sessions", "sessions", "List, show, resume and delete saved sessions."),
-    "hooks": Entry("hooks", "hooks", "See which hooks run, in which order, and what they answer."),
-    "modules": Entry("modules", "modules", "List the modules there are; check one of your own."),
-    "audit": Entry("audit", "audit", "Verify, read and redact the audit trail."),
-    "backups": Entry("backups", "backups", "List and restore files that were overwritten."),
-    "init": Entry("init", "init", "Write a commented bundle and a first hook."),
-    "doctor": Entry("doctor", "doctor", "Check the environment, the keys and the stores."),
-    "completion": Entry("completion", "completion", "Print the completion script for a shell."),
+    "demo": "See in a minute what hooks do; needs no key.",
+    "run": "Give the agent one task.",
+    "chat": "Talk with the agent.",
+    "sessions": "List, show, resume and delete saved sessions.",
+    "hooks": "See which hooks run, in which order, and what they answer.",
+    "modules": "List the modules there are; check one of your own.",
+    "audit": "Verify, read and redact the audit trail.",
+    "backups": "List and restore files that were overwritten.",
+    "init": "Write a commented bundle and a first hook.",
+    "doctor": "Check the environment, the keys and the stores.",
+    "completion": "Print the completion script for a shell.",
 }
 
 
@@ -48,26 +40,24 @@ class LazyGroup(click.Group):
             return None
         from importlib import import_module
 
-        entry = COMMANDS[cmd_name]
-        module = import_module(f"amplifier_apps.cli.commands.{entry.module}")
-        command: click.Command = getattr(module, entry.attribute)
+        module = import_module(f"amplifier_apps.cli.commands.{cmd_name}")
+        command: click.Command = getattr(module, cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        rows = [(name, COMMANDS[name].help) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
-            formatter.write_dl(rows)
+            formatter.write_dl(list(COMMANDS.items()))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0] if args else ""
         if name and not name.startswith("-") and name not in self.list_commands(ctx):
-            raise click.UsageError(_unknown(name, self.list_commands(ctx)), ctx)
+            raise click.UsageError(_suggest(name, self.list_commands(ctx)), ctx)
         return super().resolve_command(ctx, args)
 
 
-def _unknown(name: str, known: Sequence[str]) -> str:
+def _suggest(name: str, known: Sequence[str]) -> str:
     from amplifier_apps.cli.text.escape import escape
     from amplifier_core.utils.suggest import find_closest
 
@@ -118,7 +108,7 @@ def cli(ctx: click.Context, debug: bool) -> None:
 
 
 def _set_up_logging(debug: bool) -> None:
-    """The log is for those who debug; what a person must know is shown by the display."""
+    """Show the log to those who debug; what a person must know, the display shows."""
     import logging
 
     if debug:
@@ -129,12 +119,13 @@ def _set_up_logging(debug: bool) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run the command and leave with its exit code; errors are one line unless --debug."""
+    """Run the command and leave with its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    sys.exit(_run(arguments, debug="--debug" in arguments))
+    sys.exit(run(arguments, debug="--debug" in arguments))
 
 
-def _run(arguments: list[str], *, debug: bool) -> int:
+def run(arguments: list[str], *, debug: bool = False) -> int:
+    """Run the command and return its exit code; with `debug` an error keeps its traceback."""
     try:
         outcome: Any = cli.main(arguments, prog_name="amplifier", standalone_mode=False)
     except click.ClickException as error:
@@ -144,17 +135,17 @@ def _run(arguments: list[str], *, debug: bool) -> int:
         click.echo("Interrupted.", err=True)
         return exit_codes.INTERRUPTED
     except BrokenPipeError:
-        return _closed_pipe()
+        return _leave_pipe()
     except Exception as error:
         if debug:
             raise
-        click.echo(f"Error: {_one_line(error)}", err=True)
-        return exit_codes.of(error)
+        click.echo(f"Error: {_describe(error)}", err=True)
+        return exit_codes.find_exit_code(error)
     return outcome if isinstance(outcome, int) else exit_codes.DONE
 
 
-def _one_line(error: Exception) -> str:
-    """Said so that it helps; a surprise is named as one."""
+def _describe(error: Exception) -> str:
+    """An error in one line; one that nobody expected is called a bug."""
     from amplifier_apps.cli.text.escape import escape
 
     text = escape(str(error).strip(), lines=True)
@@ -163,8 +154,8 @@ def _one_line(error: Exception) -> str:
     return f"{type(error).__name__}: {text} (this is a bug; --debug shows where)"
 
 
-def _closed_pipe() -> int:
-    """The reader has gone (`| head`): nothing more to say, and nothing to complain about."""
+def _leave_pipe() -> int:
+    """The reader has gone (`| head`): stop writing, without a complaint at the end."""
     import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,8 +1,8 @@
-"""The flags that `run` and `chat` share."""
+"""The options that several commands share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,12 +10,15 @@ import click
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_OPTIONS = [
-    click.option(
-        "--bundle",
-        type=click.Path(path_type=Path, exists=True, dir_okay=False),
-        help="A bundle file instead of ./amplifier.yaml.",
-    ),
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="For machines.")
+BUNDLE = click.option(
+    "--bundle",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A bundle file instead of ./amplifier.yaml.",
+)
+
+_AGENT_OPTIONS = [
+    BUNDLE,
     click.option(
         "--provider",
         envvar="AMPLIFIER_PROVIDER",
@@ -34,8 +37,26 @@ _OPTIONS = [
 ]
 
 
-def agent_flags(command: F) -> F:
-    """Add the shared flags, in the order they are listed."""
-    for option in reversed(_OPTIONS):
+def add_options(command: F, options: Sequence[Callable[[Any], Any]]) -> F:
+    """Give a command options, in the order they are listed."""
+    for option in reversed(options):
         command = option(command)
     return command
+
+
+def add_agent_options(command: F) -> F:
+    """Give a command the options that `run` and `chat` share."""
+    return add_options(command, _AGENT_OPTIONS)
+
+
+def parse_json_object(text: str, option: str) -> dict[str, Any]:
+    """A JSON object given as the value of an option."""
+    import json
+
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise click.UsageError(f"{option} is no JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise click.UsageError(f"{option} must be a JSON object, got {type(value).__name__}")
+    return value

@@ -6,13 +6,14 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pexpect
 import pyte
 
 ROOT = Path(__file__).resolve().parents[3]
+SECONDS = 20.0
 
 
 class PtyProgram:
@@ -31,67 +32,94 @@ class PtyProgram:
         self.child.delaybeforesend = None
 
     def lines(self) -> list[str]:
+        """The screen as it is now."""
         self._read(0.02)
         return [line.rstrip() for line in self.screen.display]
 
     def text(self) -> str:
+        """The same in one string."""
         return "\n".join(self.lines())
 
-    def wait_for(self, text: str, seconds: float = 15) -> list[str]:
-        """The screen once it shows the text; fails with the screen when it never does."""
+    def wait_until(
+        self, is_there: Callable[[list[str]], object], what: str, seconds: float = SECONDS
+    ) -> list[str]:
+        """The first screen that fits. It is drawn in pieces, so look at this one and no other."""
         deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            if text in self.text():
-                return self.lines()
+        while not is_there(lines := self.lines()):
+            screen = "\n".join(lines)
+            assert time.monotonic() < deadline, f"{what} never appeared on:\n{screen}"
             self._read(0.1)
-        raise AssertionError(f"{text!r} never appeared on:\n{self.text()}")
-
-    def wait_for_question(self, prompt: str) -> list[str]:
-        """A question that is on the screen long enough to be answered."""
-        lines = self.wait_for(prompt)
-        self.settle(0.5)
         return lines
 
-    def settle(self, seconds: float) -> None:
-        """Let time pass while reading."""
+    def wait_for(self, *texts: str, seconds: float = SECONDS) -> list[str]:
+        """The first screen with all of these texts on it."""
+
+        def are_there(lines: list[str]) -> bool:
+            screen = "\n".join(lines)
+            return all(text in screen for text in texts)
+
+        return self.wait_until(are_there, repr(texts), seconds)
+
+    def wait_for_question(self, *texts: str) -> list[str]:
+        """A question that has been on the screen long enough to be answered."""
+        lines = self.wait_for("Approval needed", "Esc refuse", *texts)
+        self.pass_time(0.35)
+        return lines
+
+    def pass_time(self, seconds: float) -> None:
+        """Let time pass while reading, where nothing may happen."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             self._read(0.05)
 
     def press(self, keys: str) -> None:
+        """Type."""
         self.child.send(keys)
 
     def resize(self, columns: int, rows: int) -> None:
+        """Give the terminal another size."""
         self.child.setwinsize(rows, columns)
         self.screen.resize(rows, columns)
 
-    def wait_end(self, seconds: float = 15) -> int:
-        """The exit code."""
+    def wait_end(self, seconds: float = SECONDS) -> int:
+        """The exit code, once everything the program wrote has been read."""
         deadline = time.monotonic() + seconds
-        while self.child.isalive() and time.monotonic() < deadline:
-            self._read(0.05)
-        assert not self.child.isalive(), f"still running:\n{self.text()}"
-        for _ in range(20):
-            self._read(0.01)
+        while (count := self._read(0.05)) is not None and (count or self.child.isalive()):
+            assert time.monotonic() < deadline, f"still running:\n{self.text()}"
         self.child.close()
         return int(self.child.exitstatus if self.child.exitstatus is not None else -1)
 
-    def _read(self, seconds: float) -> None:
+    def _read(self, seconds: float) -> int | None:
+        """How many bytes came; None once the program has closed its terminal."""
         if self.child.closed:
-            return
-        with contextlib.suppress(pexpect.TIMEOUT, pexpect.EOF):
-            data = self.child.read_nonblocking(65536, timeout=seconds)
-            self.raw += data
-            self.stream.feed(data)
+            return None
+        try:
+            data: bytes = self.child.read_nonblocking(65536, timeout=seconds)
+        except pexpect.TIMEOUT:
+            return 0
+        except pexpect.EOF:
+            return None
+        self.raw += data
+        self.stream.feed(data)
+        return len(data)
 
 
 @contextlib.contextmanager
-def in_pty(
-    *argv: str, columns: int = 80, rows: int = 24, env: dict[str, str] | None = None
+def run_in_pty(
+    *argv: str,
+    columns: int = 80,
+    rows: int = 24,
+    env: dict[str, str] | None = None,
+    cwd: Path = ROOT,
 ) -> Iterator[PtyProgram]:
-    """A Python module of ours in a pseudo-terminal of its own."""
-    program = PtyProgram([sys.executable, "-m", *argv], columns, rows, env or {})
+    """A program in a pseudo-terminal of its own."""
+    program = PtyProgram(argv, columns, rows, env or {}, cwd)
     try:
         yield program
     finally:
         program.child.close(force=True)
+
+
+def python(module: str, *arguments: str) -> list[str]:
+    """The command that runs a module of ours."""
+    return [sys.executable, "-m", module, *arguments]

@@ -1,6 +1,6 @@
 """The choice among the options of a question: which is selected, and what each key does to it.
 
-Refusing is always possible and always selected first; "always" needs Enter.
+Refusing is always possible and always selected first; what would be remembered needs Enter.
 """
 
 from __future__ import annotations
@@ -8,26 +8,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from amplifier_core.approval import allows
-
-__all__ = ["REFUSAL", "Choice", "allows", "for_ever", "letters_of", "rows_of"]
+from amplifier_core.approval import read_option
 
 REFUSAL = "Deny"
 RESERVED = "cv"  # c: comment, v: view
 
 
-def for_ever(option: str) -> bool:
-    """Whether an option will be remembered."""
-    return option.casefold().rstrip(" .!").endswith("always")
-
-
-def rows_of(options: Sequence[str]) -> tuple[str, ...]:
+def add_refusal(options: Sequence[str]) -> tuple[str, ...]:
     """The rows to offer: the options, and a refusal if they have none."""
-    offered = tuple(options)
-    return offered if any(not allows(option) for option in offered) else (*offered, REFUSAL)
+    if all(read_option(option).allows for option in options):
+        return (*options, REFUSAL)
+    return tuple(options)
 
 
-def letters_of(rows: Sequence[str]) -> tuple[str, ...]:
+def assign_letters(rows: Sequence[str]) -> tuple[str, ...]:
     """A letter for each row, from its own label where one is free, else an empty string."""
     taken = set(RESERVED)
     letters = []
@@ -46,32 +40,29 @@ class Choice:
     rows: tuple[str, ...]
     letters: tuple[str, ...]
     selected: int
+    refusal: str
     decision: str | None = None
 
     @classmethod
     def among(cls, options: Sequence[str]) -> Choice:
-        """A fresh choice with a refusal selected."""
-        rows = rows_of(options)
-        refusals = [index for index, row in enumerate(rows) if not allows(row)]
-        once = [index for index in refusals if not for_ever(rows[index])]
-        return cls(rows, letters_of(rows), (once or refusals)[0])
-
-    @property
-    def refusal(self) -> str:
-        """What refusing means here."""
-        return Choice.among(self.rows).rows[Choice.among(self.rows).selected]
+        """A fresh choice with a refusal selected, if possible one for this time only."""
+        rows = add_refusal(options)
+        meanings = [read_option(row) for row in rows]
+        refusals = [index for index, one in enumerate(meanings) if not one.allows]
+        selected = min(refusals, key=lambda index: meanings[index].remembered)
+        return cls(rows, assign_letters(rows), selected, rows[selected])
 
     def move(self, step: int) -> Choice:
         """The selection one row up or down, round the ends."""
         return replace(self, selected=(self.selected + step) % len(self.rows))
 
     def press(self, key: str) -> Choice:
-        """A digit or letter: decides at once, except for "always", which it only selects."""
-        index = self._index_of(key)
+        """A digit or letter: decides at once; what would be remembered it only selects."""
+        index = self._find(key)
         if index is None:
             return self
-        chosen = replace(self, selected=index)
-        return chosen if for_ever(self.rows[index]) else chosen.enter()
+        selected = replace(self, selected=index)
+        return selected if read_option(self.rows[index]).remembered else selected.enter()
 
     def enter(self) -> Choice:
         """Decide for the selected row."""
@@ -81,8 +72,8 @@ class Choice:
         """Decide for the refusal."""
         return replace(self, decision=self.refusal)
 
-    def _index_of(self, key: str) -> int | None:
-        if key.isdigit() and key != "0":
-            index = int(key) - 1
-            return index if index < len(self.rows) else None
-        return self.letters.index(key) if key and key in self.letters else None
+    def _find(self, key: str) -> int | None:
+        """The row of a digit or a letter."""
+        digits = dict(zip("123456789", range(len(self.rows)), strict=False))
+        letters = {letter: index for index, letter in enumerate(self.letters) if letter}
+        return {**letters, **digits}.get(key)

@@ -17,63 +17,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from amplifier_apps.cli.approval.choice import Choice
-from amplifier_apps.cli.terminal import (
-    DEVICE,
-    NoTerminal,
-    Terminal,
-    controlling_terminal,
-    output_on,
-)
+from amplifier_apps.cli.terminal import DEVICE, NoTerminal, Terminal, is_ascii_only, open_terminal
 from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion, ApprovalTimeout
 from amplifier_core.models import Decision
 
 if TYPE_CHECKING:
-    from prompt_toolkit.application import Application
-    from prompt_toolkit.data_structures import Size
-    from prompt_toolkit.filters import Filter
-    from prompt_toolkit.formatted_text import StyleAndTextTuples
-    from prompt_toolkit.key_binding import KeyBindings
-    from prompt_toolkit.key_binding.key_processor import KeyPressEvent
-
-    from amplifier_apps.cli.approval.question_view import QuestionState
-
-# A person who is typing when the question appears must not have answered it.
-SETTLING_SECONDS = 0.25
-REFRESH_SECONDS = 0.2
-
-STYLES = {
-    "rule": "ansiyellow",
-    "title": "ansiyellow bold",
-    "time": "ansiyellow",
-    "urgent": "ansired bold",
-    "prompt": "bold",
-    "label": "ansibrightblack",
-    "dim": "ansibrightblack",
-    "gutter": "ansibrightblack",
-    "tool": "bold ansicyan",
-    "target": "bold",
-    "key": "ansicyan",
-    "note": "ansiyellow",
-    "comment": "italic",
-    "escape": "reverse ansimagenta",
-    "add": "ansigreen",
-    "del": "ansired",
-    "hunk": "ansicyan",
-    "program": "bold ansigreen",
-    "operator": "bold ansiyellow",
-    "string": "ansicyan",
-    "allow": "ansigreen",
-    "refuse": "ansired",
-}
+    from amplifier_apps.cli.approval.question_state import QuestionState
 
 
 class Pausable(Protocol):
     """A live display that lets go of the terminal for a while."""
 
-    def paused(self) -> AbstractContextManager[None]: ...
+    def pause(self) -> AbstractContextManager[None]: ...
 
 
-def boot_clock() -> float:
+def read_boot_clock() -> float:
     """Seconds that go on while the machine sleeps, so that a deadline does not wait for it."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
@@ -87,7 +45,7 @@ class TerminalApproval:
         base: Path | None = None,
         display: Pausable | None = None,
         device: str = DEVICE,
-        clock: Callable[[], float] = boot_clock,
+        clock: Callable[[], float] = read_boot_clock,
         on_interrupt: Callable[[], None] | None = None,
     ) -> None:
         self._base = base or Path.cwd()
@@ -110,10 +68,10 @@ class TerminalApproval:
         return await self._ask(question, commentable=True)
 
     async def _ask(self, question: ApprovalQuestion, *, commentable: bool) -> ApprovalAnswer:
-        """Wait for one's turn, then ask; the time runs while waiting, too."""
-        deadline = self._clock() + _usable(question.timeout)
+        """Wait for the questions before this one, then ask; the time runs while waiting, too."""
+        deadline = self._clock() + _clean_timeout(question.timeout)
         try:
-            with controlling_terminal(self._device):
+            with open_terminal(self._device):
                 pass
         except NoTerminal as error:
             if question.default == "deny":
@@ -122,7 +80,7 @@ class TerminalApproval:
             return ApprovalAnswer(str(error))
         self._waiting += 1
         try:
-            async with asyncio.timeout(_delay(deadline - self._clock())):
+            async with asyncio.timeout(_to_delay(deadline - self._clock())):
                 async with self._turn:
                     return await self._put(question, deadline, commentable)
         except TimeoutError as error:
@@ -133,29 +91,31 @@ class TerminalApproval:
     async def _put(
         self, question: ApprovalQuestion, deadline: float, commentable: bool
     ) -> ApprovalAnswer:
-        from amplifier_apps.cli.approval.question_view import content_width
+        """Show the question and wait for the decision."""
+        from amplifier_apps.cli.approval.question_view import get_content_width
 
-        state = await asyncio.to_thread(_state_of, question, self._base, commentable)
-        pause = self._display.paused() if self._display else nullcontext()
-        with pause, controlling_terminal(self._device) as terminal:
+        state = await asyncio.to_thread(_make_state, question, self._base, commentable)
+        pause = self._display.pause() if self._display else nullcontext()
+        with pause, open_terminal(self._device) as terminal:
             # Laying out a megabyte takes a moment; the loop goes on meanwhile.
             columns, _ = os.get_terminal_size(terminal.writing.fileno())
-            await asyncio.to_thread(state.content, content_width(columns or 80))
+            await asyncio.to_thread(state.content.lay_out, get_content_width(columns or 80))
+            state.waiting = self._waiting - 1
             await self._run(terminal, state, deadline)
         if state.interrupted and self._on_interrupt:
             self._on_interrupt()
         if state.choice.decision is None or self._clock() >= deadline:
             raise TimeoutError
-        return ApprovalAnswer(state.choice.decision, by=_user(), comment=state.comment or None)
+        return ApprovalAnswer(
+            state.choice.decision, by=_get_user_name(), comment=state.comment or None
+        )
 
     async def _run(self, terminal: Terminal, state: QuestionState, deadline: float) -> None:
         from prompt_toolkit.input.typeahead import clear_typeahead
 
-        def remaining() -> float:
-            return deadline - self._clock()
+        from amplifier_apps.cli.approval.question_application import make_application
 
-        state.waiting = self._waiting - 1
-        application = _application(terminal, state, remaining)
+        application = make_application(terminal, state, lambda: deadline - self._clock())
         clear_typeahead(application.input)
         terminal.discard_typeahead()
         try:
@@ -165,15 +125,15 @@ class TerminalApproval:
             clear_typeahead(application.input)
 
 
-def _usable(timeout: float) -> float:
+def _clean_timeout(timeout: float) -> float:
     return 0.0 if math.isnan(timeout) else max(0.0, timeout)
 
 
-def _delay(seconds: float) -> float | None:
+def _to_delay(seconds: float) -> float | None:
     return None if math.isinf(seconds) else seconds
 
 
-def _user() -> str:
+def _get_user_name() -> str:
     """The owner of this process: on a terminal that is who answers."""
     import pwd
 
@@ -183,108 +143,17 @@ def _user() -> str:
         return f"uid {os.getuid()}"
 
 
-def _state_of(question: ApprovalQuestion, base: Path, commentable: bool) -> QuestionState:
-    """Read files and lay the call out; slow for big inputs, so not on the event loop."""
+def _make_state(question: ApprovalQuestion, base: Path, commentable: bool) -> QuestionState:
+    """Read files and prepare the call; slow for big inputs, so not on the event loop."""
     import prompt_toolkit.application  # takes half a second the first time
     import prompt_toolkit.output.vt100  # noqa: F401
 
-    from amplifier_apps.cli.approval.preview import preview
-    from amplifier_apps.cli.approval.question_view import QuestionState
+    from amplifier_apps.cli.approval.preview import make_preview
+    from amplifier_apps.cli.approval.question_content import QuestionContent
+    from amplifier_apps.cli.approval.question_state import QuestionState
 
     tool = question.tool_name
-    view = preview(tool, question.tool_input, base) if tool else None
-    return QuestionState(question, view, Choice.among(question.options), commentable)
-
-
-def _application(
-    terminal: Terminal, state: QuestionState, remaining: Callable[[], float]
-) -> Application[None]:
-    from prompt_toolkit.application import Application
-    from prompt_toolkit.input.vt100 import Vt100Input
-    from prompt_toolkit.layout import FormattedTextControl, Layout, Window
-    from prompt_toolkit.styles import Style
-
-    output = output_on(terminal.writing)
-
-    def draw() -> StyleAndTextTuples:
-        return _drawn(state, terminal, output.get_size(), remaining())
-
-    control = FormattedTextControl(draw, show_cursor=False)
-    application: Application[None] = Application(
-        Layout(Window(control, dont_extend_height=True, always_hide_cursor=True)),
-        key_bindings=_bindings(state),
-        style=Style.from_dict(STYLES),
-        refresh_interval=REFRESH_SECONDS,
-        erase_when_done=True,
-        input=Vt100Input(terminal.reading),
-        output=output,
-    )
-
-    def check(_: object) -> None:
-        state.shown_at = state.shown_at or time.monotonic()
-        if remaining() <= 0 and application.is_running and not application.is_done:
-            application.exit()
-
-    application.after_render += check
-    application.ttimeoutlen = 0.3  # over a slow line an arrow key arrives in pieces
-    return application
-
-
-def _drawn(
-    state: QuestionState, terminal: Terminal, size: Size, remaining: float
-) -> StyleAndTextTuples:
-    from amplifier_apps.cli.approval.question_view import screen, to_ascii
-
-    joined: StyleAndTextTuples = []
-    for line in screen(state, size.columns, size.rows, remaining):
-        joined += [*(to_ascii(line) if terminal.ascii_only else line), ("", "\n")]
-    return joined[:-1]
-
-
-def _bindings(state: QuestionState) -> KeyBindings:
-    """Keys count once the question has been on the screen for a moment; Ctrl-C always does."""
-    from prompt_toolkit.filters import Condition
-    from prompt_toolkit.key_binding import KeyBindings
-
-    keys = KeyBindings()
-
-    @keys.add("c-c", eager=True)
-    def _(event: KeyPressEvent) -> None:
-        state.choice, state.interrupted = state.choice.refuse(), True
-        event.app.exit()
-
-    settled = Condition(lambda: time.monotonic() - (state.shown_at or math.inf) > SETTLING_SECONDS)
-    commenting = Condition(lambda: state.commenting)
-    _add_choosing(keys, state, settled & ~commenting)
-    _add_commenting(keys, state, settled & commenting)
-    return keys
-
-
-def _add_choosing(keys: KeyBindings, state: QuestionState, when: Filter) -> None:
-    def act(event: KeyPressEvent, choice: Choice) -> None:
-        state.act(choice)
-        if state.choice.decision is not None:
-            event.app.exit()
-
-    moves = {"up": -1, "down": 1, "s-tab": -1, "tab": 1}
-    for key, step in moves.items():
-        keys.add(key, filter=when)(lambda e, step=step: act(e, state.choice.move(step)))
-    scrolls = {"pagedown": 1.0, "pageup": -1.0, " ": 1.0, "end": math.inf, "home": -math.inf}
-    for key, pages in scrolls.items():
-        keys.add(key, filter=when)(lambda _, pages=pages: state.scroll(pages))
-    keys.add("enter", filter=when)(lambda e: act(e, state.choice.enter()))
-    keys.add("escape", filter=when, eager=True)(lambda e: act(e, state.choice.refuse()))
-    keys.add("v", filter=when)(lambda _: state.toggle_view())
-    keys.add("c", filter=when)(lambda _: state.start_comment())
-    for letter in {*"123456789", *state.choice.letters} - {""}:
-        keys.add(letter, filter=when)(lambda e, k=letter: act(e, state.choice.press(k)))
-
-
-def _add_commenting(keys: KeyBindings, state: QuestionState, when: Filter) -> None:
-    from prompt_toolkit.keys import Keys
-
-    keys.add(Keys.Any, filter=when)(lambda e: state.type(e.data))
-    keys.add(Keys.BracketedPaste, filter=when)(lambda e: state.type(e.data))
-    keys.add("backspace", filter=when)(lambda _: state.rub_out())
-    keys.add("enter", filter=when)(lambda _: state.end_comment(keep=True))
-    keys.add("escape", filter=when, eager=True)(lambda _: state.end_comment(keep=False))
+    preview = make_preview(tool, question.tool_input, base) if tool else None
+    choice = Choice.among(question.options)
+    content = QuestionContent(question, preview, choice.rows, ascii_only=is_ascii_only())
+    return QuestionState(content, choice, commentable)

@@ -1,4 +1,4 @@
-"""An agent at the command line: a session with its display, its approvals and its place on disk."""
+"""An agent at the command line: a session with its display, its approvals and its file."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from typing import Any, Literal
 
 from amplifier_apps.cli import exit_codes
 from amplifier_apps.cli.approval.terminal_approval import TerminalApproval
-from amplifier_apps.cli.commands.plan import with_flags
-from amplifier_apps.cli.display.display import LAST, Display, make_display, mode_for, observe
+from amplifier_apps.cli.commands.plan import apply_flags
+from amplifier_apps.cli.display.display import Display, choose_mode, make_display
+from amplifier_apps.cli.display.narration import OWN
+from amplifier_apps.cli.display.observer import LAST, observe
 from amplifier_core.events import EXECUTION_COMPLETE
 from amplifier_core.models import CONTINUE, HookResult
 from amplifier_foundation.bundles import Bundle, load_bundle
@@ -70,16 +72,18 @@ class Agent:
             resume=self._state,
             on_rename=self.rename,
         )
-        board = self.session.coordinator
-        observe(board.hooks, self.display, board.scrub)
-        board.hooks.register(EXECUTION_COMPLETE, self._note_outcome, priority=LAST, name="cli-run")
+        coordinator = self.session.coordinator
+        observe(coordinator.hooks, self.display, coordinator.scrub)
+        coordinator.hooks.register(
+            EXECUTION_COMPLETE, self._note_outcome, priority=LAST, name="cli-run"
+        )
 
     async def _note_outcome(self, event: str, data: Mapping[str, Any]) -> HookResult:
         if data.get("session_id") == self.session.session_id:
             self._outcome = str(data.get("status"))
         return CONTINUE
 
-    async def turn(self, prompt: str) -> str:
+    async def run_turn(self, prompt: str) -> str:
         """One prompt from start to end."""
         self.display.start()
         self._outcome = "success"
@@ -91,8 +95,8 @@ class Agent:
         self.turns += 1
         return reply
 
-    def remark(self, reply: str) -> tuple[str, str] | None:
-        """What to say about the last turn beside its reply, and how loud."""
+    def make_remark(self, reply: str) -> tuple[str, str] | None:
+        """What to add to the reply of the last turn, and at which level."""
         status = self.session.status
         if status == "denied":
             return reply, "error"
@@ -100,16 +104,20 @@ class Agent:
             return STOPPED, "warning"
         return None if reply.strip() else (EMPTY, "warning")
 
+    def notify(self, message: str, level: str = "info") -> None:
+        """Show a message of the command itself."""
+        self.display.show_message(message, level, OWN)
+
     @property
     def status(self) -> str:
-        """What the last turn came to; stopped: a limit or a denied request ended it early."""
+        """How the last turn ended; "stopped" means early, by a limit or a denied request."""
         if self.session.status != "idle":
             return self.session.status
         return "done" if self._outcome == "success" else "stopped"
 
     @property
     def exit_code(self) -> int:
-        """The same for the shell."""
+        """How the last turn ended, for the shell."""
         outcomes = {
             "denied": exit_codes.DENIED,
             "interrupted": exit_codes.INTERRUPTED,
@@ -137,12 +145,12 @@ class Agent:
         return await asyncio.to_thread(self._store.save, self.info, self._state or {})
 
     async def save_name(self) -> None:
-        """Once more, if the session was named while it ended."""
+        """Save once more if the session was named while it ended."""
         if self._renamed:
             await self._write()
 
     def rename(self, name: str, description: str = "") -> None:
-        """What the session is called in lists."""
+        """Give the session the name that lists show."""
         self.info = replace(self.info, name=name, description=description)
         self._renamed = True
 
@@ -161,7 +169,7 @@ class Agent:
     def _interrupt(self) -> None:
         again = self.session.coordinator.cancellation.is_cancelled
         if not again:
-            self.display.show_message(STOPPING, "warning", "amplifier")
+            self.notify(STOPPING, "warning")
         task = asyncio.ensure_future(self.session.coordinator.request_cancel(immediate=again))
         self._pending.add(task)
         task.add_done_callback(self._pending.discard)
@@ -173,8 +181,8 @@ async def open_agent(options: AgentOptions, display: Display | None = None) -> A
     store = SessionStore()
     saved = await asyncio.to_thread(store.load, options.resume) if options.resume else None
     bundle = await asyncio.to_thread(load_bundle, options.bundle)
-    bundle = bundle.changed(lambda plan: with_flags(plan, options.provider, options.model))
-    display = display or make_display(mode_for(as_json=options.as_json), verbose=options.verbose)
+    bundle = bundle.changed(lambda plan: apply_flags(plan, options.provider, options.model))
+    display = display or make_display(choose_mode(as_json=options.as_json), verbose=options.verbose)
     agent = Agent(display, store, saved)
     await agent.open(bundle, options)
     keep = options.save

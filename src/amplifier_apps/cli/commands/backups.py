@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from amplifier_apps.cli import exit_codes
 from amplifier_apps.cli.text.escape import escape
 
 if TYPE_CHECKING:
@@ -39,10 +40,11 @@ def list_command(backup_dir: Path, part: str | None, limit: int, as_json: bool) 
     from amplifier_foundation.hooks.backup import list_backups
 
     found = [one for one in list_backups(backup_dir) if part is None or part in one.path]
-    for backup in found[:limit]:
-        click.echo(_as_json(backup) if as_json else _as_line(backup))
     if as_json:
+        for backup in found[:limit]:
+            click.echo(_to_json(backup))
         return
+    _print_backups(found[:limit])
     if not found:
         click.echo(f"No backups in {escape(str(backup_dir))}.")
     elif len(found) > limit:
@@ -61,22 +63,28 @@ def restore_command(backup_id: str, backup_dir: Path, to: Path | None, yes: bool
     backup = find_backup(backup_dir, backup_id)
     if not yes:
         where = escape(str(to or backup.path))
-        question = f"Overwrite {where} with the {backup.size} bytes of {_time(backup)}?"
+        question = f"Overwrite {where} with the {backup.size} bytes of {_format_time(backup)}?"
         if not click.confirm(question):
             click.echo("Nothing was changed.")
-            click.get_current_context().exit(1)
+            click.get_current_context().exit(exit_codes.FAILED)
     target = restore(backup_dir, backup.id, to=to, within=Path.cwd())
     click.echo(f"Restored {escape(str(target))}.")
 
 
-def _as_line(backup: Backup) -> str:
-    facts = f"{_time(backup)}  {backup.size:>9}  {escape(backup.tool):<9}"
-    return f"{backup.id}  {facts}  {escape(backup.path)}"
+def _print_backups(backups: list[Backup]) -> None:
+    from amplifier_apps.cli.text.table import Column, print_table
+
+    rows = [
+        (one.id, _format_time(one), str(one.size), escape(one.tool), escape(one.path))
+        for one in backups
+    ]
+    size = Column(width=9, align="right")
+    print_table(rows, Column(), Column(), size, Column(width=9), Column())
 
 
-def _as_json(backup: Backup) -> str:
+def _to_json(backup: Backup) -> str:
     return json.dumps({**asdict(backup), "created": backup.created.isoformat()})
 
 
-def _time(backup: Backup) -> str:
+def _format_time(backup: Backup) -> str:
     return backup.created.astimezone().strftime("%Y-%m-%d %H:%M:%S")

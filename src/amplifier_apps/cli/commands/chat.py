@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import threading
-from collections.abc import AsyncIterator
-from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from amplifier_apps.cli.options import agent_flags
+from amplifier_apps.cli import exit_codes
+from amplifier_apps.cli.options import add_agent_options
 
 if TYPE_CHECKING:
-    from amplifier_apps.cli.commands.agent import Agent
+    from amplifier_apps.cli.commands.agent import Agent, AgentOptions
 
 EPILOG = """\b
 Examples:
@@ -41,7 +38,7 @@ Alt-Enter starts a new line."""
 
 @click.command(epilog=EPILOG)
 @click.option("--resume", metavar="SESSION", help="Go on with a session (id or name).")
-@agent_flags
+@add_agent_options
 def chat(no_save: bool = False, **flags: Any) -> int:
     """Talk with the agent."""
     from amplifier_apps.cli.commands.agent import AgentOptions
@@ -50,174 +47,100 @@ def chat(no_save: bool = False, **flags: Any) -> int:
     return asyncio.run(_chat(AgentOptions(save=not no_save, **given)))
 
 
-async def _chat(options: Any) -> int:
+async def _chat(options: AgentOptions) -> int:
     from amplifier_apps.cli.commands.agent import open_agent
+    from amplifier_apps.cli.commands.chat_input import read_prompts
 
     async with open_agent(options) as agent:
         _greet(agent)
-        async for line in prompts(agent):
+        async for line in read_prompts(agent.display.hold):
             if line.startswith("/"):
-                if not await command(agent, line):
+                if not run_command(agent, line):
                     break
             else:
-                await _turn(agent, line, save=options.save)
+                await _run_turn(agent, line, save=options.save)
     if options.save and agent.turns:
-        _farewell(agent)
-    return 0
+        _say_goodbye(agent)
+    return exit_codes.DONE
 
 
-async def _turn(agent: Agent, line: str, *, save: bool) -> None:
+async def _run_turn(agent: Agent, line: str, *, save: bool) -> None:
     """A failed turn ends the turn, not the conversation."""
-    from amplifier_core.errors import AmplifierError
-    from amplifier_core.llm_errors import LLMError
-
     try:
-        reply = await agent.turn(line)
-    except (AmplifierError, LLMError, OSError) as error:
-        agent.display.show_message(str(error), "error", "amplifier")
+        reply = await agent.run_turn(line)
+    except Exception as error:
+        if not exit_codes.is_expected(error):
+            raise
+        agent.notify(str(error), "error")
     else:
-        if remark := agent.remark(reply):
-            agent.display.show_message(*remark, "amplifier")
-        agent.display.result()
+        if remark := agent.make_remark(reply):
+            agent.notify(*remark)
+        agent.display.show_result()
     if save:
         await agent.save()
 
 
 def _greet(agent: Agent) -> None:
-    from amplifier_apps.cli.text import paper
     from amplifier_apps.cli.text.escape import escape
+    from amplifier_apps.cli.text.output import print_line
 
     if not sys.stdin.isatty():
         return
     if agent.session.is_resumed:
         name = agent.info.name or agent.session.session_id
-        paper.say(("dim", f"Resumed {escape(name)} after {_turns(agent)}. /help"))
+        print_line(("dim", f"Resumed {escape(name)} after {_count_turns(agent)}. /help"))
     else:
-        paper.say(("dim", "Ask for something. /help shows the commands, Ctrl-D leaves."))
+        print_line(("dim", "Ask for something. /help shows the commands, Ctrl-D leaves."))
 
 
-def _farewell(agent: Agent) -> None:
-    from amplifier_apps.cli.text import paper
+def _say_goodbye(agent: Agent) -> None:
+    from amplifier_apps.cli.text.output import print_line
 
     if sys.stdin.isatty():
         short = agent.session.session_id[:8]
-        paper.say(("dim", "Saved. Go on with: "), ("tool", f"amplifier chat --resume {short}"))
+        print_line(("dim", "Saved. Go on with: "), ("tool", f"amplifier chat --resume {short}"))
 
 
-async def prompts(agent: Agent) -> AsyncIterator[str]:
-    """What the person says, until they leave; without a terminal, the lines of standard input."""
-    if not sys.stdin.isatty():
-        async for line in _piped():
-            yield line
-        return
-    async for line in _typed(agent):
-        yield line
-
-
-async def _piped() -> AsyncIterator[str]:
-    """Lines from a thread that may be left behind: one that reads cannot be interrupted."""
-    lines: asyncio.Queue[str] = asyncio.Queue()
-    loop = asyncio.get_running_loop()
-
-    def read() -> None:
-        for line in chain(sys.stdin, [""]):
-            loop.call_soon_threadsafe(lines.put_nowait, line)
-
-    threading.Thread(target=read, daemon=True).start()
-    while line := await lines.get():
-        if line.strip():
-            yield line.strip()
-
-
-async def _typed(agent: Agent) -> AsyncIterator[str]:
-    from prompt_toolkit import PromptSession
-    from prompt_toolkit.formatted_text import FormattedText
-    from prompt_toolkit.history import FileHistory
-
-    from amplifier_apps.cli.terminal import output_on
-
-    session: PromptSession[str] = PromptSession(
-        FormattedText([("ansicyan bold", "› ")]),
-        history=FileHistory(str(_history_file())),
-        key_bindings=_keys(),
-        multiline=True,
-        prompt_continuation="  ",
-        enable_open_in_editor=True,
-        output=output_on(sys.stdout),
-    )
-    while True:
-        try:
-            with agent.display.held():
-                line = await session.prompt_async()
-        except KeyboardInterrupt:
-            continue
-        except EOFError:
-            return
-        if line.strip():
-            yield line.strip()
-            click.echo()
-
-
-def _keys() -> Any:
-    """Enter sends (what was typed ahead arrives as Ctrl-J); Alt-Enter begins a new line."""
-    from prompt_toolkit.key_binding import KeyBindings
-
-    keys = KeyBindings()
-    keys.add("enter")(lambda event: event.current_buffer.validate_and_handle())
-    keys.add("escape", "enter")(lambda event: event.current_buffer.insert_text("\n"))
-    keys.add("c-j")(lambda event: event.current_buffer.validate_and_handle())
-    return keys
-
-
-def _history_file() -> Path:
-    from amplifier_foundation.session.store import data_home
-
-    path = data_home() / "amplifier" / "history"
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    path.touch(mode=0o600)
-    return path
-
-
-async def command(agent: Agent, line: str) -> bool:
+def run_command(agent: Agent, line: str) -> bool:
     """Carry out a /command; False when it ends the conversation."""
     name, _, rest = line.partition(" ")
     if name in ("/exit", "/quit"):
         return False
-    said = {
+    known = {
         "/help": lambda: HELP,
-        "/status": lambda: _status(agent),
-        "/hooks": lambda: _hooks(agent),
-        "/name": lambda: _name(agent, rest),
+        "/status": lambda: _describe_status(agent),
+        "/hooks": lambda: _list_hooks(agent),
+        "/name": lambda: _rename(agent, rest),
     }.get(name)
-    text = said() if said else f"No command {name}; /help lists them."
-    agent.display.show_message(text, "info" if said else "warning", "amplifier")
+    text = known() if known else f"No command {name}; /help lists them."
+    agent.notify(text, "info" if known else "warning")
     return True
 
 
-def _turns(agent: Agent) -> str:
+def _count_turns(agent: Agent) -> str:
     return f"{agent.turns} turn{'s' * (agent.turns != 1)}"
 
 
-def _status(agent: Agent) -> str:
+def _describe_status(agent: Agent) -> str:
     stats = agent.session.stats
     name = agent.info.name or "not named yet"
     return (
-        f"{agent.session.session_id} ({name})\n{_turns(agent)}, "
-        f"{_calls(stats['tool_invocations'])}, {agent.display.state.summary()}"
+        f"{agent.session.session_id} ({name})\n{_count_turns(agent)}, "
+        f"{_count_calls(stats['tool_invocations'])}, {agent.display.state.summarize()}"
     )
 
 
-def _calls(count: int) -> str:
+def _count_calls(count: int) -> str:
     return f"{count} tool call{'s' * (count != 1)}"
 
 
-def _hooks(agent: Agent) -> str:
+def _list_hooks(agent: Agent) -> str:
     handlers = agent.session.coordinator.hooks.list_handlers()
     rows = [f"{event}: {', '.join(names)}" for event, names in sorted(handlers.items())]
     return "\n".join(rows)
 
 
-def _name(agent: Agent, name: str) -> str:
+def _rename(agent: Agent, name: str) -> str:
     if not name.strip():
         return f"This session is called {agent.info.name or 'nothing yet'}."
     agent.rename(name.strip())

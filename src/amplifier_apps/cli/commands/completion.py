@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-HOW = {
+INSTALLATION = {
     "bash": 'eval "$(amplifier completion bash)"   # in ~/.bashrc',
     "zsh": 'eval "$(amplifier completion zsh)"    # in ~/.zshrc',
     "fish": "amplifier completion fish > ~/.config/fish/completions/amplifier.fish",
@@ -12,9 +12,9 @@ HOW = {
 
 
 @click.command(
-    epilog="\b\nTo install:\n" + "\n".join(f"  {line}" for line in HOW.values()),
+    epilog="\b\nTo install:\n" + "\n".join(f"  {line}" for line in INSTALLATION.values()),
 )
-@click.argument("shell", type=click.Choice(list(HOW)))
+@click.argument("shell", type=click.Choice(list(INSTALLATION)))
 def completion(shell: str) -> None:
     """Print the completion script for SHELL."""
     from click.shell_completion import get_completion_class
@@ -23,5 +23,5 @@ def completion(shell: str) -> None:
 
     kind = get_completion_class(shell)
     if kind is None:
-        raise click.ClickException(f"No completion for {shell!r}; have {sorted(HOW)}")
+        raise click.ClickException(f"No completion for {shell!r}; have {sorted(INSTALLATION)}")
     click.echo(kind(cli, {}, "amplifier", "_AMPLIFIER_COMPLETE").source())

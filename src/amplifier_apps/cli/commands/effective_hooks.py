@@ -1,4 +1,4 @@
-"""The hooks that a bundle puts in place, mounted without a session: to look at, not to run with."""
+"""The effective hooks: those that a bundle mounts, without a session, to be looked at."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.dispatch import Dispatch
 from amplifier_core.events import ALL_EVENTS, canonical
 from amplifier_core.hooks import HookHandler, HookRegistry
-from amplifier_core.mounting import ModuleLoader, Mounting
+from amplifier_core.loader import ModuleLoader
+from amplifier_core.mounting import Mounting
 from amplifier_foundation.bundles import Bundle
 
 
@@ -59,20 +60,20 @@ class EffectiveHooks:
         """Modules that could not be mounted, each with its reason."""
         return [one.error for one in self.mounting.mounted if one.error]
 
-    def events(self) -> list[str]:
-        """Every event that some hook hears, in the order of a session's life."""
+    def list_events(self) -> list[str]:
+        """The events of a session in their order, then those that only these hooks listen to."""
         own = {canonical(name) for name in self.registry.list_handlers() if "*" not in name}
         known = [event for event in ALL_EVENTS if canonical(event) == event]
         return [*known, *sorted(own - set(known))]
 
-    def rows(self, event: str) -> list[HookRow]:
+    def list_rows(self, event: str) -> list[HookRow]:
         """The hooks of one event, in the order they run."""
         return [
-            self._row(event, order, handler)
+            self._make_row(event, order, handler)
             for order, handler in enumerate(self.registry.handlers_for(event), 1)
         ]
 
-    def _row(self, event: str, order: int, handler: HookHandler) -> HookRow:
+    def _make_row(self, event: str, order: int, handler: HookHandler) -> HookRow:
         source = next((one.origin for one in self.mounting.mounted if handler in one.handlers), "?")
         return HookRow(
             event,
@@ -92,16 +93,16 @@ class EffectiveHooks:
 
 
 @asynccontextmanager
-async def mounted_hooks(bundle: Bundle, folder: Path) -> AsyncIterator[EffectiveHooks]:
-    """The hooks of a bundle, taken down again at the end."""
-    board = SessionCoordinator(config=bundle.mount_plan, session_id="look")
-    board.register_capability("session.working_dir", str(folder))
-    board.hooks.set_default_fields(session_id="look")
-    mounting = Mounting(board, ModuleLoader(folder))
+async def mount_hooks(bundle: Bundle, folder: Path) -> AsyncIterator[EffectiveHooks]:
+    """The hooks of a bundle, unmounted again at the end."""
+    coordinator = SessionCoordinator(config=bundle.mount_plan, session_id="look")
+    coordinator.register_capability("session.working_dir", str(folder))
+    coordinator.hooks.set_default_fields(session_id="look")
+    mounting = Mounting(coordinator, ModuleLoader(base=folder))
     try:
         for entry in bundle.mount_plan.get("hooks") or ():
             await mounting.mount("hooks", entry)
-        yield EffectiveHooks(board.hooks, mounting)
+        yield EffectiveHooks(coordinator.hooks, mounting)
     finally:
         await mounting.unmount_all()
-        await board.cleanup()
+        await coordinator.cleanup()

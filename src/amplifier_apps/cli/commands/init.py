@@ -78,12 +78,12 @@ async def on_tool_pre(event: str, data: dict[str, Any]) -> HookResult:
 @click.option("--force", is_flag=True, help="Overwrite what is there.")
 def init(folder: Path, force: bool) -> None:
     """Write a commented bundle and a first hook into FOLDER (here, if not given)."""
-    from amplifier_apps.cli.text import paper
     from amplifier_apps.cli.text.escape import escape
+    from amplifier_apps.cli.text.output import print_line
 
     name = folder.resolve().name or "project"
     files = {
-        folder / "amplifier.yaml": BUNDLE.format(name=_yaml_text(name)),
+        folder / "amplifier.yaml": BUNDLE.format(name=_quote(name)),
         folder / "hooks" / "first_hook.py": HOOK,
     }
     there = [str(path) for path in files if path.exists()]
@@ -92,12 +92,12 @@ def init(folder: Path, force: bool) -> None:
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-        paper.say(("good", "✓ "), escape(str(path)))
-    paper.say("")
-    paper.say("Next: ", ("tool", "amplifier hooks list"), " shows your hook in its place.")
+        print_line(("good", "✓ "), escape(str(path)))
+    print_line("")
+    print_line("Next: ", ("tool", "amplifier hooks list"), " shows your hook in its place.")
 
 
-def _yaml_text(text: str) -> str:
+def _quote(text: str) -> str:
     """A name as a YAML string, whatever is in it."""
     import json
 

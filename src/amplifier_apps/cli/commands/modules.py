@@ -9,6 +9,9 @@ from typing import Any
 
 import click
 
+from amplifier_apps.cli import exit_codes
+from amplifier_apps.cli.options import AS_JSON, parse_json_object
+
 KINDS = {
     "loop": "orchestrator",
     "context": "context",
@@ -19,7 +22,7 @@ KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class InstalledModule:
     """An installed module, as far as it can be known without importing it."""
 
     id: str
@@ -39,13 +42,13 @@ def modules() -> None:
 
 @modules.command("list")
 @click.option("--kind", type=click.Choice(sorted(set(KINDS.values()))), help="Only of this kind.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@AS_JSON
 def list_modules(kind: str | None, as_json: bool) -> None:
     """Installed modules: their id, kind, and what they do."""
-    from amplifier_apps.cli.text import paper
     from amplifier_apps.cli.text.escape import escape
+    from amplifier_apps.cli.text.table import Column, print_table
 
-    found = [known for known in installed() if kind in (None, known.kind)]
+    found = [known for known in find_installed() if kind in (None, known.kind)]
     if as_json:
         import json
         from dataclasses import asdict
@@ -53,10 +56,10 @@ def list_modules(kind: str | None, as_json: bool) -> None:
         click.echo(json.dumps([asdict(known) for known in found], indent=2))
         return
     rows = [(escape(one.id), one.kind, escape(one.summary)) for one in found]
-    paper.table(rows, ("tool", "dim"))
+    print_table(rows, Column("tool"), Column("dim"), Column(overflow="cut end"))
 
 
-def installed() -> list[Known]:
+def find_installed() -> list[InstalledModule]:
     """Every module that an installed package offers."""
     from importlib.metadata import entry_points
 
@@ -64,11 +67,12 @@ def installed() -> list[Known]:
     for entry in entry_points(group="amplifier.modules"):
         package = entry.dist.name if entry.dist else "?"
         kind = KINDS.get(entry.name.split("-", 1)[0], "module")
-        found.append(Known(entry.name, kind, entry.value, package, _summary(entry.module)))
+        summary = _read_summary(entry.module)
+        found.append(InstalledModule(entry.name, kind, entry.value, package, summary))
     return sorted(found, key=lambda known: (known.kind, known.id))
 
 
-def _summary(module: str) -> str:
+def _read_summary(module: str) -> str:
     """The first line of a module's docstring, read from its source: importing could be slow."""
     from importlib.util import find_spec
 
@@ -88,18 +92,16 @@ def _summary(module: str) -> str:
     "--kind", type=click.Choice(sorted(set(KINDS.values()))), help="Guessed if not given."
 )
 @click.option("--config", "config_json", default="{}", help="Its config, as JSON.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@AS_JSON
 def validate(module: str, kind: str | None, config_json: str, as_json: bool) -> int:
     """Check a MODULE (an id, a file or a folder) against the contract of its kind."""
     import asyncio
 
-    from amplifier_apps.cli.commands.hooks import parsed_object
-
-    config = parsed_object(config_json, "--config")
-    return asyncio.run(_validate(module, kind or guessed_kind(module), config, as_json))
+    config = parse_json_object(config_json, "--config")
+    return asyncio.run(_validate(module, kind or guess_kind(module), config, as_json))
 
 
-def guessed_kind(module: str) -> str:
+def guess_kind(module: str) -> str:
     """By the beginning of its name; what says nothing is taken for a hook."""
     name = Path(module).stem.replace("_", "-")
     name = name.removeprefix("amplifier-module-")
@@ -116,14 +118,14 @@ async def _validate(module: str, kind: str, config: dict[str, Any], as_json: boo
         "context": validation.ContextValidator,
         "orchestrator": validation.OrchestratorValidator,
     }
-    result = await validators[kind]().validate(module, config)
+    result = await validators[kind](thorough=True).validate(module, config=config)
     _print_checks(module, kind, result, as_json)
-    return 0 if result.passed else 3
+    return exit_codes.DONE if result.passed else exit_codes.CONFIGURATION
 
 
 def _print_checks(module: str, kind: str, result: Any, as_json: bool) -> None:
-    from amplifier_apps.cli.text import paper
     from amplifier_apps.cli.text.escape import escape
+    from amplifier_apps.cli.text.output import print_line
 
     if as_json:
         import json
@@ -133,8 +135,7 @@ def _print_checks(module: str, kind: str, result: Any, as_json: bool) -> None:
             json.dumps({"passed": result.passed, "checks": [asdict(c) for c in result.checks]})
         )
         return
-    paper.say(("title", escape(module)), ("dim", f"  as a {kind}"))
+    print_line(("title", escape(module)), ("dim", f"  as a {kind}"))
     for check in result.checks:
         sign = ("good", "✓ ") if check.passed else ("bad", "✗ ")
-        why = "" if check.passed else f"  {escape(check.message)}"
-        paper.say("  ", sign, escape(check.name), ("dim", why))
+        print_line("  ", sign, escape(check.message), ("dim", f"  {check.name}"))

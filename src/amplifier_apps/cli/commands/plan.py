@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from amplifier_core.errors import SessionError
-from amplifier_core.mounting import ModuleLoader
+from amplifier_core.loader import ModuleLoader
+from amplifier_core.mount_plan import ModuleEntry, read_entry
 
 ALIASES = {
     "anthropic": "provider-anthropic",
@@ -28,31 +29,42 @@ class NoModel(SessionError):
     """There is nothing to talk to."""
 
 
-def with_flags(plan: dict[str, Any], provider: str | None, model: str | None) -> dict[str, Any]:
+def apply_flags(plan: dict[str, Any], provider: str | None, model: str | None) -> dict[str, Any]:
     """The plan with the wanted provider and model; NoModel if there is nothing to talk to."""
-    providers = [_entry(one) for one in plan.get("providers") or []]
+    providers = _read_providers(plan)
     if provider:
-        providers = [_chosen(providers, provider)]
+        providers = [_choose_provider(providers, provider)]
     if model and providers:
         first, *others = providers
-        providers = [{**first, "config": {**(first.get("config") or {}), "model": model}}, *others]
-    changed = {**plan, "providers": providers}
+        config = {**first.config, "model": model}
+        providers = [first.model_copy(update={"config": config}), *others]
+    changed = {**plan, "providers": [one.to_dict() for one in providers]}
     check_model(changed)
     return changed
 
 
-def _entry(entry: Any) -> dict[str, Any]:
-    return {"module": entry} if isinstance(entry, str) else dict(entry)
+def check_model(plan: Mapping[str, Any], env: Mapping[str, str] | None = None) -> None:
+    """Say in one sentence what to set when no provider could answer."""
+    env = os.environ if env is None else env
+    obstacles = [_find_obstacle(one, env) for one in _read_providers(plan)]
+    if None in obstacles:
+        return
+    why = obstacles[0] if obstacles else "The bundle names no provider"
+    raise NoModel(f"No model to talk to: {why}. {WHAT_TO_DO}")
 
 
-def _chosen(providers: list[dict[str, Any]], given: str) -> dict[str, Any]:
+def _read_providers(plan: Mapping[str, Any]) -> list[ModuleEntry]:
+    return [read_entry("providers", one) for one in plan.get("providers") or ()]
+
+
+def _choose_provider(providers: list[ModuleEntry], given: str) -> ModuleEntry:
     """The bundle's own entry where it has one, with its settings; else the module as it is."""
     wanted = ALIASES.get(given, given)
-    named = [one for one in providers if wanted in (one.get("module"), one.get("name"))]
-    return named[0] if named else {"module": _module(wanted), "required": True}
+    named = [one for one in providers if wanted in (one.module, one.name)]
+    return named[0] if named else ModuleEntry(module=_find_module(wanted), required=True)
 
 
-def _module(wanted: str) -> str:
+def _find_module(wanted: str) -> str:
     """The module meant by an id, a path, or the short name of an installed provider."""
     if "-" in wanted or "/" in wanted:
         return wanted
@@ -64,23 +76,12 @@ def _module(wanted: str) -> str:
     raise NoModel(f"No provider {wanted!r}; have {names}")
 
 
-def check_model(plan: Mapping[str, Any], env: Mapping[str, str] | None = None) -> None:
-    """Say in one sentence what to set when no provider could answer."""
-    env = os.environ if env is None else env
-    missing = [_missing(_entry(one), env) for one in plan.get("providers") or []]
-    if missing and any(reason is None for reason in missing):
-        return
-    reasons = [reason for reason in missing if reason]
-    why = reasons[0] if reasons else "The bundle names no provider"
-    raise NoModel(f"No model to talk to: {why}. {WHAT_TO_DO}")
-
-
-def _missing(entry: Mapping[str, Any], env: Mapping[str, str]) -> str | None:
+def _find_obstacle(entry: ModuleEntry, env: Mapping[str, str]) -> str | None:
     """Why a provider cannot answer, or None."""
-    module, config = str(entry.get("module")), entry.get("config") or {}
-    key = KEYS.get(module)
+    config, key = entry.config, KEYS.get(entry.module)
     if key and not (env.get(key) or config.get("api_key") or config.get("base_url")):
-        return f"{module} needs {key}"
-    if module == "provider-scripted" and not (config.get("script") or config.get("script_file")):
+        return f"{entry.module} needs {key}"
+    scripted = entry.module == "provider-scripted"
+    if scripted and not (config.get("script") or config.get("script_file")):
         return "no key is set"
     return None

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from amplifier_apps.cli.options import agent_flags
+from amplifier_apps.cli.options import add_agent_options
+
+if TYPE_CHECKING:
+    from amplifier_apps.cli.commands.agent import AgentOptions
 
 EPILOG = """\b
 Examples:
@@ -26,38 +29,38 @@ by a hook, 130 interrupted.
 @click.argument("prompt", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Events and the result as JSON lines.")
 @click.option("--resume", metavar="SESSION", help="Go on with a session (id or name).")
-@agent_flags
+@add_agent_options
 def run(prompt: tuple[str, ...], no_save: bool, **flags: Any) -> int:
     """Give the agent one task. A PROMPT of - (alone or last) reads standard input."""
     import asyncio
 
     from amplifier_apps.cli.commands.agent import AgentOptions
 
-    text = prompt_text(prompt)
+    text = read_prompt(prompt)
     return asyncio.run(_run(text, AgentOptions(save=not no_save, **flags)))
 
 
-def prompt_text(words: tuple[str, ...]) -> str:
+def read_prompt(words: tuple[str, ...]) -> str:
     """The task: the words, standard input where they say so or say nothing."""
-    said = [word for word in words if word != "-"]
+    parts = [word for word in words if word != "-"]
     piped = "-" in words or (not words and not sys.stdin.isatty())
     if piped:
-        said.append(sys.stdin.read())
-    text = "\n".join(said) if piped else " ".join(said)
+        parts.append(sys.stdin.read())
+    text = "\n".join(parts) if piped else " ".join(parts)
     if not text.strip():
         raise click.UsageError('There is no prompt; try: amplifier run "explain this project"')
     return text
 
 
-async def _run(prompt: str, options: Any) -> int:
+async def _run(prompt: str, options: AgentOptions) -> int:
     from amplifier_apps.cli.commands.agent import open_agent
 
     async with open_agent(options) as agent:
-        reply = await agent.turn(prompt)
+        reply = await agent.run_turn(prompt)
         status, code = agent.status, agent.exit_code
-        if remark := agent.remark(reply):
-            agent.display.show_message(*remark, "amplifier")
-    agent.display.result(
+        if remark := agent.make_remark(reply):
+            agent.notify(*remark)
+    agent.display.show_result(
         response=reply,
         status=status,
         session_id=agent.session.session_id,

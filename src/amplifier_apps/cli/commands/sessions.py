@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from amplifier_apps.cli.options import AS_JSON
+
 if TYPE_CHECKING:
+    from amplifier_apps.cli.text.output import Part
     from amplifier_foundation.session.store import SessionInfo, SessionStore
 
 
@@ -23,11 +26,11 @@ def sessions() -> None:
 
 
 @sessions.command("list")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@AS_JSON
 @click.option("--limit", default=20, show_default=True, help="How many; 0 for all.")
 def list_sessions(as_json: bool, limit: int) -> None:
     """The saved sessions, the latest first."""
-    infos = _store().list()
+    infos = _open_store().list()
     shown = infos[:limit] if limit > 0 else infos
     if as_json:
         import json
@@ -38,25 +41,28 @@ def list_sessions(as_json: bool, limit: int) -> None:
 
 
 def _print_list(infos: list[SessionInfo], more: int) -> None:
-    from amplifier_apps.cli.text import paper
+    from amplifier_apps.cli.text.output import print_line
+    from amplifier_apps.cli.text.table import Column, print_table
 
     if not infos:
-        paper.say("No saved sessions yet. Start one with: ", ("tool", "amplifier chat"))
+        print_line("No saved sessions yet. Start one with: ", ("tool", "amplifier chat"))
         return
-    paper.table([_row(info) for info in infos], ("tool", "dim", "dim", "title"))
+    about = Column("title", overflow="cut end")
+    rows = [_make_row(info) for info in infos]
+    print_table(rows, Column("tool"), Column("dim"), Column("dim"), about)
     if more:
-        paper.say(("dim", f"{more} more; --limit 0 shows all"))
+        print_line(("dim", f"{more} more; --limit 0 shows all"))
 
 
-def _row(info: SessionInfo) -> tuple[str, str, str, str]:
+def _make_row(info: SessionInfo) -> tuple[str, str, str, str]:
     from amplifier_apps.cli.text.escape import escape
 
     about = f"damaged: {info.damaged}" if info.damaged else info.name or info.description or "–"
     turns = f"{info.turns} turn{'s' * (info.turns != 1)}"
-    return escape(info.id[:12]), ago(info.updated), turns, escape(about)
+    return escape(info.id[:12]), format_age(info.updated), turns, escape(about)
 
 
-def ago(when: str, now: datetime | None = None) -> str:
+def format_age(when: str, now: datetime | None = None) -> str:
     """How long ago, in one word or two."""
     try:
         passed = (now or datetime.now(UTC)) - datetime.fromisoformat(when)
@@ -74,10 +80,10 @@ def ago(when: str, now: datetime | None = None) -> str:
 @click.option("--json", "as_json", is_flag=True, help="The whole saved state.")
 def show(session: str, as_json: bool) -> None:
     """What a session is about, and its conversation."""
-    from amplifier_apps.cli.text import paper
     from amplifier_apps.cli.text.escape import escape
+    from amplifier_apps.cli.text.table import Column, print_table
 
-    saved = _store().load(session)
+    saved = _open_store().load(session)
     if as_json:
         import json
 
@@ -85,44 +91,48 @@ def show(session: str, as_json: bool) -> None:
         return
     facts = asdict(saved.info)
     rows = [(key.replace("_", " "), escape(str(value))) for key, value in facts.items() if value]
-    paper.table(rows, ("dim",))
-    for message in messages_of(saved.state):
+    print_table(rows, Column("dim"), Column(overflow="cut end"))
+    for message in get_messages(saved.state):
         _print_message(message)
 
 
-def messages_of(state: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def get_messages(state: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The conversation inside a saved state."""
     found = state.get("messages")
     return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
 
 
 def _print_message(message: Mapping[str, Any]) -> None:
-    from amplifier_apps.cli.display.narration import call_summary, readable
-    from amplifier_apps.cli.text import paper
+    from amplifier_apps.cli.display.narration import summarize_call
+    from amplifier_apps.cli.text.escape import make_readable
+    from amplifier_apps.cli.text.output import print_line
 
     role = str(message.get("role", "?"))
     styles = {"user": "title", "assistant": "note"}
     content = message.get("content")
-    text = content if isinstance(content, str) else _text_in(content)
+    text = content if isinstance(content, str) else _join_blocks(content)
     if text:
-        paper.say("")
-        paper.say((styles.get(role, "dim"), readable(role)))
-        paper.say(*(_folded(text) if role in ("tool", "system") else [readable(text)]))
+        print_line("")
+        print_line((styles.get(role, "dim"), make_readable(role)))
+        print_line(*(_fold(text) if role in ("tool", "system") else [make_readable(text)]))
     for call in message.get("tool_calls") or []:
         if isinstance(call, Mapping):
-            name = readable(str(call.get("name", "?")))
-            paper.say(("tool", f"  ● {name}"), f"  {call_summary(call.get('arguments'))}")
+            name = make_readable(str(call.get("name", "?")))
+            print_line(("tool", f"  ● {name}"), f"  {summarize_call(call.get('arguments'))}")
 
 
-def _folded(text: str) -> list[str | tuple[str, str]]:
+def _fold(text: str) -> list[Part]:
     """The first line, and how many are behind it."""
-    from amplifier_apps.cli.display.narration import first_line
+    from amplifier_apps.cli.text.escape import get_first_line
 
     more = text.strip().count("\n")
-    return [first_line(text, 200), ("dim", f"  … {more} more line{'s' * (more != 1)}" * (more > 0))]
+    return [
+        get_first_line(text, 200),
+        ("dim", f"  … {more} more line{'s' * (more != 1)}" * (more > 0)),
+    ]
 
 
-def _text_in(content: Any) -> str:
+def _join_blocks(content: Any) -> str:
     if not isinstance(content, list):
         return ""
     return "".join(str(block.get("text", "")) for block in content if isinstance(block, Mapping))
@@ -143,19 +153,19 @@ def resume(ctx: click.Context, session: str) -> Any:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def delete(session: tuple[str, ...], yes: bool) -> None:
     """Delete sessions for good."""
-    from amplifier_apps.cli.text import paper
     from amplifier_apps.cli.text.escape import escape
+    from amplifier_apps.cli.text.output import print_line
 
-    store = _store()
+    store = _open_store()
     infos = [store.find(one) for one in session]
     for info in infos:
         label = escape(f"{info.id} {info.name}".strip())
         if yes or click.confirm(f"Delete {label}?", default=False):
             store.delete(info.id)
-            paper.say(("good", "✓ "), f"deleted {label}")
+            print_line(("good", "✓ "), f"deleted {label}")
 
 
-def _store() -> SessionStore:
+def _open_store() -> SessionStore:
     from amplifier_foundation.session.store import SessionStore
 
     return SessionStore()

@@ -18,45 +18,45 @@ class JsonDisplay:
         self._stream = stream
 
     def start(self) -> None:
-        """A turn begins."""
+        """Begin a turn."""
         self.state = RunState()
 
     def stop(self) -> None:
-        """A turn is over."""
+        """End a turn."""
         self.state.end()
         self._stream.flush()
 
     @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Questions go to the terminal itself, not here."""
+    def pause(self) -> Iterator[None]:
+        """Do nothing: questions go to the terminal itself."""
         yield
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Nobody types into this."""
+    def hold(self) -> Iterator[None]:
+        """Do nothing: nobody types here."""
         yield
 
-    def result(self, **facts: Any) -> None:
-        """The last line."""
+    def show_result(self, **facts: Any) -> None:
+        """Write the last line."""
         known = {"tokens": self.state.tokens, "cost": self.state.cost}
         self._write({"type": "result", **facts, **known, "seconds": round(self.state.elapsed, 3)})
 
     def show_message(self, message: str, level: str, source: str = "hook") -> None:
-        """A hook's message."""
+        """Write a hook's message."""
         self._write({"type": "message", "level": level, "source": source, "message": message})
 
-    def event(self, event: str, data: Mapping[str, Any]) -> None:
-        """An event with all its data."""
-        self.state.take(event, data)
+    def show_event(self, event: str, data: Mapping[str, Any]) -> None:
+        """Write an event with all its data."""
+        self.state.count(event, data)
         self._write({"type": "event", "event": event, "data": dict(data)})
 
     def _write(self, value: dict[str, Any]) -> None:
-        self._stream.write(as_json_line(value) + "\n")
+        self._stream.write(to_json_line(value) + "\n")
         self._stream.flush()
 
 
-def as_json_line(value: Mapping[str, Any]) -> str:
-    """ASCII on one line; what JSON cannot say is written as text."""
+def to_json_line(value: Mapping[str, Any]) -> str:
+    """ASCII on one line; what JSON cannot express is written as text."""
     try:
         return json.dumps(value, default=str)
     except (ValueError, TypeError, RecursionError):

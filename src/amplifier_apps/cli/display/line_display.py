@@ -6,9 +6,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, Any
 
-from amplifier_apps.cli.display.narration import message_lines, narrate, readable, reply_text
+from amplifier_apps.cli.display.narration import (
+    describe_event,
+    describe_message,
+    get_reply_text,
+)
 from amplifier_apps.cli.display.run_state import RunState
-from amplifier_apps.cli.text.fragments import Line, plain
+from amplifier_apps.cli.text.escape import make_readable
+from amplifier_apps.cli.text.fragments import Line, join_text
 from amplifier_core import events
 
 
@@ -26,32 +31,32 @@ class LineDisplay:
         self._held: list[Line] | None = None
 
     def start(self) -> None:
-        """A turn begins."""
+        """Begin a turn."""
         self.state = RunState()
 
     def stop(self) -> None:
-        """A turn is over: the answer ends with a newline."""
+        """End a turn, and the answer with a newline."""
         self.state.end()
         self._end_line()
 
     @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Nothing to let go of; the line is ended, so that a question starts on a fresh one."""
+    def pause(self) -> Iterator[None]:
+        """End the line, so that a question starts on a fresh one."""
         self._end_line()
         yield
 
-    def result(self, **facts: Any) -> None:
-        """The figures of the turn."""
-        self._note((("dim", self.state.summary()),))
+    def show_result(self, **facts: Any) -> None:
+        """Show the figures of the turn."""
+        self._add_note((("dim", self.state.summarize()),))
 
     def show_message(self, message: str, level: str, source: str = "hook") -> None:
-        """A hook's message."""
-        for line in message_lines(message, level, source):
-            self._note(line)
+        """Show a hook's message."""
+        for line in describe_message(message, level, source):
+            self._add_note(line)
 
-    def event(self, event: str, data: Mapping[str, Any]) -> None:
-        """Text as it comes, and a line for what is worth one."""
-        self.state.take(event, data)
+    def show_event(self, event: str, data: Mapping[str, Any]) -> None:
+        """Show text as it comes, and a line for what is worth one."""
+        self.state.count(event, data)
         if not self._is_ours(event, data):
             return
         if event == events.PROVIDER_REQUEST:
@@ -59,12 +64,12 @@ class LineDisplay:
         elif event == events.CONTENT_BLOCK_DELTA:
             self._stream(str(data.get("delta", "")))
         elif event == events.PROVIDER_RESPONSE and not self._streamed:
-            self._stream(reply_text(data))
-        for line in narrate(event, data, verbose=self._verbose):
-            self._note(line)
+            self._stream(get_reply_text(data))
+        for line in describe_event(event, data, verbose=self._verbose):
+            self._add_note(line)
 
     def _is_ours(self, event: str, data: Mapping[str, Any]) -> bool:
-        """Of sub-agents only their calls are told, not their words."""
+        """Of sub-agents only the calls are shown, not the words."""
         if self.session_id is None:
             self.session_id = data.get("session_id")
         words = (events.CONTENT_BLOCK_DELTA, events.PROVIDER_RESPONSE, events.PROVIDER_REQUEST)
@@ -74,7 +79,7 @@ class LineDisplay:
         if text:
             self._streamed = True
             self._at_line_start = text.endswith("\n")
-            self._answers.write(readable(text))
+            self._answers.write(make_readable(text))
             self._answers.flush()
 
     def _end_line(self) -> None:
@@ -84,17 +89,17 @@ class LineDisplay:
             self._at_line_start = True
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """While a person types, what hooks have to say waits."""
+    def hold(self) -> Iterator[None]:
+        """Keep messages back while a person types."""
         self._held = []
         try:
             yield
         finally:
             waiting, self._held = self._held, None
             for line in waiting or ():
-                self._note(line)
+                self._add_note(line)
 
-    def _note(self, line: Line) -> None:
+    def _add_note(self, line: Line) -> None:
         if self._held is None:
             self._print_note(line)
         else:
@@ -102,5 +107,5 @@ class LineDisplay:
 
     def _print_note(self, line: Line) -> None:
         self._end_line()
-        self._notes.write(plain(line).rstrip() + "\n")
+        self._notes.write(join_text(line).rstrip() + "\n")
         self._notes.flush()

@@ -1,4 +1,4 @@
-"""The run on a terminal: what happened scrolls by, what is going on stands below it."""
+"""A run on a terminal: the past scrolls by, the present stands below it."""
 
 from __future__ import annotations
 
@@ -15,34 +15,23 @@ from rich.text import Text
 from rich.theme import Theme
 
 from amplifier_apps.cli.display.line_display import LineDisplay
-from amplifier_apps.cli.display.narration import first_line, readable
 from amplifier_apps.cli.display.run_state import RunState
+from amplifier_apps.cli.text.escape import get_first_line, make_readable
 from amplifier_apps.cli.text.fragments import Line
+from amplifier_apps.cli.text.styles import STYLES
 
 TICK_SECONDS = 0.125
 
-THEME = Theme(
-    {
-        "good": "green",
-        "bad": "red",
-        "warn": "yellow",
-        "note": "cyan",
-        "dim": "bright_black",
-        "tool": "bold cyan",
-        "title": "bold",
-    }
-)
 
-
-def console_on(stream: IO[str]) -> Console:
+def make_console(stream: IO[str]) -> Console:
     """A console that treats text as text: no mark-up, no emoji codes, no guessing of links."""
     return Console(
-        file=stream, theme=THEME, markup=False, emoji=False, highlight=False, soft_wrap=True
+        file=stream, theme=Theme(STYLES), markup=False, emoji=False, highlight=False, soft_wrap=True
     )
 
 
-def as_text(line: Line) -> Text:
-    """A narrated line in colour."""
+def to_text(line: Line) -> Text:
+    """A line with its styles."""
     text = Text()
     for style, part in line:
         text.append(part, style=style or Style.null())
@@ -54,26 +43,26 @@ class LiveDisplay(LineDisplay):
 
     def __init__(self, stream: IO[str], *, verbose: bool = False) -> None:
         super().__init__(stream, stream, verbose=verbose)
-        self.console = console_on(stream)
+        self.console = make_console(stream)
         self._pending = ""
         self._after_note = False
         self._live: Live | None = None
         self._next_tick: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
-        """A turn begins: show the state."""
+        """Begin a turn: show the state."""
         self.state = RunState()
         self._open()
 
     def stop(self) -> None:
-        """A turn is over: the state goes, what was said stays."""
+        """End a turn: the state goes, the answer stays."""
         self.state.end()
         self._flush()
         self._close()
 
     @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Let go of the terminal, and take it back with a new live part."""
+    def pause(self) -> Iterator[None]:
+        """Release the terminal, and take it back with a new live part."""
         was_live = self._live is not None
         self._flush()
         self._close()
@@ -83,14 +72,14 @@ class LiveDisplay(LineDisplay):
             if was_live:
                 self._open()
 
-    def result(self, **facts: Any) -> None:
-        """The figures of the turn."""
-        self._note((("dim", self.state.summary()),))
+    def show_result(self, **facts: Any) -> None:
+        """Show the figures of the turn."""
+        self._add_note((("dim", self.state.summarize()),))
 
     def _open(self) -> None:
         self._live = Live(
             console=self.console,
-            get_renderable=self._below,
+            get_renderable=self._render_state,
             transient=True,
             auto_refresh=False,
             redirect_stdout=False,
@@ -114,8 +103,8 @@ class LiveDisplay(LineDisplay):
             self._live.stop()
             self._live = None
 
-    def _below(self) -> RenderableType:
-        line = f"{first_line(self.state.doing, 60)} · {self.state.summary()}"
+    def _render_state(self) -> RenderableType:
+        line = f"{get_first_line(self.state.doing, 60)} · {self.state.summarize()}"
         state = Spinner("dots", text=Text(line, style="dim"), style="dim")
         return Group(Text(self._pending), state) if self._pending else state
 
@@ -126,7 +115,7 @@ class LiveDisplay(LineDisplay):
         if self._after_note:
             self._after_note = False
             self.console.print("")
-        *whole, self._pending = (self._pending + readable(text)).split("\n")
+        *whole, self._pending = (self._pending + make_readable(text)).split("\n")
         if whole:
             self.console.print(Text("\n".join(whole)), soft_wrap=False)
 
@@ -141,12 +130,12 @@ class LiveDisplay(LineDisplay):
     def _print_note(self, line: Line) -> None:
         self._flush()
         self._after_note = True
-        for row in self._rows(line):
+        for row in self._wrap_note(line):
             self.console.print(row)
 
-    def _rows(self, line: Line) -> Iterator[Text]:
-        """A call is folded into one row; what somebody has to say is wrapped under itself."""
-        text, width = as_text(line), max(20, self.console.width - 1)
+    def _wrap_note(self, line: Line) -> Iterator[Text]:
+        """A call is cut to one row; a message is wrapped under itself."""
+        text, width = to_text(line), max(20, self.console.width - 1)
         if any(style == "tool" for style, _ in line):
             text.truncate(width, overflow="ellipsis")
             yield text

@@ -1,11 +1,10 @@
-"""What a run amounts to so far: counted from its events, nothing shown."""
+"""The state of a run: what its events add up to so far, nothing shown."""
 
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from amplifier_core import events
@@ -13,18 +12,14 @@ from amplifier_core import events
 
 @dataclass(slots=True)
 class RunState:
-    """Time, tokens, money, calls, and what the run is doing right now."""
+    """Time, tokens, cost, and what the run is doing right now."""
 
     clock: Callable[[], float] = time.monotonic
     started: float = 0.0
     tokens: int = 0
     cost: float | None = None
-    tools: int = 0
-    denied: int = 0
-    asked: int = 0
     ended: float | None = None
     doing: str = "starting"
-    levels: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         self.started = self.clock()
@@ -35,18 +30,18 @@ class RunState:
         return (self.clock() if self.ended is None else self.ended) - self.started
 
     def end(self) -> None:
-        """The run is over; its time stands still."""
+        """Stop the clock."""
         self.ended = self.clock()
 
-    def take(self, event: str, data: Mapping[str, Any]) -> None:
+    def count(self, event: str, data: Mapping[str, Any]) -> None:
         """Count one event."""
-        step = _STEPS.get(event)
-        if step is not None:
-            step(self, data)
+        note = _NOTES.get(event)
+        if note is not None:
+            note(self, data)
 
-    def summary(self) -> str:
+    def summarize(self) -> str:
         """Time, tokens and cost, as far as they are known."""
-        parts = [duration(self.elapsed)]
+        parts = [format_duration(self.elapsed)]
         if self.tokens:
             parts.append(f"{self.tokens:,} tokens")
         if self.cost is not None:
@@ -54,34 +49,36 @@ class RunState:
         return " · ".join(parts)
 
 
-def duration(seconds: float) -> str:
-    """Short words for a time."""
+def format_duration(seconds: float) -> str:
+    """Seconds, or minutes and seconds."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(int(seconds), 60)
     return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
 
 
-def _asking_model(state: RunState, data: Mapping[str, Any]) -> None:
+def _note_request(state: RunState, data: Mapping[str, Any]) -> None:
     state.doing = "thinking"
 
 
-def _answering(state: RunState, data: Mapping[str, Any]) -> None:
+def _note_delta(state: RunState, data: Mapping[str, Any]) -> None:
     state.doing = "answering"
 
 
-def _response(state: RunState, data: Mapping[str, Any]) -> None:
+def _note_response(state: RunState, data: Mapping[str, Any]) -> None:
     usage = data.get("usage") or {}
     total = usage.get("total_tokens")
-    state.tokens += total or _number(usage, "input_tokens") + _number(usage, "output_tokens")
+    state.tokens += total or _get_number(usage, "input_tokens") + _get_number(
+        usage, "output_tokens"
+    )
     cost = usage.get("cost", usage.get("cost_usd"))
     if not isinstance(cost, int | float):
-        cost = _list_price(data.get("model"), dict(usage))
+        cost = _compute_price(data.get("model"), dict(usage))
     if cost:
         state.cost = (state.cost or 0.0) + cost
 
 
-def _list_price(model: Any, usage: dict[str, Any]) -> float:
+def _compute_price(model: Any, usage: dict[str, Any]) -> float:
     """What the tokens cost by the price list; nothing where the model has no price."""
     if not isinstance(model, str) or not usage:
         return 0.0
@@ -91,36 +88,29 @@ def _list_price(model: Any, usage: dict[str, Any]) -> float:
     return money
 
 
-def _number(usage: Mapping[str, Any], key: str) -> int:
+def _get_number(usage: Mapping[str, Any], key: str) -> int:
     value = usage.get(key)
     return value if isinstance(value, int) else 0
 
 
-def _tool(state: RunState, data: Mapping[str, Any]) -> None:
+def _note_call(state: RunState, data: Mapping[str, Any]) -> None:
     state.doing = f"running {data.get('tool_name', 'a tool')}"
 
 
-def _tool_done(state: RunState, data: Mapping[str, Any]) -> None:
-    state.tools += 1
+def _note_result(state: RunState, data: Mapping[str, Any]) -> None:
     state.doing = "thinking"
 
 
-def _denied(state: RunState, data: Mapping[str, Any]) -> None:
-    state.denied += 1
-
-
-def _asked(state: RunState, data: Mapping[str, Any]) -> None:
-    state.asked += 1
+def _note_question(state: RunState, data: Mapping[str, Any]) -> None:
     state.doing = "waiting for a decision"
 
 
-_STEPS: dict[str, Callable[[RunState, Mapping[str, Any]], None]] = {
-    events.PROVIDER_REQUEST: _asking_model,
-    events.CONTENT_BLOCK_DELTA: _answering,
-    events.PROVIDER_RESPONSE: _response,
-    events.TOOL_PRE: _tool,
-    events.TOOL_POST: _tool_done,
-    events.TOOL_ERROR: _tool_done,
-    events.POLICY_VIOLATION: _denied,
-    events.APPROVAL_REQUIRED: _asked,
+_NOTES: dict[str, Callable[[RunState, Mapping[str, Any]], None]] = {
+    events.PROVIDER_REQUEST: _note_request,
+    events.CONTENT_BLOCK_DELTA: _note_delta,
+    events.PROVIDER_RESPONSE: _note_response,
+    events.TOOL_PRE: _note_call,
+    events.TOOL_POST: _note_result,
+    events.TOOL_ERROR: _note_result,
+    events.APPROVAL_REQUIRED: _note_question,
 }

@@ -1,56 +1,70 @@
-"""Styled, escaped lines of text, and their wrapping to a width in terminal cells."""
+"""Lines of escaped, styled text, and their wrapping to a width in terminal cells."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
 
-from amplifier_apps.cli.text.escape import ESCAPED, escape
+from amplifier_apps.cli.text.escape import ESCAPED, TAB, escape
 
 Fragment = tuple[str, str]
+"""A style of the table in `styles`, and a text."""
 Line = tuple[Fragment, ...]
 
 GUTTER = "│ "
 CONTINUED = "╎ "
-_ESCAPES = re.compile(f"(?:{ESCAPED.pattern})+")
 PROSE_LENGTH = 4_000  # a longer line is no prose, and each row costs a look at the rest
 
+_ESCAPES = re.compile(f"(?:{ESCAPED.pattern})+")
 
-def styled(text: str, style: str = "", *, ascii_only: bool = False) -> list[Line]:
+
+def escape_lines(text: str, style: str = "") -> list[Line]:
     """Foreign text as lines; what had to be escaped stands out."""
-    shown = escape(text, lines=True, ascii_only=ascii_only)
-    return [tuple(_marked(line, style)) for line in shown.split("\n")]
+    return [tuple(_mark(line, style)) for line in escape(text, lines=True).split("\n")]
 
 
-def one_line(text: str, style: str = "", *, ascii_only: bool = False) -> Line:
+def escape_line(text: str, style: str = "") -> Line:
     """Foreign text that may not break the line."""
-    return tuple(_marked(escape(text, ascii_only=ascii_only), style))
+    return tuple(_mark(escape(text), style))
 
 
-def _marked(shown: str, style: str) -> Iterator[Fragment]:
-    """The shown text with its escapes in their own style."""
+def _mark(escaped: str, style: str) -> Iterator[Fragment]:
+    """Give the escapes in a text a style of their own."""
     position = 0
-    for match in _ESCAPES.finditer(shown):
+    for match in _ESCAPES.finditer(escaped):
         if match.start() > position:
-            yield style, shown[position : match.start()]
-        yield "class:escape", match.group()
+            yield style, escaped[position : match.start()]
+        yield "escape", match.group()
         position = match.end()
-    if position < len(shown) or not shown:
-        yield style, shown[position:]
+    if position < len(escaped) or not escaped:
+        yield style, escaped[position:]
 
 
-def plain(line: Line) -> str:
+def to_ascii(line: Line) -> Line:
+    """A line of escaped text for a terminal that has only ASCII; it can still be read back."""
+    return tuple(
+        fragment
+        for style, text in line
+        for fragment in (
+            [(style, text.replace(TAB, escape("\t", ascii_only=True)))]
+            if style == "escape"
+            else _mark(escape(text, ascii_only=True), style)
+        )
+    )
+
+
+def join_text(line: Line) -> str:
     """A line without its styles."""
     return "".join(text for _, text in line)
 
 
-def boxed(lines: Iterable[Line], width: int, style: str = "class:gutter") -> list[Line]:
+def add_gutter(lines: Iterable[Line], width: int) -> list[Line]:
     """Lines behind a gutter that tells a wrapped line from a new one."""
     rows: list[Line] = []
     for line in lines:
         mark = GUTTER
         for row in wrap(line, max(1, width - len(GUTTER))):
-            rows.append(((style, mark), *row))
+            rows.append((("gutter", mark), *row))
             mark = CONTINUED
     return rows
 
@@ -62,7 +76,7 @@ def wrap_words(line: Line, width: int) -> list[Line]:
     rows: list[Line] = []
     rest = line
     while len(found := wrap(rest, width)) > 1:
-        first = plain(found[0])
+        first = join_text(found[0])
         keep = first.rfind(" ") + 1 or len(first)
         row, rest = _split(rest, keep)
         rows.append(row)
@@ -106,19 +120,20 @@ def _wrap_narrow(line: Line, width: int) -> list[Line]:
 
 
 def _wrap_wide(line: Line, width: int) -> list[Line]:
+    # What draws the question must agree with us on the width of every character.
     from prompt_toolkit.utils import get_cwidth
 
     rows: list[list[Fragment]] = [[]]
     room = width
     for style, text in line:
         piece = ""
-        for ch in text:
-            cells = get_cwidth(ch)
+        for character in text:
+            cells = get_cwidth(character)
             if cells > room:
                 rows[-1].append((style, piece))
                 rows.append([])
                 piece, room = "", width
-            piece += ch
+            piece += character
             room -= cells
         rows[-1].append((style, piece))
     return [tuple(fragment for fragment in row if fragment[1]) for row in rows]

@@ -1,31 +1,49 @@
-"""The screen of a question: complete, inside the terminal, and nothing on it moves."""
+"""The screen of a question: complete, inside the terminal, and drawn without any effect."""
 
 from __future__ import annotations
 
-import unicodedata
+import copy
+import math
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_apps.cli.approval.choice import Choice, allows, letters_of
-from amplifier_apps.cli.approval.preview import preview
-from amplifier_apps.cli.approval.question_view import QuestionState, countdown, screen, to_ascii
-from amplifier_apps.cli.text.escape import unescape
-from amplifier_apps.cli.text.fragments import CONTINUED, GUTTER, boxed, plain, styled, wrap_words
+from amplifier_apps.cli.approval.choice import Choice
+from amplifier_apps.cli.approval.preview import make_preview
+from amplifier_apps.cli.approval.question_content import QuestionContent
+from amplifier_apps.cli.approval.question_state import QuestionState, Scroll, Typed, View
+from amplifier_apps.cli.approval.question_view import (
+    Screen,
+    draw_screen,
+    format_countdown,
+    get_content_width,
+)
+from amplifier_apps.cli.text.fragments import join_text
 from amplifier_core.approval import ApprovalQuestion
-from tests.apps.cli.text.test_escape import BIDI, FORBIDDEN, _hostile_prompts, hostile
+from amplifier_core.models import Decision
+from tests.apps.cli.hostile_text import hostile, is_harmless, make_prompts
 
-DENIED = ("Allow", "Deny")
 
-
-def state_of(text: str, options: tuple[str, ...] = DENIED) -> QuestionState:
+def make_state(
+    text: str,
+    options: tuple[str, ...] = ("Allow", "Deny"),
+    *,
+    ascii_only: bool = False,
+    default: Decision = "deny",
+) -> QuestionState:
     question = ApprovalQuestion(
-        text, options, 60, "deny", hook=text, reason=text, tool_name="Tool", tool_input={"x": text}
+        text, options, 60, default, hook=text, reason=text, tool_name="Tool", tool_input={"x": text}
     )
-    view = preview("Tool", question.tool_input, Path())
-    return QuestionState(question, view, Choice.among(options))
+    preview = make_preview("Tool", question.tool_input, Path())
+    choice = Choice.among(options)
+    content = QuestionContent(question, preview, choice.rows, ascii_only)
+    return QuestionState(content, choice)
+
+
+def text_of(screen: Screen) -> str:
+    return "\n".join(join_text(line) for line in screen.lines)
 
 
 def cells(text: str) -> int:
@@ -37,76 +55,145 @@ def cells(text: str) -> int:
 @given(hostile, st.integers(20, 220), st.integers(8, 60))
 def test_the_screen_stays_inside_the_terminal(text: str, columns: int, rows: int) -> None:
     """No row is wider and no screen higher than the terminal, at any size."""
-    shown = screen(state_of(text), columns, rows, 60)
-    assert len(shown) <= rows
-    assert all(cells(plain(line)) <= max(columns, 60) for line in shown)
+    lines = draw_screen(make_state(text), columns, rows, 60).lines
+    assert len(lines) <= rows
+    assert all(cells(join_text(line)) <= max(columns, 60) for line in lines)
 
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("count", [400, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_no_control_or_bidi_character_reaches_the_screen(count: int) -> None:
-    """100,000 generated prompts: the whole screen is harmless, at 80 columns."""
-    for text in _hostile_prompts(count):
-        for line in screen(state_of(text), 80, 24, 60):
-            shown = plain(line)
-            assert not any(ch in BIDI or unicodedata.category(ch) in FORBIDDEN for ch in shown)
+    """However many prompts are made up: the whole screen is harmless, at 80 columns."""
+    for text in make_prompts(count):
+        for line in draw_screen(make_state(text), 80, 24, 60).lines:
+            assert is_harmless(join_text(line)), ascii(text)
 
 
-@given(hostile, st.integers(3, 200))
-def test_a_wrapped_text_maps_back_to_the_exact_argument(text: str, width: int) -> None:
-    """The gutter tells a wrapped row from a new line, so the screen can be read back."""
-    rows = [plain(row) for row in boxed(styled(text), width)]
-    joined = "".join(
-        row[2:] if row.startswith(CONTINUED) else f"\n{row.removeprefix(GUTTER)}" for row in rows
-    )
-    assert unescape(joined.removeprefix("\n")) == text
+@given(hostile, st.integers(20, 220), st.integers(8, 60), st.booleans())
+def test_drawing_changes_nothing(text: str, columns: int, rows: int, exact: bool) -> None:
+    """Looking at a question is no step towards allowing it."""
+    state = make_state(text)
+    state.act(Scroll(1))
+    state.exact = exact
+    before = copy.deepcopy(state)
+    first = draw_screen(state, columns, rows, 60)
+    assert state == before
+    assert draw_screen(state, columns, rows, 60) == first
 
 
-@given(hostile, st.integers(3, 60))
-def test_wrapping_at_words_loses_nothing(text: str, width: int) -> None:
-    """Prose breaks behind a space; put together again it is the same text."""
-    for line in styled(text):
-        rows = wrap_words(line, width)
-        assert "".join(map(plain, rows)) == plain(line)
-        assert all(cells(plain(row)) <= max(width, 2) for row in rows)
+def test_the_screen_says_which_part_of_the_content_is_on_it() -> None:
+    """The view holds exactly the rows that were drawn."""
+    state = make_state("\n".join(f"<{number}>" for number in range(40)))
+    screen = draw_screen(state, 80, 24, 60)
+    content = state.content.lay_out(79)
+    assert screen.view.total == len(content)
+    shown = content[screen.view.top : screen.view.bottom]
+    assert screen.lines[1 : 1 + screen.view.rows] == shown
+    assert not screen.view.shows_end
+    assert f"{screen.view.bottom}/{screen.view.total} lines" in text_of(screen)
 
 
-def test_a_megabyte_on_one_line_is_laid_out_in_full() -> None:
-    """T17: a 1 MB line is paged through, not cut."""
-    state = state_of("x" * 1_000_000)
-    assert sum(plain(row).count("x") for row in state.content(79)) >= 3_000_000
+def test_a_position_behind_the_end_is_drawn_as_the_end() -> None:
+    """After a resize there may be less to scroll through."""
+    state = make_state("\n".join("x" * 40))
+    state.top = 10_000
+    screen = draw_screen(state, 80, 24, 60)
+    assert screen.view.shows_end
+    assert screen.view.bottom == screen.view.total
 
 
-@given(st.lists(st.text(max_size=20), min_size=1, max_size=12))
-def test_a_refusal_is_always_there_and_selected_first(options: list[str]) -> None:
-    """Refusal preselected, whatever was offered."""
-    choice = Choice.among(options)
-    assert not allows(choice.rows[choice.selected])
-    assert choice.enter().decision == choice.refuse().decision
+def test_a_hint_does_not_hide_the_end() -> None:
+    """Who goes to the end sees it, also where the screen has just lost a row."""
+    state = make_state("\n".join("x" * 40))
+    state.act(draw_screen(state, 80, 24, 60).view)
+    state.act(Scroll(math.inf))
+    state.act(state.choice.press("a"))
+    assert state.hint
+    assert draw_screen(state, 80, 24, 60).view.shows_end
 
 
-@given(st.lists(st.text(max_size=20), max_size=12))
-def test_letters_are_unique_and_never_those_of_other_commands(options: list[str]) -> None:
-    """One letter, one meaning."""
-    letters = [letter for letter in letters_of(options) if letter]
-    assert len(set(letters)) == len(letters)
-    assert not {"c", "v"} & set(letters)
+def test_what_fits_is_on_the_screen_at_once() -> None:
+    """A short question has no pages, and no position."""
+    screen = draw_screen(make_state("go?"), 80, 40, 60)
+    assert screen.view == View(0, screen.view.rows, screen.view.total)
+    assert screen.view.shows_end
+    assert " lines" not in text_of(screen)
 
 
 def test_an_ascii_terminal_gets_ascii() -> None:
-    """Our own signs have plain twins."""
-    lines = screen(state_of("plain"), 80, 24, 5)
-    assert all(plain(to_ascii(line)).isascii() for line in lines)
+    """Our own signs have plain twins, and foreign letters are escaped."""
+    state = make_state("größe\t→", ascii_only=True)
+    state.act(Typed("ü"))
+    for columns in (30, 80):
+        assert text_of(draw_screen(state, columns, 24, 5)).isascii()
 
 
 def test_many_options_scroll_with_the_selection() -> None:
-    """Options beyond the rows for them are reached, and long labels are shown in full."""
-    state = state_of("?", (*(f"Allow {number}" for number in range(40)), "Deny " + "y" * 200))
+    """Options beyond the rows for them are reached."""
+    state = make_state("?", (*(f"Allow {number}" for number in range(40)), "Deny " + "y" * 200))
     state.act(state.choice.move(-1))
-    shown = "\n".join(plain(line) for line in screen(state, 80, 24, 60))
+    shown = text_of(draw_screen(state, 80, 24, 60))
     assert "Allow 39" in shown
-    everything = "".join(plain(line) for line in state.content(79))
-    assert everything.count("y") >= 200
+    assert "Allow 30" not in shown
+
+
+def test_each_option_shows_its_keys() -> None:
+    """A number, a letter, and Enter where a single key does not decide."""
+    shown = text_of(draw_screen(make_state("?", ("Allow", "Allow (always)", "Deny")), 80, 24, 60))
+    assert "  1. Allow            a\n" in shown
+    assert "  2. Allow (always)   l, then Enter\n" in shown
+    assert "› 3. Deny             d\n" in shown
+
+
+@pytest.mark.parametrize(("default", "word"), [("deny", "Refused"), ("allow", "Allowed")])
+def test_the_head_says_what_happens_when_time_is_up(default: Decision, word: str) -> None:
+    """Refused or allowed, and in how long."""
+    shown = text_of(draw_screen(make_state("?", default=default), 80, 24, 61))
+    assert f"{word} in 1:01" in shown
+
+
+def test_the_last_seconds_stand_out() -> None:
+    """The style of the countdown changes."""
+    (head, *_) = draw_screen(make_state("?"), 80, 24, 10).lines
+    assert ("urgent", "Refused in 0:10") in head
+    (head, *_) = draw_screen(make_state("?"), 80, 24, 11).lines
+    assert ("time", "Refused in 0:11") in head
+
+
+def test_where_the_head_is_narrow_the_time_stays() -> None:
+    """Of all that could stand there the time left matters most."""
+    state = make_state("\n" * 50)
+    state.waiting = 3
+    assert "3 more waiting · Refused in 1:00" in text_of(draw_screen(state, 80, 24, 60))
+    narrow = text_of(draw_screen(state, 50, 24, 60))
+    assert "waiting" not in narrow
+    assert "Refused in 1:00" in narrow
+
+
+def test_the_help_names_the_keys_that_work() -> None:
+    """Paging until the end was seen, a comment where one is taken, the other view of the input."""
+    state = make_state("go?")
+    assert "Space next page" in text_of(draw_screen(state, 200, 24, 60))
+    state.act(View(0, 9, 9))
+    shown = text_of(draw_screen(state, 200, 24, 60))
+    assert "Space next page" not in shown
+    assert "c comment · v exact input · Esc refuse" in shown
+    state.act("switch view")
+    assert "v readable view" in text_of(draw_screen(state, 200, 24, 60))
+
+
+def test_a_comment_is_shown_while_and_after_it_is_typed() -> None:
+    """With the keys that end it."""
+    state = make_state("go?")
+    state.act("start comment")
+    state.act(Typed("use a branch"))
+    shown = text_of(draw_screen(state, 80, 24, 60))
+    assert "Comment   use a branch" in shown
+    assert "Enter keeps it · Esc drops it" in shown
+    state.act("keep comment")
+    shown = text_of(draw_screen(state, 80, 24, 60))
+    assert "Comment   use a branch" in shown
+    assert "Enter keeps it" not in shown
 
 
 @pytest.mark.parametrize(
@@ -121,4 +208,10 @@ def test_many_options_scroll_with_the_selection() -> None:
 )
 def test_the_countdown_never_says_over_before_it_is(seconds: float, text: str) -> None:
     """Rounded up."""
-    assert countdown(seconds) == text
+    assert format_countdown(seconds) == text
+
+
+def test_a_row_never_fills_the_terminal() -> None:
+    """The last column stays empty, so that no terminal wraps by itself."""
+    assert get_content_width(80) == 79
+    assert get_content_width(3) == 20

@@ -1,86 +1,35 @@
-"""T17: what a hook or a model wrote cannot move, hide or reorder anything on the terminal."""
+"""What a hook or a model wrote cannot move, hide or reorder anything on the terminal."""
 
 from __future__ import annotations
-
-import random
-import unicodedata
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amplifier_apps.cli.text.escape import TAB, escape, unescape
-
-NASTY = [
-    "\x1b[2K",
-    "\x1b]0;title\x07",
-    "\x9b31m",
-    "\u202egnp.exe",
-    "\u2066\u2069",
-    "\u200b",
-    "\u200d",
-    "\ufeff",
-    "\r",
-    "\x08",
-    "\x7f",
-    "\x00",
-    "\u2028",
-    "\u2029",
-    "\x85",
-    "\u00a0",
-    "\u3164",
-    "\u2800",
-    "\ufe0f",
-    "\U000e0041",
-    "\U000e0100",
-    "\ue000",
-    "\ud800",
-    "\udfff",
-    "\uffff",
-    "\u0301" * 30,
-    "\u20dd",
-    "\\u{1B}",
-    "\\u{5C}",
-    "\\\\u{41}",
-    TAB,
-    "\t",
-    "[bold red]x[/]",
-    "/tmp/hello\x1b[/../../etc/hosts",
-]
-FORBIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Me"}
-BIDI = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-
-hostile = st.lists(
-    st.one_of(st.sampled_from(NASTY), st.text(st.characters(codec=None), max_size=8)), max_size=12
-).map("".join)
-
-
-def harmless(shown: str, *, lines: bool = False) -> bool:
-    """Nothing in it is a control, format, bidi, separator, surrogate or unassigned character."""
-    body = shown.replace("\n", "") if lines else shown
-    return not any(ch in BIDI or unicodedata.category(ch) in FORBIDDEN for ch in body)
+from amplifier_apps.cli.text.escape import escape, get_first_line, make_readable, unescape
+from tests.apps.cli.hostile_text import hostile, is_harmless, make_prompts
 
 
 @given(hostile)
 def test_no_control_or_bidi_character_is_shown(text: str) -> None:
-    """Escape visibly and reversibly, never strip."""
-    assert harmless(escape(text))
+    """Whatever the text, what is shown stays where it is."""
+    assert is_harmless(escape(text))
 
 
 @given(hostile, st.booleans(), st.booleans())
 def test_the_shown_text_maps_back_to_the_exact_argument(
     text: str, lines: bool, ascii_only: bool
 ) -> None:
-    """The shown text maps back to the exact argument."""
+    """Nothing is lost: what is read on the screen is what would run, byte for byte."""
     shown = escape(text, lines=lines, ascii_only=ascii_only)
     assert unescape(shown) == text
-    assert harmless(shown, lines=lines)
+    assert is_harmless(shown, lines=lines)
     assert shown.isascii() or not ascii_only
 
 
 @given(hostile, hostile)
 def test_two_texts_never_look_alike(one: str, other: str) -> None:
-    """The mapping is injective."""
+    """Two texts that look the same are the same."""
     assert (escape(one) == escape(other)) == (one == other)
 
 
@@ -116,7 +65,7 @@ def test_a_combining_mark_never_sits_on_the_frame_nor_piles_up() -> None:
 @pytest.mark.parametrize("codepoint", range(0x20))
 def test_every_c0_control_is_an_escape(codepoint: int) -> None:
     """None of the C0 controls reaches the terminal, tab and newline included."""
-    assert harmless(escape(chr(codepoint)))
+    assert is_harmless(escape(chr(codepoint)))
 
 
 @pytest.mark.timeout(300)
@@ -124,33 +73,22 @@ def test_every_c0_control_is_an_escape(codepoint: int) -> None:
 def test_every_code_point_comes_back(step: int) -> None:
     """All 1,114,112 code points (here every seventh), each alone and shown harmlessly."""
     every = [chr(code) for code in range(0, 0x110000, step)]
-    assert all(unescape(escape(ch)) == ch and harmless(escape(ch)) for ch in every)
+    assert all(unescape(escape(ch)) == ch and is_harmless(escape(ch)) for ch in every)
 
 
 def test_a_megabyte_on_one_line_is_quick() -> None:
-    """T17: a 1 MB line."""
+    """A line as long as that is neither cut nor waited for."""
     text = "\x1b[2K\u202e" * 200_000
     assert unescape(escape(text)) == text
-
-
-def _hostile_prompts(count: int) -> list[str]:
-    """Made without Hypothesis, so that a hundred thousand take seconds; the seed is fixed."""
-    rng = random.Random(17)
-    alphabet = [*NASTY, "Allow?", "rm -rf /", " ", "\n", "é", "漢", "😀"]
-
-    def piece() -> str:
-        return rng.choice(alphabet) if rng.random() < 0.6 else chr(rng.randrange(0x110000))
-
-    return ["".join(piece() for _ in range(rng.randrange(1, 25))) for _ in range(count)]
 
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("count", [3_000, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_generated_hostile_prompts_are_harmless_and_come_back(count: int) -> None:
-    """100,000 hostile prompts: none reaches the terminal as it is, all map back exactly."""
-    for text in _hostile_prompts(count):
+    """However many are made up: none reaches the terminal as it is, and all can be read back."""
+    for text in make_prompts(count):
         shown = escape(text)
-        assert harmless(shown), ascii(text)
+        assert is_harmless(shown), ascii(text)
         assert unescape(shown) == text, ascii(text)
 
 
@@ -160,5 +98,33 @@ def test_generated_hostile_prompts_are_harmless_and_come_back(count: int) -> Non
 @given(hostile)
 def test_hypothesis_finds_no_way_around(text: str) -> None:
     """The same rules under a longer search."""
-    assert harmless(escape(text, lines=True), lines=True)
+    assert is_harmless(escape(text, lines=True), lines=True)
     assert unescape(escape(text, lines=True)) == text
+
+
+@given(hostile)
+def test_text_for_reading_is_harmless_too(text: str) -> None:
+    """It keeps its lines; nothing else in it moves anything."""
+    assert is_harmless(make_readable(text), lines=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\tb", "a    b"),
+        ("a\r\nb", "a\nb"),
+        ("\u2764\ufe0f", "\u2764"),
+        ("a\rb", "a\\u{D}b"),
+    ],
+)
+def test_text_for_reading_looks_as_it_was_meant(text: str, shown: str) -> None:
+    """Tabs as spaces, lines of any system, hearts without a selector; a bare return stands out."""
+    assert make_readable(text) == shown
+
+
+def test_a_first_line_is_one_line_of_a_length() -> None:
+    """Empty lines before it do not count; a sign says that it was cut."""
+    assert get_first_line("\n  one\ntwo") == "one"
+    assert get_first_line("") == ""
+    assert get_first_line("x" * 500) == "x" * 399 + "…"
+    assert get_first_line("abcdef", 4) == "abc…"

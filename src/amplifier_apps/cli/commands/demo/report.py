@@ -1,4 +1,4 @@
-"""What the demonstration came to: read back from its trail and its files, nothing assumed."""
+"""The report of the demonstration: read back from its trail and its files, nothing assumed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_apps.cli.commands.demo.story import AFTER, BEFORE, PRODUCTION, SECRET
-from amplifier_apps.cli.text import paper
+from amplifier_apps.cli.text.escape import escape
+from amplifier_apps.cli.text.output import print_heading, print_line
+from amplifier_apps.cli.text.table import Column, print_table
 
 WORDS = {
     "deny": "denied",
@@ -36,21 +38,26 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class Results:
     """Everything the report says."""
 
     hooks: dict[str, Counter[str]]
     facts: tuple[Fact, ...]
     trail: Path
 
+    @property
+    def hold(self) -> bool:
+        """Whether all facts hold."""
+        return all(fact.holds for fact in self.facts)
 
-def check(folder: Path, session_id: str) -> Checked:
+
+def check_results(folder: Path, session_id: str) -> Results:
     """Look at the files and the trail."""
     trail = folder / "audit" / session_id
-    return Checked(_hooks(trail), tuple(_facts(folder, trail)), trail)
+    return Results(_count_answers(trail), _check_facts(folder, trail), trail)
 
 
-def _hooks(trail: Path) -> dict[str, Counter[str]]:
+def _count_answers(trail: Path) -> dict[str, Counter[str]]:
     """Each hook's answers, as the trail has them."""
     from amplifier_audit import open_log, read_records
     from amplifier_audit.reader.queries import list_answers
@@ -63,23 +70,23 @@ def _hooks(trail: Path) -> dict[str, Counter[str]]:
     return found
 
 
-def _facts(folder: Path, trail: Path) -> list[Fact]:
+def _check_facts(folder: Path, trail: Path) -> tuple[Fact, ...]:
     project = folder / "project"
-    return [
-        _clean(project / "greeting.py"),
-        _no_secret(folder, trail),
-        _production(project / PRODUCTION),
-        _proven(folder, trail),
-    ]
+    return (
+        _check_lint(project / "greeting.py"),
+        _check_secret(folder, trail),
+        _check_production(project / PRODUCTION),
+        _check_trail(folder, trail),
+    )
 
 
-def ruff() -> str | None:
+def find_ruff() -> str | None:
     """The linter, on the path or beside this Python."""
     return shutil.which("ruff") or shutil.which("ruff", path=str(Path(sys.executable).parent))
 
 
-def _clean(path: Path) -> Fact:
-    linter = ruff()
+def _check_lint(path: Path) -> Fact:
+    linter = find_ruff()
     if linter is None:
         return Fact(path.exists(), f"{path.name} was written; there is no ruff to lint it")
     command = [linter, "check", "--quiet", "--no-cache", "--isolated", str(path)]
@@ -88,7 +95,7 @@ def _clean(path: Path) -> Fact:
     return Fact(clean, f"{path.name} is clean: {text}" if clean else f"{path.name} has lint errors")
 
 
-def _no_secret(folder: Path, trail: Path) -> Fact:
+def _check_secret(folder: Path, trail: Path) -> Fact:
     files = [folder / "transcript.json", *(one for one in trail.rglob("*") if one.is_file())]
     leaks = [one.name for one in files if SECRET.encode() in one.read_bytes()]
     if leaks:
@@ -96,17 +103,17 @@ def _no_secret(folder: Path, trail: Path) -> Fact:
     return Fact(True, f"the key from notes.txt is in no transcript or trail ({len(files)} files)")
 
 
-def _production(path: Path) -> Fact:
+def _check_production(path: Path) -> Fact:
     text = path.read_text(encoding="utf-8")
     outcome = {AFTER: "was written, as allowed", BEFORE: "is untouched: the write was refused"}
     return Fact(text in outcome, f"{PRODUCTION} {outcome.get(text, 'has an unexpected content')}")
 
 
-def _proven(folder: Path, trail: Path) -> Fact:
+def _check_trail(folder: Path, trail: Path) -> Fact:
     """Verify the trail against the checkpoints that were kept outside it."""
     from amplifier_audit import verify
 
-    report = verify(trail, anchors=_anchors(folder), key=_verifier(folder))
+    report = verify(trail, anchors=_read_anchors(folder), key=_load_key(folder))
     signed = "signed " if report.signed else ""
     if report.verdict == "proven":
         detail = f"proven to {report.proven_to} by a {signed}checkpoint kept outside"
@@ -115,38 +122,37 @@ def _proven(folder: Path, trail: Path) -> Fact:
     return Fact(report.verdict == "proven", f"audit trail: {report.size} records, {detail}")
 
 
-def _anchors(folder: Path) -> list[Any]:
+def _read_anchors(folder: Path) -> list[Any]:
     from amplifier_audit import parse_notes
 
     path = folder / "outside" / "checkpoints"
     return list(parse_notes(path.read_text(encoding="utf-8"))) if path.exists() else []
 
 
-def _verifier(folder: Path) -> Any:
+def _load_key(folder: Path) -> Any:
     from amplifier_audit import load_verifier
 
     key = folder / "outside" / "audit.key"
     return load_verifier(str(key)) if key.exists() else None
 
 
-def tell(checked: Checked, kept: Path | None) -> None:
-    """The summary, on one screen."""
-    paper.heading("What the hooks did")
-    rows = [(hook, _told(answers)) for hook, answers in checked.hooks.items()]
-    paper.table(rows, ("tool",), indent=2)
-    paper.heading("Checked afterwards")
-    for fact in checked.facts:
-        paper.say("  ", ("good", "✓ ") if fact.holds else ("bad", "✗ "), fact.text)
+def print_report(results: Results, kept: Path | None) -> None:
+    """Print the summary, on one screen; `kept` is the folder, if it stays."""
+    print_heading("What the hooks did")
+    rows = [(escape(hook), _describe(answers)) for hook, answers in results.hooks.items()]
+    print_table(rows, Column("tool"), Column(overflow="cut end"), indent=2)
+    print_heading("Checked afterwards")
+    for fact in results.facts:
+        print_line("  ", ("good", "✓ ") if fact.holds else ("bad", "✗ "), fact.text)
     if kept is not None:
-        paper.say(("dim", f"  kept in {kept}; trail: amplifier audit show {checked.trail}"))
-    paper.heading("Try next")
-    paper.table(NEXT, ("tool", "dim"), indent=2)
+        print_line(("dim", f"  kept in {kept}; trail: amplifier audit show {results.trail}"))
+    print_heading("Try next")
+    print_table(NEXT, Column("tool"), Column("dim", overflow="cut end"), indent=2)
 
 
-def _told(answers: Counter[str]) -> str:
-    parts = [f"{WORDS[action]} {_times(count)}" for action, count in answers.items()]
-    return ", ".join(parts)
+def _describe(answers: Counter[str]) -> str:
+    return ", ".join(f"{WORDS[action]} {_count(times)}" for action, times in answers.items())
 
 
-def _times(count: int) -> str:
-    return "once" if count == 1 else "twice" if count == 2 else f"{count} times"
+def _count(times: int) -> str:
+    return "once" if times == 1 else "twice" if times == 2 else f"{times} times"

@@ -29,37 +29,37 @@ SECRET = "AKIA" + "IOSFODNN7" + "EXAMPLE"
 NOTES = f"Deploys run at noon.\nThe bucket's key is {SECRET}.\nAsk Kim about backups.\n"
 
 
-def furnish(folder: Path) -> None:
-    """The files that are there before the agent comes."""
+def write_files(folder: Path) -> None:
+    """Write the files that are there before the agent starts."""
     (folder / "production").mkdir(parents=True)
     (folder / PRODUCTION).write_text(BEFORE, encoding="utf-8")
     (folder / "notes.txt").write_text(NOTES, encoding="utf-8")
 
 
-def script(pause: float, *, lint: bool) -> list[dict[str, Any]]:
-    """The conversation; `pause` is the time between two words, for those who look on.
+def make_script(pause: float, *, lint: bool) -> list[dict[str, Any]]:
+    """What the model says; `pause` is the time between two words, for those who look on.
 
-    `expect` makes the model answer only to what a hook really told it.
+    `expect` makes the model go on only after what a hook has really added to the conversation.
     """
-    replies = [*_helper(lint), *_rest()]
+    replies = [*_write_helper(lint), *_do_the_rest()]
     return [{**reply, "pause": pause} for reply in replies]
 
 
-def _helper(lint: bool) -> list[dict[str, Any]]:
+def _write_helper(lint: bool) -> list[dict[str, Any]]:
     """The helper: with a lint error that is fixed when the linter tells of it, if there is one."""
-    hasty = _calls("I write the helper.", "Write", file_path="greeting.py", content=WITH_LINT_ERROR)
-    told = "The linter says that `os` is imported but never used. I take it out."
-    fixed = _calls(told, "Write", file_path="greeting.py", content=CLEAN)
-    careful = _calls("I write the helper.", "Write", file_path="greeting.py", content=CLEAN)
+    hasty = _call("I write the helper.", "Write", file_path="greeting.py", content=WITH_LINT_ERROR)
+    remark = "The linter says that `os` is imported but never used. I take it out."
+    fixed = _call(remark, "Write", file_path="greeting.py", content=CLEAN)
+    careful = _call("I write the helper.", "Write", file_path="greeting.py", content=CLEAN)
     return [hasty, {"expect": "F401", **fixed}] if lint else [careful]
 
 
-def _rest() -> list[dict[str, Any]]:
+def _do_the_rest() -> list[dict[str, Any]]:
     return [
-        _calls("Next, the notes.", "Read", file_path="notes.txt"),
+        _call("Next, the notes.", "Read", file_path="notes.txt"),
         {
             "expect": "REDACTED",
-            **_calls(
+            **_call(
                 "There is a key in them, but I only see that one was there. "
                 "I run the set-up script that the notes' author likes.",
                 "Bash",
@@ -68,7 +68,7 @@ def _rest() -> list[dict[str, Any]]:
         },
         {
             "expect": "denied",
-            **_calls(
+            **_call(
                 "That was denied, and I was told why; I leave it. Now production.",
                 "Write",
                 file_path=PRODUCTION,
@@ -79,11 +79,11 @@ def _rest() -> list[dict[str, Any]]:
     ]
 
 
-def _calls(text: str, tool: str, **tool_input: Any) -> dict[str, Any]:
+def _call(text: str, tool: str, **tool_input: Any) -> dict[str, Any]:
     return {"text": text, "tool_calls": [{"name": tool, "input": tool_input}]}
 
 
-def bundle_of(
+def make_bundle(
     folder: Path, *, pause: float, key: Path | None, seconds: float, lint: bool
 ) -> dict[str, Any]:
     """The bundle, as a person would write it."""
@@ -93,14 +93,14 @@ def bundle_of(
         "path": str(folder / "audit"),
         "anchors": [str(folder / "outside" / "checkpoints")],
     }
-    said = script(pause, lint=lint)
+    script = make_script(pause, lint=lint)
     if key is not None:
         audit["sign"] = str(key)
     return {
         "name": "demo",
         "inherit": False,
         "session": {"orchestrator": "loop-streaming", "context": "context-simple"},
-        "providers": [{"module": "provider-scripted", "config": {"script": said}}],
+        "providers": [{"module": "provider-scripted", "config": {"script": script}}],
         "tools": ["tool-filesystem", "tool-bash"],
         "hooks": [
             {"module": "hooks-redaction", "config": {"notify": True}},

@@ -7,7 +7,8 @@ import sys
 from typing import Any
 
 from amplifier_apps.cli.approval.terminal_approval import TerminalApproval
-from amplifier_apps.cli.display.display import Display, make_display, mode_for, observe
+from amplifier_apps.cli.display.display import Display, choose_mode, make_display
+from amplifier_apps.cli.display.observer import observe
 from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.models import HookResult
@@ -41,13 +42,13 @@ async def call(coordinator: SessionCoordinator, command: str, pause: float) -> N
 
 
 async def stream(coordinator: SessionCoordinator, text: str, pause: float) -> None:
-    await coordinator.notify(events.PROVIDER_REQUEST, {"provider": "p"})
+    await coordinator.execute_with_hooks(events.PROVIDER_REQUEST, {"provider": "p"})
     for word in text.split(" "):
-        await coordinator.notify(
+        await coordinator.execute_with_hooks(
             events.CONTENT_BLOCK_DELTA, {"block_index": 0, "delta": f"{word} "}
         )
         await asyncio.sleep(pause)
-    await coordinator.notify(events.PROVIDER_RESPONSE, {"usage": USAGE, "response": {}})
+    await coordinator.execute_with_hooks(events.PROVIDER_RESPONSE, {"usage": USAGE, "response": {}})
 
 
 async def play(display: Display, pause: float) -> None:
@@ -66,10 +67,10 @@ async def play(display: Display, pause: float) -> None:
         coordinator, "All done: the tests are green\u202e and nothing else changed.", pause
     )
     display.stop()
-    display.result(response="All done")
+    display.show_result(response="All done")
 
 
 if __name__ == "__main__":
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
-    mode = mode_for(as_json=wanted == "json")
+    mode = choose_mode(as_json=wanted == "json")
     asyncio.run(play(make_display(mode), 0.05))

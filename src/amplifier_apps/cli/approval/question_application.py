@@ -1,0 +1,159 @@
+"""A question as a prompt_toolkit application: drawing it, and the keys that act on it."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from amplifier_apps.cli.approval.choice import Choice
+from amplifier_apps.cli.approval.question_state import Action, QuestionState, Scroll, Typed
+from amplifier_apps.cli.approval.question_view import Screen, draw_screen
+from amplifier_apps.cli.terminal import Terminal, make_output
+from amplifier_apps.cli.text.styles import STYLES, to_prompt_toolkit
+
+if TYPE_CHECKING:
+    from prompt_toolkit.application import Application
+    from prompt_toolkit.filters import Filter
+    from prompt_toolkit.formatted_text import StyleAndTextTuples
+    from prompt_toolkit.key_binding import KeyBindings
+    from prompt_toolkit.key_binding.key_processor import KeyPressEvent
+
+# A person who is typing when the question appears must not have answered it.
+SETTLING_SECONDS = 0.25
+REFRESH_SECONDS = 0.2
+POLLING_SECONDS = 0.5
+
+_CHOOSING: Mapping[str, Action] = {
+    "pagedown": Scroll(1),
+    " ": Scroll(1),
+    "pageup": Scroll(-1),
+    "home": Scroll(-math.inf),
+    "end": Scroll(math.inf),
+    "v": "switch view",
+    "c": "start comment",
+}
+_MOVES = {"up": -1, "down": 1, "s-tab": -1, "tab": 1}
+_COMMENTING: Mapping[str, Action] = {
+    "backspace": "erase",
+    "enter": "keep comment",
+    "escape": "drop comment",
+}
+
+
+def make_application(
+    terminal: Terminal, state: QuestionState, get_remaining: Callable[[], float]
+) -> Application[None]:
+    """The application that runs until the question is decided or its time is over."""
+    from prompt_toolkit.application import Application
+    from prompt_toolkit.input.vt100 import Vt100Input
+    from prompt_toolkit.layout import FormattedTextControl, Layout, Window
+    from prompt_toolkit.styles import Style
+
+    output = make_output(terminal.writing)
+    drawing = _Drawing(state)
+
+    def draw() -> StyleAndTextTuples:
+        size = output.get_size()
+        return drawing.draw(size.columns, size.rows, get_remaining())
+
+    control = FormattedTextControl(draw, show_cursor=False)
+    application: Application[None] = Application(
+        Layout(Window(control, dont_extend_height=True, always_hide_cursor=True)),
+        key_bindings=_make_bindings(state, drawing.is_settled),
+        style=Style.from_dict({name: to_prompt_toolkit(name) for name in STYLES}),
+        refresh_interval=REFRESH_SECONDS,
+        # A signal tells of a new size; asking as well would blank the question a second time.
+        terminal_size_polling_interval=None if _gets_signals() else POLLING_SECONDS,
+        erase_when_done=True,
+        input=Vt100Input(terminal.reading),
+        output=output,
+    )
+
+    def check(_: object) -> None:
+        drawing.confirm()
+        if get_remaining() <= 0 and application.is_running and not application.is_done:
+            application.exit()
+
+    application.after_render += check
+    application.ttimeoutlen = 0.3  # over a slow line an arrow key arrives in pieces
+    return application
+
+
+def _gets_signals() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+class _Drawing:
+    """Draws the state, and tells it what has really been on the screen."""
+
+    def __init__(self, state: QuestionState) -> None:
+        self._state = state
+        self._screen: Screen | None = None
+        self._since: float | None = None
+
+    def draw(self, columns: int, rows: int, remaining: float) -> StyleAndTextTuples:
+        """The screen as prompt_toolkit takes it."""
+        self._screen = draw_screen(self._state, columns, rows, remaining)
+        fragments: StyleAndTextTuples = []
+        for line in self._screen.lines:
+            fragments += [(f"class:{style}" if style else "", text) for style, text in line]
+            fragments.append(("", "\n"))
+        return fragments[:-1]
+
+    def confirm(self) -> None:
+        """The last drawing is on the terminal."""
+        self._since = self._since or time.monotonic()
+        if self._screen is not None:
+            self._state.act(self._screen.view)
+
+    def is_settled(self) -> bool:
+        """Whether the question has been on the screen for a moment."""
+        return time.monotonic() - (self._since or math.inf) > SETTLING_SECONDS
+
+
+def _make_bindings(state: QuestionState, is_settled: Callable[[], bool]) -> KeyBindings:
+    """Keys count once the question has been on the screen for a moment; Ctrl-C always does."""
+    from prompt_toolkit.filters import Condition
+    from prompt_toolkit.key_binding import KeyBindings
+
+    keys = KeyBindings()
+
+    @keys.add("c-c", eager=True)
+    def _(event: KeyPressEvent) -> None:
+        state.act("interrupt")
+        event.app.exit()
+
+    settled = Condition(is_settled)
+    commenting = Condition(lambda: state.commenting)
+    _bind_choosing(keys, state, settled & ~commenting)
+    _bind_commenting(keys, state, settled & commenting)
+    return keys
+
+
+def _bind_choosing(keys: KeyBindings, state: QuestionState, when: Filter) -> None:
+    def choose(event: KeyPressEvent, choice: Choice) -> None:
+        state.act(choice)
+        if state.choice.decision is not None:
+            event.app.exit()
+
+    for key, step in _MOVES.items():
+        keys.add(key, filter=when)(lambda e, step=step: choose(e, state.choice.move(step)))
+    keys.add("enter", filter=when)(lambda e: choose(e, state.choice.enter()))
+    keys.add("escape", filter=when, eager=True)(lambda e: choose(e, state.choice.refuse()))
+    for key in {*"123456789", *state.choice.letters} - {""}:
+        keys.add(key, filter=when)(lambda e, key=key: choose(e, state.choice.press(key)))
+    for key, action in _CHOOSING.items():
+        keys.add(key, filter=when)(lambda _, action=action: state.act(action))
+
+
+def _bind_commenting(keys: KeyBindings, state: QuestionState, when: Filter) -> None:
+    from prompt_toolkit.keys import Keys
+
+    keys.add(Keys.Any, filter=when)(lambda e: state.act(Typed(e.data)))
+    keys.add(Keys.BracketedPaste, filter=when)(lambda e: state.act(Typed(e.data)))
+    for key, action in _COMMENTING.items():
+        eager = key == "escape"
+        keys.add(key, filter=when, eager=eager)(lambda _, action=action: state.act(action))

@@ -1,0 +1,36 @@
+"""amplifier audit redact: delete a value that the trail holds apart."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import click
+
+from amplifier_apps.cli.commands.audit.options import LOG, report_errors
+
+
+@click.command()
+@LOG
+@click.argument("commitment")
+@click.option("--by", required=True, help="Who redacts.")
+@click.option("--reason", required=True, help="Why.")
+@click.option("--key-file", help="Private key, if the log is signed.")
+@report_errors
+def redact(log: Path, commitment: str, by: str, reason: str, key_file: str | None) -> None:
+    """Delete the value behind a commitment; the trail records who did it and why."""
+    from amplifier_audit import open_log
+
+    open_log(log)
+    sequence = asyncio.run(_redact(log, commitment, by, reason, key_file))
+    click.echo(f"Redacted; record {sequence} says so.")
+
+
+async def _redact(log: Path, commitment: str, by: str, reason: str, key_file: str | None) -> int:
+    from amplifier_audit import AuditLog, load_signer
+
+    trail = await AuditLog.open(log, signer=load_signer(key_file) if key_file else None)
+    try:
+        return await trail.redact(commitment, by=by, reason=reason)
+    finally:
+        await trail.close()

@@ -1,0 +1,82 @@
+"""The session of the demonstration: its bundle, its approvals, its display."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from amplifier_apps.cli.approval.terminal_approval import TerminalApproval
+from amplifier_apps.cli.commands.demo.fixed_approval import FixedApproval
+from amplifier_apps.cli.commands.demo.report import find_ruff
+from amplifier_apps.cli.commands.demo.story import PROMPT, make_bundle
+from amplifier_apps.cli.display.display import Display, choose_mode, make_display
+from amplifier_apps.cli.display.observer import observe
+from amplifier_audit import AuditError, create_key
+from amplifier_foundation import Bundle, load_bundle, open_session
+
+LIVE_PAUSE = 0.03
+"""Seconds between two words where a person looks on."""
+
+
+async def perform(
+    folder: Path, answer: Literal["yes", "no"] | None, timeout: float, *, asks: bool
+) -> str:
+    """Run the session; returns its id. `asks`: a person at the terminal decides."""
+    mode = choose_mode(as_json=False)
+    display = make_display(mode)
+    project = folder / "project"
+    pause = LIVE_PAUSE if mode == "live" else 0.0
+    bundle = await asyncio.to_thread(_write_bundle, folder, pause, timeout)
+    session = await open_session(
+        bundle,
+        approval_system=_choose_approval(answer, display, project, asks=asks),
+        display_system=display,
+        working_dir=project,
+        hot_reload=False,
+    )
+    async with session:
+        observe(session.coordinator.hooks, display, session.coordinator.scrub)
+        display.start()
+        try:
+            await session.execute(PROMPT)
+        finally:
+            display.stop()
+        await asyncio.to_thread(_write_transcript, folder, await session.state())
+    return session.session_id
+
+
+def _choose_approval(
+    answer: Literal["yes", "no"] | None, display: Display, project: Path, *, asks: bool
+) -> FixedApproval | TerminalApproval | None:
+    if answer is not None:
+        return FixedApproval(answer)
+    return TerminalApproval(base=project, display=display) if asks else None
+
+
+def _write_bundle(folder: Path, pause: float, timeout: float) -> Bundle:
+    """Written to a file and loaded, as any bundle is."""
+    (folder / "outside").mkdir()
+    document = make_bundle(
+        folder, pause=pause, key=_make_key(folder), seconds=timeout, lint=find_ruff() is not None
+    )
+    path = folder / "amplifier.yaml"
+    path.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
+    return load_bundle(path, user=False, defaults=False)
+
+
+def _make_key(folder: Path) -> Path | None:
+    """A signing key of its own; without the extra the trail is unsigned, and the report says so."""
+    path = folder / "outside" / "audit.key"
+    try:
+        create_key(path)
+    except AuditError:
+        return None
+    return path
+
+
+def _write_transcript(folder: Path, state: dict[str, Any]) -> None:
+    (folder / "transcript.json").write_text(json.dumps(state, default=str), encoding="utf-8")

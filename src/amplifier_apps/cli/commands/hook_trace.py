@@ -1,0 +1,111 @@
+"""The trace of one event through the hooks: each answer, its time, and the fold."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from amplifier_apps.cli.commands.effective_hooks import Stopwatch
+from amplifier_apps.cli.text.escape import escape, get_first_line, make_readable
+from amplifier_apps.cli.text.output import print_heading, print_line, print_wrapped
+from amplifier_apps.cli.text.table import Cell, Column, Table
+from amplifier_core.dispatch import Answer, Dispatch
+from amplifier_core.models import HookResult
+
+_STYLES = {"deny": "bad", "ask_user": "warn", "modify": "note", "inject_context": "note"}
+_MEANINGS = {
+    "deny": "it would not happen",
+    "ask_user": "a person would be asked first",
+    "inject_context": "it happens, and the agent is told",
+    "continue": "it happens",
+}
+_TABLE = Table(
+    (
+        Column(width=3, align="right"),
+        Column("tool", width=28),
+        Column(width=14),
+        Column("dim", width=11, align="right"),
+    ),
+    indent=2,
+    gap=1,
+)
+
+
+def trace_to_dict(run: Dispatch, watch: Stopwatch) -> dict[str, Any]:
+    """A trace for machines."""
+    answers = [
+        {
+            "hook": answer.hook,
+            "ms": _get_milliseconds(answer, watch),
+            "error": None if answer.error is None else repr(answer.error),
+            **answer.result.model_dump(exclude_defaults=True),
+            "action": answer.result.action,
+        }
+        for answer in run.answers
+    ]
+    fold = run.fold().model_dump(exclude_defaults=True)
+    skipped = _list_skipped(run)
+    return {"event": run.event, "answers": answers, "not_reached": skipped, "fold": fold}
+
+
+def print_trace(run: Dispatch, watch: Stopwatch, sent: dict[str, Any]) -> None:
+    """A trace for people; `sent` is the data of the event before the hooks saw it."""
+    print_heading(escape(run.event))
+    for order, answer in enumerate(run.answers, 1):
+        _TABLE.print([_make_row(order, answer, watch)])
+        _print_details(answer)
+    for name in _list_skipped(run):
+        why = "not reached: the chain was stopped"
+        _TABLE.print([("", (("dim", escape(name)),), (("dim", why),))])
+    if not run.plan:
+        print_line(("dim", "  no hook listens"))
+    _print_fold(run.fold(), sent)
+
+
+def _make_row(order: int, answer: Answer, watch: Stopwatch) -> list[Cell]:
+    action = answer.result.action
+    took = f"{_get_milliseconds(answer, watch):.2f} ms"
+    return [f"{order}.", escape(answer.hook), ((_STYLES.get(action, "dim"), action),), took]
+
+
+def _list_skipped(run: Dispatch) -> list[str]:
+    return [handler.name for _, _, handler in run.plan[run.ran :]]
+
+
+def _get_milliseconds(answer: Answer, watch: Stopwatch) -> float:
+    return round(watch.seconds.get(answer.handler.id, 0.0) * 1000, 3)
+
+
+def _print_details(answer: Answer) -> None:
+    if answer.error is not None:
+        text = f"failed: {type(answer.error).__name__}: {answer.error}"
+        print_wrapped(7, ("bad", make_readable(text)))
+    for label, text in _list_details(answer.result):
+        for line in make_readable(text).split("\n"):
+            print_wrapped(7, ("dim", f"{label}: "), line)
+
+
+def _list_details(result: HookResult) -> list[tuple[str, str]]:
+    details = [
+        ("reason", result.reason),
+        ("asks", result.approval_prompt),
+        ("options", ", ".join(result.approval_options or [])),
+        ("injects", result.context_injection),
+        ("says", result.user_message),
+    ]
+    return [(label, text) for label, text in details if text]
+
+
+def _print_fold(fold: HookResult, sent: dict[str, Any]) -> None:
+    print_line("")
+    action = (_STYLES.get(fold.action, "good"), fold.action)
+    print_wrapped(2, "⇒ ", action, f"  {_describe_fold(fold)}")
+    for key, value in (fold.data or {}).items():
+        if key in sent and sent[key] != value:
+            changed = make_readable(json.dumps(value, default=str))
+            print_wrapped(5, ("dim", f"{make_readable(key)}: "), changed)
+
+
+def _describe_fold(fold: HookResult) -> str:
+    reason = f": {get_first_line(fold.reason)}" if fold.reason else ""
+    return _MEANINGS.get(fold.action, "it happens, changed") + reason

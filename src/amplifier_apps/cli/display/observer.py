@@ -1,0 +1,61 @@
+"""The observer: the hooks that let a display see every event of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from typing import Any
+
+from amplifier_apps.cli.display.display import Display
+from amplifier_core import events
+from amplifier_core.hooks import HookRegistry
+from amplifier_core.models import CONTINUE, HookResult
+
+LAST = 10_000
+"""The priority of an observer: behind every hook that changes or redacts."""
+
+NAME = "cli-display"
+
+# Per task, as parallel calls each have their own.
+_call: ContextVar[dict[str, Any] | None] = ContextVar("amplifier_cli_call", default=None)
+_refused: ContextVar[bool] = ContextVar("amplifier_cli_refused", default=False)
+
+
+def observe(
+    registry: HookRegistry, display: Display, scrub: Callable[[Any], Any]
+) -> Callable[[], None]:
+    """Show every event on a display: last in every chain, so that it sees what redaction left.
+
+    A denied call never gets to the last hook, so a first one notes what is about to be called.
+    Returns the function that ends it.
+    """
+
+    async def note_call(_: str, data: dict[str, Any]) -> HookResult:
+        _call.set(scrub({key: data.get(key) for key in ("tool_name", "tool_input")}))
+        return CONTINUE
+
+    async def show(event: str, data: dict[str, Any]) -> HookResult:
+        display.show_event(event, {**scrub(data), **_recall_call(event, data)})
+        return CONTINUE
+
+    removals = [
+        registry.register(events.TOOL_PRE, note_call, -LAST, NAME),
+        registry.register("*", show, LAST, NAME),
+    ]
+
+    def remove() -> None:
+        for undo in removals:
+            undo()
+
+    return remove
+
+
+def _recall_call(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Which call a denial is about, and whether a person's refusal has been shown already."""
+    if event == events.APPROVAL_DENIED:
+        _refused.set(True)
+    if event != events.POLICY_VIOLATION or data.get("event") != events.TOOL_PRE:
+        return {}
+    refused = _refused.get()
+    _refused.set(False)
+    return {**(_call.get() or {}), "refused_by_person": refused}

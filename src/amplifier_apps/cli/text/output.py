@@ -1,0 +1,79 @@
+"""What a command prints: styled lines, plain without a terminal or with NO_COLOR."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable
+
+import click
+
+from amplifier_apps.cli.text.cells import count_cells
+from amplifier_apps.cli.text.fragments import Fragment
+from amplifier_apps.cli.text.styles import to_ansi
+
+Part = str | Fragment
+"""A piece of a line: plain, or with its style. Foreign text in it has been escaped."""
+
+_NARROWEST = 20
+"""Columns below which wrapping does more harm than good."""
+
+
+def is_terminal() -> bool:
+    """Whether lines must fit: a file or a pipe gets them whole."""
+    return sys.stdout.isatty()
+
+
+def uses_colour() -> bool:
+    """Whether to paint: a terminal, and no NO_COLOR."""
+    return is_terminal() and not os.environ.get("NO_COLOR")
+
+
+def get_width() -> int:
+    """The columns of the terminal."""
+    return shutil.get_terminal_size((80, 24)).columns
+
+
+def print_line(*parts: Part) -> None:
+    """Print one line."""
+    click.echo(paint(_to_fragment(part) for part in parts))
+
+
+def print_heading(text: str) -> None:
+    """Print a title with an empty line before it."""
+    print_line("")
+    print_line(("title", text))
+
+
+def print_wrapped(indent: int, *parts: Part) -> None:
+    """Print one line whose last part goes on below itself where the terminal ends."""
+    *first, (style, text) = [_to_fragment(part) for part in parts]
+    begin = sum(count_cells(before) for _, before in first)
+    room = get_width() - 1 - indent - begin
+    rows = _wrap(text, room) if is_terminal() and room >= _NARROWEST else [text]
+    print_line(" " * indent, *first, (style, rows[0]))
+    for row in rows[1:]:
+        print_line(" " * (indent + begin), (style, row))
+
+
+def paint(fragments: Iterable[Fragment]) -> str:
+    """The line with its colours, where colours are used."""
+    if not uses_colour():
+        return "".join(text for _, text in fragments).rstrip()
+    return "".join(_paint_fragment(style, text) for style, text in fragments)
+
+
+def _to_fragment(part: Part) -> Fragment:
+    return part if isinstance(part, tuple) else ("", part)
+
+
+def _paint_fragment(style: str, text: str) -> str:
+    codes = to_ansi(style)
+    return f"\x1b[{codes}m{text}\x1b[0m" if codes and text else text
+
+
+def _wrap(text: str, room: int) -> list[str]:
+    from textwrap import wrap
+
+    return wrap(text, room, replace_whitespace=False, break_on_hyphens=False) or [""]

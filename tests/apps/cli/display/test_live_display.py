@@ -1,0 +1,119 @@
+"""A run on a terminal: the past scrolls by, the present stands below it."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pyte
+import pytest
+from rich.console import Console
+from rich.theme import Theme
+
+from amplifier_apps.cli.display.live_display import LiveDisplay, make_console, to_text
+from amplifier_apps.cli.text.styles import STYLES
+from amplifier_core import events
+from tests.apps.cli.pty_program import python, run_in_pty
+
+RUN = python("tests.apps.cli.display.scripted_run")
+
+
+@pytest.mark.parametrize(
+    ("columns", "key", "outcome"), [(80, "a", "✓ allowed by"), (200, "d", "✗ refused by")]
+)
+def test_a_question_beside_the_live_display(columns: int, key: str, outcome: str) -> None:
+    """The display goes while the question stands and comes back; no line is torn."""
+    with run_in_pty(*RUN, columns=columns, rows=40) as program:
+        lines = program.wait_for_question("Deploy now?")
+        assert not any("thinking ·" in line for line in lines)
+        program.press(key)
+        assert program.wait_end() == 0
+        lines = [line for line in program.lines() if line]
+    assert lines[0] == "First I look around."
+    assert lines[1] == "Then I work on it,"
+    assert lines[2] == "! command-guard: looked at git status\\u{1B}[2K"
+    assert lines[3] == "● Bash  git status  2 lines · 1.2 s"
+    assert lines[4] == "✗ Bash  rm -rf /"
+    assert lines[5] == "  denied by command-guard: this would delete everything below /"
+    assert lines[6].startswith(outcome)
+    assert lines[-2] == "All done: the tests are green\\u{202E} and nothing else changed."
+    assert lines[-1].endswith("2,468 tokens · $0.0246")
+
+
+def test_no_color_means_no_colour() -> None:
+    """Neither in the display nor in the question; bold and reverse remain."""
+    with run_in_pty(*RUN, rows=40, env={"NO_COLOR": "1"}) as program:
+        program.wait_for_question("Deploy now?")
+        program.press("d")
+        program.wait_end()
+    codes = set(b";".join(re.findall(rb"\x1b\[([0-9;]*)m", program.raw)).split(b";"))
+    assert codes <= {b"", b"0", b"1", b"3", b"7"}
+
+
+def make_display(width: int = 40) -> tuple[LiveDisplay, io.StringIO]:
+    stream = io.StringIO()
+    display = LiveDisplay(stream)
+    display.console.width = width
+    return display, stream
+
+
+def test_text_is_shown_as_text() -> None:
+    """No mark-up, no emoji codes, no links."""
+    stream = io.StringIO()
+    make_console(stream).print("[bold]x[/] :smile: http://a.b")
+    assert stream.getvalue() == "[bold]x[/] :smile: http://a.b\n"
+
+
+def test_a_line_keeps_its_styles() -> None:
+    """Each piece its own; plain pieces none."""
+    text = to_text((("good", "✓"), ("", " done")))
+    assert text.plain == "✓ done"
+    assert [(span.start, span.end, span.style) for span in text.spans if span.style] == [
+        (0, 1, "good")
+    ]
+
+
+def test_a_call_takes_one_row_and_a_message_as_many_as_it_needs() -> None:
+    """A long command is cut; what a hook has to say is not."""
+    display, stream = make_display(30)
+    call = {"tool_name": "Bash", "tool_input": {"command": "x" * 100}, "success": True}
+    display.show_event(events.TOOL_POST, call)
+    display.show_message("a message of more than thirty columns", "info", "hook:h")
+    call_row, *message = stream.getvalue().splitlines()
+    assert call_row.endswith("…")
+    assert len(call_row) == 29
+    assert message == ["· h: a message of more than ", "  thirty columns"]
+
+
+async def test_only_whole_lines_go_into_the_scrollback() -> None:
+    """The line being written stays below, until it is ended."""
+    display, stream = make_display()
+    display.show_event(events.CONTENT_BLOCK_DELTA, {"delta": "one\ntw"})
+    assert stream.getvalue() == "one\n"
+    display.show_event(events.CONTENT_BLOCK_DELTA, {"delta": "o"})
+    display.stop()
+    assert stream.getvalue() == "one\ntwo\n"
+
+
+async def test_the_state_comes_and_goes_with_the_turn() -> None:
+    """It stands below while the turn runs, is gone during a pause, and leaves nothing behind."""
+    stream = io.StringIO()
+    display = LiveDisplay(stream)
+    display.console = Console(file=stream, theme=Theme(STYLES), force_terminal=True, width=40)
+    display.start()
+    assert "starting ·" in draw(stream)
+    with display.pause():
+        assert draw(stream) == ""
+    assert "starting ·" in draw(stream)
+    display.stop()
+    assert draw(stream) == ""
+    with display.pause():
+        pass
+    assert draw(stream) == ""
+
+
+def draw(stream: io.StringIO) -> str:
+    """The screen after all that was written."""
+    screen = pyte.Screen(40, 10)
+    pyte.Stream(screen).feed(stream.getvalue().replace("\n", "\r\n"))
+    return "\n".join(screen.display).strip()

@@ -1,0 +1,61 @@
+"""The `amplifier` command: in this process, in one without a terminal, and in a terminal."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner
+
+from amplifier_apps.cli.main import run
+from tests.apps.cli.pty_program import PtyProgram, run_in_pty
+
+PROGRAM = [sys.executable, "-m", "amplifier_apps.cli.main"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command ended with, and what it wrote."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def output(self) -> str:
+        """Both streams."""
+        return self.stdout + self.stderr
+
+
+def invoke(*arguments: object, answer: str | None = None) -> Outcome:
+    """The whole command in this process, without a terminal."""
+    with CliRunner().isolation(input=answer) as (stdout, stderr, _):
+        code = run([str(one) for one in arguments])
+        sys.stdout.flush()
+        texts = [stream.getvalue().decode() for stream in (stdout, stderr)]
+    return Outcome(code, *texts)
+
+
+def run_amplifier(*arguments: str, stdin: str = "", **env: str) -> Outcome:
+    """The command in a process of its own, without a terminal of any kind."""
+    done = subprocess.run(
+        [*PROGRAM, *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+        start_new_session=True,
+        env={**os.environ, **env},
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def run_at_terminal(*arguments: str, **options: Any) -> AbstractContextManager[PtyProgram]:
+    """The command at a terminal, in the current folder."""
+    return run_in_pty(*PROGRAM, *arguments, **{"cwd": Path.cwd(), **options})
