@@ -57,9 +57,7 @@ class CancellationToken:
             child.request_graceful()
         return True
 
-    def request_cancellation(self) -> bool:
-        """The same as `request_graceful`."""
-        return self.request_graceful()
+    request_cancellation = request_graceful
 
     def request_immediate(self) -> bool:
         """Stop now; False if that was wanted already."""

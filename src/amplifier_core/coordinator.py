@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from amplifier_core import output
 from amplifier_core.approval.gate import ApprovalGate
 from amplifier_core.approval.passage import Passage
 from amplifier_core.cancellation import CancellationToken
-from amplifier_core.dispatch import Answer, Dispatch, Watch, find_dispatch
+from amplifier_core.dispatch import Answer, Dispatch, Watch
+from amplifier_core.ecosystem_face import EcosystemFace
 from amplifier_core.errors import ApprovalError
 from amplifier_core.events import (
     CANCEL_REQUESTED,
     POLICY_VIOLATION,
     PROVIDER_REQUEST,
 )
+from amplifier_core.events.event import DataT, EventOf
 from amplifier_core.events.payloads import (
     CancelRequestedData,
-    DataT,
-    EventOf,
     PolicyViolationData,
     ProviderRequestData,
 )
@@ -34,9 +34,8 @@ from amplifier_core.injection.placing import (
     Injector,
     ToolCalls,
     gather_injections,
-    read_injections,
 )
-from amplifier_core.models import HookResult, Level, replace_fields
+from amplifier_core.models import HookResult, Level
 from amplifier_core.mount_plan import (
     INJECTION_BUDGET_PER_TURN,
     MAX_INJECTION_SIZE,
@@ -63,7 +62,7 @@ PATIENCE = 10.0
 _NO_MESSAGES: Mapping[str, str | None] = {}
 
 
-class SessionCoordinator(ModuleHost):
+class SessionCoordinator(EcosystemFace, ModuleHost):
     """Integrates hooks with a session: dispatches events and turns every answer into its effect.
 
     Everything is optional: without a context nothing is injected, without an approval system
@@ -86,7 +85,7 @@ class SessionCoordinator(ModuleHost):
     ) -> None:
         output.install()
         self.session = session
-        self.config: dict[str, Any] = dict(config or getattr(session, "config", None) or {})
+        self.config = _read_config(config or getattr(session, "config", None))
         self.session_id = session_id or getattr(session, "session_id", None)
         self.parent_id = parent_id or getattr(session, "parent_id", None)
         self.hooks = HookRegistry() if hooks is None else hooks
@@ -99,6 +98,7 @@ class SessionCoordinator(ModuleHost):
         self._gate = ApprovalGate(approval_system, read_approval_limit(self.config))
         passage = Passage(self._gate, self._trail, self.notify, self._find_tool)
         self._operations = Operations(self.hooks, passage, self._trail, self)
+        self._strangers: dict[str, HookHandler] = {}
         limits = InjectionLimits.read(self.config.get("session") or {})
         self._injector = Injector(self._find_context, InjectionBudget(limits), self._trail)
         self._stop_listening = self.hooks.listen(self._record_registration)
@@ -138,39 +138,13 @@ class SessionCoordinator(ModuleHost):
         await self.notify(POLICY_VIOLATION, violation)
         return Outcome(False, hook=hook, reason=reason)
 
-    # Carrying out single answers, for loops that emit by themselves
-
-    async def process_hook_result(
-        self, result: HookResult, event: str = "", hook_name: str = UNKNOWN
-    ) -> HookResult:
-        """Carry out a result that `emit` returned, with every answer behind it."""
-        run = find_dispatch(result) or self._operations.build_run(event, hook_name, result)
-        return (await self._operations.carry_out(run)).to_result()
-
-    def handle_context_injection(
-        self, result: HookResult, hook_name: str = UNKNOWN, event: str = ""
-    ) -> Awaitable[None]:
-        """Inject what a result brings. Too large is a ValueError at once; await it for the rest."""
-        wanted = read_injections(result, hook_name, event)
-        for one in wanted:
-            self._injector.budget.check_size(one)
-        return self._place(wanted, _NO_MESSAGES)
-
-    async def handle_approval_request(
-        self, result: HookResult, hook_name: str = UNKNOWN, event: str = ""
-    ) -> HookResult:
-        """Put a result's question to the person; returns `continue` or `deny`."""
-        asking = replace_fields(result, action="ask_user")
-        run = self._operations.build_run(event, hook_name, asking)
-        return (await self._operations.ask(run)).to_result()
+    # Showing
 
     async def handle_user_message(self, result: HookResult, hook_name: str = UNKNOWN) -> None:
         """Show a result's message to the person."""
         if result.user_message:
-            source = result.user_message_source or f"hook:{hook_name}"
+            source = f"hook:{result.user_message_source or hook_name}"
             await self.show(result.user_message, result.user_message_level, source)
-
-    # Showing
 
     async def show(self, message: str, level: Level, source: str) -> None:
         """Show a text to the person; a display that fails or hangs costs the message only."""
@@ -209,20 +183,28 @@ class SessionCoordinator(ModuleHost):
 
     # Injecting
 
-    async def inject_answers(self, event: str, answers: list[Answer]) -> None:
-        """Inject what the answers to an event bring."""
+    async def inject_answers(
+        self, event: str, answers: list[Answer], keep_ephemeral: bool = True
+    ) -> list[Injection]:
+        """Inject what the answers to an event bring; returns what was accepted."""
         wanted = gather_injections(event, answers)
-        if wanted:
-            await self._place(wanted, {one.hook: one.result.user_message for one in answers})
+        if not wanted:
+            return []
+        messages = {one.hook: one.result.user_message for one in answers}
+        return await self._place(wanted, messages, keep_ephemeral)
 
     async def _place(
-        self, wanted: Iterable[Injection], user_messages: Mapping[str, str | None]
-    ) -> None:
-        accepted, dropped = await self._injector.place(wanted)
+        self,
+        wanted: Iterable[Injection],
+        user_messages: Mapping[str, str | None],
+        keep_ephemeral: bool = True,
+    ) -> list[Injection]:
+        accepted, dropped = await self._injector.place(wanted, keep_ephemeral)
         await self._report_drops(dropped, user_messages)
         if (self.config.get("session") or {}).get("debug"):
             for one in accepted:
                 await self.show(f"Injected: {one.text}", "info", f"hook:{one.hook}")
+        return accepted
 
     async def _report_drops(
         self, dropped: Iterable[Drop], user_messages: Mapping[str, str | None] = _NO_MESSAGES
@@ -275,6 +257,8 @@ class SessionCoordinator(ModuleHost):
     @injection_budget.setter
     def injection_budget(self, used: int) -> None:
         self._injector.budget.used = used
+
+    _current_turn_injections = injection_budget
 
     @property
     def injection_budget_per_turn(self) -> int | None:
@@ -356,21 +340,6 @@ class SessionCoordinator(ModuleHost):
         await self.notify(CANCEL_REQUESTED, CancelRequestedData(immediate=immediate))
         await token.trigger_callbacks()
 
-    def to_dict(self) -> dict[str, Any]:
-        """A summary for logs and debugging."""
-        points = self._mounts.points
-        return {
-            "session_id": self.session_id,
-            "parent_id": self.parent_id,
-            "orchestrator": points["orchestrator"] is not None,
-            "context": points["context"] is not None,
-            "providers": sorted(points["providers"]),
-            "tools": sorted(points["tools"]),
-            "hooks": self.hooks.list_handlers(),
-            "capabilities": sorted(self._capabilities),
-            "channels": sorted(self.channels),
-        }
-
     def _record_registration(self, change: str, handler: HookHandler) -> None:
         body = {
             "priority": handler.priority,
@@ -380,4 +349,21 @@ class SessionCoordinator(ModuleHost):
         self._trail.write(f"hook_{change}", body, event=handler.event, handler=handler)
 
 
-ModuleCoordinator = SessionCoordinator
+def _read_config(config: Any) -> dict[str, Any]:
+    """A plan as a dict; applications also keep theirs as a model."""
+    return dict(config.model_dump() if hasattr(config, "model_dump") else config or {})
+
+
+class ModuleCoordinator(SessionCoordinator):
+    """The coordinator of a session, constructed as authors of modules construct it."""
+
+    def __init__(
+        self,
+        session: Any = None,
+        approval_system: Any = None,
+        display_system: Any = None,
+        *,
+        hooks: HookRegistry | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(hooks, None, approval_system, display_system, session=session, **more)

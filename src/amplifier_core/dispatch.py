@@ -119,7 +119,7 @@ class Dispatch:
         """The result that stands for all of them; it knows the dispatch that it came from."""
         if not self.spoken:
             return continue_with(self.data)
-        return attach_origin(fold(self.spoken, self.data), self)
+        return attach_origin(fold(self.spoken, self.data, self.event), self)
 
 
 def find_dispatch(result: HookResult) -> Dispatch | None:

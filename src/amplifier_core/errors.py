@@ -11,11 +11,12 @@ AmplifierError
 │   └── ApprovalTimeout         (also a TimeoutError) nobody decided in time
 ├── AuditUnavailable            the trail cannot take a record, so nothing gated may run
 ├── ModuleError
-│   ├── ModuleNotFound          no module of that id or path
-│   └── ModuleLoadError         it is there, but it does not load or mount
+│   ├── ModuleNotFound          (also a ValueError) no module of that id or path
+│   └── ModuleLoadError         (also a RuntimeError) it is there, but it does not load or mount
+│       └── ModuleValidationError   what was loaded is no module
 ├── SessionError
 │   ├── SessionDenied           a hook refused the start of the session
-│   └── SessionStateError       a saved state that cannot be resumed, or a call out of order
+│   └── SessionStateError       (also a RuntimeError) no state to resume, a call out of order
 └── ToolError
     └── UnknownTool             the model asked for a tool that is not mounted
 """
@@ -23,6 +24,7 @@ AmplifierError
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 
 class AmplifierError(Exception):
@@ -68,26 +70,55 @@ class AuditUnavailable(AmplifierError):
     """The trail cannot take a record durably."""
 
 
+LoadFailure = Literal[
+    "invalid_package_layout",
+    "missing_source",
+    "invalid_entry_point",
+    "invalid_module_metadata",
+    "validation_failed",
+    "unknown",
+]
+"""Why a module cannot be used, as `module:load_failed` says it."""
+
+
 class ModuleError(AmplifierError):
     """A module cannot be used; `module_id` is the one, where a plan or a call named it."""
 
-    def __init__(self, *args: object, module_id: str | None = None) -> None:
+    def __init__(
+        self,
+        *args: object,
+        module_id: str | None = None,
+        reason_code: LoadFailure = "unknown",
+    ) -> None:
         super().__init__(*args)
         self.module_id = module_id
+        self.reason_code = reason_code
 
 
-class ModuleNotFound(ModuleError):
+class ModuleNotFound(ModuleError, ValueError):
     """No module answers to that id or path; `known` has the ids to choose from, if it was an id."""
 
     def __init__(
         self, *args: object, module_id: str | None = None, known: Iterable[str] = ()
     ) -> None:
-        super().__init__(*args, module_id=module_id)
+        super().__init__(*args, module_id=module_id, reason_code="missing_source")
         self.known = tuple(known)
 
 
-class ModuleLoadError(ModuleError):
+class ModuleLoadError(ModuleError, RuntimeError):
     """The module is there, but it does not load, validate or mount."""
+
+
+class ModuleValidationError(ModuleLoadError):
+    """What was loaded is no module: it has nothing that mounts, or does not keep its contract."""
+
+    def __init__(
+        self,
+        *args: object,
+        module_id: str | None = None,
+        reason_code: LoadFailure = "validation_failed",
+    ) -> None:
+        super().__init__(*args, module_id=module_id, reason_code=reason_code)
 
 
 class SessionError(AmplifierError):
@@ -98,7 +129,7 @@ class SessionDenied(SessionError):
     """A hook refused the start of the session."""
 
 
-class SessionStateError(SessionError):
+class SessionStateError(SessionError, RuntimeError):
     """A saved state cannot be resumed, or a call came out of order."""
 
 

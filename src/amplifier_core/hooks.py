@@ -196,9 +196,7 @@ class HookRegistry:
     def _changed(self, change: str, record: HookHandler) -> None:
         self._forget_plans()
         if logger.isEnabledFor(logging.DEBUG):
-            verb, word = (
-                ("Registered", "for") if change == "registered" else ("Unregistered", "from")
-            )
+            verb, word = change.capitalize(), "for" if change == "registered" else "from"
             logger.debug("%s hook '%s' %s event '%s'", verb, record.name, word, record.event)
         for listener in self._listeners:
             listener(change, record)
@@ -264,10 +262,12 @@ class HookRegistry:
 
     def _entries_for(self, event: str) -> Iterable[PlanEntry]:
         names = events.spellings(event)
-        spelled_first: dict[Any, str] = {}
-        for _, _, record in merge(*self._matching(names)):
+        records = [entry[2] for entry in merge(*self._matching(names))]
+        # A handler that listens to both spellings is told the one that was emitted, once.
+        told = {_identify(record) for record in records if record.event == event}
+        for record in records:
             exact = record.event in names
-            if exact and spelled_first.setdefault(_identify(record), record.event) != record.event:
+            if exact and record.event != event and _identify(record) in told:
                 continue
             careful = record.on_error == "deny" or record.timeout is not None
             yield (
@@ -344,6 +344,7 @@ class HookRegistry:
         """
         check_limits("continue", timeout)
         run = self._begin(event, data)
+        del run.data["timestamp"]
         before = enter(event)
         try:
             return [reply async for reply in collect_replies(run, timeout)]

@@ -6,7 +6,7 @@ reads it here, so that an entry has one form and a mistake one sentence.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -38,6 +38,8 @@ class ModuleEntry(_Section):
     module: str
     source: str | None = None
     name: str | None = None
+    instance_id: str | None = None
+    """The name that this instance of a provider goes by, where one module serves several."""
     config: dict[str, Any] = Field(default_factory=dict)
     priority: int | None = None
     required: bool = False
@@ -64,25 +66,28 @@ class MountPlan(_Section):
         check_plan(plan)
         needed = {kind: _read_needed(plan, kind) for kind in EXAMPLES}
         lists = {kind: _read_list(kind, plan.get(kind) or ()) for kind in LISTS}
+        _check_instances(lists["providers"])
         return cls(**{**plan, **lists, "session": SessionSection(**{**plan["session"], **needed})})
 
     def entries(self) -> Iterator[tuple[str, ModuleEntry]]:
         """Every entry with its kind, in the order in which a session mounts them."""
-        yield "context", self.session.context
-        yield from (("hooks", entry) for entry in self.hooks)
         yield "orchestrator", self.session.orchestrator
+        yield "context", self.session.context
         yield from (("providers", entry) for entry in self.providers)
         yield from (("tools", entry) for entry in self.tools)
+        yield from (("hooks", entry) for entry in self.hooks)
 
 
 def check_plan(plan: Any) -> None:
     """Refuse what cannot be the plan of any session."""
+    if not plan:
+        raise ValueError("Configuration is required: a session needs a mount plan")
     if not isinstance(plan, Mapping):
         raise TypeError(f"A session needs a mount plan, got {type(plan).__name__}")
     session: Any = plan.get("session")
     for kind, example in EXAMPLES.items():
         if not isinstance(session, Mapping) or not session.get(kind):
-            raise ValueError(f"The mount plan needs session.{kind}, such as {example!r}")
+            raise ValueError(f"The mount plan must specify session.{kind}, such as {example!r}")
     limit = session.get("tool_result_limit")
     if limit is not None and (type(limit) is not int or limit < 1):
         raise ValueError(f"session.tool_result_limit: a positive number or null, got {limit!r}")
@@ -112,6 +117,8 @@ def _read_needed(plan: Mapping[str, Any], kind: str) -> ModuleEntry:
     given: dict[str, Any] = {"required": True}
     if "config" not in entry.model_fields_set and isinstance(beside, Mapping):
         given["config"] = beside.get("config", beside)
+    if "source" not in entry.model_fields_set:
+        given["source"] = plan["session"].get(f"{kind}_source")
     return read_entry(kind, {**entry.to_dict(), **given})
 
 
@@ -119,6 +126,17 @@ def _read_list(kind: str, entries: Any) -> tuple[ModuleEntry, ...]:
     if not isinstance(entries, list | tuple):
         raise TypeError(f"{kind} of a mount plan is a list, got {type(entries).__name__}")
     return tuple(read_entry(kind, entry) for entry in entries)
+
+
+def _check_instances(providers: Iterable[ModuleEntry]) -> None:
+    """Two providers of one module need names, or the second would take the place of the first."""
+    seen: set[tuple[str, str]] = set()
+    for entry in providers:
+        name = entry.instance_id or entry.name or str(entry.config.get("name") or "")
+        if (entry.module, name) in seen:
+            which = f"the instance_id {name!r}" if name else "no instance_id"
+            raise ValueError(f"Two entries of the module {entry.module!r} have {which}")
+        seen.add((entry.module, name))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Protocol
 
 from amplifier_core import output
 from amplifier_core.approval.passage import Answered, Clearance, Passage, digest_operation
-from amplifier_core.dispatch import Answer, Dispatch, Follow, Plan, Watch
+from amplifier_core.dispatch import Answer, Dispatch, Follow, Watch
 from amplifier_core.events import is_notification
 from amplifier_core.hooks import HookRegistry, normalize_data
+from amplifier_core.injection.budget import Injection
 from amplifier_core.isolation import detach
 from amplifier_core.models import HookResult, continue_with, replace_fields
 from amplifier_core.registration import HookHandler
@@ -63,7 +64,9 @@ class Effects(Protocol):
     """What an operation has carried out by others."""
 
     async def show_answers(self, run: Dispatch, printed: Mapping[HookHandler, str]) -> None: ...
-    async def inject_answers(self, event: str, answers: list[Answer]) -> None: ...
+    async def inject_answers(
+        self, event: str, answers: list[Answer], keep_ephemeral: bool = True
+    ) -> list[Injection]: ...
     async def tell_of_trail(self) -> None: ...
     async def deny(self, event: str, hook: str, reason: str) -> Outcome: ...
 
@@ -78,7 +81,6 @@ class Operations:
     effects: Effects
     watch_with: Callable[[], Watch] | None = None
     """Makes, for each dispatch, whoever else looks on while hooks run."""
-    _strangers: dict[str, HookHandler] = field(default_factory=dict)
 
     async def judge(self, event: str, data: Mapping[str, Any] | None) -> Outcome:
         """Dispatch an event and carry out every answer; the data is a copy nobody else holds."""
@@ -103,22 +105,6 @@ class Operations:
         if run.spoken:
             await self.effects.inject_answers(event, run.spoken)
 
-    async def carry_out(self, run: Dispatch) -> Outcome:
-        """Carry out the answers of a dispatch that somebody else ran, without judging again."""
-        await self.effects.show_answers(run, {})
-        if is_notification(run.event):
-            await self.effects.inject_answers(run.event, run.spoken)
-            return Outcome(True, run.data)
-        answered: Answered = set()
-        clearance = await self.passage.clear(run, answered)
-        await self.effects.inject_answers(run.event, run.spoken)
-        return await self._conclude(run, clearance, answered)
-
-    async def ask(self, run: Dispatch) -> Outcome:
-        """Put the questions of a dispatch and nothing else."""
-        answered: Answered = set()
-        return await self._conclude(run, await self.passage.clear(run, answered), answered)
-
     async def _settle(self, run: Dispatch, given: dict[str, Any]) -> Outcome:
         """Ask for what the hooks left of it; again, if it or the policy is changed meanwhile."""
         answered: Answered = set()
@@ -136,26 +122,18 @@ class Operations:
                     answered.clear()  # the person has not seen this
             else:
                 await self.effects.inject_answers(run.event, run.spoken)
-                return await self._conclude(run, replace(clearance, comments=comments), answered)
+                return await self.conclude(run, replace(clearance, comments=comments), answered)
         reason = f"the operation was changed more than {MOST_ROUNDS} times"
         return await self.effects.deny(run.event, KERNEL, reason)
 
-    async def _conclude(self, run: Dispatch, clearance: Clearance, answered: Answered) -> Outcome:
+    async def conclude(self, run: Dispatch, clearance: Clearance, answered: Answered) -> Outcome:
+        """What became of an operation that came through its gates, or did not."""
         if not clearance.allowed:
             denied = await self.effects.deny(run.event, clearance.hook, clearance.reason)
             return replace(denied, data=run.spoken[-1].result.data) if run.denied else denied
         if not answered:
             return Outcome(True, run.data)
         return Outcome(True, run.data, digest=clearance.digest, comments=clearance.comments)
-
-    def build_run(self, event: str, hook: str, result: HookResult) -> Dispatch:
-        """A dispatch for a result that somebody handed over in the name of a hook."""
-        # One registration a name, so that "always" is remembered for it.
-        handler = self._strangers.setdefault(hook, HookHandler(_stay_silent, name=hook))
-        run = Dispatch(event, Plan(), dict(result.data or {}), None)
-        run.denied = result.action == "deny"
-        run.spoken.append(Answer(handler, result))
-        return run
 
     # Running hooks
 
@@ -254,7 +232,3 @@ class _Timer(_Capture):
         if self._trail.records_each_hook:
             body = {"ms": round(seconds * 1000, 3)}
             self._trail.write("hook_finished", body, event=self._event, handler=handler)
-
-
-async def _stay_silent(_event: str, _data: dict[str, Any]) -> None:
-    """Stands for a hook that is known by name only."""

@@ -17,10 +17,12 @@ STRONGEST_FIRST: tuple[Action, ...] = ("deny", "ask_user", "inject_context", "mo
 
 
 class Spoken(Protocol):
-    """An answer, whoever gave it."""
+    """An answer, and who gave it."""
 
     @property
     def result(self) -> HookResult: ...
+    @property
+    def hook(self) -> str: ...
 
 
 SpokenT = TypeVar("SpokenT", bound=Spoken)
@@ -31,26 +33,34 @@ def strongest(answers: Sequence[SpokenT]) -> SpokenT | None:
     return min(answers, key=lambda a: STRONGEST_FIRST.index(a.result.action), default=None)
 
 
-def fold(answers: Sequence[Spoken], data: dict[str, Any]) -> HookResult:
+def fold(answers: Sequence[Spoken], data: dict[str, Any], event: str = "") -> HookResult:
     """The one result that stands for all answers, carrying the final data."""
     winner = strongest(answers)
     if winner is None:
         return continue_with(data)
     result = winner.result
     if result.action == "deny":
-        return replace_fields(result)
+        return replace_fields(result, context_injections=[])
     if result.action == "inject_context":
-        text = _joined(answers)
-        return replace_fields(result, data=data, context_injection=text, context_injections=None)
+        items = _name_injections(answers, event)
+        return replace_fields(
+            result,
+            data=data,
+            context_injection=_join(items) or None,
+            ephemeral=any(one.ephemeral for one in items),
+            context_injections=items,
+        )
     if result.action == "ask_user":
-        return replace_fields(result, data=data)
-    return replace_fields(result, action="continue", data=data)
+        return replace_fields(result, data=data, context_injections=[])
+    return replace_fields(result, action="continue", data=data, context_injections=[])
 
 
 def list_injections(result: HookResult) -> list[ContextInjection]:
     """Everything one answer wants injected, in order."""
     first = []
-    if result.context_injection:
+    items = [one for one in result.context_injections or () if one.content]
+    # In a folded result the text is a projection of the items, and not one more of them.
+    if result.context_injection and result.context_injection != _join(items):
         first.append(
             ContextInjection(
                 content=result.context_injection,
@@ -59,14 +69,18 @@ def list_injections(result: HookResult) -> list[ContextInjection]:
                 append_to_last_tool_result=result.append_to_last_tool_result,
             )
         )
-    return [*first, *(one for one in result.context_injections or () if one.content)]
+    return [*first, *items]
 
 
-def _joined(answers: Iterable[Spoken]) -> str | None:
-    texts = [
-        one.content
+def _join(items: Iterable[ContextInjection]) -> str:
+    return "\n\n".join(one.content for one in items)
+
+
+def _name_injections(answers: Iterable[Spoken], event: str) -> list[ContextInjection]:
+    """Every injection with the name of its own hook, whatever it says of itself."""
+    return [
+        one.model_copy(update={"hook_name": answer.hook, "event": event})
         for answer in answers
         if answer.result.action == "inject_context"
         for one in list_injections(answer.result)
     ]
-    return "\n\n".join(texts) or None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -36,6 +36,9 @@ class PromptRun:
         self._coordinator = coordinator
         self._prompt = prompt
         self._accepted = False
+        # Loops of the ecosystem tell of prompts by themselves; once is enough.
+        loop = coordinator.mount_points["orchestrator"]
+        self._tells = getattr(loop, "leaves_prompt_events", False) is True
         self.reply = ""
         self.status: Literal["idle", "running", "denied", "interrupted", "error"] = "running"
 
@@ -46,7 +49,9 @@ class PromptRun:
             self.reply = STOPPED_AT_ONCE
         if token.is_cancelled:
             self.status = "interrupted"
-            stopped = CancelCompletedData(immediate=token.is_immediate)
+            stopped = CancelCompletedData(
+                immediate=token.is_immediate, was_immediate=token.is_immediate
+            )
             await self._coordinator.notify(CANCEL_COMPLETED, stopped)
         if self._accepted:
             await self._finish()
@@ -77,17 +82,10 @@ class PromptRun:
                 task.uncancel()
 
     async def _process(self, metadata: dict[str, Any], seconds: float | None) -> None:
-        submitted = PromptSubmitData(prompt=self._prompt, metadata=metadata)
-        outcome = await self._coordinator.judge(PROMPT_SUBMIT, submitted)
-        if not outcome.allowed:
-            self.status, self.reply = "denied", outcome.denial
-            return
-        wanted = (outcome.data or {}).get("prompt", self._prompt)
-        if not isinstance(wanted, str):
+        self._accepted = not self._tells or await self._submit(metadata)
+        if not self._accepted:
             self.status = "denied"
-            self.reply = f"A hook left no usable prompt: {type(wanted).__name__}"
             return
-        self._prompt, self._accepted = wanted, True
         try:
             async with asyncio.timeout(seconds):
                 reply = await self._run_loop()
@@ -97,15 +95,35 @@ class PromptRun:
             raise
         self.reply = reply if isinstance(reply, str) else "" if reply is None else str(reply)
 
+    async def _submit(self, metadata: dict[str, Any]) -> bool:
+        """Take the prompt through its hooks; False, and the reason as the reply, if one denies."""
+        submitted = PromptSubmitData(prompt=self._prompt, metadata=metadata)
+        outcome = await self._coordinator.judge(PROMPT_SUBMIT, submitted)
+        wanted = (outcome.data or {}).get("prompt", self._prompt)
+        if not outcome.allowed:
+            self.reply = outcome.denial
+        elif not isinstance(wanted, str):
+            self.reply = f"A hook left no usable prompt: {type(wanted).__name__}"
+        else:
+            self._prompt = wanted
+            return True
+        return False
+
     async def _run_loop(self) -> Any:
         points = self._coordinator.mount_points
         execute = points["orchestrator"].execute
-        takes_hooks, takes_coordinator = _read_parameters(getattr(execute, "__func__", execute))
-        given = [points["context"], points["providers"], points["tools"]]
-        if takes_hooks:
-            given.append(self._coordinator.hooks)
-        more = {"coordinator": self._coordinator} if takes_coordinator else {}
-        return await execute(self._prompt, *given, **more)
+        given = {
+            "prompt": self._prompt,
+            "context": points["context"],
+            "providers": points["providers"],
+            "tools": points["tools"],
+            "hooks": self._coordinator.hooks,
+            "coordinator": self._coordinator,
+        }
+        known = _list_parameters(getattr(execute, "__func__", execute))
+        if "**" not in known:
+            given = {name: one for name, one in given.items() if name in known}
+        return await execute(**given)
 
     async def _report_error(self, error: Exception) -> None:
         why = describe_error(error)
@@ -117,7 +135,7 @@ class PromptRun:
     async def _finish(self) -> None:
         if self.status == "running":
             self.status = "idle"
-        if self._coordinator.reaches_anybody(PROMPT_COMPLETE):
+        if self._tells and self._coordinator.reaches_anybody(PROMPT_COMPLETE):
             complete = PromptCompleteData(prompt=self._prompt, response=self.reply)
             await self._coordinator.notify(PROMPT_COMPLETE, complete)
         await self._notify_user("awaiting_input", "The agent waits for the next prompt.")
@@ -129,13 +147,10 @@ class PromptRun:
 
 
 @lru_cache(maxsize=64)
-def _read_parameters(execute: Any) -> tuple[bool, bool]:
-    """Whether a loop takes hooks, and a coordinator; the oldest ones take neither."""
+def _list_parameters(execute: Any) -> frozenset[str]:
+    """The names of what a loop takes, `**` for any; a loop that does not tell takes everything."""
     try:
-        found: Mapping[str, inspect.Parameter] = inspect.signature(execute).parameters
+        found = inspect.signature(execute).parameters.values()
     except (TypeError, ValueError):
-        return True, True
-    kinds = {one.kind for one in found.values()}
-    takes_hooks = "hooks" in found or inspect.Parameter.VAR_POSITIONAL in kinds
-    takes_coordinator = "coordinator" in found or inspect.Parameter.VAR_KEYWORD in kinds
-    return takes_hooks, takes_coordinator
+        return frozenset({"**"})
+    return frozenset("**" if one.kind is one.VAR_KEYWORD else one.name for one in found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import math
 import time
 from collections.abc import Awaitable, Callable
@@ -16,6 +17,8 @@ from amplifier_core.errors import HookTimeout, InvalidHookResult
 from amplifier_core.models import CONTINUE, HookResult, find_problem
 from amplifier_core.precedence import STRONGEST_FIRST
 from amplifier_core.utils import run_with_timeout
+
+logger = logging.getLogger(__name__)
 
 OnError = Literal["continue", "deny"]
 Handler = Callable[[str, dict[str, Any]], Any]
@@ -134,11 +137,13 @@ def check_limits(on_error: Any, timeout: Any) -> None:
 
 
 def check_handler(handler: Any) -> None:
-    """Refuse a handler that cannot be called with `(event, data)`."""
+    """Refuse what cannot be called; warn of what cannot be called with `(event, data)`."""
     # Nearly every handler is a plain function of two arguments, and asking for its signature
     # costs more than the rest of the registration.
-    if type(handler) is FunctionType and _takes_two(handler):
-        return
+    if type(handler) is FunctionType:
+        code = handler.__code__
+        if code.co_argcount == 2 and not code.co_kwonlyargcount:
+            return
     if not callable(handler):
         raise TypeError(f"A hook handler must be callable, got {handler!r}")
     try:
@@ -147,11 +152,7 @@ def check_handler(handler: Any) -> None:
         return  # a builtin that does not tell
     try:
         signature.bind("event", {})
-    except TypeError as error:
-        raise TypeError(
-            f"A hook handler takes (event, data); '{find_name(handler)}{signature}' does not"
-        ) from error
-
-
-def _takes_two(function: FunctionType) -> bool:
-    return function.__code__.co_argcount == 2 and not function.__code__.co_kwonlyargcount
+    except TypeError:
+        # Not refused: modules register such handlers and never emit their event.
+        message = "A hook handler takes (event, data); '%s%s' does not and will fail when called"
+        logger.warning(message, find_name(handler), signature)

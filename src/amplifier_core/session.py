@@ -7,20 +7,23 @@ import inspect
 import logging
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
-from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.coordinator import ModuleCoordinator
 from amplifier_core.errors import ModuleLoadError, SessionDenied, SessionStateError
 from amplifier_core.events import (
     SESSION_END,
+    SESSION_FORK,
     SESSION_RESUME,
     SESSION_START,
 )
+from amplifier_core.events.event import DataT
 from amplifier_core.events.payloads import (
     EndReason,
     SessionEndData,
+    SessionForkData,
     SessionResumeData,
     SessionStartData,
     SessionStats,
@@ -31,8 +34,8 @@ from amplifier_core.injection.placing import add_message
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
-from amplifier_core.mount_plan import ModuleEntry, MountPlan, check_plan
-from amplifier_core.mounting import Mounting
+from amplifier_core.mount_plan import EXAMPLES, MountPlan, check_plan
+from amplifier_core.mounting import Mounted, Mounting
 from amplifier_core.mounting.provider import resolve_provider
 from amplifier_core.prompt import PromptRun
 from amplifier_core.tool_call import call_tool
@@ -63,25 +66,25 @@ class AmplifierSession:
     ) -> None:
         check_plan(config)
         self._state = _check_state(state)
-        self.config = dict(config)
+        self.config = config if isinstance(config, dict) else dict(config)
         self.session_id = session_id or self._state.get("session_id") or str(uuid.uuid4())
         self.parent_id = parent_id or self._state.get("parent_id")
         self.is_resumed = is_resumed or state is not None
         self.initialized = False
+        self._announced = False
         self._ended = False
         self._run: PromptRun | None = None
         self.stats = SessionStats(total_messages=0, tool_invocations=0, total_tokens=0)
         self.stats.update(self._state.get("stats", {}))
-        self.coordinator = SessionCoordinator(
-            HookRegistry(parent=parent_hooks),
-            None,
+        self.coordinator = ModuleCoordinator(
+            self,
             approval_system,
             display_system,
-            session=self,
+            hooks=HookRegistry(parent=parent_hooks),
             audit=audit,
-            loader=loader,
         )
-        self.mounting = Mounting(self.coordinator, loader)
+        self.loader = self.coordinator.loader = loader or ModuleLoader(self.coordinator)
+        self.mounting = Mounting(self.coordinator, self.loader)
         self.coordinator.register_capability("session.stats", self.stats)
         self._before_turn: list[Callable[[], Any]] = []
         self._turn = asyncio.Lock()
@@ -91,10 +94,9 @@ class AmplifierSession:
         self._counts: Any = None
         self._started = time.monotonic()
         self._created = self._state.get("created") or timestamp()
-        fields = {"session_id": self.session_id}
-        if self.parent_id:
-            fields["parent_id"] = self.parent_id
-        self.coordinator.hooks.set_default_fields(**fields)
+        self.coordinator.hooks.set_default_fields(
+            session_id=self.session_id, parent_id=self.parent_id
+        )
 
     @property
     def status(self) -> Literal["idle", "running", "denied", "interrupted", "error", "ended"]:
@@ -111,93 +113,96 @@ class AmplifierSession:
     # Start
 
     async def initialize(self) -> None:
-        """Mount the plan and start; a hook may change the plan or refuse the start."""
-        if self.initialized:
-            return
+        """Mount the plan, hooks last, and tell the modules that want to know that all is there."""
+        if not self.initialized:
+            await self._begin(lambda: self.initialized, self._mount)
+
+    async def start(self) -> None:
+        """Announce the session, once; a hook may change the plan or refuse the start.
+
+        The first prompt or tool call does it; who wants to know before then calls it.
+        """
+        await self.initialize()
+        if not self._announced:
+            await self._begin(lambda: self._announced, self._announce)
+
+    async def _begin(
+        self, is_done: Callable[[], bool], step: Callable[[], Awaitable[None]]
+    ) -> None:
+        """Take a step of the start, once; a session whose start fails is undone."""
         if self._starter is get_current_task():
             raise SessionStateError("The session is still starting; it cannot work yet")
         async with self._starting:
-            if not self.initialized:
-                await self._start_once()
+            if is_done():
+                return
+            self._check_not_ended()
+            self._starter = get_current_task()
+            try:
+                await step()
+            except BaseException as error:
+                reason = "denied" if isinstance(error, SessionDenied) else "error"
+                self.coordinator.trail.write("session_ended", {"reason": reason})
+                self.initialized = False
+                await self._unmount()
+                raise
+            finally:
+                self._starter = None
 
-    async def _start_once(self) -> None:
-        self._check_not_ended()
-        self._starter = get_current_task()
-        try:
-            await self._start()
-        except BaseException as error:
-            reason = "denied" if isinstance(error, SessionDenied) else "error"
-            self.coordinator.trail.write("session_ended", {"reason": reason})
-            await self._unmount()
-            raise
-        finally:
-            self._starter = None
-
-    async def _start(self) -> None:
-        plan = MountPlan.parse(self.config)
-        await self._mount_needed("context", plan.session.context)
-        await self._restore()
-        await self._mount_hooks(plan)
-        self.coordinator.seal()
-        self.coordinator.trail.write(
-            "session_started", {"resumed": self.is_resumed, "parent": self.parent_id}
-        )
-        await self._announce()
-        await self._mount_rest(plan.session.context, MountPlan.parse(self.config))
+    async def _mount(self) -> None:
+        await self._mount_difference(MountPlan.parse(self.config))
+        self.coordinator.session_state.update(self._state.get("session_state", {}))
+        for message in self._state.get("messages", ()):
+            await add_message(self.context, message)
         self.initialized = True
         await self.mounting.ready()
+        if self.parent_id and self.coordinator.hooks.parent is None:  # else the parent tells of it
+            fork = SessionForkData(child_id=self.session_id, agent_name="", parent=self.parent_id)
+            await self.coordinator.notify(SESSION_FORK, self._add_metadata(fork))
 
-    async def _mount_hooks(self, plan: MountPlan) -> None:
-        """Mount the hooks of a plan that are not mounted yet, and take away those it has not."""
-        wanted = list(plan.hooks)
-        for mounted in [one for one in self.mounting.mounted if one.kind == "hooks"]:
-            if mounted.entry in wanted:
-                wanted.remove(mounted.entry)
+    async def _mount_difference(self, plan: MountPlan) -> list[Mounted]:
+        """Mount what a plan has and is not mounted yet, and take away what it has not."""
+        wanted, before = list(plan.entries()), self.context
+        messages = await self._read_messages()
+        for one in list(self.mounting.mounted):
+            if (one.kind, one.entry) in wanted:
+                wanted.remove((one.kind, one.entry))
             else:
-                await self.mounting.unmount(mounted)
-        for entry in wanted:
-            await self.mounting.mount("hooks", entry)
+                await self.mounting.unmount(one)
+        fresh = [await self.mounting.mount(kind, entry) for kind, entry in wanted]
+        for one in fresh:
+            if one.kind in EXAMPLES and self.coordinator.get(one.kind) is None:
+                why = f"Module '{one.id}' mounted no {one.kind}"
+                raise ModuleLoadError(why, module_id=one.id)
+        for message in messages if self.context is not before else ():
+            await add_message(self.context, message)
+        return fresh
 
     async def _announce(self) -> None:
         """Tell of the start; the plan that the hooks leave is the plan of this session."""
+        self.coordinator.seal()
+        started = {"resumed": self.is_resumed, "parent": self.parent_id}
+        self.coordinator.trail.write("session_started", started)
         source: StartSource = "resume" if self.is_resumed else "startup"
         starts = SessionStartData(mount_plan=self.config, source=source)
-        outcome = await self.coordinator.judge(SESSION_START, starts)
+        outcome = await self.coordinator.judge(SESSION_START, self._add_metadata(starts))
         if not outcome.allowed:
             raise SessionDenied(outcome.denial)
         if self.is_resumed:
             count = len(await self._read_messages())
             resumed = SessionResumeData(mount_plan=self.config, messages_count=count)
-            await self.coordinator.notify(SESSION_RESUME, resumed)
-        plan: dict[str, Any] = (outcome.data or {}).get("mount_plan") or self.config
-        check_plan(plan)
-        self.config = plan
+            await self.coordinator.notify(SESSION_RESUME, self._add_metadata(resumed))
+        self._announced = True
+        plan = (outcome.data or {}).get("mount_plan")
+        if plan and plan != self.config:
+            parsed = MountPlan.parse(plan)
+            self.config = plan
+            self.coordinator.use_plan(plan)
+            await self.mounting.ready(await self._mount_difference(parsed))
 
-    async def _mount_rest(self, context: ModuleEntry, plan: MountPlan) -> None:
-        if plan.session.context != context:
-            messages = await self._read_messages()
-            await self._mount_needed("context", plan.session.context)
-            for message in messages:
-                await add_message(self.context, message)
-        await self._mount_hooks(plan)
-        self.coordinator.use_plan(self.config)
-        await self._mount_needed("orchestrator", plan.session.orchestrator)
-        for entry in plan.providers:
-            await self.mounting.mount("providers", entry)
-        for entry in plan.tools:
-            await self.mounting.mount("tools", entry)
-
-    async def _mount_needed(self, kind: str, entry: ModuleEntry) -> None:
-        await self.mounting.mount(kind, entry)
-        if self.coordinator.get(kind) is None:
-            raise ModuleLoadError(
-                f"Module '{entry.module}' mounted no {kind}", module_id=entry.module
-            )
-
-    async def _restore(self) -> None:
-        self.coordinator.session_state.update(self._state.get("session_state", {}))
-        for message in self._state.get("messages", ()):
-            await add_message(self.context, message)
+    def _add_metadata(self, data: DataT) -> DataT:
+        """What the plan says under session.metadata travels with the start."""
+        metadata = self.config["session"].get("metadata")
+        return cast(DataT, {**data, "metadata": metadata}) if metadata else data
 
     # Turns
 
@@ -209,8 +214,8 @@ class AmplifierSession:
         """Process one prompt to the end; returns the agent's reply, or why there is none."""
         if not isinstance(prompt, str):
             raise TypeError(f"A prompt is a text, got {type(prompt).__name__}")
-        if not self.initialized:
-            await self.initialize()
+        if not self._announced:
+            await self.start()
         task = get_current_task()
         if self._worker is task:
             raise SessionStateError("A turn is under way; its own hooks cannot start another")
@@ -219,6 +224,7 @@ class AmplifierSession:
             self._worker = task
             try:
                 await self._prepare_turn()
+                self._check_complete()
                 self._run = PromptRun(self.coordinator, prompt)
                 limit = self.config["session"].get("turn_timeout")
                 return await self._run.take(dict(metadata or {}), limit)
@@ -228,6 +234,11 @@ class AmplifierSession:
     def _check_not_ended(self) -> None:
         if self._ended:
             raise SessionStateError("The session has ended; resume it to go on")
+
+    def _check_complete(self) -> None:
+        for point in ("orchestrator", "context", "providers"):
+            if self.coordinator.get(point) in (None, {}):
+                raise SessionStateError(f"No {point} mounted")
 
     async def _prepare_turn(self) -> None:
         for callback in self._before_turn:
@@ -251,8 +262,8 @@ class AmplifierSession:
 
     async def execute_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
         """Call a tool as the agent would: through every hook and gate."""
-        if not self.initialized:
-            await self.initialize()
+        if not self._announced:
+            await self.start()
         call = ToolCall(id=f"call_{uuid.uuid4().hex[:12]}", name=name, arguments=input)
         return await call_tool(self.coordinator, call)
 
@@ -307,7 +318,12 @@ class AmplifierSession:
 
     async def _unmount(self) -> None:
         await self.mounting.unmount_all()
-        await self.coordinator.cleanup()
+        try:
+            await self.coordinator.cleanup()
+        finally:
+            clean_up = getattr(self.loader, "cleanup", None)
+            if clean_up is not None:
+                await resolve(clean_up())
 
     async def __aenter__(self) -> Self:
         await self.initialize()

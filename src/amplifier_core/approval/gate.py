@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from amplifier_core.approval.meaning import read_option
+from amplifier_core.approval.meaning import allows_unoffered, read_option
 from amplifier_core.approval.question import (
     ApprovalAnswer,
     ApprovalQuestion,
@@ -104,7 +104,7 @@ class ApprovalGate:
 
     def _refuse(self, question: ApprovalQuestion) -> GateDecision | None:
         if self.system is None:
-            return GateDecision(False, "nobody", detail="there is no approval system")
+            return GateDecision(False, "nobody", detail="No approval system")
         seconds = question.timeout
         if not isinstance(seconds, int | float) or math.isnan(seconds) or seconds < 0:
             return GateDecision(False, "invalid", detail=f"approval_timeout of {seconds!r} seconds")
@@ -137,7 +137,8 @@ def _judge_answer(question: ApprovalQuestion, answer: Any) -> GateDecision:
         answer = ApprovalAnswer(answer)
     if not isinstance(answer, ApprovalAnswer) or type(answer.option) is not str:
         return _refuse_answer(f"an answer of type {type(answer).__name__}")
-    if answer.option not in question.options:
+    offered = answer.option in question.options
+    if not offered and not allows_unoffered(answer.option, question.options):
         shown = answer.option[:80]
         return _refuse_answer(f"{shown!r} is not one of {list(question.options)}")
     edited = answer.edited_input
@@ -147,7 +148,7 @@ def _judge_answer(question: ApprovalQuestion, answer: Any) -> GateDecision:
     return GateDecision(
         read_option(answer.option).allows,
         "person",
-        answer.option,
+        answer.option if offered else "Allow once",
         _read_text(answer.by),
         _read_text(answer.comment),
         edited,

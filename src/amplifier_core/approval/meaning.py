@@ -16,6 +16,9 @@ REFUSING = frozenset(
 )
 
 
+_USUAL = frozenset({"Allow", "Allow once", "Allow always"})
+
+
 @dataclass(frozen=True, slots=True)
 class OptionMeaning:
     """What happens when a person chooses an option."""
@@ -42,6 +45,14 @@ def read_option(option: str) -> OptionMeaning:
 def allows(option: str) -> bool:
     """Whether an option means yes."""
     return read_option(option).allows
+
+
+def allows_unoffered(answer: str, offered: Sequence[str]) -> bool:
+    """Whether an answer that was not offered is a yes all the same, for this once.
+
+    Front ends that keep their own "always" answer so, in words of their own.
+    """
+    return answer in _USUAL and any(allows(option) for option in offered)
 
 
 def find_unclear_options(options: Sequence[str]) -> list[str]:

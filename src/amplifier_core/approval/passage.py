@@ -20,12 +20,11 @@ from amplifier_core.events import (
     APPROVAL_REQUIRED,
     USER_NOTIFICATION,
 )
+from amplifier_core.events.event import DataT, EventOf
 from amplifier_core.events.payloads import (
     ApprovalDeniedData,
     ApprovalGrantedData,
     ApprovalRequiredData,
-    DataT,
-    EventOf,
     UserNotificationData,
 )
 from amplifier_core.isolation import detach
@@ -262,4 +261,6 @@ def _explain_refusal(question: ApprovalQuestion, decision: GateDecision) -> str:
     if decision.how in ("person", "cache"):
         said = f" ({decision.comment})" if decision.comment else ""
         return f"User denied: {question.prompt}{said}"
+    if decision.how == "nobody":
+        return f"{decision.detail} to ask: {question.prompt}"
     return f"Not approved, {decision.detail}: {question.prompt}"

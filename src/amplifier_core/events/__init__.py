@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from amplifier_core.events import payloads
-from amplifier_core.events.payloads import Event, EventData
+from amplifier_core.events import ecosystem, payloads
+from amplifier_core.events.event import TYPES as _types  # noqa: N811 - upper-case names here are events
+from amplifier_core.events.event import Event, EventData
 
 # Session
 SESSION_START = Event[payloads.SessionStartData]("session:start")
@@ -17,14 +18,21 @@ PLAN_START = Event[payloads.PlanStartData]("plan:start")
 PLAN_END = Event[payloads.PlanEndData]("plan:end")
 
 # Provider
+PROVIDER_RESOLVE = Event[ecosystem.ProviderResolveData]("provider:resolve")
 PROVIDER_REQUEST = Event[payloads.ProviderRequestData]("provider:request")
+LLM_REQUEST = Event[ecosystem.LlmCallData]("llm:request")
 CONTENT_BLOCK_START = Event[payloads.ContentBlockStartData]("content_block:start")
 CONTENT_BLOCK_DELTA = Event[payloads.ContentBlockDeltaData]("content_block:delta")
 CONTENT_BLOCK_END = Event[payloads.ContentBlockEndData]("content_block:end")
 THINKING_DELTA = Event[payloads.ThinkingDeltaData]("thinking:delta")
 THINKING_FINAL = Event[payloads.ThinkingFinalData]("thinking:final")
+LLM_RESPONSE = Event[ecosystem.LlmCallData]("llm:response")
 PROVIDER_RESPONSE = Event[payloads.ProviderResponseData]("provider:response")
 PROVIDER_RETRY = Event[payloads.ProviderRetryData]("provider:retry")
+PROVIDER_THROTTLE = Event[ecosystem.ProviderThrottleData]("provider:throttle")
+PROVIDER_TOOL_SEQUENCE_REPAIRED = Event[ecosystem.ProviderToolSequenceRepairedData](
+    "provider:tool_sequence_repaired"
+)
 PROVIDER_ERROR = Event[payloads.ProviderErrorData]("provider:error")
 
 # Decisions
@@ -48,6 +56,8 @@ APPROVAL_DENIED = Event[payloads.ApprovalDeniedData]("approval:denied")
 POLICY_VIOLATION = Event[payloads.PolicyViolationData]("policy:violation")
 
 # Context
+CONTEXT_INCLUDE = Event[ecosystem.ContextIncludeData]("context:include")
+CONTEXT_COMPACTION = Event[ecosystem.ContextCompactionData]("context:compaction")
 CONTEXT_PRE_COMPACT = Event[payloads.ContextPreCompactData]("context:pre_compact")
 CONTEXT_POST_COMPACT = Event[payloads.ContextPostCompactData]("context:post_compact")
 
@@ -58,24 +68,31 @@ AGENT_COMPLETE = Event[payloads.AgentCompleteData]("agent:complete")
 # The end of a turn and of a session
 ORCHESTRATOR_COMPLETE = Event[payloads.OrchestratorCompleteData]("orchestrator:complete")
 EXECUTION_COMPLETE = Event[payloads.ExecutionCompleteData]("execution:complete")
+EXECUTION_END = Event[payloads.ExecutionCompleteData]("execution:end")
 PROMPT_COMPLETE = Event[payloads.PromptCompleteData]("prompt:complete")
 USER_NOTIFICATION = Event[payloads.UserNotificationData]("user:notification")
 CANCEL_REQUESTED = Event[payloads.CancelRequestedData]("cancel:requested")
 CANCEL_COMPLETED = Event[payloads.CancelCompletedData]("cancel:completed")
 SESSION_END = Event[payloads.SessionEndData]("session:end")
 
+# Modules that could not do their part
+MODULE_LOAD_FAILED = Event[payloads.ModuleLoadFailedData]("module:load_failed")
+MODULE_ON_SESSION_READY_FAILED = Event[payloads.ModuleOnSessionReadyFailedData](
+    "module:on_session_ready_failed"
+)
+
 # Errors
 ERROR_TOOL = Event[payloads.ToolErrorData]("error:tool")
 ERROR_PROVIDER = Event[payloads.ProviderErrorData]("error:provider")
 ERROR_ORCHESTRATION = Event[payloads.ErrorOrchestrationData]("error:orchestration")
 
-ALL_EVENTS: list[str] = list(payloads.TYPES)
+ALL_EVENTS: list[str] = list(_types)
 
 _canonical: dict[str, str] = {
     "context:pre-compact": CONTEXT_PRE_COMPACT,
     ERROR_TOOL: TOOL_ERROR,
     ERROR_PROVIDER: PROVIDER_ERROR,
-    "execution:end": EXECUTION_COMPLETE,
+    EXECUTION_END: EXECUTION_COMPLETE,
 }
 _alternative = {canonical: spelled for spelled, canonical in _canonical.items()}
 
@@ -112,4 +129,4 @@ def is_notification(event: str) -> bool:
 
 def payload_type(event: str) -> type[EventData] | None:
     """The typed payload of an event; None for an event of a module's own."""
-    return payloads.TYPES.get(canonical(event))
+    return _types.get(canonical(event))

@@ -2,49 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Literal, NotRequired, Protocol, TypedDict, TypeVar
+from typing import Any, Literal, NotRequired, TypedDict
 
-DataT = TypeVar("DataT", bound="EventData")
-DataT_co = TypeVar("DataT_co", bound="EventData", covariant=True)
-
-TYPES: dict[str, type[EventData]] = {}
-"""The name of each event and the type of its data, in the order of their definition."""
-
-if TYPE_CHECKING:
-
-    class Event(str, Generic[DataT_co]):
-        """The name of an event, by which a type checker knows what data it carries."""
-
-        data: DataT_co
-
-else:
-
-    class Event:
-        """`Event[SomeData]("some:name")` notes the type; the name itself is a plain string."""
-
-        def __class_getitem__(cls, data):
-            return partial(_define, data)
-
-
-class EventOf(Protocol[DataT]):
-    """An event that carries exactly this data.
-
-    Whoever emits takes the event as an `EventOf[DataT]` and its data as a `DataT`: so a payload
-    that lacks a field, or is another event's, is a type error. `Event` itself could not tell: it
-    is covariant, so that several events in one tuple are still strings.
-    """
-
-    data: DataT
-
-
-def _define(data: type[EventData], name: str) -> str:
-    TYPES[name] = data
-    return name
-
+from amplifier_core.events.event import EventData
 
 Status = Literal["success", "error", "interrupted"]
 NotificationType = Literal["awaiting_input", "approval_required", "error", "alert"]
+LoadFailure = Literal[
+    "invalid_package_layout",
+    "missing_source",
+    "invalid_entry_point",
+    "invalid_module_metadata",
+    "validation_failed",
+    "unknown",
+]
 StartSource = Literal["startup", "resume", "compact"]
 EndReason = Literal["complete", "user_exit", "error", "timeout"]
 
@@ -66,22 +37,13 @@ class SessionStats(TypedDict):
     total_tokens: int
 
 
-class EventData(TypedDict):
-    """What every event carries; a session with a parent also says which.
-
-    Whoever emits leaves these out: the registry adds them, and nobody can forge them.
-    """
-
-    session_id: NotRequired[str]
-    timestamp: NotRequired[str]
-    parent_id: NotRequired[str]
-
-
 class SessionStartData(EventData):
     """A session begins or resumes."""
 
     mount_plan: dict[str, Any]
     source: StartSource
+    metadata: NotRequired[dict[str, Any]]
+    """What the plan says under session.metadata."""
 
 
 class SessionResumeData(EventData):
@@ -89,6 +51,7 @@ class SessionResumeData(EventData):
 
     mount_plan: dict[str, Any]
     messages_count: int
+    metadata: NotRequired[dict[str, Any]]
 
 
 class SessionForkData(EventData):
@@ -96,6 +59,8 @@ class SessionForkData(EventData):
 
     child_id: str
     agent_name: str
+    parent: NotRequired[str]
+    metadata: NotRequired[dict[str, Any]]
 
 
 class PromptSubmitData(EventData):
@@ -382,6 +347,9 @@ class CancelCompletedData(EventData):
     """The run stopped."""
 
     immediate: bool
+    was_immediate: bool
+    """The same, under the name that existing modules read."""
+    error: NotRequired[str]
 
 
 class SessionEndData(EventData):
@@ -390,6 +358,23 @@ class SessionEndData(EventData):
     reason: EndReason
     duration_ms: int
     stats: SessionStats
+
+
+class ModuleLoadFailedData(EventData):
+    """A module of the plan could not be loaded; the session goes on without it."""
+
+    module_type: str
+    module_id: str
+    error: str
+    reason_code: LoadFailure
+    instance_id: NotRequired[str]
+
+
+class ModuleOnSessionReadyFailedData(EventData):
+    """A module's `on_session_ready` failed; the session goes on."""
+
+    module_id: str
+    error: str
 
 
 class ErrorOrchestrationData(EventData):

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from typing import Any
 
-from amplifier_core.utils import PATIENCE, describe_error, resolve
+from amplifier_core.utils import (
+    PATIENCE,
+    CancelledItself,
+    describe_error,
+    is_being_cancelled,
+    resolve,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -28,18 +35,22 @@ class Contributions:
         self.channels.setdefault(channel, []).append({"name": name, "callback": callback})
 
     async def collect(self, channel: str) -> list[Any]:
-        """What the contributors of a channel contribute now; one that fails or hangs is skipped."""
+        """What the contributors of a channel contribute now; one that fails or hangs is skipped.
+
+        One that is cancelled by itself ends the collection with what there is so far.
+        """
         found = []
         for entry in list(self.channels.get(channel, ())):
             try:
                 value = await resolve(entry["callback"](), PATIENCE)
+            except (asyncio.CancelledError, CancelledItself):
+                if is_being_cancelled():
+                    raise
+                break
             except Exception as error:  # noqa: BLE001 - one contributor must not silence the others
-                logger.warning(
-                    "Contributor '%s' of channel '%s' failed: %s",
-                    entry["name"],
-                    channel,
-                    describe_error(error),
-                )
+                why = describe_error(error)
+                message = "Contributor '%s' of channel '%s' failed: %s"
+                logger.warning(message, entry["name"], channel, why)
                 continue
             if value is not None:
                 found.append(value)

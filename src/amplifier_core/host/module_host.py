@@ -78,12 +78,20 @@ class ModuleHost:
             self._cleanups.append(cleanup)
 
     async def run_cleanups(self) -> list[str]:
-        """Undo everything in reverse order; returns what failed, which stops none of the others."""
-        failures = []
+        """Undo everything in reverse order; returns what failed, which stops none of the others.
+
+        What is more than an error, such as KeyboardInterrupt, is raised again after the last.
+        """
+        failures: list[str] = []
+        interruption: BaseException | None = None
         while self._cleanups:
             try:
                 await resolve(self._cleanups.pop()(), PATIENCE)
             except Exception as error:
                 logger.exception("A clean-up failed")
                 failures.append(describe_error(error))
+            except BaseException as error:  # noqa: BLE001 - raised again below
+                interruption = interruption or error
+        if interruption is not None:
+            raise interruption
         return failures

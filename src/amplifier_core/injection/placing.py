@@ -56,8 +56,13 @@ class Injector:
         self.reviewed: deque[dict[str, Any]] = deque(maxlen=REVIEWED)
         """The last ephemeral injections, which no conversation keeps."""
 
-    async def place(self, wanted: Iterable[Injection]) -> tuple[list[Injection], list[Drop]]:
-        """Inject what one event brought; returns what was accepted and what was dropped."""
+    async def place(
+        self, wanted: Iterable[Injection], keep_ephemeral: bool = True
+    ) -> tuple[list[Injection], list[Drop]]:
+        """Inject what one event brought; returns what was accepted and what was dropped.
+
+        Ephemeral ones wait for the next request, unless the caller sees to them.
+        """
         accepted: list[Injection] = []
         dropped: list[Drop] = []
         for one in wanted:
@@ -69,7 +74,7 @@ class Injector:
                 accepted.append(scrubbed)
             else:
                 dropped.append(Drop(scrubbed, why))
-        failed = await self._keep(accepted)
+        failed = await self._keep(accepted, keep_ephemeral)
         gone = {id(drop.injection) for drop in failed}
         return [one for one in accepted if id(one) not in gone], dropped + failed
 
@@ -102,10 +107,10 @@ class Injector:
         type = "injection_dropped" if why else "injection_accepted"
         self._trail.write(type, body, event=one.event, hook=one.hook)
 
-    async def _keep(self, accepted: list[Injection]) -> list[Drop]:
+    async def _keep(self, accepted: list[Injection], keep_ephemeral: bool) -> list[Drop]:
         lasting = [one for one in accepted if not one.ephemeral]
         passing = [one for one in accepted if one.ephemeral]
-        self._ephemeral += passing
+        self._ephemeral += passing if keep_ephemeral else ()
         for one in passing:
             self.reviewed.extend(build_messages([one]))
         # Models refuse a message between a tool call and its result.

@@ -7,6 +7,7 @@ from amplifier_core.utils.truncate import SENSITIVE_KEYS, redact_secrets, trunca
 from amplifier_core.utils.waiting import (
     DONE,
     PATIENCE,
+    CancelledItself,
     Done,
     cancel_and_wait,
     get_current_task,
@@ -20,6 +21,7 @@ __all__ = [
     "DONE",
     "PATIENCE",
     "SENSITIVE_KEYS",
+    "CancelledItself",
     "Done",
     "cancel_and_wait",
     "canonical_bytes",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 _SHORTEST_BEGINNING = 3
+_SLIP_IN_LENGTH = 2
+_SLIP = 0.8
 
 
 def find_closest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
@@ -22,6 +24,14 @@ def find_closest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | 
                 return lowered[choice]
     close = get_close_matches(wanted, lowered, n=1, cutoff=cutoff)
     return lowered[close[0]] if close else None
+
+
+def find_slip(name: str, known: Iterable[str]) -> str | None:
+    """The known name that this one misspells: hardly longer or shorter, most letters in place."""
+    from difflib import get_close_matches
+
+    as_long = [one for one in known if abs(len(one) - len(name)) <= _SLIP_IN_LENGTH]
+    return next(iter(get_close_matches(name.lower(), as_long, n=1, cutoff=_SLIP)), None)
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

@@ -37,6 +37,10 @@ async def resolve(value: Any, seconds: float | None = None) -> Any:
     return await (value if seconds is None else run_with_timeout(value, seconds))
 
 
+class CancelledItself(RuntimeError):
+    """Work that was waited for ended as cancelled, though nobody had cancelled it."""
+
+
 async def run_with_timeout(work: Awaitable[T], seconds: float | None) -> T:
     """The outcome of foreign work, which can neither hang nor cancel whoever waits for it.
 
@@ -61,7 +65,7 @@ async def run_with_timeout(work: Awaitable[T], seconds: float | None) -> T:
     if not in_time:
         raise TimeoutError(f"took longer than {seconds:g} s")
     if task.cancelled():
-        raise RuntimeError("it cancelled itself")
+        raise CancelledItself("it cancelled itself")
     return task.result()
 
 

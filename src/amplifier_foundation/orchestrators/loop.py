@@ -38,6 +38,10 @@ class Loop:
 
     name = "loop"
 
+    leaves_prompt_events = True
+    """The session tells of prompt:submit and prompt:complete; loops that do it themselves do not
+    say this."""
+
     def __init__(self, config: LoopConfig | None = None) -> None:
         self.config = config or LoopConfig()
         self._requests = RequestBuilder(self.config.system)

@@ -72,7 +72,7 @@ async def _close_on_failure(trail: SessionTrail, bundle: Bundle) -> AsyncIterato
 async def _start(session: AssembledSession, prepare: Prepare | None) -> None:
     if prepare is not None:
         prepare(session)
-    await session.initialize()
+    await session.start()
 
 
 async def _report_start(session: AssembledSession, bundle: Bundle, trail: SessionTrail) -> None:

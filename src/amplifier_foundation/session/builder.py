@@ -50,7 +50,7 @@ class SessionBuilder:
         """Build the session that the person talks to, ready to be started."""
         session = AssembledSession(
             plan,
-            loader=ModuleLoader(self._folder),
+            loader=ModuleLoader(base=self._folder),
             session_id=session_id,
             state=resume and complete_state(resume),
             owned=owned,
@@ -68,7 +68,7 @@ class SessionBuilder:
         """Start a sub-agent; `below` starts its own sub-agents."""
         child = AssembledSession(
             apply_session_options(plan),
-            loader=parent.mounting.loader,
+            loader=parent.mounting.loader.copy(),
             parent_id=parent.session_id,
             parent_hooks=parent.coordinator.hooks,
             **self._shared,
@@ -79,7 +79,10 @@ class SessionBuilder:
         hide_secrets(child, self._bundle.secrets)
         for scrub in parent.coordinator.trail.scrubbers:
             child.coordinator.register_scrubber(scrub)
+        await child.coordinator.mount(
+            "module-source-resolver", parent.coordinator.get("module-source-resolver")
+        )
         below.attach(child)
-        await child.initialize()
+        await child.start()
         await report_left_out(child, self._bundle)
         return child

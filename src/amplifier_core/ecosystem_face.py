@@ -1,0 +1,150 @@
+"""The part of the coordinator's face that existing modules fix, and our own do without.
+
+Loops of the ecosystem call `hooks.emit` themselves and then hand over each result to be carried
+out, under names and with return values that are what they are. A thin layer over `operation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Iterable, Mapping
+from typing import Any, Protocol
+
+from amplifier_core.approval.passage import Answered, Clearance
+from amplifier_core.dispatch import Answer, Dispatch, Plan, find_dispatch
+from amplifier_core.events import is_notification
+from amplifier_core.injection.budget import Injection
+from amplifier_core.injection.framing import indent_forged_frames
+from amplifier_core.injection.placing import UNKNOWN, Injector, read_injections
+from amplifier_core.models import ContextInjection, HookResult, replace_fields
+from amplifier_core.operation import Operations, Outcome
+from amplifier_core.registration import HookHandler
+
+ACTED_ON = ("inject_context", "ask_user")
+"""Answers of which something else is left for the loop once they are carried out."""
+
+
+class Carrier(Protocol):
+    """What carries out the answers: the coordinator."""
+
+    _operations: Operations
+    _injector: Injector
+    _strangers: dict[str, HookHandler]
+    """Hooks that are known by name only: one registration a name, so that "always" holds."""
+
+    async def _place(
+        self,
+        wanted: Iterable[Injection],
+        user_messages: Mapping[str, str | None],
+        keep_ephemeral: bool = True,
+    ) -> list[Injection]: ...
+
+
+class EcosystemFace:
+    """Methods of the coordinator for loops that emit by themselves, and a summary."""
+
+    async def process_hook_result(
+        self: Carrier, result: HookResult, event: str = "", hook_name: str = UNKNOWN
+    ) -> HookResult:
+        """Carry out a result that `emit` returned, with every answer behind it.
+
+        Returned is what is left for the loop to do: nothing, to stop, or to put the ephemeral
+        injections into the request that it is building.
+        """
+        run = find_dispatch(result) or _build_run(self._strangers, event, hook_name, result)
+        outcome, passing = await _carry_out(self._operations, run)
+        if passing and outcome.allowed:
+            return hand_back(passing, outcome.data)
+        # What needs nothing more of the loop comes back as it is: loops compare by identity.
+        return outcome.to_result() if result.action in ACTED_ON else result
+
+    def handle_context_injection(
+        self: Carrier, result: HookResult, hook_name: str = UNKNOWN, event: str = ""
+    ) -> Awaitable[list[Injection]]:
+        """Inject what a result brings. Too large is a ValueError at once; await it for the rest."""
+        wanted = read_injections(result, hook_name, event)
+        for one in wanted:
+            self._injector.budget.check_size(one)
+        return self._place(wanted, {})
+
+    async def handle_approval_request(
+        self: Carrier, result: HookResult, hook_name: str = UNKNOWN, event: str = ""
+    ) -> HookResult:
+        """Put a result's question to the person; returns `continue` or `deny`."""
+        asking = replace_fields(result, action="ask_user")
+        run, answered = (
+            _build_run(self._strangers, event, hook_name, asking),
+            set[tuple[int, str]](),
+        )
+        clearance = await self._operations.passage.clear(run, answered)
+        return (await self._operations.conclude(run, clearance, answered)).to_result()
+
+    def to_dict(self: Any) -> dict[str, Any]:
+        """A summary for logs and debugging."""
+        points = self.mount_points
+        return {
+            "session_id": self.session_id,
+            "parent_id": self.parent_id,
+            "has_orchestrator": points["orchestrator"] is not None,
+            "has_context": points["context"] is not None,
+            "has_approval_provider": self.approval_system is not None,
+            "has_display_service": self.display_system is not None,
+            "providers": sorted(points["providers"]),
+            "tools": sorted(points["tools"]),
+            "hooks": self.hooks.list_handlers(),
+            "capabilities": sorted(self._capabilities),
+            "channels": sorted(self.channels),
+        }
+
+
+def _build_run(
+    strangers: dict[str, HookHandler], event: str, hook: str, result: HookResult
+) -> Dispatch:
+    """A dispatch for a result that somebody handed over in the name of a hook."""
+    handler = strangers.setdefault(hook, HookHandler(_stay_silent, name=hook))
+    run = Dispatch(event, Plan(), dict(result.data or {}), None)
+    run.denied = result.action == "deny"
+    run.spoken.append(Answer(handler, result))
+    return run
+
+
+async def _carry_out(operations: Operations, run: Dispatch) -> tuple[Outcome, list[Injection]]:
+    """Carry out the answers of a dispatch that somebody else ran, without judging again.
+
+    What is injected for one request only is handed back: who emits also builds the request.
+    """
+    effects = operations.effects
+    await effects.show_answers(run, {})
+    answered: Answered = set()
+    notifies = is_notification(run.event)
+    clearance = Clearance() if notifies else await operations.passage.clear(run, answered)
+    injected = await effects.inject_answers(run.event, run.spoken, keep_ephemeral=False)
+    outcome = await operations.conclude(run, clearance, answered)
+    return outcome, [one for one in injected if one.ephemeral]
+
+
+def hand_back(passing: list[Injection], data: dict[str, Any] | None) -> HookResult:
+    """Ephemeral injections as the one answer that a loop puts into its request by itself."""
+    items = [
+        ContextInjection(
+            content=indent_forged_frames(one.text),
+            role=one.role,
+            ephemeral=True,
+            append_to_last_tool_result=one.append_to_last_tool_result,
+            hook_name=one.hook,
+            event=one.event,
+        )
+        for one in passing
+    ]
+    return HookResult(
+        action="inject_context",
+        data=data,
+        context_injection="\n\n".join(one.content for one in items),
+        context_injection_role=items[0].role,
+        ephemeral=True,
+        append_to_last_tool_result=items[0].append_to_last_tool_result,
+        context_injections=items,
+    )
+
+
+async def _stay_silent(_event: str, _data: dict[str, Any]) -> None:
+    """Stands for a hook that is known by name only."""
