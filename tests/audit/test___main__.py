@@ -101,6 +101,7 @@ def test_no_position_of_a_log_that_was_tampered_with_is_saved(log: Path, tmp_pat
         (["LOG", "--anchor", "none"], "Cannot read none"),
         (["LOG", "--since", "none"], "Cannot read none"),
         (["LOG", "--save", "."], "Cannot write ."),
+        (["x" * 5000], "File name too long: x"),
     ],
 )
 def test_what_cannot_be_read_is_one_sentence_and_exit_code_2(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -242,13 +242,13 @@ class AuditLog:
         with raise_unavailable(f"write the audit log {self.directory.path}"):
             self._commits.flush(sync=True)
             self.directory.failed.unlink(missing_ok=True)
-        for order in unfinished:
-            self._finish_redaction(order["commitment"])
+        self._finish_redactions(unfinished)
 
-    def _finish_redaction(self, commitment: str) -> None:
-        """A redaction that a crash interrupted: its value goes now, its record stands twice."""
-        if self._values:
-            self._values.delete(commitment)
+    def _finish_redactions(self, orders: Iterable[Mapping[str, str]]) -> None:
+        """Redactions that a crash interrupted: the values go now, the records may stand twice."""
+        for order in orders:
+            assert self._values is not None
+            self._values.delete(order["commitment"])
 
     def _encode(self, body: Mapping[str, Any]) -> tuple[bytes, list[StoredValue]]:
         if self.settings.values == "inline":

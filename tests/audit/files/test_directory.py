@@ -129,6 +129,20 @@ def test_a_reader_that_asks_for_the_lock_does_not_keep_a_writer_out(
     assert pauses == [0.0, 0.005, 0.02]
 
 
+def test_where_locks_do_not_work_nobody_is_said_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some network volumes have none; reading works there all the same."""
+
+    def fail(*args: Any) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", fail)
+    assert not AuditDirectory(tmp_path).is_being_written()
+    with pytest.raises(AuditUnavailable):
+        AuditDirectory(tmp_path).lock()
+
+
 def test_many_readers_may_ask_at_the_same_time(tmp_path: Path) -> None:
     """Two who verify do not take each other for a writer."""
     reader = os.open(tmp_path, os.O_RDONLY)

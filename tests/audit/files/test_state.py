@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,14 @@ def test_a_file_that_is_no_state_or_not_there_is_none(tmp_path: Path) -> None:
     assert read_state(tmp_path / "state") is None
     assert read_state(tmp_path / "none") is None
     assert read_state(tmp_path) is None
+
+
+@pytest.mark.parametrize("text", [b"[]", b"{}", b'{"counter":1e999}', b"x", b'{"counter":1}'])
+def test_a_slot_whose_checksum_is_right_may_still_be_no_state(tmp_path: Path, text: bytes) -> None:
+    """Whoever forges one does not break the writer with it."""
+    slot = hashlib.sha256(text).hexdigest().encode() + b" " + text + b"\n"
+    (tmp_path / "state").write_bytes(slot.ljust(SLOT, b"\0"))
+    assert read_state(tmp_path / "state") is None
 
 
 def test_the_largest_state_fits_into_its_slot(tmp_path: Path) -> None:

@@ -146,6 +146,8 @@ def test_a_batch_that_fails_leaves_nothing_behind(store: ValueStore) -> None:
     with pytest.raises(OSError, match="side store"):
         store.add([one, odd])
     assert store.get(one.commitment) is None
+    with pytest.raises(AttributeError):
+        store.add([one, None])  # type: ignore[list-item]
     store.add([one])
     assert store.get(one.commitment) == one
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from amplifier_audit.format.chain import Chain, Head
 from amplifier_audit.format.checkpoint import make_note
 from amplifier_audit.format.encoding import encode_body
-from amplifier_audit.format.record import parse_record
+from amplifier_audit.format.record import TAIL, hash_record, parse_record
 from amplifier_audit.reader.line_verifier import LineVerifier
 from amplifier_audit.reader.report import Mismatch
 from tests.audit.support import (
@@ -305,6 +305,9 @@ def test_a_legal_line_that_is_spelled_otherwise_is_taken() -> None:
     chain = Chain(parse_record(lines[0])["log"], feed_lines(lines).head)
     spaced = chain.extend(make_source(), b'{ "a" : 1 }')
     assert verify_lines([*lines, spaced]).verdict == "consistent"
+    covered = spaced[:-TAIL].replace(b'{"v":1,', b'{"v": 1, ')
+    respelled = b'%b,"hash":"%b"}\n' % (covered, hash_record(covered).encode())
+    assert verify_lines([*lines, respelled]).verdict == "consistent"
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,16 @@ async def test_a_line_that_is_just_being_written_is_waited_for(tmp_path: Path) -
     assert pieces == []
 
 
+async def test_following_passes_over_what_is_no_record(tmp_path: Path) -> None:
+    """Damage in a log does not end the reading of it."""
+    await write_log(tmp_path, 1)
+    (line,) = make_lines(1)
+    records = follow(tmp_path, wait=lambda _: pytest.fail("everything is there"))
+    with first_segment(tmp_path).open("ab") as file:
+        file.write(b"damaged\n" + line)
+    assert next(records) == parse_record(line)
+
+
 def test_one_file_alone_cannot_be_followed(tmp_path: Path) -> None:
     """A log that grows is a directory."""
     write_lines(tmp_path, make_lines(2))

@@ -199,12 +199,13 @@ async def test_after_a_failed_sync_everything_not_acknowledged_is_set_aside(tmp_
     lines = read_lines(tmp_path)
     acknowledge(tmp_path, lines, 3)
     last = AuditDirectory(tmp_path).list_segments()[-1]
+    (tmp_path / "00000001.jsonl").unlink()
     (tmp_path / "failed").write_text("I/O error")
     opening = recover(AuditDirectory(tmp_path))
     assert (opening.segment, opening.offset, opening.head.size) == (1, 0, 3)
     ((type, body),) = opening.records
     assert (type, body["why"]) == ("recovered", "a sync failed")
-    assert len(body["quarantined"]) == last + 1
+    assert len(body["quarantined"]) == last
     assert AuditDirectory(tmp_path).list_segments() == [0]
     assert read_lines(tmp_path) == lines[:3]
     kept = (tmp_path / "quarantine" / body["quarantined"][0]["file"]).read_bytes()
@@ -288,6 +289,17 @@ async def test_a_state_whose_segments_are_all_gone_is_broken(tmp_path: Path) -> 
     first_segment(tmp_path).unlink()
     opening = recover(AuditDirectory(tmp_path))
     assert (opening.log, opening.segment, opening.alarm) == (state.log, 1, "all segments are gone")
+
+
+async def test_a_state_whose_segment_is_gone_is_broken(tmp_path: Path) -> None:
+    """Others are there; the last one, with what was acknowledged, is not."""
+    await write_log(tmp_path, 30, AuditSettings(segment_bytes=4000))
+    *_, last = open_log(tmp_path).paths
+    last.unlink()
+    opening = recover(AuditDirectory(tmp_path))
+    assert opening.alarm == f"segment {last.name} is gone"
+    alarms, report = reopen(tmp_path)
+    assert (len(alarms), report.verdict) == (1, "tampered")
 
 
 @pytest.mark.parametrize("changes", [{"prev": "é"}, {"body": {}}, {"body": {"previous": 5}}])

@@ -88,6 +88,20 @@ async def test_one_timer_serves_all_of_a_loop(monkeypatch: pytest.MonkeyPatch) -
     assert len(timers) == 1
 
 
+async def test_a_timer_that_finds_nobody_waiting_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next who waits begins another one."""
+    waiters = Waiters(10)
+    loop, timers = asyncio.get_running_loop(), list[tuple]()
+    monkeypatch.setattr(loop, "call_later", lambda *timer: timers.append(timer))
+    waiters.add(1)
+    waiters.release(1)
+    _, expire, *given = timers.pop()
+    expire(*given)
+    assert timers == []
+    waiters.add(2)
+    assert len(timers) == 1
+
+
 async def test_a_cancelled_waiter_is_passed_over() -> None:
     """Releasing or failing it does not raise."""
     waiters = Waiters(10)
