@@ -25,7 +25,12 @@ def test_every_exception_has_one_root_and_is_drawn_in_the_tree(kind: type[Except
 
 @pytest.mark.parametrize(
     ("kind", "standard"),
-    [(errors.ApprovalTimeout, TimeoutError), (errors.InjectionTooLarge, ValueError)],
+    [
+        (errors.ApprovalTimeout, TimeoutError),
+        (errors.InjectionTooLarge, ValueError),
+        (errors.ModuleNotFound, ValueError),
+        (errors.ModuleLoadError, RuntimeError),
+    ],
 )
 def test_some_are_also_what_the_standard_library_would_raise(
     kind: type[Exception], standard: type[Exception]
@@ -45,3 +50,12 @@ def test_an_unknown_tool_is_named_with_those_there_are() -> None:
     assert str(errors.UnknownTool("Wirte", {"Write", "Bash"})) == (
         "Unknown tool 'Wirte'; have ['Bash', 'Write']"
     )
+
+
+def test_a_module_error_says_why_in_a_word() -> None:
+    """Each kind has its own unless something more exact is known."""
+    assert errors.ModuleNotFound("x").reason_code == "missing_source"
+    assert errors.ModuleLoadError("x").reason_code == "unknown"
+    assert errors.ModuleValidationError("x").reason_code == "validation_failed"
+    exact = errors.ModuleValidationError("x", reason_code="invalid_package_layout")
+    assert (str(exact), exact.reason_code) == ("x", "invalid_package_layout")

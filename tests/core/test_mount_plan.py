@@ -78,7 +78,15 @@ def test_an_option_of_another_kind_is_named_with_its_module(field: str, value: A
     assert caught.value.module_id == "tool-x"
 
 
-@pytest.mark.parametrize("plan", [None, [], "x", 3])
+@pytest.mark.parametrize("plan", [None, {}, []])
+def test_without_a_plan_there_is_no_session(plan: Any) -> None:
+    """A ValueError that says what is required."""
+    for read in (check_plan, MountPlan.parse):
+        with pytest.raises(ValueError, match="Configuration is required"):
+            read(plan)
+
+
+@pytest.mark.parametrize("plan", [["x"], "x", 3])
 def test_what_is_no_mapping_is_no_plan(plan: Any) -> None:
     """A TypeError that says what a session needs."""
     for read in (check_plan, MountPlan.parse):
@@ -101,7 +109,9 @@ def test_a_plan_needs_a_loop_and_a_context(session: Any, missing: str) -> None:
     """A ValueError with one that would do."""
     example = {"orchestrator": "loop-basic", "context": "context-simple"}[missing]
     for read in (check_plan, MountPlan.parse):
-        with pytest.raises(ValueError, match=f"needs session.{missing}, such as '{example}'"):
+        with pytest.raises(
+            ValueError, match=f"must specify session.{missing}, such as '{example}'"
+        ):
             read({"session": session})
 
 
@@ -140,16 +150,16 @@ def test_wrong_options_beside_the_session_are_named() -> None:
 
 
 def test_entries_come_in_the_order_of_mounting() -> None:
-    """The conversation first, then the hooks that watch all that follows."""
+    """Hooks last: while they are mounted they may look for tools and providers."""
     plan = {**MINIMAL, "tools": ["t"], "providers": ["p"], "hooks": ["h1", "h2"]}
     order = [(kind, entry.module) for kind, entry in MountPlan.parse(plan).entries()]
     assert order == [
-        ("context", "context-simple"),
-        ("hooks", "h1"),
-        ("hooks", "h2"),
         ("orchestrator", "loop-basic"),
+        ("context", "context-simple"),
         ("providers", "p"),
         ("tools", "t"),
+        ("hooks", "h1"),
+        ("hooks", "h2"),
     ]
 
 
@@ -177,9 +187,10 @@ ENTRIES = NAMES | st.fixed_dictionaries(
         "required": st.booleans(),
     },
 )
+LISTS = st.lists(ENTRIES, max_size=3, unique_by=lambda entry: read_entry("x", entry).module)
 PLANS = st.fixed_dictionaries(
     {"session": st.fixed_dictionaries({"orchestrator": ENTRIES, "context": ENTRIES})},
-    optional={kind: st.lists(ENTRIES, max_size=3) for kind in ("providers", "tools", "hooks")},
+    optional=dict.fromkeys(("providers", "tools", "hooks"), LISTS),
 )
 
 
@@ -217,3 +228,47 @@ def test_wrong_limits_are_refused(key, value):
     """The message names the setting and what stands there."""
     with pytest.raises(ValueError, match=f"{key} must be .* got {value!r}"):
         InjectionLimits.read({key: value})
+
+
+def test_the_source_of_a_loop_or_context_may_stand_beside_its_id() -> None:
+    """As plans of the ecosystem write it; a source of the entry itself counts first."""
+    session = {
+        "orchestrator": "loop-x",
+        "orchestrator_source": "git+https://x",
+        "context": {"module": "context-y", "source": "./y"},
+        "context_source": "git+https://y",
+    }
+    plan = MountPlan.parse({"session": session})
+    assert plan.session.orchestrator.source == "git+https://x"
+    assert plan.session.context.source == "./y"
+    assert MountPlan.parse(MINIMAL).session.context.source is None
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        ["provider-x", {"module": "provider-x", "instance_id": "second"}],
+        [{"module": "provider-x", "instance_id": one} for one in ("a", "b")],
+        [{"module": "provider-x", "config": {"name": one}} for one in ("a", "b")],
+        [{"module": "provider-x", "name": "a"}, "provider-x"],
+        ["provider-x", "provider-y"],
+    ],
+)
+def test_one_provider_may_serve_several_times_under_several_names(entries: Any) -> None:
+    """The entry's own name, or the one that its options give it, tells them apart too."""
+    assert len(MountPlan.parse({**MINIMAL, "providers": entries}).providers) == 2
+
+
+@pytest.mark.parametrize(
+    ("entry", "which"),
+    [
+        ({"module": "provider-x"}, "no instance_id"),
+        ({"module": "provider-x", "instance_id": "a"}, "the instance_id 'a'"),
+    ],
+)
+def test_two_entries_of_one_provider_need_names(entry: dict[str, Any], which: str) -> None:
+    """The second would silently take the place of the first."""
+    why = f"Two entries of the module 'provider-x' have {which}"
+    with pytest.raises(ValueError, match=why):
+        MountPlan.parse({**MINIMAL, "providers": [entry, dict(entry)]})
+    assert MountPlan.parse({**MINIMAL, "tools": [entry, dict(entry)]}).tools

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
+from amplifier_core.errors import LoadFailure
 from amplifier_core.events.event import EventData
 
 Status = Literal["success", "error", "interrupted"]
 NotificationType = Literal["awaiting_input", "approval_required", "error", "alert"]
-LoadFailure = Literal[
-    "invalid_package_layout",
-    "missing_source",
-    "invalid_entry_point",
-    "invalid_module_metadata",
-    "validation_failed",
-    "unknown",
-]
 StartSource = Literal["startup", "resume", "compact"]
 EndReason = Literal["complete", "user_exit", "error", "timeout"]
 

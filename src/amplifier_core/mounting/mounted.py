@@ -8,17 +8,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.errors import ModuleError, ModuleLoadError
+from amplifier_core.errors import ModuleError
 from amplifier_core.hooks import HookHandler
 from amplifier_core.host.mount_points import NAMED
 from amplifier_core.loader import ModuleLoader
+from amplifier_core.loader import failure as failures
+from amplifier_core.loader.provider_entry import load_entry
+from amplifier_core.loader.session_ready import take_waiting
 from amplifier_core.mount_plan import ModuleEntry, read_entry
-from amplifier_core.utils import describe_error, resolve
+from amplifier_core.utils import PATIENCE, resolve
 
 logger = logging.getLogger(__name__)
 
-PATIENCE = 10.0
-"""Seconds that the clean-up of one module may take."""
+Objects = dict[str, dict[str, Any]]  # by mount point and name
 
 
 @dataclass(slots=True, eq=False)
@@ -30,8 +32,7 @@ class Mounted:
     origin: str = ""
     failure: ModuleError | None = None
     handlers: list[HookHandler] = field(default_factory=list)
-    objects: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """What it mounted by name: mount point → name → object."""
+    objects: Objects = field(default_factory=dict)
     undo: Callable[[], Any] | None = None
     on_ready: Callable[[Any], Any] | None = None
 
@@ -53,9 +54,9 @@ class Mounted:
 class Mounting:
     """The modules of one session: mounts them, says what went wrong, undoes them in reverse."""
 
-    def __init__(self, coordinator: SessionCoordinator, loader: ModuleLoader | None = None) -> None:
+    def __init__(self, coordinator: SessionCoordinator, loader: Any = None) -> None:
         self._coordinator = coordinator
-        self.loader = loader or ModuleLoader()
+        self.loader = loader or ModuleLoader(coordinator)
         self.mounted: list[Mounted] = []
 
     async def mount(self, kind: str, entry: ModuleEntry | Mapping[str, Any] | str) -> Mounted:
@@ -68,21 +69,21 @@ class Mounting:
             await self._mount(outcome)
             outcome.objects = _added(before, self._named_objects())
         except Exception as error:
-            outcome.failure = _failure(outcome.id, error)
             self._take_back(outcome, before)
+            outcome.failure = failures.read_failure(outcome.id, error)
+            await failures.report_failure(self._coordinator, kind, outcome.entry, outcome.failure)
             if outcome.entry.required:
                 self.mounted.remove(outcome)
-                raise ModuleLoadError(str(outcome.failure), module_id=outcome.id) from error
+                raise failures.make_fatal(outcome.failure) from error
             logger.warning("%s; it is left out", outcome.failure)
         finally:
             stop()
         return outcome
 
-    def _named_objects(self) -> dict[str, dict[str, Any]]:
-        points = self._coordinator.mount_points
-        return {point: dict(points[point]) for point in NAMED}
+    def _named_objects(self) -> Objects:
+        return {point: dict(self._coordinator.mount_points[point]) for point in NAMED}
 
-    def _take_back(self, outcome: Mounted, before: dict[str, dict[str, Any]]) -> None:
+    def _take_back(self, outcome: Mounted, before: Objects) -> None:
         """Remove what a module that failed had already put in place."""
         for handler in outcome.handlers:
             self._coordinator.hooks.remove(handler)
@@ -92,25 +93,25 @@ class Mounting:
             place.update(objects)
 
     async def _mount(self, outcome: Mounted) -> None:
-        entry = outcome.entry
-        module = self.loader.find(entry.module, entry.source)
-        outcome.origin, outcome.on_ready = module.origin, module.on_session_ready
-        undo = await resolve(module.mount(self._coordinator, dict(entry.config)))
+        entry, host = outcome.entry, self._coordinator
+        mount = await load_entry(self.loader, host, outcome.kind, entry)
+        outcome.origin = getattr(mount, "__module_origin__", "")
+        undo = await resolve(mount(host))
         outcome.undo = undo if callable(undo) else None
+        outcome.on_ready = getattr(mount, "__on_session_ready__", (entry.module, None))[1]
         if entry.priority is not None:
             for handler in list(outcome.handlers):
-                self._coordinator.hooks.move(handler, entry.priority)
+                host.hooks.move(handler, entry.priority)
 
     async def ready(self, mounted: Iterable[Mounted] | None = None) -> None:
         """Everything is mounted: tell the modules that want to know, all of them or these."""
-        for outcome in self.mounted if mounted is None else mounted:
-            if outcome.on_ready is None or outcome.failure is not None:
-                continue
+        told = self.mounted if mounted is None else mounted
+        own = [(one.id, one.on_ready) for one in told if one.on_ready is not None]
+        for module_id, on_ready in [*own, *take_waiting(self.loader)]:
             try:
-                await resolve(outcome.on_ready(self._coordinator))
+                await resolve(on_ready(self._coordinator))
             except Exception as error:  # noqa: BLE001 - one module must not stop the session
-                message = "Module '%s': on_session_ready failed: %s"
-                logger.warning(message, outcome.id, describe_error(error))
+                await failures.report_unready(self._coordinator, module_id, error)
 
     async def unmount(self, outcome: Mounted) -> None:
         """Undo one module, once, whatever it raises and however long it would take."""
@@ -130,16 +131,7 @@ class Mounting:
             await self.unmount(self.mounted[-1])
 
 
-def _failure(module_id: str, error: Exception) -> ModuleError:
-    if isinstance(error, ModuleError):
-        return error
-    message = f"Module '{module_id}' cannot be mounted: {describe_error(error)}"
-    return ModuleLoadError(message, module_id=module_id)
-
-
-def _added(
-    before: dict[str, dict[str, Any]], after: dict[str, dict[str, Any]]
-) -> dict[str, dict[str, Any]]:
+def _added(before: Objects, after: Objects) -> Objects:
     return {
         point: {name: one for name, one in objects.items() if before[point].get(name) is not one}
         for point, objects in after.items()

@@ -15,8 +15,9 @@ from amplifier_core.loader import ModuleLoader
 from amplifier_core.mount_plan import ModuleEntry
 from amplifier_core.mounting import Mounting
 from amplifier_core.mounting import mounted as book
-from amplifier_core.testing import MockTool, TestCoordinator
+from amplifier_core.testing import EventRecorder, MockTool, TestCoordinator
 from tests.core.module_files import MODULE, TOOLS, write
+from tests.support.modules import imports_undone, write_package
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def coordinator() -> TestCoordinator:
 
 @pytest.fixture
 def mounting(coordinator: TestCoordinator, tmp_path: Path) -> Mounting:
-    return Mounting(coordinator, ModuleLoader(tmp_path))
+    return Mounting(coordinator, ModuleLoader(base=tmp_path))
 
 
 def entry(folder: Path, name: str, text: str = MODULE, **more: Any) -> dict[str, Any]:
@@ -119,7 +120,7 @@ async def test_a_broken_module_is_left_out_with_its_reason(
     await mounting.ready()
     with pytest.raises(ModuleLoadError, match=why) as caught:
         await mounting.mount("hooks", {**given, "required": True})
-    assert caught.value.module_id == "bad"
+    assert (caught.value.module_id, caught.value.__cause__ is not None) == ("bad", True)
     assert mounting.mounted == [outcome]
 
 
@@ -178,7 +179,6 @@ async def test_only_the_modules_that_came_in_are_told_that_all_is_ready(
         'coordinator.session_state["ready"] = True',
         'coordinator.session_state.setdefault("told", []).append(__name__.split("_")[2])',
     )
-    text = text.replace("async def on_session_ready", "def on_session_ready")
     await mounting.mount("hooks", entry(tmp_path, "old", text))
     new = await mounting.mount("hooks", entry(tmp_path, "new", text))
     await mounting.ready([new])
@@ -210,3 +210,93 @@ async def test_a_clean_up_that_hangs_is_left_behind(
             await mounting.unmount_all()
     assert outcome.undo is None
     assert "The clean-up of module 'mine' failed" in caplog.text
+
+
+async def test_a_module_that_is_left_out_is_told_of(
+    coordinator: TestCoordinator, mounting: Mounting, tmp_path: Path
+) -> None:
+    """Whether the plan can do without it or not."""
+    heard = EventRecorder()
+    coordinator.hooks.register("module:load_failed", heard)
+    given = entry(tmp_path, "bad", "x = 1")
+    await mounting.mount("tools", given)
+    with pytest.raises(ModuleLoadError) as caught:
+        await mounting.mount("tools", {**given, "required": True})
+    for _, data in heard.events:
+        assert (data["module_type"], data["module_id"]) == ("tool", "bad")
+        assert data["reason_code"] == caught.value.reason_code == "validation_failed"
+    assert len(heard.events) == 2
+
+
+async def test_a_ready_that_fails_is_told_of(
+    coordinator: TestCoordinator, mounting: Mounting, tmp_path: Path
+) -> None:
+    """Which module, and why."""
+    heard = EventRecorder()
+    coordinator.hooks.register("module:on_session_ready_failed", heard)
+    text = MODULE.replace('coordinator.session_state["ready"] = True', "raise OSError('y')")
+    await mounting.mount("hooks", entry(tmp_path, "bad", text))
+    await mounting.ready()
+    assert [(data["module_id"], data["error"]) for _, data in heard.events] == [
+        ("bad", "OSError: y")
+    ]
+
+
+async def test_what_others_put_into_the_loaders_queue_is_called_last(
+    coordinator: TestCoordinator, mounting: Mounting, tmp_path: Path
+) -> None:
+    """With the coordinator, once."""
+    seen: list[Any] = []
+
+    async def late(given: Any) -> None:
+        seen.append((given, given.session_state.get("ready")))
+
+    mounting.loader.enqueue_on_session_ready("app", late)
+    await mounting.mount("hooks", entry(tmp_path, "mine"))
+    await mounting.ready()
+    await mounting.ready([])
+    assert seen == [(coordinator, True)]
+
+
+async def test_a_loader_of_somebody_else_needs_only_load(coordinator: TestCoordinator) -> None:
+    """Applications and tests bring their own; its mounts need carry nothing."""
+
+    class Loader:
+        async def load(self, module_id: str, config: Any, **more: Any) -> Any:
+            async def mount(coordinator: Any) -> Any:
+                await coordinator.mount("tools", MockTool(config["name"]))
+
+            return mount
+
+    mounting = Mounting(coordinator, Loader())
+    outcome = await mounting.mount("tools", {"module": "anything", "config": {"name": "X"}})
+    await mounting.ready()
+    assert set(outcome.objects["tools"]) == {"X"}
+    assert (outcome.origin, outcome.on_ready, outcome.undo) == ("", None, None)
+
+
+async def test_an_instance_belongs_to_its_entry(
+    coordinator: TestCoordinator, mounting: Mounting, tmp_path: Path
+) -> None:
+    """Under the name that the plan gives it."""
+    text = TOOLS.replace('"tools"', '"providers"')
+    first = entry(tmp_path, "provider-p", text, config={"names": ["p"]})
+    for given in (first, {**first, "instance_id": "second"}):
+        outcome = await mounting.mount("providers", given)
+    assert list(coordinator.get("providers")) == ["p", "second"]
+    assert list(outcome.objects["providers"]) == ["second"]
+
+
+async def test_without_a_loader_the_coordinators_resolver_is_asked(tmp_path: Path) -> None:
+    """The loader that is made then knows the coordinator."""
+    coordinator = TestCoordinator()
+
+    class Resolver:
+        def resolve(self, module_id: str) -> Path:
+            return tmp_path
+
+    await coordinator.mount("module-source-resolver", Resolver())
+    with imports_undone():
+        write_package(tmp_path, "loop-basic", MODULE)
+        outcome = await Mounting(coordinator).mount("orchestrator", "loop-basic")
+    assert outcome.origin.startswith(str(tmp_path))

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from amplifier_core.module_sources import ModuleNotFoundError
 from amplifier_core.testing import MemoryAudit, RecordingDisplay, ScriptedApproval
 from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.builder import SessionBuilder
@@ -72,15 +73,33 @@ async def test_a_child_is_started_among_what_its_parent_has(project: Project) ->
     """It has its parent's hooks, folder, screen and trail, and an id of its own."""
     family = Family(project)
     async with family.build_root() as root:
+        await root.start()
         child = await family.open_child(root)
         assert child.initialized
         assert child.parent_id == root.session_id != child.session_id
-        assert child.mounting.loader is root.mounting.loader
         folder = root.coordinator.get_capability("session.working_dir")
         assert child.coordinator.get_capability("session.working_dir") == folder
         await child.cleanup()
     started = [one["session"] for one in family.trail.of_type("session_started")]
     assert started == [root.session_id, child.session_id]
+
+
+async def test_a_child_finds_modules_where_its_parent_does(project: Project) -> None:
+    """With a loader of its own, whose end takes nothing from the parent's; the resolver is one."""
+
+    class Resolver:
+        def resolve(self, module_id: str) -> object:
+            raise ModuleNotFoundError(module_id)
+
+    family = Family(project)
+    async with family.build_root() as root:
+        await root.coordinator.mount("module-source-resolver", Resolver())
+        child = await family.open_child(root)
+        assert child.mounting.loader is not root.mounting.loader
+        assert child.mounting.loader.base == root.mounting.loader.base
+        resolver = root.coordinator.get("module-source-resolver")
+        assert child.coordinator.get("module-source-resolver") is resolver
+        await child.cleanup()
 
 
 async def test_modules_that_a_child_has_to_do_without_are_shown(project: Project) -> None:

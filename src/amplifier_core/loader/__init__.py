@@ -1,0 +1,269 @@
+"""Finding modules: from an id, a path or a resolver's answer to something that mounts.
+
+A module is looked for where the application's module source resolver says, then at the `source` of
+its entry, then among installed packages, then in the search paths. A module of this project comes
+last, so that whoever installs another one of the same id gets that.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from amplifier_core.errors import ModuleLoadError, ModuleNotFound, ModuleValidationError
+from amplifier_core.loader.importing import (
+    find_package,
+    import_package,
+    import_path,
+    import_with,
+    is_importable,
+    package_name,
+)
+from amplifier_core.loader.module import Module, Mount, read_module
+from amplifier_core.loader.session_ready import Ready
+from amplifier_core.module_sources import ask_resolver
+from amplifier_core.utils import describe_error
+
+if TYPE_CHECKING:
+    from amplifier_core.models import ModuleInfo
+
+__all__ = [
+    "GROUP",
+    "TYPE_TO_MOUNT_POINT",
+    "Module",
+    "ModuleLoader",
+    "ModuleValidationError",
+    "Mount",
+]
+
+logger = logging.getLogger(__name__)
+
+GROUP = "amplifier.modules"
+DISTRIBUTION = "amplifier-hooks"
+"""The distribution that this file is part of, and whose modules give way to others."""
+
+SEARCH_PATHS = "AMPLIFIER_MODULES"
+"""The environment variable with folders of modules, where no search paths are given."""
+
+TYPE_TO_MOUNT_POINT = {
+    "orchestrator": "orchestrator",
+    "provider": "providers",
+    "tool": "tools",
+    "hook": "hooks",
+    "context": "context",
+    "resolver": "module-source-resolver",
+}
+
+
+class ModuleLoader:
+    """Finds and imports the modules of one session; `base` is where relative paths start."""
+
+    def __init__(
+        self,
+        coordinator: Any = None,
+        search_paths: Sequence[Path | str] | None = None,
+        *,
+        base: Path | None = None,
+    ) -> None:
+        self.base = base
+        self._coordinator = coordinator
+        self._search_paths = search_paths
+        self._entry_points: dict[str, EntryPoint] | None = None
+        self._built_in: frozenset[str] = frozenset()
+        self._loaded: dict[str, Module] = {}
+        self._added_paths: list[str] = []
+        self._ready: list[Ready] = []
+
+    def copy(self) -> ModuleLoader:
+        """A loader for another session, which knows what this one knows and cleans up by itself."""
+        other = ModuleLoader(search_paths=self._search_paths, base=self.base)
+        other._entry_points, other._built_in = self._entry_points, self._built_in
+        other._loaded = dict(self._loaded)
+        return other
+
+    # Finding
+
+    def known(self) -> dict[str, EntryPoint]:
+        """The installed modules by id; of two with one id, the one that is not ours."""
+        if self._entry_points is None:
+            found = list(importlib.metadata.entry_points(group=GROUP))
+            dists = {id(entry.dist): entry.dist for entry in found}
+            own = {
+                key for key, dist in dists.items() if getattr(dist, "name", None) == DISTRIBUTION
+            }
+            others = {entry.name: entry for entry in reversed(found) if id(entry.dist) not in own}
+            ours = {entry.name: entry for entry in found if id(entry.dist) in own}
+            self._built_in = frozenset(ours.keys() - others.keys())
+            self._entry_points = {**ours, **others}
+        return self._entry_points
+
+    def find(self, module_id: str, source: str | None = None) -> Module:
+        """The module behind an id; `source` is a file or folder, relative to the base.
+
+        A `source` that is an address says where somebody else has to fetch the module from: it is
+        found if that has been done.
+        """
+        path = self._locate(source or module_id)
+        if path is not None:
+            return self._import_from(path, module_id)
+        if source is not None and not _is_address(source):
+            message = f"Module '{module_id}': there is no file or folder {source!r}"
+            raise ModuleNotFound(message, module_id=module_id)
+        if module_id.startswith(("./", "../", "/", "~/")):
+            raise ModuleNotFound(f"There is no file or folder {module_id!r}", module_id=module_id)
+        return self._find_installed(module_id) or self._find_built_in(module_id, source)
+
+    def _locate(self, text: str) -> Path | None:
+        text = text.removeprefix("file://")
+        looks_like_path = text.endswith(".py") or "/" in text
+        path = (self.base or Path.cwd()) / Path(text).expanduser()
+        return path.resolve() if looks_like_path and path.exists() else None
+
+    def _import_from(self, path: Path, module_id: str) -> Module:
+        """The module in a file, in a package, or in a folder that holds its package."""
+        package = find_package(module_id, path) if path.is_dir() else None
+        if package is None:
+            return read_module(module_id, import_path(path), str(path))
+        self._add_path(package.parent)
+        return read_module(module_id, import_package(package), str(package))
+
+    def _find_installed(self, module_id: str) -> Module | None:
+        entry = self.known().get(module_id)
+        if entry is not None and module_id not in self._built_in:
+            return self._load_entry_point(module_id, entry)
+        name = package_name(module_id)
+        if name.isidentifier() and is_importable(name):
+            found = import_with(module_id, lambda: importlib.import_module(name))
+            return read_module(module_id, found, name)
+        for folder in self._list_folders():
+            if folder.name == f"amplifier-module-{module_id}":
+                return self._import_from(folder, module_id)
+        return None
+
+    def _find_built_in(self, module_id: str, source: str | None) -> Module:
+        known = self.known()
+        entry = known.get(module_id)
+        if entry is None and source is not None:
+            message = (
+                f"Module '{module_id}' is not installed, and no module source resolver brings it "
+                f"from {source!r}: install it, or give the path of a copy as its source"
+            )
+            raise ModuleNotFound(message, module_id=module_id)
+        if entry is None:
+            message = f"Unknown module {module_id!r}; have {sorted(known)}"
+            raise ModuleNotFound(message, module_id=module_id, known=known)
+        if source is not None:
+            message = (
+                "Module '%s': the built-in one is used, because the one of %r is not installed, "
+                "and no module source resolver brings it"
+            )
+            logger.warning(message, module_id, source)
+        return self._load_entry_point(module_id, entry)
+
+    def _load_entry_point(self, module_id: str, entry: EntryPoint) -> Module:
+        if module_id not in self._loaded:
+            found = import_with(module_id, entry.load, "invalid_entry_point")
+            self._loaded[module_id] = read_module(module_id, found, entry.value, entry.module)
+        return self._loaded[module_id]
+
+    def _list_folders(self) -> Iterator[Path]:
+        """The folders `amplifier-module-<id>` in the search paths."""
+        roots = self._search_paths or filter(None, os.environ.get(SEARCH_PATHS, "").split(":"))
+        for root in roots:
+            yield from sorted(Path(root).expanduser().glob("amplifier-module-*"))
+
+    def _add_path(self, folder: Path) -> None:
+        """Put a folder in front of everything that can be imported, once for each loader.
+
+        Several loaders may add the same one: each takes back its own entry.
+        """
+        if str(folder) not in self._added_paths:
+            self._added_paths.append(str(folder))
+            sys.path.insert(0, str(folder))
+
+    # The face that applications and sessions of the ecosystem use
+
+    async def load(
+        self,
+        module_id: str,
+        config: Mapping[str, Any] | None = None,
+        source_hint: Path | str | None = None,
+        coordinator: Any = None,
+    ) -> Callable[[Any], Any]:
+        """An async `mount(coordinator)` of a module, with its options in it."""
+        host = self._coordinator if coordinator is None else coordinator
+        module = await self._ask_resolver(host, module_id, source_hint)
+        if module is None:
+            module = self.find(module_id, None if source_hint is None else str(source_hint))
+        return module.bind(config)
+
+    async def _ask_resolver(self, host: Any, module_id: str, hint: Any) -> Module | None:
+        resolver = None if host is None else host.get("module-source-resolver")
+        if resolver is None:
+            return None
+        try:
+            folder = await ask_resolver(resolver, module_id, hint)
+        except Exception as error:
+            message = f"Module '{module_id}': its source cannot be had: {describe_error(error)}"
+            raise ModuleLoadError(
+                message, module_id=module_id, reason_code="missing_source"
+            ) from error
+        return None if folder is None else self._import_resolved(folder, module_id)
+
+    def _import_resolved(self, folder: Path, module_id: str) -> Module:
+        if not folder.is_dir():
+            message = f"Module '{module_id}': the resolver names {folder}, which is no folder"
+            raise ModuleNotFound(message, module_id=module_id)
+        folder = folder.resolve()
+        self._add_path(folder)
+        if find_package(module_id, folder) is None:
+            for dist in importlib.metadata.distributions(path=[str(folder)]):
+                for entry in dist.entry_points.select(group=GROUP, name=module_id):
+                    found = import_with(module_id, entry.load, "invalid_entry_point")
+                    return read_module(module_id, found, entry.value, entry.module)
+        return self._import_from(folder, module_id)
+
+    async def discover(self) -> list[ModuleInfo]:
+        """Every module that can be had without a source: the installed ones, and in folders."""
+        from amplifier_core.loader.discovery import describe_modules
+
+        return describe_modules(self.known(), self._list_folders(), TYPE_TO_MOUNT_POINT)
+
+    async def initialize(self, mount: Callable[[Any], Any], coordinator: Any) -> None:
+        """Mount what `load` returned; the coordinator's clean-up will undo it."""
+        undo = await mount(coordinator)
+        if callable(undo):
+            coordinator.register_cleanup(undo)
+        waiting: Ready | None = getattr(mount, "__on_session_ready__", None)
+        if waiting is not None:
+            self.enqueue_on_session_ready(*waiting)
+
+    def cleanup(self) -> None:
+        """Take back what was added to `sys.path`."""
+        while self._added_paths:
+            with suppress(ValueError):
+                sys.path.remove(self._added_paths.pop())
+
+    def enqueue_on_session_ready(self, module_id: str, function: Callable[[Any], Any]) -> None:
+        """Have a function called with the coordinator when everything is mounted."""
+        self._ready.append((module_id, function))
+
+    def get_on_session_ready_queue(self) -> list[Ready]:
+        """What is to be called, in order."""
+        return list(self._ready)
+
+    def clear_on_session_ready_queue(self) -> None:
+        """Call none of it."""
+        self._ready.clear()
+
+
+def _is_address(source: str) -> bool:
+    return "://" in source and not source.startswith("file://")

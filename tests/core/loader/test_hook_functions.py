@@ -1,0 +1,55 @@
+"""Plain files of hooks: marked and named functions are registered, others are left alone."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import pytest
+
+from amplifier_core.errors import ModuleLoadError
+from amplifier_core.interfaces import hook
+from amplifier_core.loader.hook_functions import mount_functions
+from amplifier_core.testing import TestCoordinator
+from tests.core.module_files import PLAIN
+
+
+def plain(text: str = PLAIN) -> ModuleType:
+    module = ModuleType("plain")
+    exec(text, module.__dict__)
+    return module
+
+
+async def test_a_plain_file_registers_its_marked_and_named_functions() -> None:
+    """Functions marked with @hook or named on_<event> are hooks; others are left alone."""
+    coordinator = TestCoordinator()
+    mount = mount_functions("plain", plain())
+    unmount = await mount(coordinator, {})
+    assert coordinator.hooks.list_handlers() == {
+        "tool:pre": ["guard"],
+        "tool:post": ["guard"],
+        "session:start": ["on_session_start"],
+    }
+    (handler,) = coordinator.hooks.handlers_for("tool:pre")
+    assert (handler.priority, handler.on_error) == (7, "deny")
+    unmount()
+    assert not any(coordinator.hooks.list_handlers().values())
+
+
+async def test_a_plain_file_takes_no_config() -> None:
+    """Options that nothing reads are a mistake."""
+    mount = mount_functions("plain", plain())
+    with pytest.raises(ModuleLoadError, match=r"'plain' takes no config, got \['x'\]") as caught:
+        await mount(TestCoordinator(), {"x": 1})
+    assert caught.value.module_id == "plain"
+
+
+@pytest.mark.parametrize("text", ["", "on_tool_pre = 'text'", "async def on_nothing(e, d): ..."])
+def test_a_file_without_such_functions_has_nothing_to_mount(text: str) -> None:
+    """The name of an event alone, or a function named after no event, is no hook."""
+    assert mount_functions("plain", plain(text)) is None
+
+
+def test_marking_needs_the_names_of_events() -> None:
+    """@hook without events says what it needs."""
+    with pytest.raises(TypeError, match="@hook needs the names of events"):
+        hook()
