@@ -15,12 +15,13 @@ import pytest
 import yaml
 
 from amplifier_core.message_models import ChatRequest, ChatResponse
-from amplifier_core.testing import RecordingDisplay, ScriptedApproval, wait_for
+from amplifier_core.testing import RecordingDisplay, ScriptedApproval
 from amplifier_foundation.bundles import load_bundle
 from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.assembly import open_session
 from tests.foundation.hooks.otel.collector import collector
 from tests.support.http_server import receiver
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -134,7 +135,7 @@ async def test_session_naming_names_the_session_it_saves(tmp_path: Path) -> None
     title = say("Name: Login repair\nDescription: Repairs the login.")
     async with journey(tmp_path, "hooks-session-naming", {}, (say("Done."), title)) as run:
         assert await run.say("Please fix the login bug in src/login.py.") == "Done."
-        await wait_for(lambda: run.session.coordinator.session_state.get("name"))
+        await wait_until(lambda: run.session.coordinator.session_state.get("name"))
         state = await run.session.state()
     assert state["session_state"]["name"] == "Login repair"
     assert state["session_state"]["description"] == "Repairs the login."
@@ -209,7 +210,7 @@ async def test_notify_calls_back_through_a_webhook(tmp_path: Path) -> None:
         hook = {"desktop": False, "min_turn_seconds": 0, "webhooks": [{"url": server.url}]}
         async with journey(tmp_path, "hooks-notify", hook, script) as run:
             await run.say()
-            await wait_for(lambda: bool(server.requests))
+            await wait_until(lambda: bool(server.requests))
     sent = [json.loads(body) for _, _, body in server.requests]
     assert [(one["event"], one["message"]) for one in sent] == [
         ("orchestrator:complete", "All tests pass.")
@@ -346,7 +347,7 @@ async def test_notify_tells_that_a_person_is_needed(tmp_path: Path) -> None:
             also=("hooks-production-guard",),
         ) as run:
             await run.say()
-            await wait_for(lambda: bool(server.requests))
+            await wait_until(lambda: bool(server.requests))
     assert json.loads(server.requests[0][2])["title"] == "Amplifier: approval required"
 
 
@@ -372,7 +373,7 @@ async def test_what_redaction_hides_leaves_the_session_neither_by_webhook_nor_by
             tmp_path, "hooks-otel", config, script, also=("hooks-redaction", hook)
         ) as run:
             await run.say()
-            await wait_for(lambda: len(server.requests) > 5)
+            await wait_until(lambda: len(server.requests) > 5)
     assert "gen_ai.tool.call.arguments" in kept.named("execute_tool Bash").attributes
     assert key not in kept.text()
     assert not [body for _, _, body in server.requests if key.encode() in body]

@@ -17,12 +17,13 @@ import pytest
 from amplifier_core.llm_errors import LLMError
 from amplifier_core.models import HookResult
 from amplifier_core.session import AmplifierSession
-from amplifier_core.testing import EventRecorder, MockTool, wait_for
+from amplifier_core.testing import EventRecorder, MockTool
 from amplifier_foundation.model_server import ModelServer
 from amplifier_foundation.session.unknown_outcomes import complete_state
 from tests.support.hooks import injects
 from tests.support.models import PROTOCOLS, Protocol
 from tests.support.sessions import SessionHarness
+from tests.support.waiting import wait_until
 
 ASK: dict[str, Any] = {
     "text": "Let me see.",
@@ -237,11 +238,11 @@ async def test_a_cancelled_session_leaves_the_server(protocol: Protocol) -> None
     script = [{"text": "word " * 500, "pause": 0.02}]
     async with journey(protocol, "loop-streaming", script) as trip:
         turn = asyncio.create_task(trip.session.execute("Tell me everything"))
-        await wait_for(lambda: trip.count("content_block:delta") > 0, 30)
+        await wait_until(lambda: trip.count("content_block:delta") > 0, 30)
         turn.cancel()
         await asyncio.wait({turn}, timeout=10)
         assert turn.done()
-        await wait_for(lambda: trip.server.disconnects > 0, 10)
+        await wait_until(lambda: trip.server.disconnects > 0, 10)
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from amplifier_core.models import HookResult
 from amplifier_core.operation import Outcome
 from amplifier_core.testing import (
     MemoryAudit,
-    MockContextManager,
+    MemoryContext,
     RecordingDisplay,
     TestCoordinator,
 )
@@ -38,7 +38,7 @@ class Harness:
         **settings: Any,
     ) -> None:
         self.approval = approval
-        self.context: Any = MockContextManager() if context is None else context
+        self.context: Any = MemoryContext() if context is None else context
         self.screen: Any = RecordingDisplay() if screen is None else screen
         self.trail: MemoryAudit = MemoryAudit() if audit is None else audit
         self.coordinator = TestCoordinator(

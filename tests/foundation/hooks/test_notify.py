@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_core.testing import wait_for
 from amplifier_foundation.hooks.notify import mount
 from tests.support.harness import Harness
 from tests.support.http_server import receiver
+from tests.support.waiting import wait_until
 
 
 def webhook(url: str, **more: Any) -> dict[str, Any]:
@@ -30,7 +30,7 @@ async def test_a_notification_reaches_the_webhook_as_json(harness: Harness) -> N
             await harness.emit(
                 "user:notification", notification_type="approval_required", message="Look\nhere"
             )
-            await wait_for(lambda: bool(server.requests))
+            await wait_until(lambda: bool(server.requests))
     path, headers, body = server.requests[0]
     sent = json.loads(body)
     assert path == "/hook?key=1"
@@ -52,7 +52,7 @@ async def test_a_long_turn_calls_back_a_short_one_does_not(harness: Harness) -> 
             await harness.emit(
                 "orchestrator:complete", status="success", duration_ms=60_000, final_message=final
             )
-            await wait_for(lambda: bool(server.requests))
+            await wait_until(lambda: bool(server.requests))
     assert [json.loads(body)["message"] for _, _, body in server.requests] == ["All tests pass."]
 
 
@@ -75,7 +75,7 @@ async def test_patterns_choose_the_events_and_each_is_told_once(harness: Harness
         async with harness.mounted("notify", config):
             await harness.emit("tool:pre", tool_name="Bash")
             await harness.emit("policy:violation", hook="guard", reason="not here")
-            await wait_for(lambda: bool(server.requests))
+            await wait_until(lambda: bool(server.requests))
             await asyncio.sleep(0.1)
     assert len(server.requests) == 1
     sent = json.loads(server.requests[0][2])
@@ -94,7 +94,7 @@ async def test_one_retry_where_it_may_help(
     with receiver(*statuses) as server:
         async with harness.mounted("notify", webhook(server.url)):
             await harness.emit("user:notification", notification_type="alert", message="x")
-            await wait_for(lambda: len(server.requests) == attempts)
+            await wait_until(lambda: len(server.requests) == attempts)
             await asyncio.sleep(0.1)
     assert len(server.requests) == attempts
 
@@ -108,7 +108,7 @@ async def test_a_server_that_does_not_answer_delays_nothing(
             started = time.monotonic()
             await harness.emit("user:notification", notification_type="alert", message="x")
             assert time.monotonic() - started < 1
-            await wait_for(lambda: "tried twice" in caplog.text)
+            await wait_until(lambda: "tried twice" in caplog.text)
     assert "127.0.0.1 took too long" in caplog.text
     assert "secret" not in caplog.text
 
@@ -122,7 +122,7 @@ async def test_nobody_listening_is_a_line_in_the_log(
         port = probe.getsockname()[1]
     async with harness.mounted("notify", webhook(f"http://127.0.0.1:{port}")):
         await harness.emit("user:notification", notification_type="alert", message="x")
-        await wait_for(lambda: "tried twice" in caplog.text)
+        await wait_until(lambda: "tried twice" in caplog.text)
 
 
 async def test_the_desktop_is_told_through_notify_send(
@@ -138,7 +138,7 @@ async def test_the_desktop_is_told_through_notify_send(
         await harness.emit(
             "user:notification", notification_type="error", message="--icon=<b>x</b>"
         )
-        await wait_for(
+        await wait_until(
             lambda: bool((tmp_path / "shown").exists() and (tmp_path / "shown").read_text())
         )
     assert (tmp_path / "shown").read_text().splitlines() == [
@@ -157,7 +157,7 @@ async def test_the_same_words_at_once_again_are_said_once(harness: Harness) -> N
             for _ in range(5):
                 await harness.emit("user:notification", notification_type="alert", message="x")
             await harness.emit("user:notification", notification_type="alert", message="y")
-            await wait_for(lambda: len(server.requests) >= 2)
+            await wait_until(lambda: len(server.requests) >= 2)
     assert sorted(json.loads(body)["message"] for _, _, body in server.requests) == ["x", "y"]
 
 

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_core.testing import wait_for
 from amplifier_foundation.hooks.session_naming import (
     Config,
     make_title,
@@ -21,6 +20,7 @@ from amplifier_foundation.hooks.session_naming import (
     shorten_prompt,
 )
 from tests.support.harness import Harness
+from tests.support.waiting import wait_until
 
 
 async def turn(harness: Harness, prompt: str, **more: Any) -> None:
@@ -115,7 +115,7 @@ async def test_the_model_names_the_session_after_the_first_turn(harness: Harness
     harness.coordinator.register_capability("session.rename", lambda *title: stored.append(title))
     async with harness.mounted("session_naming"):
         await turn(harness, "Fix the login bug")
-        await wait_for(lambda: bool(stored))
+        await wait_until(lambda: bool(stored))
     assert stored == [("Login repair", "Fixes the login.")]
     assert len(seen) == 1
     assert "Fix the login bug" in seen[0]
@@ -125,7 +125,7 @@ async def test_without_a_model_the_prompts_name_it(harness: Harness) -> None:
     """The name goes into the session's state where there is no session.rename."""
     async with harness.mounted("session_naming"):
         await turn(harness, "Please fix the login bug")
-        await wait_for(lambda: "name" in harness.coordinator.session_state)
+        await wait_until(lambda: "name" in harness.coordinator.session_state)
     assert harness.coordinator.session_state["name"] == "Fix the login bug"
     assert harness.coordinator.session_state["description"] == "Please fix the login bug"
 
@@ -140,7 +140,9 @@ async def test_a_model_that_fails_is_no_matter(harness: Harness, failure: Except
     harness.coordinator.register_capability("session.model_call", model)
     async with harness.mounted("session_naming"):
         await turn(harness, "Fix the login bug")
-        await wait_for(lambda: harness.coordinator.session_state.get("name") == "Fix the login bug")
+        await wait_until(
+            lambda: harness.coordinator.session_state.get("name") == "Fix the login bug"
+        )
 
 
 async def test_a_rename_may_take_its_time(harness: Harness) -> None:
@@ -154,7 +156,7 @@ async def test_a_rename_may_take_its_time(harness: Harness) -> None:
     harness.coordinator.register_capability("session.rename", rename)
     async with harness.mounted("session_naming"):
         await turn(harness, "Fix the login bug")
-        await wait_for(lambda: bool(stored))
+        await wait_until(lambda: bool(stored))
     assert stored == [("Fix the login bug", "Fix the login bug")]
 
 
@@ -168,10 +170,10 @@ async def test_a_later_turn_finds_a_better_name(harness: Harness) -> None:
     harness.coordinator.register_capability("session.model_call", model)
     async with harness.mounted("session_naming", {"after_turns": [1, 3]}):
         await turn(harness, "one")
-        await wait_for(lambda: harness.coordinator.session_state.get("name") == "First")
+        await wait_until(lambda: harness.coordinator.session_state.get("name") == "First")
         await turn(harness, "two")
         await turn(harness, "three")
-        await wait_for(lambda: harness.coordinator.session_state.get("name") == "Second")
+        await wait_until(lambda: harness.coordinator.session_state.get("name") == "Second")
 
 
 async def test_a_slow_model_delays_no_turn_and_ends_at_cleanup(harness: Harness) -> None:

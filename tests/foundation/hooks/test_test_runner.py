@@ -13,10 +13,10 @@ import pytest
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.models import HookResult
-from amplifier_core.testing import wait_for
 from amplifier_foundation.hooks.test_runner import Config, mount, read_outcome, summarize_output
 from amplifier_foundation.machine.process import CommandOutcome
 from tests.support.harness import Harness
+from tests.support.waiting import wait_until
 
 
 async def edit(harness: Harness, path: str = "app.py") -> None:
@@ -93,7 +93,7 @@ async def test_in_the_background_nobody_waits(harness: Harness, tmp_path: Path) 
         await edit(harness)
         assert (await request(harness)).action == "continue"
         assert time.monotonic() - started < 0.9
-        await wait_for(lambda: bool(runs(tmp_path)))
+        await wait_until(lambda: bool(runs(tmp_path)))
         await asyncio.sleep(0.5)
         result = await request(harness)
     assert "The tests fail" in str(result.context_injection)
@@ -107,7 +107,7 @@ async def test_an_edit_ends_the_run_that_it_outdates(harness: Harness, tmp_path:
         await edit(harness)
         await asyncio.sleep(0.2)
         await edit(harness)
-        await wait_for(lambda: bool(runs(tmp_path)))
+        await wait_until(lambda: bool(runs(tmp_path)))
         await asyncio.sleep(0.6)
     assert runs(tmp_path) == 1
 
@@ -118,7 +118,7 @@ async def test_cleanup_ends_the_run_under_way(harness: Harness, tmp_path: Path) 
     pid = tmp_path / "pid"
     async with harness.mounted("test_runner", config):
         await edit(harness)
-        await wait_for(lambda: bool(pid.exists() and pid.read_text().strip()))
+        await wait_until(lambda: bool(pid.exists() and pid.read_text().strip()))
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid.read_text()), 0)
 

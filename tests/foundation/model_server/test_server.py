@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from amplifier_core import llm_errors
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.message_models import ChatRequest, Message
-from amplifier_core.testing import wait_for
 from amplifier_foundation.model_server import ModelServer
 from tests.foundation.model_server.wire import (
     TEXT,
@@ -35,6 +34,7 @@ from tests.support.models import (
     mount_provider,
     serve_script,
 )
+from tests.support.waiting import wait_until
 
 
 async def test_replies_are_chosen_by_the_conversation_if_asked():
@@ -79,7 +79,7 @@ async def test_closing_ends_what_is_under_way():
     """Nothing hangs: a server that closes drops its slow replies."""
     async with serve_script(CHAT, [{"text": "Late.", "delay": 60.0}]) as (provider, server):
         asked = asyncio.create_task(provider.complete(make_request()))
-        await wait_for(lambda: bool(server.requests))
+        await wait_until(lambda: bool(server.requests))
         await asyncio.wait_for(server.close(), 5)
         with pytest.raises(llm_errors.ProviderUnavailableError):
             await asked

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.testing import wait_for
 from amplifier_foundation.providers import embedded
 from amplifier_foundation.providers.embedded import EmbeddedModel, MissingModel, load_model
+from tests.support.waiting import wait_until
 
 Take = Callable[[dict[str, Any]], bool]
 
@@ -76,7 +76,7 @@ async def test_leaving_the_iteration_stops_the_model(monkeypatch: pytest.MonkeyP
     story = model.ask({})
     await anext(story)
     await story.aclose()
-    await wait_for(lambda: runtime.running == 0)
+    await wait_until(lambda: runtime.running == 0)
     assert runtime.handed < 10_000_000
 
 

@@ -19,7 +19,6 @@ from amplifier_core.message_models import (
     Message,
     TextBlock,
 )
-from amplifier_core.testing import wait_for
 from tests.support.models import (
     BASH,
     CHAT,
@@ -30,6 +29,7 @@ from tests.support.models import (
     serve_script,
     stream_reply,
 )
+from tests.support.waiting import wait_until
 
 TWO_CALLS: dict[str, Any] = {
     "text": "Let me look.",
@@ -236,7 +236,7 @@ async def test_cancelling_in_mid_stream_closes_the_connection(protocol):
         listening.cancel()
         with pytest.raises(asyncio.CancelledError):
             await listening
-        await wait_for(lambda: server.disconnects == 1, timeout=10)
+        await wait_until(lambda: server.disconnects == 1, timeout=10)
 
 
 async def test_closing_the_iterator_closes_the_connection(protocol):
@@ -248,7 +248,7 @@ async def test_closing_the_iterator_closes_the_connection(protocol):
         chunks = provider.stream(make_request())
         await anext(chunks)
         await chunks.aclose()
-        await wait_for(lambda: server.disconnects == 1, timeout=10)
+        await wait_until(lambda: server.disconnects == 1, timeout=10)
 
 
 async def test_cancelling_a_whole_reply_closes_the_connection(protocol):
@@ -256,7 +256,7 @@ async def test_cancelling_a_whole_reply_closes_the_connection(protocol):
     async with serve_script(protocol, [{"text": "Late.", "delay": 30.0}]) as (provider, server):
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(provider.complete(make_request()), 0.5 + len(server.requests))
-        await wait_for(lambda: server.disconnects == len(server.requests), timeout=10)
+        await wait_until(lambda: server.disconnects == len(server.requests), timeout=10)
 
 
 # Keys, addresses and packages

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from amplifier_core.models import HookResult
-from amplifier_core.testing import create_test_coordinator
+from amplifier_core.testing import TestCoordinator
 from amplifier_foundation.machine import process_group
 
 
@@ -26,7 +26,7 @@ def work(tmp_path):
 
 @pytest.fixture
 def coordinator(work):
-    made = create_test_coordinator()
+    made = TestCoordinator()
     made.register_capability("session.working_dir", str(work))
     made.tools = made.get("tools")  # type: ignore[attr-defined]
     return made

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from amplifier_core.events import ALL_EVENTS
-from amplifier_core.testing import wait_for
 from amplifier_foundation.hooks.logging.event_log import build_path
 from tests.support.harness import Harness
+from tests.support.waiting import wait_until
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
@@ -40,9 +40,9 @@ async def test_lines_arrive_while_the_session_runs(harness: Harness, tmp_path: P
     """Buffered writes, but not until the end."""
     async with harness.mounted("logging", {"path": "log.jsonl", "flush_seconds": 0.01}):
         await harness.emit("tool:pre")
-        await wait_for((tmp_path / "log.jsonl").exists)
+        await wait_until((tmp_path / "log.jsonl").exists)
         await harness.emit("tool:post")
-        await wait_for(lambda: len(lines_of(tmp_path / "log.jsonl")) == 2)
+        await wait_until(lambda: len(lines_of(tmp_path / "log.jsonl")) == 2)
 
 
 async def test_levels_and_patterns_choose_what_is_written(harness: Harness, tmp_path: Path) -> None:
