@@ -1,20 +1,35 @@
-"""Fixtures for authors of modules. Give the module with `--module-path`, or stand in its folder.
+"""Fixtures for authors of modules: they find the module under test and mount it.
 
-Nothing of the kernel is imported until a fixture is used: pytest loads this for every project.
+The module is given with `--module-path`, or it is the package `amplifier_module_*` that is nearest
+to the test file. Nothing of the kernel is imported until a fixture is used: pytest loads this
+plugin for every project.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from amplifier_core.testing import TestCoordinator
+    from amplifier_core.testing import MockCoordinator
 
-_KINDS = ("hooks", "tool", "provider", "loop", "context")
+PREFIX = "amplifier_module_"
+
+logger = logging.getLogger(__name__)
+
+
+def async_fixture(function: Callable[..., AsyncIterator[Any]]) -> Any:
+    """A fixture that pytest-asyncio runs in its strict mode too."""
+    try:
+        import pytest_asyncio
+    except ImportError:  # whoever has no async tests has no use for it
+        return pytest.fixture(function)
+    return pytest_asyncio.fixture(function)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -22,100 +37,135 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--module-path", default=None, help="the Amplifier module under test")
 
 
-def detected_module(folder: Path) -> Path | None:
-    """The module that a folder holds: a package `amplifier_module_*`, or the folder itself."""
-    packages = sorted(folder.glob("**/amplifier_module_*/__init__.py"))
-    if packages:
-        return packages[0].parent
-    return folder if (folder / "__init__.py").is_file() else None
+def find_module_near(file: Path) -> Path | None:
+    """The package `amplifier_module_*` that a test file is in, or beside, or below."""
+    for folder in file.parents:
+        places = [folder, *_list_packages(folder), *_list_packages(folder / "src")]
+        for place in places:
+            if place.name.startswith(PREFIX) and (place / "__init__.py").is_file():
+                return place
+    return None
+
+
+def _list_packages(folder: Path) -> Iterator[Path]:
+    return iter(sorted(folder.glob(f"{PREFIX}*")))
 
 
 @pytest.fixture
-def module_path(request: pytest.FixtureRequest) -> Path:
-    """The module under test."""
+def module_path(request: pytest.FixtureRequest) -> Path | None:
+    """The module under test; None if there is none."""
     given = request.config.getoption("--module-path")
-    found = Path(given).resolve() if given else detected_module(request.config.rootpath)
-    if found is None or not found.exists():
-        pytest.skip("no Amplifier module here; name one with --module-path")
-    return found
+    return Path(given).absolute() if given else find_module_near(request.path)
 
 
 @pytest.fixture
-def module_type(module_path: Path) -> str:
-    """hooks, tool, provider, loop or context, by the module's name."""
-    name = module_path.stem.removeprefix("amplifier_module_")
-    return next((kind for kind in _KINDS if name.startswith(kind)), "unknown")
+def module_type(module_path: Path | None) -> str | None:
+    """hook, tool, provider, orchestrator or context: what the package says, or by its name."""
+    if module_path is None:
+        return None
+    from amplifier_core.loader.discovery import guess_kind, read_facts
+
+    path = Path(module_path)  # a project's own fixture may name it by a string
+    return read_facts(path).get("type") or guess_kind(path.stem.removeprefix(PREFIX))
 
 
 @pytest.fixture
-def mock_deps() -> dict[str, Any]:
-    """A conversation, a person and a screen for a coordinator of your own."""
-    from amplifier_core.testing import MockContextManager, RecordingDisplay, ScriptedApproval
-
-    return {
-        "context": MockContextManager(),
-        "approval_system": ScriptedApproval("Allow"),
-        "display_system": RecordingDisplay(),
-    }
+def module_config() -> dict[str, Any]:
+    """What the module is configured with: override it if yours needs something."""
+    return {}
 
 
 @pytest.fixture
-def coordinator(mock_deps: dict[str, Any]) -> TestCoordinator:
-    """A real coordinator to mount a module on."""
-    from amplifier_core.testing import TestCoordinator
-
-    return TestCoordinator(**mock_deps)
+def is_module_context(module_path: Path | None) -> bool:
+    """Whether there is a module under test."""
+    return module_path is not None
 
 
 @pytest.fixture
-def hook_cleanup() -> Iterator[list[Callable[[], Any]]]:
-    """Append what `register` returned; it is called when the test is over."""
-    undo: list[Callable[[], Any]] = []
-    yield undo
-    for one in reversed(undo):
-        one()
+def coordinator() -> MockCoordinator:
+    """A real coordinator to mount a module on, with a person who allows and a screen."""
+    from amplifier_core.testing import MockCoordinator
 
-
-async def _mounted(coordinator: TestCoordinator, path: Path) -> AsyncIterator[TestCoordinator]:
-    from amplifier_core.loader import ModuleLoader
-    from amplifier_core.mounting import Mounting
-
-    mounting = Mounting(coordinator, ModuleLoader())
-    entry = {"module": path.stem, "source": str(path), "required": True}
-    await mounting.mount("module", entry)
-    yield coordinator
-    await mounting.unmount_all()
+    return MockCoordinator()
 
 
 @pytest.fixture
+def mock_deps() -> tuple[Any, dict[str, Any], dict[str, Any], Any]:
+    """What a loop is executed with: context, providers, tools, hooks."""
+    from amplifier_core.testing import EventRecorder, MockContextManager, MockProvider, MockTool
+
+    providers = {"default": MockProvider("default")}
+    return MockContextManager(), providers, {"test_tool": MockTool("test_tool")}, EventRecorder()
+
+
+@async_fixture
+async def hook_cleanup(
+    module_path: Path | None, module_config: dict[str, Any], coordinator: MockCoordinator
+) -> AsyncIterator[Callable[[], Any] | None]:
+    """The module mounted: what its `mount` returned, which is called when the test is over."""
+    async with _mounted(module_path, module_config, coordinator) as undo:
+        yield undo
+
+
+@async_fixture
 async def tool_module(
-    coordinator: TestCoordinator, module_path: Path
-) -> AsyncIterator[dict[str, Any]]:
-    """The tools that the module mounts."""
-    async for board in _mounted(coordinator, module_path):
-        yield board.get("tools")
+    module_path: Path | None, module_config: dict[str, Any], coordinator: MockCoordinator
+) -> AsyncIterator[Any]:
+    """The first tool that the module mounts."""
+    async with _mounted(module_path, module_config, coordinator):
+        yield _find_first(coordinator, "tools")
 
 
-@pytest.fixture
+@async_fixture
 async def provider_module(
-    coordinator: TestCoordinator, module_path: Path
-) -> AsyncIterator[dict[str, Any]]:
-    """The providers that the module mounts."""
-    async for board in _mounted(coordinator, module_path):
-        yield board.get("providers")
+    module_path: Path | None, module_config: dict[str, Any], coordinator: MockCoordinator
+) -> AsyncIterator[Any]:
+    """The first provider that the module mounts."""
+    async with _mounted(module_path, module_config, coordinator):
+        yield _find_first(coordinator, "providers")
 
 
-@pytest.fixture
+@async_fixture
 async def orchestrator_module(
-    coordinator: TestCoordinator, module_path: Path
+    module_path: Path | None, module_config: dict[str, Any], coordinator: MockCoordinator
 ) -> AsyncIterator[Any]:
     """The loop that the module mounts."""
-    async for board in _mounted(coordinator, module_path):
-        yield board.get("orchestrator")
+    async with _mounted(module_path, module_config, coordinator):
+        yield _find_first(coordinator, "orchestrator")
 
 
-@pytest.fixture
-async def context_module(coordinator: TestCoordinator, module_path: Path) -> AsyncIterator[Any]:
+@async_fixture
+async def context_module(
+    module_path: Path | None, module_config: dict[str, Any], coordinator: MockCoordinator
+) -> AsyncIterator[Any]:
     """The context that the module mounts."""
-    async for board in _mounted(coordinator, module_path):
-        yield board.get("context")
+    async with _mounted(module_path, module_config, coordinator):
+        yield _find_first(coordinator, "context")
+
+
+@asynccontextmanager
+async def _mounted(
+    module_path: Path | None, config: dict[str, Any], coordinator: MockCoordinator
+) -> AsyncIterator[Callable[[], Any] | None]:
+    from amplifier_core.utils import resolve
+    from amplifier_core.validation.finding import mount_code
+    from amplifier_core.validation.pytest_marks import require_module
+
+    undo = await mount_code(require_module(module_path), coordinator, config)
+    try:
+        yield undo
+    finally:
+        try:
+            if callable(undo):
+                await resolve(undo())
+        except Exception:  # a test is about the clean-up, and another may have called it already
+            logger.exception("The clean-up of the module failed")
+
+
+def _find_first(coordinator: MockCoordinator, mount_point: str) -> Any:
+    found = coordinator.get(mount_point)
+    if isinstance(found, dict):
+        found = next(iter(found.values()), None)
+    if found is None:
+        pytest.skip(f"the module mounts nothing at '{mount_point}'")
+    return found

@@ -34,8 +34,8 @@ NEEDED: dict[str, dict[str, Any]] = {
 
 async def kept(validator: ModuleValidator, module: str, tmp_path: Path, mp: Any) -> None:
     mp.chdir(tmp_path)
-    result = await validator.validate(module, NEEDED.get(module))
-    assert result.passed, result.summary()
+    result = await validator.validate(module, config=NEEDED.get(module))
+    assert result.passed, result.describe_errors()
 
 
 def of(prefix: str, *without: str) -> Any:
@@ -46,28 +46,28 @@ def of(prefix: str, *without: str) -> Any:
 @of("hooks-")
 async def test_hooks(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every hook module mounts, answers every event it hears, and goes away without a trace."""
-    await kept(HookValidator(), module, tmp_path, monkeypatch)
+    await kept(HookValidator(thorough=True), module, tmp_path, monkeypatch)
 
 
 @of("tool-")
 async def test_tools(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every tool has a name, a description and a schema that a model can use."""
-    await kept(ToolValidator(), module, tmp_path, monkeypatch)
+    await kept(ToolValidator(thorough=True), module, tmp_path, monkeypatch)
 
 
 @of("provider-", "provider-local")
 async def test_providers(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every provider has the protocol; the local one needs its extra and is tried by make slow."""
-    await kept(ProviderValidator(), module, tmp_path, monkeypatch)
+    await kept(ProviderValidator(thorough=True), module, tmp_path, monkeypatch)
 
 
 @of("context-")
 async def test_contexts(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every context keeps what it is given."""
-    await kept(ContextValidator(), module, tmp_path, monkeypatch)
+    await kept(ContextValidator(thorough=True), module, tmp_path, monkeypatch)
 
 
 @of("loop-")
 async def test_loops(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every loop has the protocol."""
-    await kept(OrchestratorValidator(), module, tmp_path, monkeypatch)
+    await kept(OrchestratorValidator(thorough=True), module, tmp_path, monkeypatch)

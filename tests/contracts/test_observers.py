@@ -182,8 +182,10 @@ async def test_the_kernels_own_contract_check_finds_nothing(
 ) -> None:
     """The check that authors of modules run: found by its id, mounts, answers, goes away."""
     monkeypatch.chdir(tmp_path)
-    report = await HookValidator().validate(f"hooks-{module.replace('_', '-')}", MODULES[module])
-    assert report.passed, report.summary()
+    report = await HookValidator(thorough=True).validate(
+        f"hooks-{module.replace('_', '-')}", config=MODULES[module]
+    )
+    assert report.passed, report.describe_errors()
 
 
 @each_module

@@ -2,65 +2,252 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
+
+import amplifier_core.loader.discovery
+import amplifier_core.testing
+import amplifier_core.validation.finding  # noqa: F401 - else each project imports it all again
+from amplifier_core import pytest_plugin
+from amplifier_core.pytest_plugin import find_module_near
 
 pytest_plugins = "pytester"
 
 INI = """
 [pytest]
-asyncio_mode = auto
+asyncio_mode = strict
 asyncio_default_fixture_loop_scope = function
 """
 MODULE = """
-from amplifier_core.models import HookResult
-from amplifier_core.testing import MockContextManager, MockTool, ScriptedOrchestrator
-class Provider:
-    name = "p"
+from amplifier_core.testing import MockContextManager, MockProvider, MockTool, ScriptedOrchestrator
+
+undone = []
+
 async def mount(coordinator, config):
-    await coordinator.mount("tools", MockTool("t"))
-    await coordinator.mount("providers", Provider())
+    coordinator.hooks.register("tool:pre", lambda event, data: None, name="mine")
+    for name in config.get("tools", ["first", "second"]):
+        await coordinator.mount("tools", MockTool(name))
+    await coordinator.mount("providers", MockProvider("p"))
     await coordinator.mount("context", MockContextManager())
-    await coordinator.mount("orchestrator", ScriptedOrchestrator())
+    await coordinator.mount("orchestrator", ScriptedOrchestrator([]))
+    return lambda: undone.append(coordinator)
 """
 TESTS = """
-async def test_fixtures(coordinator, hook_cleanup, mock_deps, module_path, module_type,
-                        tool_module, provider_module, orchestrator_module, context_module):
-    hook_cleanup.append(coordinator.hooks.register("tool:pre", lambda e, d: None))
-    assert module_type == "tool"
-    assert list(tool_module) == ["t"] and list(provider_module) == ["p"]
-    assert orchestrator_module.name == "loop-scripted"
-    assert context_module.get_messages() == []
-    assert set(mock_deps) == {"context", "approval_system", "display_system"}
+import pytest
+
+pytestmark = pytest.mark.asyncio
+
+async def test_parts(tool_module, provider_module, orchestrator_module, context_module):
+    assert tool_module.name == "first"
+    assert provider_module.name == "p"
+    assert orchestrator_module.call_count == 0
+    assert context_module.messages == []
+
+async def test_hooks(hook_cleanup, coordinator):
+    assert callable(hook_cleanup)
+    assert coordinator.hooks.list_handlers() == {"tool:pre": ["mine"]}
+    import amplifier_module_tool_x
+    assert coordinator not in amplifier_module_tool_x.undone
+
+async def test_afterwards():
+    import amplifier_module_tool_x
+    assert len(amplifier_module_tool_x.undone) == 5
 """
 
 
-def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+def run(pytester: pytest.Pytester, tests: str, *arguments: str) -> pytest.RunResult:
+    """Run the tests of a project in strict mode."""
     pytester.makeini(INI)
-    pytester.makepyfile(test_mine=TESTS)
+    pytester.makepyfile(test_mine=tests)
     return pytester.runpytest_inprocess("-p", "no:randomly", "-p", "no:cacheprovider", *arguments)
 
 
+def make_package(pytester: pytest.Pytester, name: str, text: str = MODULE) -> Path:
+    """A package in the project's root."""
+    package = Path(pytester.mkpydir(name))
+    (package / "__init__.py").write_text(text)
+    return package
+
+
 @pytest.mark.parametrize("how", ["detected", "named"])
-def test_the_fixtures_find_and_mount_the_module(pytester: pytest.Pytester, how: str) -> None:
-    """In the folder itself, or where the option says."""
-    package = pytester.mkpydir("amplifier_module_tool_x")
-    (package / "__init__.py").write_text(MODULE)
-    arguments = ["--module-path", str(package)] if how == "named" else []
-    run(pytester, *arguments).assert_outcomes(passed=1)
+def test_the_fixtures_find_mount_and_undo_the_module(pytester: pytest.Pytester, how: str) -> None:
+    """Beside the tests, or where the option says; each fixture mounts and undoes it."""
+    package = make_package(pytester, "amplifier_module_tool_x")
+    arguments = [f"--module-path={package}"] if how == "named" else []
+    run(pytester, TESTS, *arguments).assert_outcomes(passed=3)
 
 
-def test_the_folder_itself_may_be_the_module(pytester: pytest.Pytester) -> None:
-    """A project whose root is the package."""
-    (pytester.path / "__init__.py").write_text(MODULE)
-    pytester.makepyfile(test_mine="def test_type(module_type): assert module_type == 'unknown'")
-    pytester.makeini(INI)
-    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--import-mode=importlib")
-    result.assert_outcomes(passed=1)
+def test_an_option_names_a_module_elsewhere(
+    pytester: pytest.Pytester, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """It wins over the package beside the tests."""
+    make_package(pytester, "amplifier_module_tool_x", "")
+    file = tmp_path_factory.mktemp("elsewhere") / "hooks_mine.py"
+    file.write_text(MODULE)
+    tests = f"""
+import pytest
+from pathlib import Path
+
+@pytest.mark.asyncio
+async def test_it(module_path, module_type, is_module_context, tool_module):
+    assert module_path == Path({str(file)!r})
+    assert (module_type, is_module_context) == ("hook", True)
+    assert tool_module.name == "first"
+"""
+    run(pytester, tests, f"--module-path={file}").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "declared", "kind"),
+    [
+        ("hooks_x", "", "hook"),
+        ("tool_x", "", "tool"),
+        ("provider_x", "", "provider"),
+        ("loop_x", "", "orchestrator"),
+        ("context_x", "", "context"),
+        ("x", "__amplifier_module_type__ = 'context'", "context"),
+    ],
+)
+def test_the_kind_is_declared_or_guessed(
+    pytester: pytest.Pytester, name: str, declared: str, kind: str
+) -> None:
+    """What the package says of itself, else its name."""
+    make_package(pytester, f"amplifier_module_{name}", declared)
+    run(pytester, f"def test_it(module_type): assert module_type == {kind!r}\n").assert_outcomes(
+        passed=1
+    )
+
+
+def test_a_project_may_choose_and_configure_its_module(pytester: pytest.Pytester) -> None:
+    """By overriding two fixtures."""
+    make_package(pytester, "mine")
+    tests = f"""
+import pytest
+
+@pytest.fixture
+def module_path():
+    return {str(pytester.path / "mine")!r}
+
+@pytest.fixture
+def module_config():
+    return {{"tools": ["other"]}}
+
+@pytest.mark.asyncio
+async def test_it(tool_module, module_type):
+    assert tool_module.name == "other"
+    assert module_type == "tool"
+"""
+    run(pytester, tests).assert_outcomes(passed=1)
 
 
 def test_without_a_module_the_tests_are_skipped(pytester: pytest.Pytester) -> None:
-    """A project that has none says so."""
-    run(pytester).assert_outcomes(skipped=1)
+    """A project that has none can be told so, and nothing fails."""
+    tests = """
+import pytest
+
+def test_none(module_path, module_type, is_module_context):
+    assert (module_path, module_type, is_module_context) == (None, None, False)
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("fixture", ["hook_cleanup", "tool_module", "context_module"])
+async def test_skipped(fixture, hook_cleanup): ...
+"""
+    run(pytester, tests).assert_outcomes(passed=1, skipped=3)
+
+
+def test_a_part_that_is_not_mounted_is_skipped_and_the_rest_undone(
+    pytester: pytest.Pytester,
+) -> None:
+    """A provider without its key mounts nothing: there is nothing to test."""
+    text = "undone = []\nasync def mount(c, k): return lambda: undone.append(1)\n"
+    make_package(pytester, "amplifier_module_provider_x", text)
+    tests = """
+import pytest
+
+@pytest.mark.asyncio
+async def test_provider(provider_module): ...
+
+@pytest.mark.asyncio
+async def test_loop(orchestrator_module): ...
+
+def test_afterwards():
+    import amplifier_module_provider_x
+    assert amplifier_module_provider_x.undone == [1, 1]
+"""
+    run(pytester, tests).assert_outcomes(passed=1, skipped=2)
+
+
+@pytest.mark.parametrize("kind", ["def", "async def"])
+def test_a_clean_up_that_fails_is_logged_and_fails_nothing(
+    pytester: pytest.Pytester, kind: str
+) -> None:
+    """A test may have called it already; another test is about it."""
+    text = f"{kind} undo(): raise OSError('again')\nasync def mount(c, k): return undo\n"
+    make_package(pytester, "amplifier_module_hooks_x", text)
+    tests = """
+import pytest
+
+@pytest.mark.asyncio
+async def test_it(hook_cleanup):
+    assert hook_cleanup
+"""
+    result = run(pytester, tests, "-o", "log_cli=true")
+    result.assert_outcomes(passed=1)
+    assert "The clean-up of the module failed" in result.stdout.str()
+
+
+def test_what_a_loop_needs_is_at_hand(pytester: pytest.Pytester) -> None:
+    """A conversation, a provider, a tool and something to emit on; all of it fresh."""
+    tests = """
+import pytest
+from amplifier_core.testing import EventRecorder, MockContextManager, MockCoordinator
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_it(number, mock_deps, coordinator):
+    context, providers, tools, hooks = mock_deps
+    assert isinstance(context, MockContextManager) and context.messages == []
+    assert list(providers) == ["default"] and list(tools) == ["test_tool"]
+    assert tools["test_tool"].name == "test_tool"
+    assert isinstance(hooks, EventRecorder)
+    assert isinstance(coordinator, MockCoordinator) and coordinator.mount_history == []
+    context.messages.append(number)
+    coordinator.mount_history.append(number)
+"""
+    run(pytester, tests).assert_outcomes(passed=2)
+
+
+def test_the_nearest_package_above_a_test_is_the_module(tmp_path: Path) -> None:
+    """Beside the tests, around them, or under `src`; folders that are no package do not count."""
+    test = tmp_path / "project" / "tests" / "unit" / "test_x.py"
+    assert find_module_near(test) is None
+    (tmp_path / "project" / "amplifier_module_not").mkdir(parents=True)
+    assert find_module_near(test) is None
+    places = [
+        "amplifier_module_far",
+        "project/src/amplifier_module_a",
+        "project/tests/amplifier_module_b",
+    ]
+    for place in places:
+        package = tmp_path / place
+        package.mkdir(parents=True)
+        (package / "__init__.py").touch()
+        assert find_module_near(test) == package
+    inside = tmp_path / "amplifier_module_far" / "tests" / "test_y.py"
+    assert find_module_near(inside) == tmp_path / "amplifier_module_far"
+
+
+def test_without_pytest_asyncio_the_fixtures_are_plain_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A project without async tests need not install it."""
+
+    async def plain():
+        yield
+
+    monkeypatch.setitem(sys.modules, "pytest_asyncio", None)
+    assert type(pytest_plugin.async_fixture(plain)) is type(pytest.fixture(plain))
 
 
 def test_the_plugin_alone_imports_nothing_of_the_kernel(pytester: pytest.Pytester) -> None:

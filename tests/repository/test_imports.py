@@ -12,6 +12,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "src"
 KERNEL = sorted((SOURCE / "amplifier_core").rglob("*.py"))
+FOR_TESTS = {"pytest_plugin.py": {"pytest", "pytest_asyncio"}, "pytest_marks.py": {"pytest"}}
 ALLOWED = {*sys.stdlib_module_names, "amplifier_core", "pydantic", "pydantic_core"}
 
 
@@ -27,8 +28,7 @@ def imported_packages(path: Path) -> Iterator[str]:
 @pytest.mark.parametrize("path", KERNEL, ids=lambda path: path.stem)
 def test_the_kernel_needs_the_standard_library_and_pydantic_only(path: Path):
     """Mechanism: the kernel; standard library and pydantic only."""
-    plugin = {"pytest"} if path.name == "pytest_plugin.py" else set()
-    assert set(imported_packages(path)) <= ALLOWED | plugin
+    assert set(imported_packages(path)) <= ALLOWED | FOR_TESTS.get(path.name, set())
 
 
 def test_importing_the_registry_loads_nothing_heavy():

@@ -2,34 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from amplifier_core.validation.report import ValidationResult
+from amplifier_core.mount_plan import EXAMPLES, LISTS
+from amplifier_core.validation.base import ValidationResult
+
+_KNOWN = frozenset({"session", *EXAMPLES, *LISTS, "agents"})
+
+
+@dataclass(slots=True)
+class MountPlanValidationResult(ValidationResult):
+    """All checks of one plan."""
+
+    module_type: str = "mount_plan"
+    module_path: str = ""
+
+    def format_errors(self) -> str:
+        """What is wrong, for a person."""
+        if not self.errors:
+            return "No errors"
+        lines = [f"  - {one.name}: {one.message}" for one in self.errors]
+        return "\n".join(["Mount Plan Validation Failed", *lines])
 
 
 class MountPlanValidator:
-    """Looks at the shape of a plan; what the modules make of their config, they say themselves."""
+    """Looks at the written-out form of a plan, in which every module is a dict.
 
-    def validate(self, plan: Any) -> ValidationResult:
+    A session also takes short forms, and modules themselves say what they make of their config.
+    """
+
+    def validate(self, plan: Any) -> MountPlanValidationResult:
         """Check a plan."""
-        result = ValidationResult("mount plan", "plan")
-        fits = isinstance(plan, Mapping)
-        if not result.add("is a mapping", fits, f"got {type(plan).__name__}"):
+        result = MountPlanValidationResult()
+        wrong = f"the plan must be a dict, got {type(plan).__name__}"
+        if not result.check("plan", isinstance(plan, Mapping), "the plan is a dict", wrong):
             return result
-        session = plan.get("session")
-        for key in ("orchestrator", "context"):
-            named = isinstance(session, Mapping) and bool(session.get(key))
-            result.add(f"session.{key} is named", named, f"add session.{key}")
-        for kind in ("providers", "tools", "hooks"):
-            self._entries(kind, plan.get(kind), result)
+        _check_session(plan, result)
+        for kind in LISTS:
+            if plan.get(kind) is not None:
+                _check_list(kind, plan[kind], result)
+        for section in plan.keys() - _KNOWN:
+            wrong = f"unknown section {section!r}; known are {sorted(_KNOWN)}"
+            result.check("sections", False, wrong, severity="warning")
         return result
 
-    def _entries(self, kind: str, entries: Any, result: ValidationResult) -> None:
-        if entries is None:
-            return
-        if not result.add(f"{kind} is a list", isinstance(entries, list), f"got {entries!r}"):
-            return
-        for number, entry in enumerate(entries, 1):
-            named = isinstance(entry, str) or (isinstance(entry, Mapping) and "module" in entry)
-            result.add(f"{kind} {number} names its module", named, f"got {entry!r}")
+
+def _check_session(plan: Mapping[str, Any], result: ValidationResult) -> None:
+    if plan.get("session") is None:
+        expected = "expected a dict with orchestrator and context"
+        result.check("session", False, f"the section session is missing, {expected}")
+        return
+    session = plan["session"]
+    wrong = f"session must be a dict, got {type(session).__name__}"
+    if not result.check("session", isinstance(session, Mapping), "session is a dict", wrong):
+        return
+    for kind, example in EXAMPLES.items():
+        where = f"session.{kind}"
+        if session.get(kind) is None:
+            wrong = f"{where} is missing, expected {{'module': {example!r}}}"
+            result.check(where, False, wrong)
+        else:
+            _check_spec(where, session[kind], result)
+
+
+def _check_list(kind: str, entries: Any, result: ValidationResult) -> None:
+    wrong = f"{kind} must be a list, got {type(entries).__name__}"
+    if result.check(kind, isinstance(entries, list | tuple), f"{kind} is a list", wrong):
+        for number, entry in enumerate(entries):
+            _check_spec(f"{kind}[{number}]", entry, result)
+
+
+def _check_spec(where: str, spec: Any, result: ValidationResult) -> None:
+    wrong = list(_find_problems(spec))
+    for problem in wrong:
+        result.check(where, False, problem)
+    if not wrong:
+        result.check(where, True, f"names the module {spec['module']!r}")
+
+
+def _find_problems(spec: Any) -> Iterator[str]:
+    if not isinstance(spec, Mapping):
+        yield f"must be a dict, got {type(spec).__name__}: expected {{'module': '…'}}"
+        return
+    module, config, source = (spec.get(key) for key in ("module", "config", "source"))
+    if "module" not in spec:
+        yield f"'module' is missing, expected {{'module': '…'}}, got {dict(spec)!r}"
+    elif not isinstance(module, str):
+        yield f"'module' must be a string, got {type(module).__name__}"
+    elif not module.strip():
+        yield "'module' is empty"
+    if config is not None and not isinstance(config, Mapping):
+        yield f"'config' must be a dict, got {type(config).__name__}"
+    if source is not None and not isinstance(source, str):
+        yield f"'source' must be a string, got {type(source).__name__}"

@@ -1,22 +1,75 @@
-"""Tests for hook authors that look at the module without running its hooks."""
+"""Tests for authors of modules: the module has what a module of its kind must have.
+
+from amplifier_core.validation.structural import HookStructuralTests
+
+class TestMyHooks(HookStructuralTests):
+    pass
+"""
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from amplifier_core.loader import ModuleLoader
+from amplifier_core.validation.base import check_on_session_ready
+from amplifier_core.validation.hook import HookValidator
+from amplifier_core.validation.module import ModuleValidator
+from amplifier_core.validation.parts import (
+    ContextValidator,
+    OrchestratorValidator,
+    ProviderValidator,
+    ToolValidator,
+)
+from amplifier_core.validation.pytest_marks import asynchronous, require_module
+
+__all__ = [
+    "ContextStructuralTests",
+    "HookStructuralTests",
+    "OrchestratorStructuralTests",
+    "ProviderStructuralTests",
+    "ToolStructuralTests",
+    "check_on_session_ready",
+]
 
 
-class HookStructuralTests:
-    """The module can be imported and has an async `mount(coordinator, config)`."""
+class _StructuralTests:
+    validator: ClassVar[type[ModuleValidator]]
 
-    module: ClassVar[str | Path] = ""
+    @asynchronous
+    async def test_the_module_has_the_structure_of_its_kind(
+        self, module_path: Path | None, module_config: dict[str, Any]
+    ) -> None:
+        """Everything that the validator of this kind checks."""
+        module = require_module(module_path)
+        result = await self.validator().validate(module, config=module_config)
+        assert result.passed, result.describe_errors()
 
-    def test_the_module_has_an_async_mount(self) -> None:
-        """`async def mount(coordinator, config) -> cleanup | None`."""
-        source = str(self.module) if isinstance(self.module, Path) else None
-        found = ModuleLoader().find(str(self.module), source)
-        inspect.signature(found.mount).bind(object(), {})
-        assert inspect.iscoroutinefunction(found.mount), f"{found.origin}: write `async def mount`"
+
+class HookStructuralTests(_StructuralTests):
+    """A hook module."""
+
+    validator = HookValidator
+
+
+class ToolStructuralTests(_StructuralTests):
+    """A module of tools."""
+
+    validator = ToolValidator
+
+
+class ProviderStructuralTests(_StructuralTests):
+    """A module of providers."""
+
+    validator = ProviderValidator
+
+
+class OrchestratorStructuralTests(_StructuralTests):
+    """A module with a loop."""
+
+    validator = OrchestratorValidator
+
+
+class ContextStructuralTests(_StructuralTests):
+    """A module with a context."""
+
+    validator = ContextValidator
