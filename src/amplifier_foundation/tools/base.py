@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_core.interfaces import Cleanup, Tool
+from amplifier_core.interfaces import Cleanup, Host, Tool
 from amplifier_core.models import ToolResult
 from amplifier_foundation.modules.options import parse_config
-from amplifier_foundation.tools.schema import schema_of
+from amplifier_foundation.tools.schema import build_schema
 
-I = TypeVar("I", bound=BaseModel)  # noqa: E741 - the input
+InputT = TypeVar("InputT", bound=BaseModel)
 
 
 class Refused(Exception):
     """The input asks for something that cannot be done; the message is the agent's sentence."""
 
 
-class InputTool(Generic[I]):
+class InputTool(Generic[InputT]):
     """A tool whose input is a pydantic model. Ordinary mistakes are answers, not exceptions."""
 
     name: ClassVar[str]
@@ -29,9 +29,11 @@ class InputTool(Generic[I]):
 
     @property
     def input_schema(self) -> dict[str, Any]:
-        return schema_of(self.input_model)
+        """The JSON schema of the input."""
+        return build_schema(self.input_model)
 
     async def execute(self, input: dict[str, Any]) -> ToolResult:
+        """Validate the input and run; what cannot be done is said in the result."""
         try:
             given: Any = parse_config(self.input_model, input, self.name)
             return await self.run(given)
@@ -40,43 +42,32 @@ class InputTool(Generic[I]):
         except OSError as failure:  # a full disk, a directory that vanished
             return ToolResult.failed(f"{self.name} could not do it: {failure}")
 
-    async def run(self, given: I) -> ToolResult:
+    async def run(self, given: InputT) -> ToolResult:
+        """Do it; `Refused` becomes the answer."""
         raise NotImplementedError
 
 
-class Coordinator(Protocol):
-    """As much of the coordinator as a tool needs."""
-
-    hooks: Any
-
-    def get_capability(self, name: str) -> Any: ...
-    async def mount(self, point: str, module: Any, name: str | None = None) -> Any: ...
-    async def unmount(self, point: str, name: str | None = None) -> Any: ...
-
-
-async def announce(coordinator: Any, event: str, data: dict[str, Any]) -> None:
-    """Tell the hooks what was done; a coordinator that can also carries out what they answer."""
-    notify = getattr(coordinator, "notify", None)
-    await (coordinator.hooks.emit if notify is None else notify)(event, data)
+async def announce(host: Host, event: str, data: dict[str, Any]) -> None:
+    """Tell the hooks what was done, and have their answers carried out where that is possible."""
+    # A coordinator of the ecosystem has a registry, but no `notify`.
+    tell: Any = getattr(host, "notify", host.hooks.emit)
+    await tell(event, data)
 
 
 async def mount_tools(
-    coordinator: Coordinator, tools: Iterable[Tool], wanted: Sequence[str] | None, owner: str
+    host: Host, tools: Iterable[Tool], wanted: Sequence[str] | None, owner: str
 ) -> Cleanup:
     """Mount the tools, or the wanted ones of them; the result takes them away again."""
     by_name = {tool.name: tool for tool in tools}
     for name in wanted or ():
         if name not in by_name:
             raise ModuleLoadError(f"{owner}: Unknown tool {name!r}; have {sorted(by_name)}")
-    mounted = [by_name[name] for name in (by_name if wanted is None else wanted)]
-    for tool in mounted:
-        await coordinator.mount("tools", tool, name=tool.name)
-    return _unmounting(coordinator, [tool.name for tool in mounted])
+    names = list(by_name if wanted is None else wanted)
+    for name in names:
+        await host.mount("tools", by_name[name], name=name)
 
-
-def _unmounting(coordinator: Coordinator, names: list[str]) -> Callable[[], Any]:
     async def unmount() -> None:
         while names:  # so that a second clean-up finds nothing to do
-            await coordinator.unmount("tools", names.pop())
+            await host.unmount("tools", names.pop())
 
     return unmount

@@ -12,11 +12,13 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field, PositiveFloat, PositiveInt
 
-from amplifier_core.interfaces import Cleanup
+from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import ToolResult
 from amplifier_foundation.machine.process import CommandOutcome, run_command
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.tools.base import InputTool, Refused, mount_tools
+
+NAME = "tool-bash"
 
 
 class BashConfig(BaseModel):
@@ -42,8 +44,8 @@ class Bash(InputTool[BashInput]):
     name = "Bash"
     input_model: ClassVar[type[BaseModel]] = BashInput
 
-    def __init__(self, coordinator: Any, config: BashConfig) -> None:
-        self._coordinator = coordinator
+    def __init__(self, host: Host, config: BashConfig) -> None:
+        self._host = host
         self._config = config
         self.description = (
             "Run a command in bash, in the working directory, and get what it printed. Every call "
@@ -55,17 +57,18 @@ class Bash(InputTool[BashInput]):
         )
 
     async def run(self, given: BashInput) -> ToolResult:
-        limit = self._limit(given.timeout)
+        """Run the command in the session's working directory."""
+        limit = self._choose_limit(given.timeout)
         outcome = await run_command(
             given.command,
-            cwd=self._working_directory(),
+            cwd=self._host.get_capability("session.working_dir") or Path.cwd(),
             timeout=limit,
-            env=self._environment(),
+            env=self._build_environment(),
             output_limit=self._config.output_limit,
         )
-        return _answer(outcome, limit)
+        return _build_result(outcome, limit)
 
-    def _limit(self, asked: float | None) -> float:
+    def _choose_limit(self, asked: float | None) -> float:
         if asked is None:
             return min(self._config.timeout, self._config.max_timeout)
         if asked > self._config.max_timeout:
@@ -75,10 +78,7 @@ class Bash(InputTool[BashInput]):
             )
         return asked
 
-    def _working_directory(self) -> Path:
-        return Path(self._coordinator.get_capability("session.working_dir") or Path.cwd())
-
-    def _environment(self) -> dict[str, str]:
+    def _build_environment(self) -> dict[str, str]:
         """Without the keys of the agent itself, which its commands have no use for."""
         return {
             name: value
@@ -87,18 +87,18 @@ class Bash(InputTool[BashInput]):
         }
 
 
-def _answer(outcome: CommandOutcome, limit: float) -> ToolResult:
+def _build_result(outcome: CommandOutcome, limit: float) -> ToolResult:
     printed = [outcome.stdout.rstrip("\n")]
     if outcome.stderr.strip():
         printed.append("[stderr]\n" + outcome.stderr.rstrip("\n"))
-    problem = _problem(outcome, limit)
+    problem = _describe_problem(outcome, limit)
     if problem is not None:
         printed.append(f"[{problem}]")
     text = "\n".join(part for part in printed if part)
     return ToolResult(success=problem is None, output=text or "(no output)", error=problem)
 
 
-def _problem(outcome: CommandOutcome, limit: float) -> str | None:
+def _describe_problem(outcome: CommandOutcome, limit: float) -> str | None:
     if outcome.timed_out:
         return f"ended after the time limit of {limit:g} seconds"
     if outcome.returncode < 0:
@@ -106,7 +106,7 @@ def _problem(outcome: CommandOutcome, limit: float) -> str | None:
     return f"exit code {outcome.returncode}" if outcome.returncode else None
 
 
-async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup:
+async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Mount Bash."""
-    options = parse_config(BashConfig, config, "tool-bash")
-    return await mount_tools(coordinator, [Bash(coordinator, options)], None, "tool-bash")
+    options = parse_config(BashConfig, config, NAME)
+    return await mount_tools(coordinator, [Bash(coordinator, options)], None, NAME)

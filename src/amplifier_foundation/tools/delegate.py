@@ -12,10 +12,12 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, Field, PositiveInt
 
 from amplifier_core.errors import AmplifierError
-from amplifier_core.interfaces import Cleanup
+from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import ToolResult
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.tools.base import InputTool, Refused, mount_tools
+
+NAME = "tool-delegate"
 
 
 class DelegateConfig(BaseModel):
@@ -40,23 +42,24 @@ class Delegate(InputTool[DelegateInput]):
     name = "Delegate"
     input_model: ClassVar[type[BaseModel]] = DelegateInput
 
-    def __init__(self, coordinator: Any, config: DelegateConfig) -> None:
-        self._coordinator = coordinator
+    def __init__(self, host: Host, config: DelegateConfig) -> None:
+        self._host = host
         self._config = config
 
     @property
     def description(self) -> str:  # type: ignore[override]
         """Read anew each time, because agents can be added to the plan after the mount."""
-        agents = self._agents()
-        listed = "; ".join(_introduced(name, agents[name]) for name in sorted(agents))
+        agents = self._list_agents()
+        listed = "; ".join(_introduce(name, agents[name]) for name in sorted(agents))
         return (
             "Give a task to a sub-agent, which works on it in a session of its own and reports "
             f"back. Agents: {listed or 'none are configured'}."
         )
 
     async def run(self, given: DelegateInput) -> ToolResult:
+        """Spawn the sub-agent and wait for its answer."""
         self._require_known(given.agent_name)
-        spawn = self._coordinator.get_capability("session.spawn")
+        spawn = self._host.get_capability("session.spawn")
         if spawn is None:
             raise Refused("This session cannot start sub-agents; do the task yourself")
         try:
@@ -65,19 +68,19 @@ class Delegate(InputTool[DelegateInput]):
             raise Refused(
                 f"The sub-agent {given.agent_name!r} could not run: {failure}"
             ) from failure
-        return self._result(given.agent_name, answer)
+        return self._build_result(given.agent_name, answer)
 
-    def _agents(self) -> Mapping[str, Any]:
-        plan = getattr(self._coordinator, "config", None)
+    def _list_agents(self) -> Mapping[str, Any]:
+        plan = getattr(self._host, "config", None)
         agents = plan.get("agents") if isinstance(plan, Mapping) else None
         return agents if isinstance(agents, Mapping) else {}
 
     def _require_known(self, name: str) -> None:
-        agents = self._agents()
+        agents = self._list_agents()
         if agents and name not in agents:
             raise Refused(f"Unknown agent {name!r}; have {sorted(agents)}")
 
-    def _result(self, name: str, answer: Mapping[str, Any]) -> ToolResult:
+    def _build_result(self, name: str, answer: Mapping[str, Any]) -> ToolResult:
         text = str(answer.get("output") or "(the sub-agent said nothing)")
         if len(text) > self._config.max_output:
             left_out = len(text) - self._config.max_output
@@ -89,12 +92,12 @@ class Delegate(InputTool[DelegateInput]):
         return ToolResult(success=False, output=f"{problem}:\n{text}", error=problem)
 
 
-def _introduced(name: str, agent: Any) -> str:
+def _introduce(name: str, agent: Any) -> str:
     about = agent.get("description") if isinstance(agent, Mapping) else None
     return f"{name} ({' '.join(str(about).split())})" if about else name
 
 
-async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup:
+async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Mount Delegate."""
-    options = parse_config(DelegateConfig, config, "tool-delegate")
-    return await mount_tools(coordinator, [Delegate(coordinator, options)], None, "tool-delegate")
+    options = parse_config(DelegateConfig, config, NAME)
+    return await mount_tools(coordinator, [Delegate(coordinator, options)], None, NAME)

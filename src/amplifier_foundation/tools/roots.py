@@ -13,12 +13,13 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from amplifier_core.interfaces import Host
 from amplifier_foundation.policy.paths import match_glob, resolve
 from amplifier_foundation.tools.base import Refused
 
 _DIRECTORY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# Without O_NONBLOCK the opening of a pipe would wait for somebody to write to it.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _MOVED = {errno.ELOOP, errno.ENOTDIR}
 
@@ -33,6 +34,7 @@ class Place:
 
     @property
     def path(self) -> Path:
+        """The real path."""
         return self.root.joinpath(*self.parts)
 
 
@@ -44,9 +46,9 @@ class Roots:
     directories: tuple[Path, ...]
 
     @classmethod
-    def of(cls, coordinator: Any, configured: Sequence[str] | None) -> Roots:
+    def from_host(cls, host: Host, configured: Sequence[str] | None) -> Roots:
         """The configured roots, else the session's working directory, else the process's."""
-        base = Path(coordinator.get_capability("session.working_dir") or Path.cwd()).resolve()
+        base = Path(host.get_capability("session.working_dir") or Path.cwd()).resolve()
         given = ["."] if configured is None else configured
         return cls(base, tuple(resolve(root, base) for root in given))
 
@@ -64,7 +66,7 @@ class Roots:
         return Place(asked, root, real.relative_to(root).parts)
 
 
-def shown(path: Path) -> str:
+def format_path(path: Path) -> str:
     """A path as one line of text that can be encoded, whatever bytes its names are made of."""
     text = str(path).encode(errors="surrogateescape").decode(errors="replace")
     return text.replace("\n", "\\n")
@@ -79,27 +81,36 @@ def refuse_protected(place: Place, patterns: Sequence[str]) -> None:
         )
 
 
+def require_regular(info: os.stat_result, asked: str) -> None:
+    """Refuse a directory, and anything that could block or has no end."""
+    if stat.S_ISDIR(info.st_mode):
+        raise Refused(f"{asked!r} is a directory; list it with Glob")
+    if not stat.S_ISREG(info.st_mode):
+        raise Refused(f"{asked!r} is no ordinary file but a device, a pipe, a socket or a link")
+
+
 @contextlib.contextmanager
-def opened_parent(place: Place, *, create: bool = False) -> Iterator[tuple[int, str]]:
+def open_parent(place: Place, *, create: bool = False) -> Iterator[tuple[int, str]]:
     """A descriptor of the directory that holds the place, and the place's name in it."""
     if not place.parts:
         raise Refused(f"{place.asked!r} is a directory; name a file in it")
-    with _told(place), contextlib.ExitStack() as stack:
+    with _refuse_failures(place), contextlib.ExitStack() as stack:
         yield _descend(place.root, place.parts[:-1], stack, create=create), place.parts[-1]
 
 
 @contextlib.contextmanager
-def opened_directory(place: Place) -> Iterator[int]:
+def open_directory(place: Place) -> Iterator[int]:
     """A descriptor of the place itself, for walking."""
-    with _told(place), contextlib.ExitStack() as stack:
+    with _refuse_failures(place), contextlib.ExitStack() as stack:
         parent = _descend(place.root, place.parts, stack, create=False)
+        # What was opened with O_PATH cannot be listed.
         readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=parent)
         stack.callback(os.close, readable)
         yield readable
 
 
 def open_file(name: str, parent: int, asked: str) -> int:
-    """A descriptor of a regular file; anything that could block or has no end is refused."""
+    """A descriptor of a regular file; anything else is refused."""
     descriptor = os.open(name, _FILE, dir_fd=parent)
     try:
         require_regular(os.fstat(descriptor), asked)
@@ -109,23 +120,16 @@ def open_file(name: str, parent: int, asked: str) -> int:
     return descriptor
 
 
-def require_regular(info: os.stat_result, asked: str) -> None:
-    if stat.S_ISDIR(info.st_mode):
-        raise Refused(f"{asked!r} is a directory; list it with Glob")
-    if not stat.S_ISREG(info.st_mode):
-        raise Refused(f"{asked!r} is no ordinary file but a device, a pipe, a socket or a link")
-
-
 def _descend(root: Path, parts: Sequence[str], stack: contextlib.ExitStack, *, create: bool) -> int:
     descriptor = os.open(root, _DIRECTORY)
     stack.callback(os.close, descriptor)
     for part in parts:
-        descriptor = _step(descriptor, part, create=create)
+        descriptor = _enter(descriptor, part, create=create)
         stack.callback(os.close, descriptor)
     return descriptor
 
 
-def _step(parent: int, name: str, *, create: bool) -> int:
+def _enter(parent: int, name: str, *, create: bool) -> int:
     try:
         return os.open(name, _DIRECTORY, dir_fd=parent)
     except FileNotFoundError:
@@ -137,12 +141,12 @@ def _step(parent: int, name: str, *, create: bool) -> int:
 
 
 @contextlib.contextmanager
-def _told(place: Place) -> Iterator[None]:
+def _refuse_failures(place: Place) -> Iterator[None]:
     """Errors of the operating system, as the sentence that the agent reads."""
     try:
         yield
     except FileNotFoundError:
-        raise
+        raise  # the caller knows what was looked for
     except OSError as failure:
         if failure.errno in _MOVED:
             raise Refused(

@@ -6,37 +6,47 @@ from typing import Any
 
 from pydantic import BaseModel
 
+_DROPPED = frozenset({"title", "$ref", "anyOf"})
 
-def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+
+def build_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Without references, titles and nullable unions, which some servers do not take."""
     schema = model.model_json_schema(by_alias=True)
-    plain: dict[str, Any] = _plain(schema, schema.pop("$defs", {}))
-    plain["additionalProperties"] = False
-    return plain
+    definitions = schema.pop("$defs", {})
+    return {**_simplify_object(schema, definitions), "additionalProperties": False}
 
 
-def _plain(node: Any, definitions: dict[str, Any]) -> Any:
+def _simplify(node: Any, definitions: dict[str, Any]) -> Any:
     if isinstance(node, list):
-        return [_plain(item, definitions) for item in node]
-    if not isinstance(node, dict):
-        return node
-    if "$ref" in node:
-        node = {**definitions[node["$ref"].rpartition("/")[2]], **node}
-    if "anyOf" in node:
-        node = {**_without_null(node["anyOf"]), **node}
+        return [_simplify(item, definitions) for item in node]
+    return _simplify_object(node, definitions) if isinstance(node, dict) else node
+
+
+def _simplify_object(node: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
     return {
-        key: _plain_properties(value, definitions)
+        key: _simplify_properties(value, definitions)
         if key == "properties"
-        else _plain(value, definitions)
-        for key, value in node.items()
-        if key not in {"title", "$ref", "anyOf"} and not (key == "default" and value is None)
+        else _simplify(value, definitions)
+        for key, value in _resolve(node, definitions).items()
+        if key not in _DROPPED and not _is_null_default(key, value)
     }
 
 
-def _plain_properties(properties: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+def _simplify_properties(properties: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
     """Here the keys are names, also one called `title`."""
-    return {name: _plain(value, definitions) for name, value in properties.items()}
+    return {name: _simplify(value, definitions) for name, value in properties.items()}
 
 
-def _without_null(options: list[dict[str, Any]]) -> dict[str, Any]:
-    return next(option for option in options if option.get("type") != "null")
+def _resolve(node: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    """With what a reference or the one real option of a union stands for; own keys win."""
+    if "$ref" in node:
+        node = {**definitions[node["$ref"].rpartition("/")[2]], **node}
+    if "anyOf" in node:
+        option = next(one for one in node["anyOf"] if one.get("type") != "null")
+        node = {**option, **node}
+    return node
+
+
+def _is_null_default(key: str, value: Any) -> bool:
+    """A default of null would not be valid once the union with null is gone."""
+    return key == "default" and value is None

@@ -7,19 +7,26 @@ Configure   max_items
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol, cast
 
 from pydantic import BaseModel, Field, PositiveInt
 
-from amplifier_core.interfaces import Cleanup
+from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import ToolResult
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.tools.base import InputTool, Refused, mount_tools
 
+NAME = "tool-todo"
 Status = Literal["pending", "in_progress", "completed"]
 
 _SAVED = "todo_state"
 _MARKS: dict[str, str] = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
+
+
+class TodoHost(Host, Protocol):
+    """A session with a list: this tool puts it there, hooks-todo-display reads it."""
+
+    todo_state: list[dict[str, str]]
 
 
 class TodoConfig(BaseModel):
@@ -57,14 +64,15 @@ class Todo(InputTool[TodoInput]):
     )
     input_model: ClassVar[type[BaseModel]] = TodoInput
 
-    def __init__(self, coordinator: Any, config: TodoConfig) -> None:
-        self._coordinator = coordinator
+    def __init__(self, host: TodoHost, config: TodoConfig) -> None:
+        self._host = host
         self._config = config
 
     async def run(self, given: TodoInput) -> ToolResult:
+        """Replace the list if there is a new one, and show it."""
         if given.todos is not None:
             self._replace(given.todos)
-        return ToolResult(output=_shown(self._coordinator.todo_state))
+        return ToolResult(output=_format_list(self._host.todo_state))
 
     def _replace(self, items: list[Item]) -> None:
         if len(items) > self._config.max_items:
@@ -75,17 +83,11 @@ class Todo(InputTool[TodoInput]):
         state = [
             {**item.model_dump(), "activeForm": item.activeForm or item.content} for item in items
         ]
-        self._coordinator.todo_state = state
-        _saved(self._coordinator)[_SAVED] = [dict(item) for item in state]
+        self._host.todo_state = state
+        _get_saved_state(self._host)[_SAVED] = [dict(item) for item in state]
 
 
-def _saved(coordinator: Any) -> dict[str, Any]:
-    """What is saved with the session, where the coordinator has such a thing."""
-    state = getattr(coordinator, "session_state", None)
-    return state if isinstance(state, dict) else {}
-
-
-def _shown(state: list[dict[str, str]]) -> str:
+def _format_list(state: list[dict[str, str]]) -> str:
     if not state:
         return "The list is empty."
     counts = Counter(item["status"] for item in state)
@@ -93,18 +95,27 @@ def _shown(state: list[dict[str, str]]) -> str:
     return "\n".join([f"{_MARKS[item['status']]} {item['content']}" for item in state] + [summary])
 
 
-async def mount(coordinator: Any, config: dict[str, Any] | None = None) -> Cleanup:
+def _get_saved_state(host: Host) -> dict[str, Any]:
+    """What is saved with the session; a coordinator of the ecosystem saves nothing."""
+    state = getattr(host, "session_state", None)
+    return state if isinstance(state, dict) else {}
+
+
+def _restore(coordinator: Host) -> TodoHost:
+    """The list of the saved session, or an empty one, unless there is a list already."""
+    host = cast(TodoHost, coordinator)
+    if not getattr(host, "todo_state", None):
+        host.todo_state = [dict(item) for item in _get_saved_state(host).get(_SAVED, [])]
+    return host
+
+
+async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Mount Todo with the list of the saved session, or an empty one."""
-    options = parse_config(TodoConfig, config, "tool-todo")
-    _restore(coordinator)
-    return await mount_tools(coordinator, [Todo(coordinator, options)], None, "tool-todo")
+    options = parse_config(TodoConfig, config, NAME)
+    tool = Todo(_restore(coordinator), options)
+    return await mount_tools(coordinator, [tool], None, NAME)
 
 
-async def on_session_ready(coordinator: Any) -> None:
+async def on_session_ready(coordinator: Host) -> None:
     """A resumed session may get its state after the mounts."""
     _restore(coordinator)
-
-
-def _restore(coordinator: Any) -> None:
-    if not getattr(coordinator, "todo_state", None):
-        coordinator.todo_state = [dict(item) for item in _saved(coordinator).get(_SAVED, [])]

@@ -3,29 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_core.interfaces import Tool
+from amplifier_core.testing import wait_for
 from amplifier_foundation.tools import bash
-
-
-def running(marker: Path) -> bool:
-    try:
-        stat = Path(f"/proc/{int(marker.read_text())}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return stat.rpartition(")")[2].split()[0] not in "ZX"
-
-
-async def vanishes(marker: Path) -> bool:
-    for _ in range(200):
-        if not running(marker):
-            return True
-        await asyncio.sleep(0.01)
-    return False
+from tests.support.processes import is_running, is_written
 
 
 @pytest.fixture
@@ -38,11 +22,20 @@ async def call(coordinator):
 
 
 async def test_a_command_answers_with_what_it_printed(call, work):
-    """The command runs in the working directory of the session."""
+    """It runs in the working directory of the session."""
     result = await call(command="pwd -P; echo hello", description="say hello")
     assert result.success
     assert result.output == f"{work.resolve()}\nhello"
     assert result.error is None
+
+
+async def test_without_a_working_directory_the_process_has_one(
+    call, coordinator, work, monkeypatch
+):
+    """The one it was started in."""
+    coordinator.register_capability("session.working_dir", None)
+    monkeypatch.chdir(work)
+    assert (await call(command="pwd -P")).output == str(work.resolve())
 
 
 async def test_a_failing_command_says_how(call):
@@ -51,6 +44,11 @@ async def test_a_failing_command_says_how(call):
     assert not result.success
     assert result.error == "exit code 3"
     assert result.get_serialized_output() == "out\n[stderr]\nerr\n[exit code 3]"
+
+
+async def test_a_command_that_was_killed_says_so(call):
+    """The signal is named."""
+    assert (await call(command="kill -9 $$")).error == "ended by signal 9"
 
 
 async def test_silence_is_said(call):
@@ -80,10 +78,16 @@ async def test_shells_do_not_share_state(call):
     ],
 )
 async def test_a_wrong_input_is_a_sentence(call, given, word):
-    """Never an exception for ordinary mistakes."""
+    """It fails the call and raises nothing."""
     result = await call(**given)
     assert not result.success
     assert word in result.get_serialized_output()
+
+
+async def test_the_longest_limit_holds_for_the_default_too(call):
+    """Whichever of the two is shorter."""
+    result = await call({"timeout": 60, "max_timeout": 0.2}, command="sleep 30")
+    assert result.error == "ended after the time limit of 0.2 seconds"
 
 
 @pytest.mark.parametrize(
@@ -110,8 +114,8 @@ async def test_reading_stdin_does_not_hang(call):
     assert result.output == "got="
 
 
-async def test_a_hundred_megabytes_are_cut(call):
-    """Output limit: the beginning and the end are kept."""
+async def test_of_a_hundred_megabytes_the_two_ends_are_kept(call):
+    """And it is said that something is missing."""
     result = await call(command="echo first; head -c 100000000 /dev/zero | tr '\\0' x; echo last")
     assert result.success
     assert result.output.startswith("first\n")
@@ -126,26 +130,25 @@ async def test_a_background_process_ends_with_its_command(call, work):
     marker = work / "pid"
     result = await call(command=f"(trap '' TERM; sleep 60) & echo $! > {marker}; echo started")
     assert result.output == "started"
-    assert await vanishes(marker)
+    await wait_for(lambda: not is_running(marker), timeout=20)
 
 
 @pytest.mark.parametrize("prefix", ["", "setsid ", "nohup "])
 @pytest.mark.usefixtures("short_grace")
 async def test_cancelling_leaves_no_process_behind(call, work, prefix):
-    """Process group ended on cancel; also what left the group."""
+    """Nor one that has left its process group."""
     marker = work / "pid"
     inner = f"{prefix}bash -c 'trap \"\" TERM; echo $$ > {marker}; while :; do sleep 0.1; done'"
     task = asyncio.create_task(call(command=f"{inner} & wait; sleep 60"))
-    while not (marker.exists() and marker.read_text().strip()):
-        await asyncio.sleep(0.01)
+    await wait_for(lambda: is_written(marker), timeout=20)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert await vanishes(marker)
+    await wait_for(lambda: not is_running(marker), timeout=20)
 
 
 async def test_the_agents_own_keys_are_hidden(call, monkeypatch):
-    """A command has no use for the keys of the model; `hide_env` takes globs."""
+    """A command has no use for the keys of the model; other names can be hidden by globs."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "hunter2")
     monkeypatch.setenv("MY_TOKEN", "hunter3")
     result = await call(command="env")
@@ -172,8 +175,8 @@ async def test_bash_explains_itself(coordinator):
     """The description names the limits that hold."""
     unmount = await bash.mount(coordinator, {"timeout": 7, "max_timeout": 9})
     tool = coordinator.tools["Bash"]
-    assert isinstance(tool, Tool)
     assert "7 seconds" in tool.description
+    assert "at most 9" in tool.description
     assert tool.input_schema["required"] == ["command"]
     await unmount()
     assert coordinator.tools == {}

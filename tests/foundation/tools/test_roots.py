@@ -1,10 +1,12 @@
-"""No path leads out of the allowed directories (T4, T6)."""
+"""No path leads out of the allowed directories."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import threading
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,8 +14,16 @@ from hypothesis import strategies as st
 
 from amplifier_foundation.tools import filesystem, search
 from amplifier_foundation.tools.base import Refused
-from amplifier_foundation.tools.roots import Place, Roots
-from amplifier_foundation.tools.textfile import load, replace
+from amplifier_foundation.tools.filesystem.text_file import load, replace
+from amplifier_foundation.tools.roots import (
+    Place,
+    Roots,
+    format_path,
+    open_directory,
+    open_file,
+    open_parent,
+    refuse_protected,
+)
 
 
 @pytest.fixture
@@ -21,6 +31,14 @@ async def tools(coordinator):
     await filesystem.mount(coordinator, None)
     await search.mount(coordinator, None)
     return coordinator.tools
+
+
+def locate(work: Path, path: str) -> Place:
+    return Roots(work.resolve(), (work.resolve(),)).locate(path)
+
+
+def count_descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 OUTSIDE = [
@@ -44,7 +62,7 @@ OUTSIDE = [
 @pytest.mark.parametrize("path", OUTSIDE)
 @pytest.mark.parametrize("name", ["Read", "Write", "Edit", "Grep", "Glob"])
 async def test_what_lies_outside_is_refused(tools, work, tmp_path, name, path):
-    """Symlinks and `..` resolved; outside the roots nothing is read, written or searched."""
+    """Whatever way leads there: nothing is read, written or searched."""
     (work / "sub").mkdir()
     (work / "out").symlink_to(tmp_path)
     (work / "file-out").symlink_to("../secret.txt")
@@ -81,45 +99,41 @@ async def test_a_long_path_is_a_sentence(tools):
     assert "name too long" in result.error
 
 
-async def test_configured_roots_replace_the_working_directory(coordinator, work, tmp_path):
-    """Config `roots`; relative ones start at the working directory."""
-    (work / "in").mkdir()
-    await filesystem.mount(coordinator, {"roots": ["in", str(tmp_path / "other")]})
-    write = coordinator.tools["Write"]
-    (tmp_path / "other").mkdir()
-    assert (await write.execute({"file_path": "in/a", "content": "x"})).success
-    assert (await write.execute({"file_path": str(tmp_path / "other/a"), "content": "x"})).success
-    refused = await write.execute({"file_path": "a", "content": "x"})
-    assert "outside the allowed directories" in refused.error
-
-
-async def test_without_a_working_directory_the_process_has_one(coordinator, work, monkeypatch):
-    """Default: the capability, else the cwd."""
+def test_roots_are_those_configured_or_the_working_directory(
+    coordinator, work, tmp_path, monkeypatch
+):
+    """Of the session, or of the process if the session has none."""
+    assert Roots.from_host(coordinator, None).directories == (work.resolve(),)
+    configured = Roots.from_host(coordinator, ["in", str(tmp_path)])
+    assert configured.directories == (work.resolve() / "in", tmp_path.resolve())
+    assert configured.base == work.resolve()
     coordinator.register_capability("session.working_dir", None)
-    monkeypatch.chdir(work)
-    await filesystem.mount(coordinator, None)
-    assert (await coordinator.tools["Write"].execute({"file_path": "a", "content": "x"})).success
-    assert (work / "a").exists()
+    monkeypatch.chdir(tmp_path)
+    assert Roots.from_host(coordinator, None).directories == (tmp_path.resolve(),)
 
 
-async def test_a_root_that_is_not_there_is_said(coordinator, tmp_path):
-    """A missing root is a sentence at the call."""
-    await filesystem.mount(coordinator, {"roots": [str(tmp_path / "nowhere")]})
-    given = {"file_path": str(tmp_path / "nowhere/a"), "content": "x"}
-    result = await coordinator.tools["Write"].execute(given)
-    assert "nowhere" in result.error
+def test_a_place_belongs_to_the_nearest_root(tmp_path):
+    """Protection counts from there."""
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    roots = Roots(tmp_path, (tmp_path, inner))
+    assert roots.locate("inner/a/b") == Place("inner/a/b", inner, ("a", "b"))
+    assert roots.locate("a").root == tmp_path
 
 
-def located(work, path) -> Place:
-    return Roots(work.resolve(), (work.resolve(),)).locate(path)
+@pytest.mark.parametrize("path", ["", "  ", "a\0b"])
+def test_what_is_no_path_is_refused(work, path):
+    """With the sentence that says why."""
+    with pytest.raises(Refused, match="path"):
+        locate(work, path)
 
 
 @pytest.mark.parametrize("swapped", ["directory", "file"])
 def test_a_link_put_in_the_way_after_the_check_stops_the_call(work, tmp_path, swapped):
-    """T4: a symlink swapped between check and use does not escape."""
+    """Between the check and the use nobody can lead the tool astray."""
     (work / "sub").mkdir()
     (work / "sub" / "secret.txt").write_text("harmless\n")
-    place = located(work, "sub/secret.txt")
+    place = locate(work, "sub/secret.txt")
     if swapped == "directory":
         (work / "sub").rename(work / "gone")
         (work / "sub").symlink_to(tmp_path)
@@ -179,7 +193,63 @@ def test_no_combination_of_steps_leads_out(work, tmp_path, steps):
         (work / "out").symlink_to(tmp_path)
         (work / "in").symlink_to("sub")
     try:
-        place = located(work, "/".join(steps))
+        place = locate(work, "/".join(steps))
     except Refused:
         return
     assert place.path.resolve().is_relative_to(work.resolve())
+
+
+def test_a_parent_is_opened_and_made_if_that_is_asked_for(work):
+    """Otherwise a missing one is missing."""
+    place = locate(work, "new/dir/a")
+    with pytest.raises(FileNotFoundError), open_parent(place):
+        pass
+    with open_parent(place, create=True) as (parent, name):
+        assert name == "a"
+        assert os.stat("../..", dir_fd=parent).st_ino == work.stat().st_ino
+    assert (work / "new" / "dir").is_dir()
+
+
+def test_a_root_has_no_parent_to_write_to(work):
+    """It is a directory, and the root of all that is allowed."""
+    place = locate(work, ".")
+    with (
+        pytest.raises(Refused, match=r"'\.' is a directory; name a file in it"),
+        open_parent(place),
+    ):
+        pass
+
+
+def test_a_directory_is_opened_for_walking(work):
+    """A file is none."""
+    (work / "sub").mkdir()
+    (work / "sub" / "a").touch()
+    with open_directory(locate(work, "sub")) as descriptor:
+        assert [entry.name for entry in os.scandir(descriptor)] == ["a"]
+    place = locate(work, "sub/a")
+    with pytest.raises(Refused, match="a part of it is no directory"), open_directory(place):
+        pass
+
+
+def test_descriptors_are_closed_again(work):
+    """Also when the call fails."""
+    (work / "deep" / "er").mkdir(parents=True)
+    before = count_descriptors()
+    with pytest.raises(Refused), open_parent(locate(work, "deep/er/a")) as (parent, _):
+        open_file("..", parent, "a")
+    with pytest.raises(FileNotFoundError), open_parent(locate(work, "deep/none/a")):
+        pass
+    assert count_descriptors() == before
+
+
+def test_a_protected_place_is_refused_with_the_pattern(work):
+    """Which counts from the root."""
+    refuse_protected(locate(work, "a.txt"), ["*.pem"])
+    with pytest.raises(Refused, match=r"'sub/a\.pem' is protected by the pattern '\*\.pem'"):
+        refuse_protected(locate(work, "sub/a.pem"), ["*.key", "*.pem"])
+
+
+def test_a_path_is_shown_in_one_line_that_can_be_encoded():
+    """A name may hold any bytes."""
+    assert format_path(Path("/a/b")) == "/a/b"
+    assert format_path(Path(os.fsdecode(b"/odd\xff\nname"))) == "/odd\ufffd\\nname"

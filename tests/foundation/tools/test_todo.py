@@ -24,7 +24,7 @@ async def call(coordinator):
 
 
 async def test_the_list_is_replaced_as_a_whole(call, coordinator):
-    """coordinator.todo_state is a list of content, status and activeForm."""
+    """It stands on the coordinator, where hooks find it, and is shown."""
     result = await call(todos=STEPS)
     assert coordinator.todo_state == STEPS
     assert result.output == "[x] Read it\n[>] Fix it\n[ ] Test it\n1 of 3 done"
@@ -87,3 +87,12 @@ async def test_what_is_saved_is_a_copy(call, coordinator):
     await call(todos=STEPS)
     coordinator.todo_state[0]["content"] = "changed"
     assert coordinator.session_state["todo_state"] == STEPS
+
+
+async def test_a_coordinator_that_saves_nothing_has_a_list_all_the_same(call, coordinator):
+    """It is gone with the session."""
+    coordinator.session_state = None
+    await call(todos=STEPS)
+    assert coordinator.todo_state == STEPS
+    await todo.on_session_ready(coordinator)
+    assert coordinator.todo_state == STEPS

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from amplifier_foundation.tools.base import Refused
-from amplifier_foundation.tools.roots import Place, opened_directory, opened_parent
+from amplifier_foundation.tools.roots import Place, open_directory, open_parent
 
 MAX_DEPTH = 100
 
@@ -37,33 +37,34 @@ class Walk:
 
     def __iter__(self) -> Iterator[Entry]:
         try:
-            yield from self._tree() if _is_directory(self.place) else self._single()
+            yield from self._walk_tree() if _is_directory(self.place) else self._yield_single()
         except FileNotFoundError as missing:
             raise Refused(f"No file or directory {self.place.asked!r}") from missing
 
-    def _single(self) -> Iterator[Entry]:
-        with opened_parent(self.place) as (parent, name):
+    def _yield_single(self) -> Iterator[Entry]:
+        with open_parent(self.place) as (parent, name):
             yield Entry("", name, parent)
 
-    def _tree(self) -> Iterator[Entry]:
+    def _walk_tree(self) -> Iterator[Entry]:
         deadline = time.monotonic() + self.seconds
         left = self.max_entries
-        with opened_directory(self.place) as top:
+        with open_directory(self.place) as top:
             for root, directories, files, parent in os.fwalk(".", dir_fd=top):
                 prefix = root[2:] + "/" if len(root) > 1 else ""
-                self._choose(directories, prefix.count("/"))
+                self._prune(directories, prefix.count("/"))
                 for name in sorted(files):
                     left -= 1
-                    self.unfinished = self._why_stop(left, deadline)
+                    self.unfinished = self._explain_stop(left, deadline)
                     if self.unfinished:
                         return
                     yield Entry(prefix + name, name, parent)
 
-    def _choose(self, directories: list[str], depth: int) -> None:
+    def _prune(self, directories: list[str], depth: int) -> None:
+        """Tell the walk where to go next, by changing its own list."""
         chosen = sorted(name for name in directories if name not in self.skip)
         directories[:] = chosen if depth < MAX_DEPTH else []
 
-    def _why_stop(self, left: int, deadline: float) -> str | None:
+    def _explain_stop(self, left: int, deadline: float) -> str | None:
         if left < 0:
             return f"stopped after {self.max_entries:,} files"
         if self.stop.is_set() or time.monotonic() > deadline:
@@ -74,5 +75,5 @@ class Walk:
 def _is_directory(place: Place) -> bool:
     if not place.parts:
         return True
-    with opened_parent(place) as (parent, name):
+    with open_parent(place) as (parent, name):
         return stat.S_ISDIR(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)

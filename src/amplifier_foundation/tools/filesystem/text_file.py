@@ -11,7 +11,7 @@ from pathlib import Path
 from amplifier_core.utils.suggest import find_closest
 from amplifier_foundation.machine.files import replace_file
 from amplifier_foundation.tools.base import Refused
-from amplifier_foundation.tools.roots import Place, open_file, opened_parent, require_regular
+from amplifier_foundation.tools.roots import Place, open_file, open_parent, require_regular
 
 _SNIFF = 8192
 _guard = threading.Lock()
@@ -27,14 +27,16 @@ class Content:
 
     @property
     def complete(self) -> bool:
+        """Whether this is all of the file."""
         return len(self.data) == self.info.st_size
 
     @property
     def version(self) -> tuple[int, int, int]:
+        """What changes when the file does."""
         return self.info.st_ino, self.info.st_mtime_ns, self.info.st_size
 
 
-def lock_of(place: Place) -> threading.Lock:
+def get_lock(place: Place) -> threading.Lock:
     """One lock for each file of this process, so that parallel edits lose nothing."""
     with _guard:
         return _locks.setdefault(str(place.path), threading.Lock())
@@ -43,10 +45,10 @@ def lock_of(place: Place) -> threading.Lock:
 def load(place: Place, limit: int) -> Content:
     """The first `limit` bytes of a text file."""
     try:
-        with opened_parent(place) as (parent, name):
+        with open_parent(place) as (parent, name):
             descriptor = open_file(name, parent, place.asked)
     except FileNotFoundError as missing:
-        raise Refused(f"No file {place.asked!r}{_nearest(place)}") from missing
+        raise Refused(f"No file {place.asked!r}{_suggest_name(place)}") from missing
     with os.fdopen(descriptor, "rb") as file:
         content = Content(file.read(limit), os.fstat(descriptor))
     _refuse_binary(place, content)
@@ -73,6 +75,7 @@ def decode(place: Place, content: Content) -> str:
 
 
 def encode(place: Place, text: str) -> bytes:
+    """The bytes to write."""
     try:
         return text.encode()
     except UnicodeEncodeError as wrong:
@@ -84,8 +87,8 @@ def replace(place: Place, data: bytes, seen: Content | None = None) -> bool:
 
     With `seen`, only if the file is still the one that was read.
     """
-    with opened_parent(place, create=True) as (parent, name):
-        old = _present(place, name, parent)
+    with open_parent(place, create=True) as (parent, name):
+        old = _inspect(place, name, parent)
         if seen is not None and (old is None or Content(b"", old).version != seen.version):
             raise Refused(f"{place.asked!r} changed while it was being edited; read it again")
         mode = None if old is None else old.st_mode & 0o7777
@@ -94,7 +97,8 @@ def replace(place: Place, data: bytes, seen: Content | None = None) -> bool:
     return old is None
 
 
-def _present(place: Place, name: str, parent: int) -> os.stat_result | None:
+def _inspect(place: Place, name: str, parent: int) -> os.stat_result | None:
+    """What stands there, if anything does; a refusal if it must not be replaced."""
     try:
         info = os.stat(name, dir_fd=parent, follow_symlinks=False)
     except FileNotFoundError:
@@ -113,7 +117,7 @@ def _refuse_binary(place: Place, content: Content) -> None:
         )
 
 
-def _nearest(place: Place) -> str:
+def _suggest_name(place: Place) -> str:
     """A hint at a name in the same directory that is nearly the same."""
     directory: Path = place.path.parent
     try:

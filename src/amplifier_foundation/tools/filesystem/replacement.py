@@ -11,7 +11,7 @@ _LINES_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
+class Replaced:
     """The new text, how often the passage was replaced, and where first (line, from 1)."""
 
     text: str
@@ -19,46 +19,48 @@ class Edited:
     line: int
 
 
-def apply_edit(text: str, old: str, new: str, *, replace_all: bool) -> Edited:
+def replace_passage(text: str, old: str, new: str, *, replace_all: bool) -> Replaced:
     """Replace the one occurrence of `old`, or all of them when that is asked for."""
     if not old:
         raise Refused("old_string is empty; to create a file or replace all of it, use Write")
     if old == new:
         raise Refused("old_string and new_string are the same; nothing would change")
-    old, new = _line_ends(text, old, new)
+    old, new = _adapt_line_ends(text, old, new)
     count = text.count(old)
     if count == 0:
-        raise Refused(f"old_string was not found{_whitespace_hint(text, old)}")
+        raise Refused(f"old_string was not found{_hint_at_whitespace(text, old)}")
     if count > 1 and not replace_all:
         raise Refused(
-            f"old_string was found {count} times (lines {_lines(text, old)}); add surrounding "
+            f"old_string was found {count} times (lines {_list_lines(text, old)}); add surrounding "
             "lines until it is unique, or set replace_all"
         )
-    return Edited(text.replace(old, new), count, line_of(text, text.index(old)))
+    return Replaced(text.replace(old, new), count, _find_line(text, text.index(old)))
 
 
-def line_of(text: str, position: int) -> int:
+def _find_line(text: str, position: int) -> int:
     return text.count("\n", 0, position) + 1
 
 
-def _line_ends(text: str, old: str, new: str) -> tuple[str, str]:
+def _adapt_line_ends(text: str, old: str, new: str) -> tuple[str, str]:
     """The agent writes line feeds; a file with carriage returns keeps them."""
-    literal = "\n" in old and old in text
-    if "\r\n" not in text or "\r" in old or literal:
+    if "\r\n" not in text or "\r" in old:
+        return old, new
+    # Some line feeds may be bare: those that are left when the pairs are taken out.
+    if "\n" in old and old in text.replace("\r\n", "\r"):
         return old, new
     return old.replace("\n", "\r\n"), new.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
-def _lines(text: str, old: str) -> str:
+def _list_lines(text: str, old: str) -> str:
     found: list[str] = []
     position = text.find(old)
     while position >= 0 and len(found) < _LINES_SHOWN:
-        found.append(str(line_of(text, position)))
+        found.append(str(_find_line(text, position)))
         position = text.find(old, position + len(old))
     return ", ".join(found) + (", …" if position >= 0 else "")
 
 
-def _whitespace_hint(text: str, old: str) -> str:
+def _hint_at_whitespace(text: str, old: str) -> str:
     """Where the words stand, if only the space between them differs."""
     words = old.split()
     if not words:
@@ -66,4 +68,4 @@ def _whitespace_hint(text: str, old: str) -> str:
     loose = re.search(r"\s+".join(map(re.escape, words)), text)
     if loose is None:
         return "; read the file again and copy the passage exactly, without line numbers"
-    return f"; line {line_of(text, loose.start())} has the same words with other white space"
+    return f"; line {_find_line(text, loose.start())} has the same words with other white space"

@@ -1,0 +1,11 @@
+"""tool-search: Glob finds files by name, Grep finds text in them, inside the allowed directories.
+
+Emits       artifact:read for each file of which Grep shows text
+Configure   roots, tools, skip, engine, max_results, max_files, max_bytes, seconds
+"""
+
+from __future__ import annotations
+
+from amplifier_foundation.tools.search.module import mount
+
+__all__ = ["mount"]
