@@ -69,6 +69,8 @@ class PromptRun:
         forget = token.on_cancel(stop)
         try:
             await work
+            if stopped:  # while nothing was waited for: taken here, not by what comes after
+                await asyncio.sleep(0)
             return False
         except asyncio.CancelledError:
             self.status = "interrupted"

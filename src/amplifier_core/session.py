@@ -262,6 +262,7 @@ class AmplifierSession:
 
     async def execute_tool(self, name: str, input: dict[str, Any]) -> ToolResult:
         """Call a tool as the agent would: through every hook and gate."""
+        self._check_not_ended()
         if not self._announced:
             await self.start()
         call = ToolCall(id=f"call_{uuid.uuid4().hex[:12]}", name=name, arguments=input)

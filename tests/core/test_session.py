@@ -25,15 +25,50 @@ def test_a_plan_without_loop_or_context_is_refused(missing: str) -> None:
     """When it is made, with the line to add."""
     plan = plan_for([])
     del plan["session"][missing]
-    with pytest.raises(ValueError, match=f"needs session.{missing}"):
+    with pytest.raises(ValueError, match=f"must specify session.{missing}"):
         AmplifierSession(plan)
 
 
-@pytest.mark.parametrize("plan", [None, [], "x"])
-def test_a_plan_of_another_type_is_refused(plan: Any) -> None:
+@pytest.mark.parametrize(("plan", "kind"), [(None, ValueError), ({}, ValueError), ("x", TypeError)])
+def test_a_plan_of_another_type_is_refused(plan: Any, kind: type[Exception]) -> None:
     """Bad input gets a clear error."""
-    with pytest.raises(TypeError, match="needs a mount plan"):
+    with pytest.raises(kind, match="needs a mount plan"):
         AmplifierSession(plan)
+
+
+async def test_a_session_is_announced_once_before_its_first_work_and_after_all_is_mounted() -> None:
+    """Who registers after the mounting still hears the start."""
+    harness = SessionHarness([{"text": "one"}, {"text": "two"}])
+    await harness.session.initialize()
+    heard = harness.listen()
+    assert heard.names == []
+    await harness.session.execute("x")
+    await harness.session.execute("y")
+    assert heard.names[0] == "session:start"
+    assert heard.names.count("session:start") == 1
+    await harness.session.cleanup()
+
+
+async def test_a_child_without_its_parents_hooks_tells_of_itself() -> None:
+    """session:fork comes after the mounting; a parent whose hooks are shared tells it instead."""
+    harness = SessionHarness([], parent_id="p", session={"metadata": {"team": "a"}})
+    heard = harness.listen()
+    await harness.session.start()
+    assert heard.names[:2] == ["session:fork", "session:start"]
+    fork, start = (data for _, data in heard.events[:2])
+    assert (fork["parent"], fork["parent_id"]) == ("p", "p")
+    assert fork["child_id"] == fork["session_id"] == harness.session.session_id
+    assert fork["metadata"] == start["metadata"] == {"team": "a"}
+    await harness.session.cleanup()
+
+
+@pytest.mark.parametrize("point", ["orchestrator", "context", "providers"])
+async def test_a_prompt_needs_a_loop_a_context_and_a_provider(point: str) -> None:
+    """Modules may be taken away by hand; then the prompt says what is missing."""
+    async with SessionHarness([]) as harness:
+        await harness.coordinator.unmount(point, "scripted")
+        with pytest.raises(RuntimeError, match=f"No {point} mounted"):
+            await harness.session.execute("x")
 
 
 @pytest.mark.parametrize(
@@ -290,7 +325,7 @@ async def test_a_refused_start_is_on_record_with_its_end() -> None:
     no = HookResult(action="deny", reason="not today")
     harness.hooks.register("session:start", EventRecorder(no), name="doorman")
     with pytest.raises(SessionDenied, match="Operation denied by doorman: not today"):
-        await harness.session.initialize()
+        await harness.session.execute("x")
     (ended,) = harness.trail.of_type("session_ended")
     assert ended["body"]["reason"] == "denied"
 
