@@ -18,11 +18,12 @@ from amplifier_core.errors import ApprovalError
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
 from amplifier_core.operation import MOST_ROUNDS, Outcome
-from amplifier_core.testing import EventRecorder, MemoryAudit, MockTool, ScriptedApproval, wait_for
+from amplifier_core.testing import EventRecorder, MemoryAudit, MockTool, ScriptedApproval
 from tests.support.harness import Harness
 from tests.support.hooks import PRE, Data, asks, injects, modifies, raises, says
 from tests.support.people import AbsentPerson, PlainPerson
 from tests.support.sessions import SessionHarness
+from tests.support.waiting import wait_until
 
 
 class TestWhoIsAsked:
@@ -451,7 +452,7 @@ async def test_an_approval_that_nobody_waits_for_any_more_is_forgotten() -> None
         waiting = [
             asyncio.create_task(harness.session.execute_tool("Echo", {"n": n})) for n in range(100)
         ]
-        await wait_for(lambda: len(approval.questions) == 100)
+        await wait_until(lambda: len(approval.questions) == 100)
         for one in waiting:
             one.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
