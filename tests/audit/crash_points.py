@@ -40,9 +40,9 @@ class Killer:
     def __init__(self, at: int, how: str) -> None:
         self.count, self.at, self.how = 0, at, how
         for name in CALLS:
-            setattr(os, name, self._wrapped(name, getattr(os, name)))
+            setattr(os, name, self._wrap(name, getattr(os, name)))
 
-    def _wrapped(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+    def _wrap(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def call(descriptor: int, *args: Any) -> Any:
             self.count += 1
             if self.count != self.at:
@@ -85,7 +85,7 @@ async def work(path: Path, pipe: int, seed: int) -> None:
         await log.close()
 
 
-def child(path: Path, pipe: int, seed: int, at: int, how: str) -> None:
+def work_until_killed(path: Path, pipe: int, seed: int, at: int, how: str) -> None:
     """Never returns."""
     killer = Killer(at, how)
     try:
@@ -97,18 +97,18 @@ def child(path: Path, pipe: int, seed: int, at: int, how: str) -> None:
 
 
 def run_child(path: Path, seed: int, at: int, how: str, patience: float | None) -> list[str]:
-    """What the child told before its end."""
+    """What the child reported before its end."""
     reader, writer = os.pipe()
     process = os.fork()
     if process == 0:
         os.close(reader)
-        child(path, writer, seed, at, how)
+        work_until_killed(path, writer, seed, at, how)
     os.close(writer)
     if patience is not None:
         time.sleep(patience)
         os.kill(process, signal.SIGKILL)
-    with os.fdopen(reader) as told:
-        lines = told.read().splitlines()
+    with os.fdopen(reader) as reported:
+        lines = reported.read().splitlines()
     os.waitpid(process, 0)
     return lines
 
@@ -134,7 +134,7 @@ def check(path: Path, acknowledged: dict[int, str]) -> list[str]:
     return wrong
 
 
-def one_point(root: Path, chance: random.Random, fixed: tuple[int, int, str] | None) -> list[str]:
+def try_point(root: Path, chance: random.Random, fixed: tuple[int, int, str] | None) -> list[str]:
     """One directory, one to three kills."""
     path = root / "log"
     acknowledged: dict[int, str] = {}
@@ -144,8 +144,8 @@ def one_point(root: Path, chance: random.Random, fixed: tuple[int, int, str] | N
         at = fixed[1] if fixed else chance.randrange(1, 80 if round == 0 else 12)
         how = fixed[2] if fixed else chance.choice(["before", "after", "half"])
         patience = chance.random() * 0.03 if not fixed and chance.random() < 0.3 else None
-        told = run_child(path, seed, at if patience is None else -1, how, patience)
-        for line in told:
+        reported = run_child(path, seed, at if patience is None else -1, how, patience)
+        for line in reported:
             if line.startswith("!"):
                 wrong.append(f"the writer failed: {line}")
             elif not line.startswith("="):
@@ -157,18 +157,18 @@ def one_point(root: Path, chance: random.Random, fixed: tuple[int, int, str] | N
     return [f"{problem} [{fixed or 'random'}]" for problem in wrong]
 
 
-def calls_of(root: Path, seed: int) -> int:
+def count_calls(root: Path, seed: int) -> int:
     """How many system calls the work of a seed makes when nobody kills it (about: it has tasks)."""
-    told = run_child(root / "log", seed, -1, "before", None)
+    reported = run_child(root / "log", seed, -1, "before", None)
     shutil.rmtree(root / "log", ignore_errors=True)
-    return int(told[-1].split()[1])
+    return int(reported[-1].split()[1])
 
 
-def every_call(root: Path, chance: random.Random, count: int) -> Iterator[tuple[int, int, str]]:
+def list_points(root: Path, chance: random.Random, count: int) -> Iterator[tuple[int, int, str]]:
     """So many points: each call of one piece of work, in each of three ways, then of the next."""
     while True:
         seed = chance.randrange(1 << 30)
-        for at in range(1, calls_of(root, seed) + 1):
+        for at in range(1, count_calls(root, seed) + 1):
             for how in ("before", "after", "half"):
                 if count == 0:
                     return
@@ -189,11 +189,11 @@ def main() -> None:
     gc.disable()
     start = time.monotonic()
     try:
-        for fixed in every_call(root, chance, given.points // 2):
-            wrong += one_point(root, chance, fixed)
+        for fixed in list_points(root, chance, given.points // 2):
+            wrong += try_point(root, chance, fixed)
             exact += 1
         for _ in range(given.points - exact):
-            wrong += one_point(root, chance, None)
+            wrong += try_point(root, chance, None)
     finally:
         shutil.rmtree(root, ignore_errors=True)
     spent = round(time.monotonic() - start, 1)

@@ -29,7 +29,7 @@ def flip_bit(lines: list[bytes], chance: random.Random) -> Case:
     place = chance.randrange(len(lines[at]))
     line = bytearray(lines[at])
     line[place] ^= 1 << chance.randrange(8)
-    return _spliced(lines, at, bytes(line)), at
+    return _splice(lines, at, bytes(line)), at
 
 
 def change_byte(lines: list[bytes], chance: random.Random) -> Case:
@@ -38,14 +38,14 @@ def change_byte(lines: list[bytes], chance: random.Random) -> Case:
     place = chance.randrange(len(lines[at]))
     line = bytearray(lines[at])
     line[place] = (line[place] + chance.randrange(1, 256)) % 256
-    return _spliced(lines, at, bytes(line)), at
+    return _splice(lines, at, bytes(line)), at
 
 
 def drop_byte(lines: list[bytes], chance: random.Random) -> Case:
     """One byte of one line is missing."""
     at = chance.randrange(len(lines))
     place = chance.randrange(len(lines[at]))
-    return _spliced(lines, at, lines[at][:place] + lines[at][place + 1 :]), at
+    return _splice(lines, at, lines[at][:place] + lines[at][place + 1 :]), at
 
 
 def insert_byte(lines: list[bytes], chance: random.Random) -> Case:
@@ -53,7 +53,7 @@ def insert_byte(lines: list[bytes], chance: random.Random) -> Case:
     at = chance.randrange(len(lines))
     place = chance.randrange(len(lines[at]))
     extra = bytes([chance.randrange(256)])
-    return _spliced(lines, at, lines[at][:place] + extra + lines[at][place:]), at
+    return _splice(lines, at, lines[at][:place] + extra + lines[at][place:]), at
 
 
 def delete_line(lines: list[bytes], chance: random.Random) -> Case:
@@ -81,13 +81,13 @@ def duplicate_line(lines: list[bytes], chance: random.Random) -> Case:
 def insert_forged(lines: list[bytes], chance: random.Random) -> Case:
     """A record with a right hash and the right number, that nobody wrote."""
     at = chance.randrange(1, len(lines))
-    return [*lines[:at], _forged(lines, at, chance), *lines[at:]], at + 1
+    return [*lines[:at], _forge(lines, at, chance), *lines[at:]], at + 1
 
 
 def replace_by_forged(lines: list[bytes], chance: random.Random) -> Case:
     """A record is replaced by another with a right hash; the link to the next one breaks."""
     at = chance.randrange(1, len(lines) - 1)
-    return [*lines[:at], _forged(lines, at, chance), *lines[at + 1 :]], at + 1
+    return [*lines[:at], _forge(lines, at, chance), *lines[at + 1 :]], at + 1
 
 
 WAYS: tuple[Callable[[list[bytes], random.Random], Case], ...] = (
@@ -103,14 +103,14 @@ WAYS: tuple[Callable[[list[bytes], random.Random], Case], ...] = (
 )
 
 
-def _forged(lines: list[bytes], at: int, chance: random.Random) -> bytes:
+def _forge(lines: list[bytes], at: int, chance: random.Random) -> bytes:
     before = parse_record(lines[at - 1])
     filler = tuple(bytes(32) for _ in range(at.bit_count()))
     chain = Chain(before["log"], Head(at, before["hash"], filler))
     return chain.extend(make_source(), encode_body({"forged": chance.random()}))
 
 
-def _spliced(lines: list[bytes], at: int, line: bytes) -> list[bytes]:
+def _splice(lines: list[bytes], at: int, line: bytes) -> list[bytes]:
     """The file is cut into lines anew, as a reader would."""
     merged = b"".join([line, *lines[at + 1 : at + 2]])
     rest = [part + b"\n" for part in merged.split(b"\n")]
@@ -118,7 +118,7 @@ def _spliced(lines: list[bytes], at: int, line: bytes) -> list[bytes]:
     return lines[:at] + [part for part in rest if part] + lines[at + 2 :]
 
 
-def named(lines: list[bytes], verifier: LineVerifier) -> int | None:
+def find_named(lines: list[bytes], verifier: LineVerifier) -> int | None:
     """The sequence that the verifier names, or None if it finds nothing."""
     try:
         for line in lines:
@@ -139,9 +139,9 @@ class Corpus:
         self._chance = chance
         self._whole = whole
         logs = [make_lines(chance.randrange(50, 501)) for _ in range(count)]
-        self._logs = [(lines, _heads(lines)) for lines in logs]
+        self._logs = [(lines, _list_heads(lines)) for lines in logs]
 
-    def case(self) -> tuple[str, int | None, int]:
+    def make_case(self) -> tuple[str, int | None, int]:
         """The way, what the verifier named, what it had to name."""
         lines, heads = self._chance.choice(self._logs)
         way = self._chance.choice(WAYS)
@@ -152,12 +152,12 @@ class Corpus:
         log = heads[0][1] if start else None
         return (
             way.__name__,
-            named(damaged[start:], LineVerifier(start=heads[start][0], log=log)),
+            find_named(damaged[start:], LineVerifier(start=heads[start][0], log=log)),
             expected,
         )
 
 
-def _heads(lines: list[bytes]) -> list[tuple[Head, str | None]]:
+def _list_heads(lines: list[bytes]) -> list[tuple[Head, str | None]]:
     verifier = LineVerifier()
     heads = []
     for line in lines:
@@ -178,7 +178,7 @@ def main() -> None:
     counts: dict[str, int] = {}
     start = time.monotonic()
     for _ in range(given.cases):
-        way, found, expected = corpus.case()
+        way, found, expected = corpus.make_case()
         counts[way] = counts.get(way, 0) + 1
         if found != expected:
             missed[way] = missed.get(way, 0) + 1

@@ -48,7 +48,7 @@ def test_many_random_cases_of_damage_are_all_found() -> None:
     """A million of them: `python -m tests.audit.tampering --cases 1000000`."""
     corpus = Corpus(random.Random(5), 4)
     for _ in range(1500):
-        way, found, expected = corpus.case()
+        way, found, expected = corpus.make_case()
         assert found == expected, way
 
 
@@ -58,5 +58,5 @@ def test_a_million_random_cases_of_damage_are_all_found() -> None:
     """All of them, each with the right record."""
     corpus = Corpus(random.Random(6), 40)
     for _ in range(1_000_000):
-        way, found, expected = corpus.case()
+        way, found, expected = corpus.make_case()
         assert found == expected, way

@@ -31,7 +31,7 @@ class LogFiles:
         return sum(path.stat().st_size for path in self.paths if path.exists())
 
     def refuse_if_not_a_log(self) -> None:
-        """Say at once that a file was never a log, instead of calling it tampered with."""
+        """Refuse a file that was never a log, instead of calling it tampered with."""
         # A writer's state proves that there was a log: what is wrong with it, is damage.
         if self.state is not None:
             return
@@ -66,7 +66,7 @@ def open_log(path: str | os.PathLike[str]) -> LogFiles:
 
 
 def open_readable(path: str | os.PathLike[str]) -> LogFiles:
-    """The same, for those who read without verifying: what was never a log is refused."""
+    """The same, for reading without verifying: a file that was never a log is refused."""
     log = open_log(path)
     log.refuse_if_not_a_log()
     return log

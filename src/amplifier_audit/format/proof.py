@@ -1,7 +1,8 @@
 """Inclusion proofs of RFC 6962, made in one pass over the leaves.
 
-A proof is a list of roots of ranges of leaves. Which ranges, follows from the numbers alone; so the
-prover first lists them and then adds up the leaves as they stream by, in logarithmic memory.
+A proof is a list of roots of ranges of leaves. Which ranges these are follows from the numbers
+alone, so the prover first lists them and then adds up the leaves as they stream by, in logarithmic
+memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reads JSON as strictly as the format asks: what two parsers could read in two ways is refused.
+"""Reads JSON strictly: anything that two parsers could read differently is refused.
 
 Printable ASCII only, no duplicate key, no NaN or infinity, no integer beyond 2^53, no lone
 surrogate, nothing after the value.

@@ -1,8 +1,8 @@
 """The Merkle tree of RFC 6962 over the lines of a log.
 
 It is kept as its frontier: the roots of the complete subtrees, from left to right, one for each 1
-in the binary form of the size. So it grows in logarithmic memory, and a frontier that was saved
-lets a tree go on whose leaves are no longer there.
+in the binary form of the size. So it grows in logarithmic memory, and a saved frontier is enough to
+continue a tree whose leaves are gone.
 """
 
 from __future__ import annotations

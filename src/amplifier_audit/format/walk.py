@@ -21,7 +21,7 @@ _CONTAINERS = frozenset({dict, list, tuple})
 
 
 class Walk:
-    """One pass over a value that stops where a limit is reached or a container meets itself."""
+    """One pass over a value, which stops at a limit or where a container contains itself."""
 
     __slots__ = ("_above", "_left", "_limits")
 

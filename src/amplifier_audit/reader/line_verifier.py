@@ -1,7 +1,7 @@
 """Checks a log line by line, in constant memory, and says exactly what that proves.
 
-The chain proves that what is there hangs together. Only a checkpoint that was kept elsewhere, an
-anchor, proves that it is the same log and that nothing is missing before that checkpoint.
+The chain proves that what is there holds together. Only an anchor, a checkpoint that was kept
+elsewhere, proves that it is the same log and that nothing is missing before that checkpoint.
 """
 
 from __future__ import annotations
@@ -206,8 +206,8 @@ class LineVerifier:
             self._interval = max(self._interval, self._promised) if self.size else self._promised
 
     def _continues(self, previous: Any) -> bool:
-        told = previous.get("frontier") if isinstance(previous, dict) else None
-        return bool(told == [node.hex() for node in self.tree.frontier])
+        stated = previous.get("frontier") if isinstance(previous, dict) else None
+        return bool(stated == [node.hex() for node in self.tree.frontier])
 
     def _on_checkpoint(self, body: dict[str, Any]) -> None:
         try:

@@ -1,4 +1,4 @@
-"""Questions to the records of a log: which ones, and what each hook did."""
+"""Queries over the records of a log: which ones match, and what each hook did."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def parse_time(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """All that are given must fit; times are ISO 8601 in UTC, or the beginning of one."""
+    """Every field that is given must match; times are ISO 8601 in UTC, or the beginning of one."""
 
     session: str | None = None
     hook: str | None = None
@@ -41,7 +41,7 @@ class Filter:
     before: str | None = None
 
     def matches(self, record: Record) -> bool:
-        """Whether a record is asked for."""
+        """Whether a record has all that is asked for."""
         return (
             self._same(record)
             and (self.hook is None or self.hook in list_hooks(record))
@@ -56,10 +56,11 @@ class Filter:
 
 
 def list_answers(record: Record) -> list[Mapping[str, Any]]:
-    """Each hook's answer that a record tells of."""
+    """The answers of hooks that a record holds."""
     if record["type"] == "dispatch":
-        told = record["body"].get("hooks")
-        return [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
+        answers = record["body"].get("hooks")
+        if isinstance(answers, list):
+            return [one for one in answers if isinstance(one, dict)]
     if record["type"] == "action_resolved":
         return [{"hook": record["hook"], **record["body"]}]
     return []
@@ -67,14 +68,14 @@ def list_answers(record: Record) -> list[Mapping[str, Any]]:
 
 def list_hooks(record: Record) -> set[Any]:
     """The names of the hooks in a record."""
-    told = [_keep_text(one.get("hook")) for one in list_answers(record)]
-    return {_keep_text(record["hook"]), *told} - {None}
+    named = [_keep_text(one.get("hook")) for one in list_answers(record)]
+    return {_keep_text(record["hook"]), *named} - {None}
 
 
 def list_actions(record: Record) -> set[Any]:
     """The actions in a record."""
-    told = [_keep_text(one.get("action")) for one in list_answers(record)]
-    return {_keep_text(record["body"].get("action")), *told} - {None}
+    named = [_keep_text(one.get("action")) for one in list_answers(record)]
+    return {_keep_text(record["body"].get("action")), *named} - {None}
 
 
 def _keep_text(value: Any) -> str | None:
@@ -129,5 +130,5 @@ def count_answers(records: Iterable[Record]) -> dict[str, HookFigures]:
 
 
 def select(records: Iterable[Record], wanted: Filter) -> Iterator[Record]:
-    """The records that fit."""
+    """The records that match."""
     return (record for record in records if wanted.matches(record))

@@ -1,8 +1,8 @@
 """The audit trail in files: one writer per directory, group commit on a thread of its own.
 
-`append` encodes, chains and queues; the thread writes, syncs, notes the acknowledged position and
-only then lets those go who wait in `commit`. The first failed write or sync is final: from then on
-`append` and `commit` raise AuditUnavailable, until an operator opens the log anew.
+`append` encodes, chains and queues; the thread writes, syncs, saves the acknowledged position and
+only then releases whoever waits in `commit`. The first failed write or sync is final: from then on
+`append` and `commit` raise AuditUnavailable, until somebody opens the log again.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Damage after the acknowledged position is what a crash leaves: it goes to quarantine, and the log
 says so. Damage at or before that position is no crash: nothing is repaired, a new segment begins
-with the record `broken`, and whoever runs the writer is alarmed.
+with the record `broken`, and an alarm tells whoever runs the writer.
 """
 
 from __future__ import annotations

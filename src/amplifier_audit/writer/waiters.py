@@ -1,4 +1,4 @@
-"""Those who wait until their record is on disk, each on the loop that it runs on."""
+"""Callers that wait until their record is on disk, each on its own event loop."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Waiters:
         return done
 
     def release(self, size: int) -> None:
-        """So many records are on disk."""
+        """Release everybody whose record is among the first `size`: those are on disk."""
         with self._lock:
             self._releases += 1
             ready = [waiter for waiter in self._waiting if waiter[0] <= size]
@@ -44,7 +44,7 @@ class Waiters:
         _wake(ready, None)
 
     def fail(self, reason: str) -> None:
-        """Nobody who waits now will get what it waits for."""
+        """Tell everybody who waits now that it was in vain, and why."""
         with self._lock:
             waiters, self._waiting = self._waiting, []
         _wake(waiters, reason)
@@ -55,7 +55,7 @@ class Waiters:
         loop.call_later(self._timeout, self._expire, loop, self._releases)
 
     def _expire(self, loop: asyncio.AbstractEventLoop, releases: int) -> None:
-        """Nothing was acknowledged for too long: whoever waits is told, the log itself goes on."""
+        """Nothing was acknowledged for too long: fail whoever waits; the log itself goes on."""
         self._timed_by = None
         if not self._waiting:
             return

@@ -18,20 +18,20 @@ ROOT = Path(__file__).parents[3]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def called_name(call: ast.Call) -> str:
+def find_called_name(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
-def texts_in(node: ast.AST) -> Iterator[str]:
+def list_texts(node: ast.AST) -> Iterator[str]:
     for one in ast.walk(node):
         if isinstance(one, ast.Constant) and isinstance(one.value, str):
             yield one.value
 
 
-def arguments_to(writers: set[str], function: Function) -> Iterator[ast.expr]:
+def list_arguments(writers: set[str], function: Function) -> Iterator[ast.expr]:
     """What a function hands to those that write records."""
     for call in ast.walk(function):
-        if isinstance(call, ast.Call) and called_name(call) in writers:
+        if isinstance(call, ast.Call) and find_called_name(call) in writers:
             yield from call.args
             yield from (keyword.value for keyword in call.keywords)
 
@@ -42,13 +42,15 @@ def find_writers(functions: list[Function]) -> set[str]:
     while writers != before:
         before = set(writers)
         for function in functions:
-            given = {one.id for one in arguments_to(writers, function) if isinstance(one, ast.Name)}
+            given = {
+                one.id for one in list_arguments(writers, function) if isinstance(one, ast.Name)
+            }
             if given & {one.arg for one in function.args.args} & {"type", "kind", "records"}:
                 writers.add(function.name)
     return writers
 
 
-def written_by(writers: set[str], function: Function) -> Iterator[str]:
+def list_written(writers: set[str], function: Function) -> Iterator[str]:
     assigned = {
         target.id: node.value
         for node in ast.walk(function)
@@ -56,10 +58,12 @@ def written_by(writers: set[str], function: Function) -> Iterator[str]:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    for given in arguments_to(writers, function):
-        yield from texts_in(assigned.get(given.id, given) if isinstance(given, ast.Name) else given)
+    for given in list_arguments(writers, function):
+        yield from list_texts(
+            assigned.get(given.id, given) if isinstance(given, ast.Name) else given
+        )
     if function.name in writers:
-        yield from (text for default in function.args.defaults for text in texts_in(default))
+        yield from (text for default in function.args.defaults for text in list_texts(default))
 
 
 @cache
@@ -73,18 +77,18 @@ def read_functions() -> list[Function]:
     ]
 
 
-def written_types() -> set[str]:
+def find_written_types() -> set[str]:
     functions = read_functions()
     writers = find_writers(functions)
-    return {text for function in functions for text in written_by(writers, function)}
+    return {text for function in functions for text in list_written(writers, function)}
 
 
 def test_every_declared_type_is_written_somewhere() -> None:
     """No type is announced that a reader will never meet."""
-    assert sorted((OWN_TYPES | KERNEL_TYPES) - written_types()) == []
+    assert sorted((OWN_TYPES | KERNEL_TYPES) - find_written_types()) == []
 
 
-def types_named_at(receiver: str, methods: set[str]) -> set[str]:
+def find_named_types(receiver: str, methods: set[str]) -> set[str]:
     """The texts that stand first in the calls of these methods."""
     calls = [
         call for one in read_functions() for call in ast.walk(one) if isinstance(call, ast.Call)
@@ -103,8 +107,8 @@ def types_named_at(receiver: str, methods: set[str]) -> set[str]:
 
 def test_every_type_that_is_written_by_name_is_declared() -> None:
     """A new type that a session or the log writes is added to the list."""
-    by_sessions = types_named_at("trail", {"write", "write_ahead"})
-    by_the_log = types_named_at("", {"add_own"})
+    by_sessions = find_named_types("trail", {"write", "write_ahead"})
+    by_the_log = find_named_types("", {"add_own"})
     assert "tool_started" in by_sessions
     assert "segment_removed" in by_the_log
     assert sorted(by_sessions - KERNEL_TYPES) == []
