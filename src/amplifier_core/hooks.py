@@ -31,7 +31,7 @@ from amplifier_core.dispatch import (
     take_failure,
 )
 from amplifier_core.isolation import NotPlain, copy_dict, copy_plain
-from amplifier_core.models import CONTINUE, HookResult, continue_with
+from amplifier_core.models import CONTINUE, ContextInjection, HookResult, continue_with
 from amplifier_core.registration import (
     Handler,
     HookHandler,
@@ -44,7 +44,7 @@ from amplifier_core.registration import (
 )
 from amplifier_core.utils import timestamp
 
-__all__ = ["HookHandler", "HookRegistry", "HookResult", "normalize_data"]
+__all__ = ["ContextInjection", "HookHandler", "HookRegistry", "HookResult", "normalize_data"]
 
 logger = logging.getLogger(__name__)
 

@@ -17,8 +17,6 @@ from amplifier_core.utils import (
 
 logger = logging.getLogger(__name__)
 
-Contributor = Callable[[], Any]
-
 
 class Contributions:
     """Who contributes to which channel, in the order they registered."""
@@ -26,7 +24,7 @@ class Contributions:
     def __init__(self) -> None:
         self.channels: dict[str, list[dict[str, Any]]] = {}
 
-    def register(self, channel: str, name: str, callback: Contributor) -> None:
+    def register(self, channel: str, name: str, callback: Callable[[], Any]) -> None:
         """Add a contributor; its name appears when it fails."""
         if not isinstance(channel, str) or not channel:
             raise ValueError(f"A channel needs a name, got {channel!r}")
@@ -48,9 +46,8 @@ class Contributions:
                     raise
                 break
             except Exception as error:  # noqa: BLE001 - one contributor must not silence the others
-                why = describe_error(error)
                 message = "Contributor '%s' of channel '%s' failed: %s"
-                logger.warning(message, entry["name"], channel, why)
+                logger.warning(message, entry["name"], channel, describe_error(error))
                 continue
             if value is not None:
                 found.append(value)
