@@ -14,6 +14,8 @@ from amplifier_core.utils import describe_error
 
 logger = logging.getLogger(__name__)
 
+_NEEDED = {"orchestrator": "orchestrator", "context": "context manager"}
+
 
 def read_failure(module_id: str, error: Exception) -> ModuleError:
     """What a module raised, in a sentence that names it."""
@@ -25,11 +27,11 @@ def read_failure(module_id: str, error: Exception) -> ModuleError:
     return failure
 
 
-def make_fatal(failure: ModuleError) -> ModuleLoadError:
+def make_fatal(kind: str, failure: ModuleError) -> ModuleLoadError:
     """The error that ends the start of a session: it cannot do without the module."""
-    return ModuleLoadError(
-        str(failure), module_id=failure.module_id, reason_code=failure.reason_code
-    )
+    needed = _NEEDED.get(kind)
+    message = f"Cannot initialize without {needed}: {failure}" if needed else str(failure)
+    return ModuleLoadError(message, module_id=failure.module_id, reason_code=failure.reason_code)
 
 
 async def report_failure(host: Host, kind: str, entry: ModuleEntry, failure: ModuleError) -> None:

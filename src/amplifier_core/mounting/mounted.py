@@ -74,7 +74,7 @@ class Mounting:
             await failures.report_failure(self._coordinator, kind, outcome.entry, outcome.failure)
             if outcome.entry.required:
                 self.mounted.remove(outcome)
-                raise failures.make_fatal(outcome.failure) from error
+                raise failures.make_fatal(kind, outcome.failure) from error
             logger.warning("%s; it is left out", outcome.failure)
         finally:
             stop()

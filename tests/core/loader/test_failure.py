@@ -43,11 +43,19 @@ def test_an_error_of_a_module_is_kept() -> None:
     assert failure.module_id == "x"
 
 
-def test_a_fatal_failure_says_the_same() -> None:
-    """Whatever kind it was."""
-    fatal = make_fatal(read_failure("x", ModuleNotFound("not there")))
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("hooks", "not there"),
+        ("orchestrator", "Cannot initialize without orchestrator: not there"),
+        ("context", "Cannot initialize without context manager: not there"),
+    ],
+)
+def test_a_fatal_failure_says_what_a_session_cannot_do_without(kind: str, expected: str) -> None:
+    """And why it has to, whatever kind of error that was."""
+    fatal = make_fatal(kind, read_failure("x", ModuleNotFound("not there")))
     assert type(fatal) is ModuleLoadError
-    assert (str(fatal), fatal.module_id, fatal.reason_code) == ("not there", "x", "missing_source")
+    assert (str(fatal), fatal.module_id, fatal.reason_code) == (expected, "x", "missing_source")
 
 
 @pytest.mark.parametrize(
