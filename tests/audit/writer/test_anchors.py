@@ -120,8 +120,8 @@ def test_an_anchor_that_fails_is_logged_and_counted_and_the_others_go_on(
 
 def test_without_anchors_there_is_no_thread() -> None:
     """Most logs have none."""
-    before = threading.active_count()
+    before = set(threading.enumerate())
     relay = AnchorRelay([])
     relay.submit(NOTES[0])
-    assert threading.active_count() == before
+    assert set(threading.enumerate()) <= before
     relay.close()
