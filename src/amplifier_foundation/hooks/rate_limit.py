@@ -63,7 +63,7 @@ class Bucket:
     filled_at: float
 
     @classmethod
-    def full(cls, limit: Limit, now: float) -> Bucket:
+    def make_full(cls, limit: Limit, now: float) -> Bucket:
         """A bucket that lets a whole burst through."""
         return cls(limit, limit.size, now)
 
@@ -87,11 +87,11 @@ class RateLimiter:
         self._config = config
         self._now = now
         start = now()
-        self._tools = {glob: Bucket.full(limit, start) for glob, limit in config.tools.items()}
+        self._tools = {glob: Bucket.make_full(limit, start) for glob, limit in config.tools.items()}
         self._events = {
-            canonical(name): Bucket.full(limit, start) for name, limit in config.events.items()
+            canonical(name): Bucket.make_full(limit, start) for name, limit in config.events.items()
         }
-        self._overall = Bucket.full(config.overall, start) if config.overall else None
+        self._overall = Bucket.make_full(config.overall, start) if config.overall else None
 
     def on_event(self, event: str, data: dict[str, Any]) -> HookResult:
         now = self._now()

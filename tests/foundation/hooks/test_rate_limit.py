@@ -123,7 +123,7 @@ def test_never_more_than_burst_plus_rate(
 ) -> None:
     """In any time t at most burst + rate · t calls pass."""
     limit = Limit(calls=calls, seconds=seconds, burst=burst)
-    bucket, now, passed = Bucket.full(limit, 0.0), 0.0, 0
+    bucket, now, passed = Bucket.make_full(limit, 0.0), 0.0, 0
     for pause in pauses:
         now += pause
         while bucket.compute_wait(now) <= 0 and passed < 10_000:

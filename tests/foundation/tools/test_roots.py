@@ -171,7 +171,7 @@ async def test_a_race_of_links_never_leads_out(tools, work, tmp_path):
     try:
         for _ in range(150):
             result = await tools["Read"].execute({"file_path": "sub/secret.txt"})
-            outcomes.add(result.output or "refused")
+            outcomes.add(result.output if result.success else "refused")
             await tools["Write"].execute({"file_path": "sub/secret.txt", "content": "harmless\n"})
             found = await tools["Grep"].execute(
                 {"pattern": "^secret$", "path": "sub", "output_mode": "content"}

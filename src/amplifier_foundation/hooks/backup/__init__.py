@@ -14,9 +14,9 @@ from amplifier_foundation.hooks.backup.store import (
     BackupError,
     Limits,
     find_backup,
+    find_surplus,
     list_backups,
     restore,
-    surplus,
 )
 
 __all__ = [
@@ -27,8 +27,8 @@ __all__ = [
     "Config",
     "Limits",
     "find_backup",
+    "find_surplus",
     "list_backups",
     "mount",
     "restore",
-    "surplus",
 ]

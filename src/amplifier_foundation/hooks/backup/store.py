@@ -95,7 +95,7 @@ def save(
         last = next((one for one in list_backups(backup_dir) if one.path == str(path)), None)
         if last is not None and last.sha256 == digest:
             return last
-        backup = Backup(_new_id(), str(path), len(data), digest, mode, tool, session_id)
+        backup = Backup(_make_id(), str(path), len(data), digest, mode, tool, session_id)
         _write_backup(backup_dir, backup, data)
     return backup
 
@@ -103,14 +103,14 @@ def save(
 def prune(backup_dir: Path, limits: Limits) -> list[Backup]:
     """Remove what is over the limits, the oldest first; what was removed."""
     with _lock:
-        removed = surplus(list_backups(backup_dir), limits, datetime.now(UTC))
+        removed = find_surplus(list_backups(backup_dir), limits, datetime.now(UTC))
         for backup in removed:
             shutil.rmtree(backup_dir / backup.id, ignore_errors=True)
         _remove_unfinished(backup_dir)
     return removed
 
 
-def surplus(backups: Sequence[Backup], limits: Limits, now: datetime) -> list[Backup]:
+def find_surplus(backups: Sequence[Backup], limits: Limits, now: datetime) -> list[Backup]:
     """Which of the copies, newest first, are over the limits."""
     oldest = now - timedelta(days=limits.max_age_days)
     kept_bytes = 0
@@ -143,7 +143,7 @@ def restore(
     return target
 
 
-def _new_id() -> str:
+def _make_id() -> str:
     return f"{datetime.now(UTC).strftime(_ID_TIME)}-{secrets.token_hex(4)}"
 
 

@@ -44,7 +44,7 @@ class Config(GuardConfig):
     currency: str = "USD"
     file: str = ".amplifier/cost.json"
 
-    def limits(self) -> Iterator[tuple[Span, Limits]]:
+    def list_limits(self) -> Iterator[tuple[Span, Limits]]:
         """The spans that have a limit."""
         for span in SPANS:
             found: Limits | None = getattr(self, span)

@@ -63,7 +63,7 @@ class CostControl:
         return None
 
     def _warn_of_missing_price(self, model: str) -> HookResult:
-        limited = any(limits.money is not None for _, limits in self._config.limits())
+        limited = any(limits.money is not None for _, limits in self._config.list_limits())
         if model in self._unpriced or not limited:
             return _CONTINUE
         self._unpriced.add(model)
@@ -72,7 +72,7 @@ class CostControl:
 
     async def on_request(self, event: str, data: dict[str, Any]) -> HookResult:
         warnings: list[str] = []
-        for span, limits in self._config.limits():
+        for span, limits in self._config.list_limits():
             spent = await self._get_spent(span)
             share, words = self._measure_share(span, limits, spent)
             if share >= 1 - _ROUNDING and limits.over != "warn":

@@ -22,7 +22,7 @@ class RotatingFile:
         """Write whole lines. Blocks; OSError when the disk says no."""
         with _writing:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            size = self._size()
+            size = self._measure()
             batch: list[bytes] = []
             for line in lines:
                 if size and size + len(line) > self._max_bytes:
@@ -33,7 +33,7 @@ class RotatingFile:
                 size += len(line)
             self._write(batch)
 
-    def _size(self) -> int:
+    def _measure(self) -> int:
         try:
             return self.path.stat().st_size
         except FileNotFoundError:
@@ -52,13 +52,13 @@ class RotatingFile:
         if not self.path.exists():
             return
         for number in range(self._backups - 1, 0, -1):
-            older = self._backup(number)
+            older = self._name_backup(number)
             if older.exists():
-                older.replace(self._backup(number + 1))
+                older.replace(self._name_backup(number + 1))
         if self._backups:
-            self.path.replace(self._backup(1))
+            self.path.replace(self._name_backup(1))
         else:
             self.path.unlink()
 
-    def _backup(self, number: int) -> Path:
+    def _name_backup(self, number: int) -> Path:
         return self.path.with_name(f"{self.path.name}.{number}")

@@ -67,7 +67,7 @@ class SpanTree:
             self._agents.clear()
         self._agents[session_id] = agent
 
-    def session(self, session_id: str, parent_id: str | None = None) -> SessionSpans:
+    def get_session(self, session_id: str, parent_id: str | None = None) -> SessionSpans:
         """The spans of a session, begun at the first event that mentions it."""
         known = self._sessions.get(session_id)
         if known is not None:

@@ -65,7 +65,7 @@ class Telemetry:
 
     def _find_spans(self, data: Data) -> SessionSpans:
         parent = data.get("parent_id")
-        return self.tree.session(
+        return self.tree.get_session(
             get_session_id(self._coordinator, data), str(parent) if parent else None
         )
 

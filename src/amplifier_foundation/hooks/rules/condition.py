@@ -23,11 +23,11 @@ class Condition:
 
     def __init__(self, source: str, owner: str) -> None:
         self._cel = require("cel_expr_python.cel", owner)
-        environment = _environment(self._cel)
+        environment = _make_environment(self._cel)
         try:
             self._expression = environment.compile(source)
         except RuntimeError as wrong:
-            raise ConditionError(_first_line(wrong)) from None
+            raise ConditionError(_get_first_line(wrong)) from None
         kind = self._expression.return_type()
         if kind not in [self._cel.Type.BOOL, self._cel.Type.DYN]:
             raise ConditionError(f"its answer is {kind.name()}, not true or false")
@@ -44,7 +44,7 @@ class Condition:
         try:
             result = self._expression.eval(data=_convert(values))
         except RuntimeError as wrong:
-            raise ConditionError(_first_line(wrong)) from None
+            raise ConditionError(_get_first_line(wrong)) from None
         # An error is a value here, and a truthy one.
         if result.type() != self._cel.Type.BOOL:
             raise ConditionError(str(result.value()))
@@ -52,7 +52,7 @@ class Condition:
 
 
 @cache
-def _environment(cel: Any) -> Any:
+def _make_environment(cel: Any) -> Any:
     kinds = cel.Type
     variables = {
         "event": kinds.STRING,
@@ -86,6 +86,6 @@ def _convert_leaf(value: Any) -> Any:
     return replace_surrogates(value if isinstance(value, str) else str(value))
 
 
-def _first_line(wrong: Exception) -> str:
+def _get_first_line(wrong: Exception) -> str:
     text = str(wrong).partition("[INVALID_ARGUMENT]")[0]
     return " ".join(text.replace("INVALID_ARGUMENT: ERROR:", "").split())

@@ -40,7 +40,7 @@ class Engine:
     def on_event(self, event: str, data: dict[str, Any]) -> Reply:
         """At once when no rule listens, or none needs to look at files."""
         tool = data.get("tool_name")
-        rules = self._rules.for_event(event, tool if isinstance(tool, str) else "")
+        rules = self._rules.find_rules(event, tool if isinstance(tool, str) else "")
         if not rules:
             return CONTINUE
         occasion = self._make_occasion(event, data)
@@ -63,21 +63,21 @@ class Engine:
 
     def _apply_rule(self, loaded: LoadedRule, occasion: Occasion) -> HookResult | None:
         try:
-            result = build_answer(loaded.rule, occasion) if loaded.applies(occasion) else None
+            result = build_answer(loaded.rule, occasion) if loaded.applies_to(occasion) else None
         except Unclear as doubt:
-            result = self._when_unclear(loaded, str(doubt))
+            result = self._answer_unclear(loaded, str(doubt))
         except Exception as failure:  # noqa: BLE001  a rule that fails must not let the call through
-            result = self._when_failed(loaded, describe_error(failure))
+            result = self._answer_failure(loaded, describe_error(failure))
         if result is not None and (self._dry_run or loaded.rule.dry_run):
             return describe_dry_run(loaded.rule, result)
         return result
 
-    def _when_unclear(self, loaded: LoadedRule, doubt: str) -> HookResult | None:
+    def _answer_unclear(self, loaded: LoadedRule, doubt: str) -> HookResult | None:
         if not loaded.rule.guards:
             return None
         return _fail_closed(self._unclear, f"the rule {loaded.rule.name!r} cannot tell: {doubt}")
 
-    def _when_failed(self, loaded: LoadedRule, cause: str) -> HookResult | None:
+    def _answer_failure(self, loaded: LoadedRule, cause: str) -> HookResult | None:
         policy = loaded.rule.on_error or self._on_error
         return _fail_closed(
             policy, f"the rule {loaded.rule.name!r} could not be evaluated: {cause}"

@@ -105,7 +105,7 @@ class _AnywhereTest:
 
     def __call__(self, occasion: Occasion) -> bool:
         where = occasion.data.get("tool_input", occasion.data)
-        return any(self._pattern.occurs_in(text) for text in occasion.texts(where))
+        return any(self._pattern.occurs_in(text) for text in occasion.iterate_texts(where))
 
 
 class _FieldTest:
@@ -115,4 +115,4 @@ class _FieldTest:
 
     def __call__(self, occasion: Occasion) -> bool:
         value = occasion.look_up(self._field)
-        return any(self._pattern.occurs_in(text) for text in occasion.texts(value))
+        return any(self._pattern.occurs_in(text) for text in occasion.iterate_texts(value))

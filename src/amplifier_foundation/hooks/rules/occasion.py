@@ -59,7 +59,7 @@ class Occasion:
                 return None
         return value
 
-    def texts(self, value: Any) -> Iterator[str]:
+    def iterate_texts(self, value: Any) -> Iterator[str]:
         """Every text in a value, keys included; more than can be looked through is an error."""
         for _, part in iterate_parts(value, _MAX_PARTS):
             if isinstance(part, Mapping):

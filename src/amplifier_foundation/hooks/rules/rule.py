@@ -42,7 +42,7 @@ class CommandMatch(BaseModel):
     flag: str | list[str] | None = None
     argument: str | list[str] | None = None
 
-    def pattern(self) -> CommandPattern:
+    def to_pattern(self) -> CommandPattern:
         return CommandPattern(
             tuple(name.casefold() for name in as_list(self.program)),
             (tuple(as_list(self.flag)),) if self.flag else (),
@@ -147,6 +147,6 @@ def read_command_patterns(
         return ()
     entries = value if isinstance(value, list) else [value]
     return tuple(
-        CommandPattern.read(entry) if isinstance(entry, str) else entry.pattern()
+        CommandPattern.read(entry) if isinstance(entry, str) else entry.to_pattern()
         for entry in entries
     )

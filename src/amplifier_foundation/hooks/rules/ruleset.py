@@ -29,13 +29,13 @@ class LoadedRule:
     unless: Matcher | None
     unless_tools: tuple[str, ...]
 
-    def listens(self, event: str, tool: str) -> bool:
+    def listens_to(self, event: str, tool: str) -> bool:
         """Whether event and tool are among the rule's."""
         return _matches_any(self.events, event) and (
             not self.tools or _matches_any(self.tools, tool)
         )
 
-    def applies(self, occasion: Occasion) -> bool:
+    def applies_to(self, occasion: Occasion) -> bool:
         """Whether the rest of the match holds, too."""
         return self.matcher.holds(occasion) and not self._is_excepted(occasion)
 
@@ -57,13 +57,13 @@ def load_rule(rule: Rule, base: Path, owner: str) -> LoadedRule:
         rule,
         tuple(canonical(event) for event in as_list(rule.event)),
         tuple(as_list(rule.tool)),
-        _matcher(rule, base, owner, ""),
-        _matcher(rule, base, owner, "unless.") if rule.unless else None,
+        _make_matcher(rule, base, owner, ""),
+        _make_matcher(rule, base, owner, "unless.") if rule.unless else None,
         tuple(as_list(rule.unless.tool)) if rule.unless else (),
     )
 
 
-def _matcher(rule: Rule, base: Path, owner: str, prefix: str) -> Matcher:
+def _make_matcher(rule: Rule, base: Path, owner: str, prefix: str) -> Matcher:
     match = rule.unless if prefix and rule.unless else rule
     try:
         return Matcher(match, base, owner)
@@ -86,13 +86,13 @@ class RuleSet:
     def __iter__(self) -> Iterator[LoadedRule]:
         return iter(self._rules)
 
-    def for_event(self, event: str, tool: str) -> tuple[LoadedRule, ...]:
+    def find_rules(self, event: str, tool: str) -> tuple[LoadedRule, ...]:
         """The rules that listen, in the order they are written."""
         key = (event, tool)
         found = self._remembered.get(key)
         if found is None:
             name = canonical(event)
-            found = tuple(rule for rule in self._rules if rule.listens(name, tool))
+            found = tuple(rule for rule in self._rules if rule.listens_to(name, tool))
             if len(self._remembered) >= _MOST_REMEMBERED:
                 self._remembered.clear()
             self._remembered[key] = found

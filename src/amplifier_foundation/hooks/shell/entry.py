@@ -122,7 +122,7 @@ def _read_arguments(command: str, entry: Mapping[str, Any]) -> tuple[str, ...] |
     """What to run without a shell, or None for a line of bash."""
     given = entry.get("args")
     if given is not None or "exec" in entry:
-        return (command, *(str(one) for one in as_list(given)))
+        return (command, *(str(one) for one in get_list(given)))
     if entry.get("shell") == "powershell":
         return ("pwsh", "-NoProfile", "-Command", command)
     return None
@@ -144,7 +144,7 @@ def _read_request(
     reason = explain_refusal(url, settings.get("allowedHttpHookUrls"))
     if reason is not None:
         raise position.make_error(reason)
-    allowed = {str(name) for name in as_list(entry.get("allowedEnvVars"))}
+    allowed = {str(name) for name in get_list(entry.get("allowedEnvVars"))}
     general = settings.get("httpHookAllowedEnvVars")
     if isinstance(general, list):
         allowed &= {str(name) for name in general}
@@ -157,6 +157,6 @@ def _read_request(
     }
 
 
-def as_list(value: Any) -> list[Any]:
+def get_list(value: Any) -> list[Any]:
     """The value if it is a list, else an empty one."""
     return value if isinstance(value, list) else []

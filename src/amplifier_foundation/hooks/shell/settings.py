@@ -12,7 +12,7 @@ from typing import Any
 from amplifier_core.errors import ModuleLoadError
 from amplifier_foundation.hooks.shell.config import NAME
 from amplifier_foundation.hooks.shell.dialects import DIALECTS, Dialect
-from amplifier_foundation.hooks.shell.entry import Position, UnsupportedEntry, as_list, read_entry
+from amplifier_foundation.hooks.shell.entry import Position, UnsupportedEntry, get_list, read_entry
 from amplifier_foundation.hooks.shell.handler import Handler
 
 _COPILOT_KEYS = frozenset({"bash", "powershell", "timeoutSec", "exec"})
@@ -77,7 +77,7 @@ def detect_dialect(hooks: Mapping[str, Any], where: str) -> str:
         return by_folder
     if Path(where).suffix == ".toml":
         return "codex"
-    entries = (entry for listed in hooks.values() for entry in as_list(listed))
+    entries = (entry for listed in hooks.values() for entry in get_list(listed))
     if any(isinstance(entry, Mapping) and _COPILOT_KEYS & set(entry) for entry in entries):
         return "copilot"
     return max(_KNOWN_BY_EVENTS, key=lambda name: _count_known(DIALECTS[name], hooks))
@@ -120,7 +120,7 @@ def _list_entries(
             yield position, entry, entry.get("matcher") if isinstance(entry, Mapping) else None
             continue
         group_lane = position.where if entry.get("sequential") is True else None
-        for at, inner in enumerate(as_list(entry["hooks"])):
+        for at, inner in enumerate(get_list(entry["hooks"])):
             spot = f"{position.where}.hooks[{at}]"
             inner_position = Position(spot, dialect, native, file_lane or group_lane)
             yield inner_position, inner, entry.get("matcher")

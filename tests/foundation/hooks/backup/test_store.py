@@ -16,9 +16,9 @@ from amplifier_foundation.hooks.backup import (
     Backup,
     BackupError,
     Limits,
+    find_surplus,
     list_backups,
     restore,
-    surplus,
 )
 
 
@@ -75,7 +75,7 @@ def test_what_stays_is_within_the_limits_and_newest(facts, count, size):
     """What is left keeps every limit, and what went is older than all of it."""
     ordered = [made_at(timedelta(days=age), bytes_) for age, bytes_ in sorted(facts)]
     limits = Limits(max_count=count, max_bytes=size, max_age_days=30)
-    gone = surplus(ordered, limits, NOW)
+    gone = find_surplus(ordered, limits, NOW)
     stay = ordered[: len(ordered) - len(gone)]
     assert stay + gone == ordered
     assert len(stay) <= count

@@ -71,10 +71,10 @@ def test_any_name_can_be_looked_up(dotted: str) -> None:
 
 def test_the_texts_of_a_value_are_its_keys_and_its_leaves() -> None:
     value = {"a": ["b", 1, None], "c": {"d": ("e",)}, 2: {"f"}}
-    assert sorted(seen({}).texts(value)) == ["1", "2", "a", "b", "c", "d", "e", "f"]
+    assert sorted(seen({}).iterate_texts(value)) == ["1", "2", "a", "b", "c", "d", "e", "f"]
 
 
 def test_data_of_too_many_parts_is_an_error() -> None:
     """A rule that stopped looking in silence would let the rest pass."""
     with pytest.raises(ValueError, match="too many"):
-        list(seen({}).texts(["x"] * 20_000))
+        list(seen({}).iterate_texts(["x"] * 20_000))

@@ -42,15 +42,15 @@ def test_the_index_finds_what_a_plain_search_finds(globs: list[str], names: list
     ]
     index = RuleSet(rules)
     for name in names:
-        expected = tuple(rule for rule in rules if rule.listens("tool:pre", name))
-        assert index.for_event("tool:pre", name) == expected
+        expected = tuple(rule for rule in rules if rule.listens_to("tool:pre", name))
+        assert index.find_rules("tool:pre", name) == expected
 
 
 def test_many_tool_names_do_not_fill_the_memory() -> None:
     """What the index remembers is bounded."""
     index = RuleSet([])
     for number in range(5_000):
-        index.for_event("tool:pre", str(number))
+        index.find_rules("tool:pre", str(number))
     assert len(index._remembered) <= 1_024
 
 
@@ -65,13 +65,13 @@ def test_a_thousand_rules_are_not_looked_at_for_other_tools() -> None:
         def __init__(self, name: str) -> None:
             self.name = name
 
-        def listens(self, event: str, tool: str) -> bool:
+        def listens_to(self, event: str, tool: str) -> bool:
             asked.append(self.name)
             return tool == "Bash"
 
     rules = RuleSet(Counted(str(n)) for n in range(1_000))  # type: ignore[misc]
-    assert rules.for_event("tool:pre", "Read") == ()
+    assert rules.find_rules("tool:pre", "Read") == ()
     assert len(asked) == 1_000
-    assert [rules.for_event("tool:pre", "Read") for _ in range(100)] == [()] * 100
+    assert [rules.find_rules("tool:pre", "Read") for _ in range(100)] == [()] * 100
     assert len(asked) == 1_000
-    assert len(rules.for_event("tool:pre", "Bash")) == 1_000
+    assert len(rules.find_rules("tool:pre", "Bash")) == 1_000

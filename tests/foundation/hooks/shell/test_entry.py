@@ -8,7 +8,7 @@ import pytest
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_foundation.hooks.shell.dialects import DIALECTS
-from amplifier_foundation.hooks.shell.entry import Position, UnsupportedEntry, as_list, read_entry
+from amplifier_foundation.hooks.shell.entry import Position, UnsupportedEntry, get_list, read_entry
 from amplifier_foundation.hooks.shell.handler import Handler
 
 Data = dict[str, Any]
@@ -182,5 +182,5 @@ def test_a_request_to_an_address_that_the_file_does_not_allow_is_an_error() -> N
 
 def test_what_is_no_list_is_an_empty_one() -> None:
     """Files are written by hand."""
-    assert as_list([1]) == [1]
-    assert as_list("ab") == as_list(None) == as_list({"a": 1}) == []
+    assert get_list([1]) == [1]
+    assert get_list("ab") == get_list(None) == get_list({"a": 1}) == []
