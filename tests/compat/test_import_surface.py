@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -110,3 +112,16 @@ def test_importing_the_package_imports_nothing_else() -> None:
     code = "import sys, amplifier_core; print([m for m in sys.modules if m.startswith('pydantic')])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_type_checkers_know_every_name() -> None:
+    """The guarded imports name exactly what is handed out."""
+    source = Path(str(amplifier_core.__file__)).read_text(encoding="utf-8")
+    guarded = next(node for node in ast.parse(source).body if isinstance(node, ast.If))
+    typed = {
+        alias.asname
+        for node in guarded.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert typed == set(amplifier_core.__all__) - {"__version__"}

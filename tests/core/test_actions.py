@@ -47,7 +47,7 @@ async def test_a_session_whose_start_is_denied_does_not_start() -> None:
     """Whoever opened it reads which hook refused, and why."""
     harness = answering("session:start", DENY)
     with pytest.raises(SessionDenied, match="Operation denied by speaker: because"):
-        await harness.session.initialize()
+        await harness.session.start()
     assert not harness.session.initialized
 
 

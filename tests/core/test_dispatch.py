@@ -16,6 +16,7 @@ from amplifier_core.dispatch import MAX_DEPTH, Dispatch, find_dispatch
 from amplifier_core.errors import HookDepthExceeded, HookTimeout
 from amplifier_core.hooks import HookHandler, HookRegistry
 from amplifier_core.models import CONTINUE, HookResult
+from amplifier_core.precedence import list_injections
 from amplifier_core.testing import EventRecorder
 from tests.support.hooks import PRE, Data, asks, injects, modifies, raises, returns, says
 
@@ -88,7 +89,13 @@ async def test_injections_are_joined_in_execution_order(registry):
     result = await registry.emit(PRE, {})
     assert result.context_injection == "one\n\ntwo\n\nthree\n\nfour"
     assert result.context_injection_role == "system"
-    assert result.context_injections is None  # or a loop would inject them twice
+    assert [(one.content, one.role, one.event) for one in result.context_injections] == [
+        ("one", "system", PRE),
+        ("two", "system", PRE),
+        ("three", "system", PRE),
+        ("four", "user", PRE),
+    ]
+    assert [one.content for one in list_injections(result)] == ["one", "two", "three", "four"]
 
 
 @pytest.mark.parametrize(
@@ -195,7 +202,7 @@ class TestTheCarriedDispatch:
     async def test_results_compare_copy_and_dump_without_it(self, registry):
         registry.register(PRE, says("deny", reason="no"))
         result = await registry.emit(PRE, {})
-        assert result == HookResult(action="deny", reason="no")
+        assert result == HookResult(action="deny", reason="no", context_injections=[])
         assert "_dispatch" not in result.model_dump()
         assert "_dispatch" not in repr(result)
         assert find_dispatch(copy.deepcopy(result)) is find_dispatch(result)

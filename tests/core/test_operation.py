@@ -55,7 +55,7 @@ async def test_every_answer_has_its_own_hooks_name():
     assert harness.shown == [
         ("a!", "info", "hook:a"),
         ("b!", "info", "hook:b"),
-        ("c!", "error", "src"),
+        ("c!", "error", "hook:src"),
     ]
     assert harness.context.messages[0]["metadata"]["hooks"] == ["a", "b"]
 

@@ -16,6 +16,7 @@ from amplifier_core.precedence import STRONGEST_FIRST, fold, list_injections, st
 @dataclass(frozen=True)
 class Spoken:
     result: HookResult
+    hook: str = "one"
 
 
 def spoken(action: str, **fields: Any) -> Spoken:
@@ -59,7 +60,9 @@ def test_a_denial_keeps_reason_and_data_of_its_hook(own: dict[str, Any] | None) 
         spoken("deny", reason="no", data=own),
         spoken("deny", reason="me too"),
     ]
-    assert fold(given_answers, {"final": True}) == HookResult(action="deny", reason="no", data=own)
+    assert fold(given_answers, {"final": True}) == HookResult(
+        action="deny", reason="no", data=own, context_injections=[]
+    )
 
 
 def test_texts_are_joined_by_a_blank_line_in_order() -> None:

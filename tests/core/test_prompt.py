@@ -14,7 +14,9 @@ from tests.support.sessions import SessionHarness
 
 
 class Loop:
-    """A loop that does what a test says."""
+    """A loop that does what a test says, and leaves the events of a prompt to the session."""
+
+    leaves_prompt_events = True
 
     def __init__(self, work: Any) -> None:
         self.work = work
@@ -134,8 +136,8 @@ async def test_loops_are_given_what_they_take() -> None:
             seen["middle"] = (hooks,)
 
     class Counting:
-        async def execute(self, *given: Any, coordinator: Any = None) -> int:
-            seen["counting"] = (given[4], coordinator)
+        async def execute(self, prompt: str, coordinator: Any = None, **more: Any) -> int:
+            seen["counting"] = (more["hooks"], coordinator)
             return 42
 
     async with SessionHarness([]) as harness:
@@ -164,4 +166,4 @@ async def test_a_loop_whose_signature_is_a_secret_gets_everything() -> None:
 
     async with SessionHarness([]) as harness:
         await harness.coordinator.mount("orchestrator", Loop())
-        assert await harness.session.execute("x") == "5 ['coordinator']"
+        assert await harness.session.execute("x") == "0 ['context', 'coordinator', 'hooks', 'prompt', 'providers', 'tools']"

@@ -76,7 +76,7 @@ async def test_nobody_there_means_no(tmp_path: Path) -> None:
         script, **tools(tmp_path), **hooks("hooks-production-guard")
     ) as harness:
         await harness.session.execute("deploy")
-        assert "there is no approval system" in harness.texts("tool")[0]
+        assert "No approval system" in harness.texts("tool")[0]
     assert not file.exists()
 
 

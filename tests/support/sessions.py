@@ -66,6 +66,7 @@ class SessionHarness:
         await self.session.initialize()
         for tool in self.tools.values():
             await self.coordinator.mount("tools", tool)
+        await self.session.start()
         return self
 
     async def __aexit__(self, *_: object) -> None:

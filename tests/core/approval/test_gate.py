@@ -32,7 +32,7 @@ async def test_the_hook_is_warned_about(caplog):
 @pytest.mark.parametrize(
     "answer",
     [None, "", "deny", "DENY", "Allow ", " Allow", "allow", "Аllow", True, 1, 7, ["Allow"],
-     {"option": "Allow"}, "Allow always", "x" * 1_000_000, ApprovalAnswer(None),
+     {"option": "Allow"}, "Allow  always", "x" * 1_000_000, ApprovalAnswer(None),
      ApprovalAnswer("Yes"), type("Text", (str,), {})("Other"), object()],
     ids=lambda answer: repr(answer)[:20],
 )  # fmt: skip
@@ -67,7 +67,7 @@ class TestNobodyDecides:
         harness = Harness(approval=None)
         harness.hooks.register(PRE, asks(approval_default="allow"))
         result = await harness.pre()
-        assert result.reason == "Not approved, there is no approval system: Go on?"
+        assert result.reason == "No approval system to ask: Go on?"
 
     @pytest.mark.parametrize(("default", "action"), [("deny", "deny"), ("allow", "continue")])
     @pytest.mark.parametrize(

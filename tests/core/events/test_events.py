@@ -76,7 +76,10 @@ async def test_each_payload_of_a_whole_session_matches_its_schema_key_by_key() -
         "session:resume", "session:fork", "plan:start", "plan:end", "agent:spawn",
         "agent:complete", "decision:agent_resolution", "artifact:read", "artifact:write",
         "provider:error", "error:provider", "error:tool", "error:orchestration",
-        "cancel:completed",
+        "cancel:completed", "execution:end", "module:load_failed",
+        "module:on_session_ready_failed", "llm:request", "llm:response", "context:compaction",
+        "context:include", "provider:resolve", "provider:throttle",
+        "provider:tool_sequence_repaired",
     }  # fmt: skip
     assert set(heard.names) == set(events.ALL_EVENTS) - missing
 

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from amplifier_core import events
-from amplifier_core.events.payloads import TYPES, Event, EventData, SessionForkData
+from amplifier_core.events.event import TYPES, Event, EventData
+from amplifier_core.events.payloads import (
+    SessionForkData,
+)
 
 ROOT = Path(__file__).parents[3]
 
