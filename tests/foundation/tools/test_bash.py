@@ -166,9 +166,9 @@ async def test_a_working_directory_that_is_gone_is_said(call, work):
 
 
 async def test_options_are_checked_at_the_mount(coordinator):
-    """One line with owner, key, value and the nearest right key."""
-    with pytest.raises(ModuleLoadError, match="tool-bash: unknown option 'timout'"):
-        await bash.mount(coordinator, {"timout": 3})
+    """One line with owner, key and value."""
+    with pytest.raises(ModuleLoadError, match="tool-bash: option 'timeout' cannot be -3"):
+        await bash.mount(coordinator, {"timeout": -3})
 
 
 async def test_bash_explains_itself(coordinator):

@@ -25,13 +25,13 @@ async def test_four_tools_are_mounted_and_taken_away_again(coordinator):
 
 
 async def test_a_bundle_may_want_some_of_them(coordinator):
-    """A name that is none says so, and so does an option."""
+    """A name that is none says so, and so does a wrong option."""
     await filesystem.mount(coordinator, {"tools": ["Read"]})
     assert list(coordinator.tools) == ["Read"]
     with pytest.raises(ModuleLoadError, match="tool-filesystem: Unknown tool 'Wirte'; have"):
         await filesystem.mount(coordinator, {"tools": ["Wirte"]})
-    with pytest.raises(ModuleLoadError, match="did you mean 'roots'"):
-        await filesystem.mount(coordinator, {"root": ["."]})
+    with pytest.raises(ModuleLoadError, match="option 'roots' cannot be 7"):
+        await filesystem.mount(coordinator, {"roots": 7})
 
 
 async def test_schemas_are_plain_and_described(coordinator):
