@@ -10,78 +10,9 @@ import asyncio
 import pytest
 
 from amplifier_core.coordinator import ModuleCoordinator, SessionCoordinator
-from amplifier_core.models import HookResult
 from tests.support.harness import Harness
-from tests.support.hooks import PRE, asks, injects, modifies, prints, says
+from tests.support.hooks import PRE, asks, injects, prints
 from tests.support.people import PlainPerson
-
-
-class TestProcessing:
-    """A loop that emits by itself hands the result over, and loses no hook's answer."""
-
-    async def test_every_answer_behind_a_result(self):
-        person = PlainPerson("Allow")
-        harness = Harness(approval=person)
-        harness.hooks.register(PRE, injects("found", user_message="look"), name="scanner")
-        harness.hooks.register(PRE, asks("one?"))
-        harness.hooks.register(PRE, asks("two?"))
-        harness.hooks.register(PRE, modifies(x=2))
-        folded = await harness.hooks.emit(PRE, {"x": 1})
-        result = await harness.coordinator.process_hook_result(folded, PRE)
-        assert (result.action, result.data["x"]) == ("continue", 2)
-        assert person.prompts == ["one?", "two?"]
-        assert harness.texts == ["found"]
-        assert harness.shown == [("look", "info", "hook:scanner")]
-
-    async def test_a_denial_and_a_notification(self):
-        harness = Harness()
-        harness.hooks.register(PRE, says("deny", reason="no"))
-        denied = await harness.coordinator.process_hook_result(
-            await harness.hooks.emit(PRE, {}), PRE
-        )
-        assert (denied.action, denied.reason) == ("deny", "no")
-        harness.hooks.register("session:end", says("deny", reason="no"))
-        ended = await harness.hooks.emit("session:end", {})
-        assert await harness.coordinator.process_hook_result(ended, "session:end") is ended
-
-    async def test_a_result_from_somewhere(self):
-        """A result that no registry made is carried out in the name it comes with."""
-        harness = Harness(approval=PlainPerson("Deny"))
-        result = HookResult(action="inject_context", context_injection="x", data={"a": 1})
-        done = await harness.coordinator.process_hook_result(result, PRE, "remote")
-        assert (done.action, done.data) == ("continue", {"a": 1})
-        assert harness.context.messages[0]["metadata"]["hook_name"] == "remote"
-        asking = HookResult(action="ask_user", approval_prompt="go?")
-        assert (
-            await harness.coordinator.process_hook_result(asking, PRE)
-        ).reason == "User denied: go?"
-        assert (
-            await harness.coordinator.process_hook_result(HookResult(), PRE)
-        ).action == "continue"
-
-    async def test_a_result_whose_action_somebody_changed(self):
-        harness = Harness()
-        harness.hooks.register(PRE, injects("x"))
-        folded = await harness.hooks.emit(PRE, {})
-        changed = folded.model_copy(update={"action": "deny", "reason": "after all"})
-        assert (await harness.coordinator.process_hook_result(changed, PRE)).reason == "after all"
-
-    async def test_a_bare_dict_is_an_attribute_error(self):
-        with pytest.raises(AttributeError):
-            await SessionCoordinator().process_hook_result({"action": "deny"}, PRE)
-
-    async def test_the_single_handlers(self):
-        """`handle_context_injection`, `handle_approval_request`, `handle_user_message`."""
-        harness = Harness(approval=PlainPerson("Allow"))
-        await harness.coordinator.handle_context_injection(
-            HookResult(context_injection="x"), "h", PRE
-        )
-        assert harness.texts == ["x"]
-        asked = await harness.coordinator.handle_approval_request(HookResult(data={"a": 1}), "h")
-        assert (asked.action, asked.data) == ("continue", {"a": 1})
-        await harness.coordinator.handle_user_message(HookResult(user_message="hi"), "h")
-        await harness.coordinator.handle_user_message(HookResult(), "h")
-        assert harness.shown == [("hi", "info", "hook:h")]
 
 
 class TestTheModuleFace:

@@ -166,4 +166,7 @@ async def test_a_loop_whose_signature_is_a_secret_gets_everything() -> None:
 
     async with SessionHarness([]) as harness:
         await harness.coordinator.mount("orchestrator", Loop())
-        assert await harness.session.execute("x") == "0 ['context', 'coordinator', 'hooks', 'prompt', 'providers', 'tools']"
+        assert (
+            await harness.session.execute("x")
+            == "0 ['context', 'coordinator', 'hooks', 'prompt', 'providers', 'tools']"
+        )

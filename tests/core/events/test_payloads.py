@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_core import events
-from amplifier_core.events.event import TYPES, Event, EventData
+from amplifier_core.events.event import TYPES
 from amplifier_core.events.payloads import (
     SessionForkData,
 )
@@ -60,28 +60,8 @@ def test_the_type_checker_proves_what_an_event_carries(tmp_path: Path) -> None:
     assert errors == [first + number for number in range(len(wrong))], found
 
 
-def test_the_name_of_an_event_is_a_plain_string() -> None:
-    """So that it is as fast as one, and can be written down as one."""
-    assert type(events.TOOL_PRE) is str
-    assert all(type(name) is str for name in events.ALL_EVENTS)
-
-
 def test_every_event_has_its_type() -> None:
     """In the order in which they are defined."""
     assert list(TYPES)[: len(events.ALL_EVENTS)] == events.ALL_EVENTS
     assert TYPES["session:fork"] is SessionForkData
     assert {"child_id", "agent_name"} <= SessionForkData.__required_keys__
-
-
-def test_a_module_may_define_events_of_its_own() -> None:
-    """Then the type of its data is known like any other."""
-
-    class DeployedData(EventData):
-        version: str
-
-    name = Event[DeployedData]("deploy:done")
-    try:
-        assert events.payload_type(name) is DeployedData
-        assert name not in events.ALL_EVENTS
-    finally:
-        del TYPES[name]
