@@ -62,15 +62,18 @@ async def test_one_segment_alone_says_what_it_cannot_know(tmp_path: Path) -> Non
     assert "nothing is known of the first" in report.notes[0]
 
 
-async def test_progress_is_told_in_bytes(tmp_path: Path) -> None:
-    """Every thousand records or so, over all segments, never backwards."""
+def test_progress_is_told_in_bytes(tmp_path: Path) -> None:
+    """Every 1,024 records, of what this run has read."""
     lines = make_lines(3000)
     write_lines(tmp_path, lines)
     told: list[int] = []
     verify(tmp_path, progress=told.append)
-    assert len(told) == 2
-    assert told == sorted(told)
-    assert told[-1] < open_log(tmp_path).size
+    assert told == [sum(map(len, lines[:1024])), sum(map(len, lines[:2048]))]
+    verifier = feed_lines(lines[:1000])
+    since = State(verifier.log or "", 0, sum(map(len, lines[:1000])), verifier.head)
+    told.clear()
+    LogVerification(open_log(tmp_path), since=since, progress=told.append).run()
+    assert told == [sum(map(len, lines[1000:1024])), sum(map(len, lines[1000:2048]))]
 
 
 # What somebody took away
@@ -209,6 +212,16 @@ async def test_a_fork_after_the_copy_is_found_by_the_anchor(tmp_path: Path) -> N
     assert (report.verdict, locate(report)[0]) == ("tampered", "fork")
 
 
+async def test_a_log_whose_first_segments_retention_removed_says_so(tmp_path: Path) -> None:
+    """How many segments, and how many records nobody can read any more."""
+    settings = AuditSettings(segment_bytes=4000, retain_segments=1)
+    await write_log(tmp_path, 60, settings)
+    first = open_log(tmp_path).numbers[0]
+    report = verify(tmp_path)
+    assert report.verdict == "consistent"
+    assert report.notes == (f"{first} segments were removed; {report.first} records not read",)
+
+
 # What a crash leaves
 
 
@@ -221,6 +234,10 @@ def test_a_torn_last_line_is_what_a_crash_leaves(tmp_path: Path) -> None:
     assert locate(report) == ("torn tail", 5)
     assert report.finding is not None
     assert report.finding.byte == sum(map(len, lines))
+    run = LogVerification(open_log(tmp_path))
+    run.run()
+    assert run.end is not None
+    assert (run.end.offset, run.end.head.size) == (report.finding.byte, 5)
     write_lines(tmp_path, [*lines[:3], b'{"v":1\n', *lines[3:]])
     assert verify(tmp_path).verdict == "tampered"
 

@@ -93,6 +93,29 @@ async def test_a_waiter_is_done_when_its_record_is_durable(tmp_path: Path) -> No
     assert await asyncio.to_thread(setup.commits.stop)
 
 
+def test_a_thread_without_work_rests(tmp_path: Path) -> None:
+    """It wakes up when there is something to do, and not before."""
+    setup = Setup(tmp_path, checkpoint_seconds=60, gather_seconds=0.0)
+    flushed, count = threading.Event(), 0
+    real = setup.commits.flush
+
+    def flush(**options: Any) -> None:
+        nonlocal count
+        count += 1
+        real(**options)
+        flushed.set()
+
+    setup.commits.flush = flush  # type: ignore[method-assign]
+    setup.commits.start()
+    assert not flushed.wait(0.05)
+    setup.add()
+    setup.commits.wake()
+    assert flushed.wait(20)
+    assert not threading.Event().wait(0.05)
+    assert count == 1
+    assert setup.commits.stop()
+
+
 async def test_a_failure_is_told_once_and_ends_the_thread(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
