@@ -65,6 +65,20 @@ async def test_where_nothing_is_new_it_waits_as_long_as_it_was_told(tmp_path: Pa
     assert (found, pauses) == ({"n": "new"}, [7.5] * 3)
 
 
+async def test_each_record_is_handed_out_once(tmp_path: Path) -> None:
+    """However often the log has grown in between."""
+    await write_log(tmp_path, 1)
+    lines = make_lines(6)
+    left = iter(lines)
+
+    def wait(_: float) -> None:
+        with first_segment(tmp_path).open("ab") as file:
+            file.write(next(left) + next(left))
+
+    records = follow(tmp_path, wait=wait)
+    assert list(itertools.islice(records, 6)) == [parse_record(line) for line in lines]
+
+
 async def test_a_line_that_is_just_being_written_is_waited_for(tmp_path: Path) -> None:
     """It is handed out once, when it is whole."""
     await write_log(tmp_path, 1)

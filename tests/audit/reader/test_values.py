@@ -15,7 +15,7 @@ from amplifier_audit.reader.records import read_records
 from amplifier_audit.reader.values import reveal
 from amplifier_audit.writer.log import AuditLog
 from amplifier_audit.writer.settings import AuditSettings
-from tests.audit.support import first_segment, read_bodies
+from tests.audit.support import count_open_files, first_segment, read_bodies
 
 SALT = bytes(16)
 
@@ -61,6 +61,17 @@ def test_a_value_is_filled_in_wherever_it_stands(tmp_path: Path) -> None:
     body = {"x": [one, {"y": two}], "n": 5, "$commitment": 7}
     shown = {"x": [{"a": 1}, {"y": "text"}], "n": 5, "$commitment": 7}
     assert reveal_body(body, tmp_path / "values.db") == shown
+
+
+def test_the_store_is_closed_when_nobody_reads_on(tmp_path: Path) -> None:
+    """At the end, and when a reader stops in the middle."""
+    keep(tmp_path / "values.db", b"1")
+    before = count_open_files()
+    records = reveal([make_record({}), make_record({})], tmp_path / "values.db")
+    next(records)
+    assert count_open_files() > before
+    records.close()  # type: ignore[attr-defined]
+    assert count_open_files() == before
 
 
 def test_a_value_that_is_gone_or_false_is_said_to_be_redacted(tmp_path: Path) -> None:

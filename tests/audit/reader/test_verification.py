@@ -100,7 +100,10 @@ async def test_a_seal_that_is_none_counts_as_missing(tmp_path: Path, content: by
     await write_log(tmp_path, 40, SMALL)
     first_segment(tmp_path).unlink()
     (tmp_path / "sealed" / "00000000.note").write_bytes(content)
-    assert locate(verify(tmp_path))[0] == "missing segment"
+    report = verify(tmp_path)
+    assert locate(report) == ("missing segment", 0)
+    assert report.finding is not None
+    assert (report.finding.segment, report.finding.byte) == ("00000001.jsonl", 0)
 
 
 async def test_a_seal_of_other_records_is_found(tmp_path: Path) -> None:

@@ -97,20 +97,24 @@ def test_a_segment_is_whole_and_sealed_before_the_next_has_a_name(
 ) -> None:
     """A crash in between leaves a log that can be continued."""
     disk = Disk(directory, OPENING, None)
-    seen: list[tuple[bool, bool]] = []
-    real = os.open
+    calls: list[str] = []
+    real_open, real_sync = os.open, os.fsync
+    names = {directory.segment_path(n).stat().st_ino: f"{n}" for n in directory.list_segments()}
 
-    def watch(path: Any, *args: Any) -> int:
-        if str(path).endswith("00000001.jsonl"):
-            sealed = directory.seal_path(0).exists()
-            whole = directory.segment_path(0).read_bytes().endswith(b"\n")
-            seen.append((sealed, whole))
-        return real(path, *args)
+    def watch_open(path: Any, *args: Any) -> int:
+        calls.append(f"open {Path(path).name}")
+        return real_open(path, *args)
 
-    monkeypatch.setattr(os, "open", watch)
+    def watch_sync(file: int) -> None:
+        calls.append(f"sync {names.get(os.fstat(file).st_ino, 'another')}")
+        real_sync(file)
+
+    monkeypatch.setattr(os, "open", watch_open)
+    monkeypatch.setattr(os, "fsync", watch_sync)
     add(queue, 6)
     write(disk, queue)
-    assert seen == [(True, True)]
+    assert calls[:3] == ["sync 0", "open 00000000.note.partial", "sync another"]
+    assert calls.index("open 00000001.jsonl") > 2
     seal = parse_note(directory.seal_path(0).read_text())
     lines = directory.segment_path(0).read_bytes().splitlines()
     assert seal.checkpoint.size == len(lines)
@@ -178,6 +182,15 @@ def test_surplus_segments_go_only_when_that_is_asked_for(
     disk.remove_surplus()
     disk.close()
     assert verify(directory.path).verdict == "consistent"
+
+
+def test_a_state_that_cannot_be_opened_leaves_no_open_file(directory: AuditDirectory) -> None:
+    """The segment, which was opened first, is closed again."""
+    directory.state.mkdir()
+    before = count_open_files()
+    with pytest.raises(OSError, match="Is a directory"):
+        Disk(directory, OPENING, None)
+    assert count_open_files() == before
 
 
 def test_closing_leaves_no_open_file(directory: AuditDirectory, queue: RecordQueue) -> None:

@@ -80,6 +80,40 @@ def test_anchors_learn_of_a_checkpoint_only_when_it_is_durable(
     assert setup.anchored == [note]
 
 
+def test_stopping_waits_until_the_anchors_have_everything(tmp_path: Path) -> None:
+    """Whoever closes a log may look at the anchors next."""
+    setup = Setup(tmp_path)
+    release, seen = threading.Event(), list[Note]()
+
+    def anchor(note: Note) -> None:
+        assert release.wait(20)
+        seen.append(note)
+
+    setup.commits._relay = AnchorRelay([anchor])
+    setup.add()
+    setup.queue.add_checkpoint()
+    setup.commits.start()
+    stopping = threading.Thread(target=setup.commits.stop)
+    stopping.start()
+    stopping.join(0.05)
+    assert stopping.is_alive()
+    release.set()
+    stopping.join(20)
+    assert [note.checkpoint.size for note in seen] == [1]
+
+
+def test_a_flush_on_another_day_begins_a_segment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when nothing else was written that day."""
+    setup = Setup(tmp_path)
+    setup.add()
+    setup.commits.flush(sync=True)
+    monkeypatch.setattr("amplifier_audit.writer.record_queue.find_today", lambda: 99)
+    setup.commits.flush(sync=True)
+    assert AuditDirectory(tmp_path).list_segments() == [0, 1]
+
+
 async def test_a_waiter_is_done_when_its_record_is_durable(tmp_path: Path) -> None:
     """The thread wakes up, writes, syncs and releases it."""
     setup = Setup(tmp_path, checkpoint_seconds=60)
