@@ -229,8 +229,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
 
         What hooks of this very event inject is part of it; ephemeral injections are used up.
         """
-        history = await self._injector.read_history()
-        stored = len(history)
+        history = data.get("messages") or await self._injector.read_history()
         asked: ProviderRequestData = {
             **data,
             "messages": self._injector.use_ephemeral(history),
@@ -238,6 +237,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         if not self.hooks.hears(PROVIDER_REQUEST):
             await self.notify(PROVIDER_REQUEST, asked)  # no hook, so nothing has to be copied
             return Outcome(True, {**asked})
+        stored = len(await self._injector.read_history())
         outcome = await self.judge(PROVIDER_REQUEST, asked)
         if not outcome.allowed or outcome.data is None:
             return outcome

@@ -228,7 +228,8 @@ class HookRegistry:
 
     def hears(self, event: str) -> bool:
         """Whether any hook listens to the event."""
-        return bool(self._plan(event))
+        plan = self._plans.get(event)
+        return bool(self._plan(event) if plan is None else plan)
 
     def handlers_for(self, event: str) -> list[HookHandler]:
         """The registrations an event reaches, in execution order."""

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from amplifier_core import output
 from amplifier_core.approval.passage import Answered, Clearance, Passage, digest_operation
@@ -29,8 +29,7 @@ KERNEL = "kernel"
 """Who denies when no hook did."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What became of an operation, and why."""
 
     allowed: bool
@@ -130,7 +129,7 @@ class Operations:
         """What became of an operation that came through its gates, or did not."""
         if not clearance.allowed:
             denied = await self.effects.deny(run.event, clearance.hook, clearance.reason)
-            return replace(denied, data=run.spoken[-1].result.data) if run.denied else denied
+            return denied._replace(data=run.spoken[-1].result.data) if run.denied else denied
         if not answered:
             return Outcome(True, run.data)
         return Outcome(True, run.data, digest=clearance.digest, comments=clearance.comments)

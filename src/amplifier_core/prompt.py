@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable
+from contextlib import nullcontext
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -89,7 +90,7 @@ class PromptRun:
             self.status = "denied"
             return
         try:
-            async with asyncio.timeout(seconds):
+            async with nullcontext() if seconds is None else asyncio.timeout(seconds):
                 reply = await self._run_loop()
         except Exception as error:
             self.status = "error"

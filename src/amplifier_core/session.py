@@ -237,7 +237,7 @@ class AmplifierSession:
 
     def _check_complete(self) -> None:
         for point in ("orchestrator", "context", "providers"):
-            if self.coordinator.get(point) in (None, {}):
+            if self.coordinator.mount_points[point] in (None, {}):
                 raise SessionStateError(f"No {point} mounted")
 
     async def _prepare_turn(self) -> None:

@@ -23,6 +23,7 @@ from amplifier_core.events.payloads import (
 from amplifier_core.llm_errors import LLMError
 from amplifier_core.message_models import ChatRequest, ChatResponse
 from amplifier_core.utils.retry import RetryConfig, retry_with_backoff
+from amplifier_foundation.orchestrators.compaction import read_messages
 from amplifier_foundation.orchestrators.request import RequestBuilder
 from amplifier_foundation.orchestrators.turn import Denial, LoopConfig, Turn
 
@@ -36,6 +37,12 @@ class ModelCaller:
         self._config = config
         self._requests = requests
         self._fetch = fetch
+        self._retries = RetryConfig(
+            max_retries=config.attempts - 1,
+            initial_delay=config.retry_delay,
+            max_delay=config.max_retry_delay,
+            jitter=False,
+        )
 
     async def ask(self, turn: Turn) -> ChatResponse | Denial:
         """Send the conversation, and return the reply, unless a hook denies one of them."""
@@ -43,7 +50,8 @@ class ModelCaller:
         asked: ProviderRequestData = {
             "provider": turn.provider.name,
             "model": _get_model(turn),
-            "messages": [],  # the coordinator fills in the conversation
+            # If there are none, the coordinator fills in the conversation.
+            "messages": await read_messages(turn.context, turn.provider),
             "tools": [spec.name for spec in turn.specs],
             "iteration": turn.requests,
         }
@@ -59,15 +67,9 @@ class ModelCaller:
 
     async def _fetch_with_retries(self, turn: Turn, request: ChatRequest) -> ChatResponse:
         fetch = partial(self._fetch, turn, request)
-        retries = RetryConfig(
-            max_retries=self._config.attempts - 1,
-            initial_delay=self._config.retry_delay,
-            max_delay=self._config.max_retry_delay,
-            jitter=False,
-        )
         announce = partial(self._announce_retry, turn)
         try:
-            return await retry_with_backoff(fetch, retries, on_retry=announce)
+            return await retry_with_backoff(fetch, self._retries, on_retry=announce)
         except LLMError as error:
             failed = ProviderErrorData(provider=turn.provider.name, error=_describe(error))
             await turn.coordinator.notify(PROVIDER_ERROR, failed)
