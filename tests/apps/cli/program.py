@@ -59,3 +59,13 @@ def run_amplifier(*arguments: str, stdin: str = "", **env: str) -> Outcome:
 def run_at_terminal(*arguments: str, **options: Any) -> AbstractContextManager[PtyProgram]:
     """The command at a terminal, in the current folder."""
     return run_in_pty(*PROGRAM, *arguments, **{"cwd": Path.cwd(), **options})
+
+
+def wait_for_prompt(program: PtyProgram, number: int) -> list[str]:
+    """The screen once the so-manyth prompt is the last line and empty."""
+
+    def is_there(lines: list[str]) -> bool:
+        shown = [line for line in lines if line]
+        return shown[-1:] == ["›"] and sum(line.startswith("›") for line in shown) == number
+
+    return program.wait_until(is_there, f"prompt {number}")

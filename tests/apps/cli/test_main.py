@@ -9,11 +9,11 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from amplifier_apps.cli import exit_codes
-from amplifier_apps.cli.main import COMMANDS, cli
-from amplifier_core.errors import ModuleNotFound, SessionDenied, SessionStateError
+from amplifier_apps.cli.commands import doctor
+from amplifier_apps.cli.main import COMMANDS, cli, main
+from tests.apps.cli.program import invoke, run_amplifier
 
 HEAVY = [
     "amplifier_core",
@@ -24,32 +24,16 @@ HEAVY = [
     "yaml",
     "anthropic",
     "openai",
-    "fastapi",
-    "mcp",
     "opentelemetry",
     "asyncio",
     "cryptography",
 ]
 
 
-def amplifier(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    import os
-
-    return subprocess.run(
-        [sys.executable, "-m", "amplifier_apps.cli.main", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=50,
-        check=False,
-        start_new_session=True,
-        env={**os.environ, **env},
-    )
-
-
 def test_help_imports_nothing_heavy() -> None:
-    """Nothing heavy imported until needed."""
+    """What a command needs is imported when the command is called."""
     script = (
-        "import sys\nfrom amplifier_apps.cli.main import _run\n_run(['--help'], debug=False)\n"
+        "import sys\nfrom amplifier_apps.cli.main import run\nrun(['--help'])\n"
         f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run(
@@ -74,70 +58,80 @@ def _best(arguments: list[str]) -> float:
 
 
 def test_help_starts_within_twice_a_bare_import_of_click() -> None:
-    """`amplifier --help` within twice `python -c "import click"`."""
+    """Nobody waits for a list of commands."""
     bare = _best([sys.executable, "-c", "import click"])
     ours = _best([sys.executable, "-m", "amplifier_apps.cli.main", "--help"])
     assert ours < 2 * bare
 
 
-def test_every_command_has_help_with_an_example_or_a_purpose() -> None:
-    """Help texts with examples."""
-    runner = CliRunner()
-    context = click.Context(cli)
-    for name in cli.list_commands(context):
-        result = runner.invoke(cli, [name, "--help"])
-        assert result.exit_code == 0, name
-        assert COMMANDS[name].help
-        assert result.output.startswith("Usage: ")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_there_and_has_help(name: str) -> None:
+    """The list of commands and the commands themselves say the same."""
+    done = invoke(name, "--help")
+    assert done.code == 0
+    assert done.stdout.startswith(f"Usage: amplifier {name}")
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    assert command.name == name
+    assert COMMANDS[name] in invoke("--help").stdout
 
 
 def test_an_unknown_command_names_the_nearest() -> None:
-    """Bad input gets a clear sentence."""
-    done = amplifier("modles")
-    assert done.returncode == exit_codes.USAGE
+    """Or all of them, where none is near."""
+    done = invoke("modles")
+    assert done.code == exit_codes.USAGE
     assert "Did you mean 'modules'?" in done.stderr
+    assert "There are demo, run, chat" in invoke("zzzzzz\x1b").stderr
+    assert "\x1b" not in invoke("zzzzzz\x1b").stderr
 
 
 def test_version() -> None:
-    """--version"""
-    assert amplifier("--version").stdout.startswith("amplifier 0.")
+    """Its name and its number."""
+    assert invoke("--version").stdout.startswith("amplifier 0.")
 
 
 def test_an_error_is_one_line_and_debug_shows_the_traceback(tmp_path: Path) -> None:
-    """Errors in one line without traceback (`--debug` shows it)."""
+    """What a person typed is shown harmless."""
     home = str(tmp_path)
-    done = amplifier("sessions", "show", "nothing\x1b[2K", XDG_DATA_HOME=home)
-    assert done.returncode == exit_codes.FAILED
+    done = run_amplifier("sessions", "show", "nothing\x1b[2K", XDG_DATA_HOME=home)
+    assert done.code == exit_codes.FAILED
     assert len(done.stderr.strip().splitlines()) == 1
     assert done.stderr.startswith("Error: No session 'nothing")
     assert "\x1b" not in done.stderr
-    assert "Traceback" in amplifier("--debug", "sessions", "show", "x", XDG_DATA_HOME=home).stderr
+    debug = run_amplifier("--debug", "sessions", "show", "x", XDG_DATA_HOME=home)
+    assert "Traceback" in debug.stderr
 
 
-@pytest.mark.parametrize(
-    ("error", "code"),
-    [
-        (ModuleNotFound("x"), exit_codes.CONFIGURATION),
-        (SessionDenied("x"), exit_codes.DENIED),
-        (SessionStateError("x"), exit_codes.FAILED),
-        (RuntimeError("x"), exit_codes.FAILED),
-    ],
-)
-def test_exit_codes_follow_the_error(error: Exception, code: int) -> None:
-    """Exit codes documented."""
-    assert exit_codes.of(error) == code
+def test_an_error_that_nobody_expected_is_called_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its kind, and where to see more."""
+
+    def fail() -> None:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr(doctor, "examine", fail)
+    done = invoke("doctor")
+    assert done.code == exit_codes.FAILED
+    assert done.stderr == "Error: ZeroDivisionError: oops (this is a bug; --debug shows where)\n"
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_scripts(shell: str) -> None:
-    """Shell completion."""
-    assert "_AMPLIFIER_COMPLETE" in CliRunner().invoke(cli, ["completion", shell]).output
+def test_an_interrupt_has_the_exit_code_that_shells_give_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And a word."""
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(doctor, "examine", interrupt)
+    done = invoke("doctor")
+    assert (done.code, done.stderr.strip()) == (exit_codes.INTERRUPTED, "Interrupted.")
 
 
-def test_completion_completes_our_commands() -> None:
-    """The shell is told our commands."""
-    done = amplifier(_AMPLIFIER_COMPLETE="bash_complete", COMP_WORDS="amplifier do", COMP_CWORD="1")
-    assert "doctor" in done.stdout
+def test_the_program_leaves_with_the_code_of_the_command() -> None:
+    """Of what it was given, or of the command line."""
+    with pytest.raises(SystemExit) as raised:
+        main(["modles"])
+    assert raised.value.code == exit_codes.USAGE
 
 
 def test_a_closed_pipe_is_no_error() -> None:
@@ -145,3 +139,34 @@ def test_a_closed_pipe_is_no_error() -> None:
     command = f"{sys.executable} -m amplifier_apps.cli.main modules list | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert done.stderr == ""
+    assert len(done.stdout.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("flags", "log"), [([], ""), (["--debug"], "WARNING lib: careful\n")])
+def test_the_log_is_for_those_who_debug(flags: list[str], log: str) -> None:
+    """Elsewhere a warning of some library does not get between the lines."""
+    script = (
+        "import logging\nfrom amplifier_apps.cli.main import run\n"
+        f"run([*{flags}, 'completion', 'bash'])\n"
+        "logging.getLogger('lib').warning('careful')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == log
+
+
+WITHOUT_CLICK = """
+import sys
+sys.modules["click"] = None
+from amplifier_apps.cli.main import main
+"""
+
+
+def test_without_the_extra_one_sentence_says_what_to_install() -> None:
+    """The command is there with every install, its packages are not."""
+    program = [sys.executable, "-c", WITHOUT_CLICK]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.strip().endswith("pip install 'amplifier-hooks[cli]'")
+    assert "Traceback" not in done.stderr

@@ -70,8 +70,10 @@ class Agent:
             approval_system=None if options.approve == "deny" else asking,
             display_system=self.display,
             resume=self._state,
-            on_rename=self.rename,
+            on_rename=self._take_name,
         )
+        if self.info.name:
+            self.rename(self.info.name, self.info.description)
         coordinator = self.session.coordinator
         observe(coordinator.hooks, self.display, coordinator.scrub)
         coordinator.hooks.register(
@@ -150,7 +152,10 @@ class Agent:
             await self._write()
 
     def rename(self, name: str, description: str = "") -> None:
-        """Give the session the name that lists show."""
+        """Give the session the name that lists show; no hook will give it another."""
+        self.session.coordinator.get_capability("session.rename")(name, description)
+
+    def _take_name(self, name: str, description: str = "") -> None:
         self.info = replace(self.info, name=name, description=description)
         self._renamed = True
 
@@ -158,6 +163,7 @@ class Agent:
     def _interruptible(self) -> Iterator[None]:
         """Ctrl-C once stops after the step that is running, twice stops at once."""
         loop = asyncio.get_running_loop()
+        before = signal.getsignal(signal.SIGINT)
         with suppress(NotImplementedError, ValueError, RuntimeError):
             loop.add_signal_handler(signal.SIGINT, self._interrupt)
         try:
@@ -165,6 +171,8 @@ class Agent:
         finally:
             with suppress(NotImplementedError, ValueError, RuntimeError):
                 loop.remove_signal_handler(signal.SIGINT)
+                # Removing it puts Python's own handler there, not the one that asyncio had set.
+                signal.signal(signal.SIGINT, before)
 
     def _interrupt(self) -> None:
         again = self.session.coordinator.cancellation.is_cancelled

@@ -6,7 +6,7 @@ import asyncio
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,8 +38,9 @@ async def _read_lines() -> AsyncIterator[str]:
     loop = asyncio.get_running_loop()
 
     def read() -> None:
-        for line in chain(sys.stdin, [""]):
-            loop.call_soon_threadsafe(lines.put_nowait, line)
+        with suppress(RuntimeError):  # the conversation is over and its loop closed
+            for line in chain(sys.stdin, [""]):
+                loop.call_soon_threadsafe(lines.put_nowait, line)
 
     threading.Thread(target=read, daemon=True).start()
     while line := await lines.get():

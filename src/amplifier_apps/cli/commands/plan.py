@@ -60,7 +60,7 @@ def _read_providers(plan: Mapping[str, Any]) -> list[ModuleEntry]:
 def _choose_provider(providers: list[ModuleEntry], given: str) -> ModuleEntry:
     """The bundle's own entry where it has one, with its settings; else the module as it is."""
     wanted = ALIASES.get(given, given)
-    named = [one for one in providers if wanted in (one.module, one.name)]
+    named = [one for one in providers if wanted in (one.module, one.name, one.instance_id)]
     return named[0] if named else ModuleEntry(module=_find_module(wanted), required=True)
 
 

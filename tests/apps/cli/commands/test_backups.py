@@ -1,4 +1,4 @@
-"""amplifier backups."""
+"""amplifier backups: the copies that were made, and the way back to them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from amplifier_apps.cli.commands.backups import backups
 from amplifier_foundation.hooks.backup import Backup
 from amplifier_foundation.hooks.backup.store import save
+from tests.apps.cli.program import Outcome, invoke
 
 
 @pytest.fixture
@@ -29,8 +28,8 @@ def back_up(path: Path, text: str = "old") -> Backup:
     return made
 
 
-def run(*arguments: str, input: str | None = None) -> Result:
-    return CliRunner().invoke(backups, list(arguments), input=input)
+def run(*arguments: str, answer: str | None = None) -> Outcome:
+    return invoke("backups", *arguments, answer=answer)
 
 
 def test_the_command_lists_and_restores(work: Path) -> None:
@@ -41,14 +40,14 @@ def test_the_command_lists_and_restores(work: Path) -> None:
     assert made.id in listed.output
     assert str(work / "a.txt") in listed.output
     assert json.loads(run("list", "--json").output)["path"] == str(work / "a.txt")
-    refused = run("restore", made.id, input="n\n")
-    assert refused.exit_code == 1
+    refused = run("restore", made.id, answer="n\n")
+    assert refused.code == 1
     assert "Nothing was changed." in refused.output
     assert (work / "a.txt").read_text() == "new"
-    done = run("restore", made.id[:20], input="y\n")
+    done = run("restore", made.id[:20], answer="y\n")
     assert "Restored" in done.output
     assert (work / "a.txt").read_text() == "old"
-    assert run("restore", made.id, "--yes", "--to", "b.txt").exit_code == 0
+    assert run("restore", made.id, "--yes", "--to", "b.txt").code == 0
     assert (work / "b.txt").read_text() == "old"
 
 
@@ -61,6 +60,7 @@ def test_the_list_can_be_narrowed(work: Path) -> None:
 
 
 def test_an_empty_list_is_a_sentence(work: Path) -> None:
+    """With the folder that was looked into."""
     assert "No backups in .amplifier/backups." in run("list").output
 
 
@@ -68,3 +68,18 @@ def test_hostile_names_are_shown_harmless(work: Path) -> None:
     """Escape sequences in a path do not reach the terminal."""
     back_up(work / "a\x1b[2Jb")
     assert "\x1b" not in run("list").output
+
+
+def test_a_row_shows_id_time_size_tool_and_file(work: Path) -> None:
+    """In columns, the size to the right."""
+    made = back_up(work / "a.txt", "x" * 500)
+    time = made.created.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    assert run("list").stdout == f"{made.id}  {time}        500  Write      {work / 'a.txt'}\n"
+
+
+def test_a_backup_that_is_not_there_is_one_line(work: Path) -> None:
+    """By the id that was given."""
+    done = run("restore", "nonsense", "--yes")
+    assert done.code == 1
+    assert done.stderr.startswith("Error: ")
+    assert "nonsense" in done.stderr

@@ -1,17 +1,14 @@
-"""amplifier hooks and modules validate: what is in place, and what it would answer."""
+"""amplifier hooks: what is in place, and what it would answer."""
 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from amplifier_apps.cli.main import cli
 from tests.apps.cli.conftest import Project
-from tests.apps.cli.pty_program import PtyProgram
+from tests.apps.cli.program import invoke, run_at_terminal
 
 HOOKS = """
 from amplifier_core.models import HookResult
@@ -32,21 +29,19 @@ async def on_prompt_submit(event, data):
 
 @pytest.fixture
 def bundle(project: Project, home: Path) -> Path:
+    """A bundle with one hook module of one's own, and nothing else."""
     (home / "mine.py").write_text(HOOKS)
     hooks = [{"module": "./mine.py", "priority": 7}]
     session = {"orchestrator": "loop-basic", "context": "context-simple"}
     return project({"text": "x"}, hooks=hooks, session=session, inherit=False)
 
 
-def call(*arguments: str) -> Result:
-    return CliRunner().invoke(cli, list(arguments))
-
-
 def test_list_shows_order_priority_source_failure_and_limit(bundle: Path) -> None:
-    """Effective order per event, priority, source, on_error, timeout."""
-    output = call("hooks", "list").output
-    assert "tool:pre" in output
-    told = json.loads(call("hooks", "list", "--json", "--event", "tool:pre").output)
+    """For each event, in the order of a session; for machines with the same facts."""
+    shown = invoke("hooks", "list").stdout
+    assert "\ntool:pre\n  1.  7  on_tool_pre  observer  no limit  " in shown
+    assert shown.index("prompt:submit") < shown.index("tool:pre")
+    told = json.loads(invoke("hooks", "list", "--json", "--event", "tool:pre").stdout)
     (row,) = told["hooks"]
     assert (row["order"], row["priority"], row["hook"]) == (1, 7, "on_tool_pre")
     assert (row["on_error"], row["timeout"]) == ("continue", None)
@@ -54,19 +49,27 @@ def test_list_shows_order_priority_source_failure_and_limit(bundle: Path) -> Non
 
 
 def test_the_default_bundle_has_its_guards_fail_closed(home: Path) -> None:
-    """Guards register with on_error deny."""
-    told = json.loads(call("hooks", "list", "--json", "--event", "tool:pre").output)
+    """A guard whose own failure let things pass would be none."""
+    told = json.loads(invoke("hooks", "list", "--json", "--event", "tool:pre").stdout)
     kinds = {row["hook"]: row["on_error"] for row in told["hooks"]}
     assert kinds["hooks-production-guard"] == kinds["hooks-command-guard"] == "deny"
     assert told["failures"] == []
 
 
+def test_an_event_without_hooks_is_a_sentence(bundle: Path) -> None:
+    """Its name is shown harmless."""
+    assert invoke("hooks", "list", "--event", "a\x1bb").stdout == (
+        "No hook listens to a\\u{1B}b.\n"
+    )
+
+
 def test_a_module_that_does_not_load_is_named(bundle: Path, home: Path) -> None:
-    """Exit code 3, with the reason."""
+    """With the reason, and exit code 3, in a list and in a trace."""
     (home / "mine.py").write_text("import nothing_of_that_name\n")
-    result = CliRunner().invoke(cli, ["hooks", "list"], standalone_mode=False)
-    assert result.return_value == 3
-    assert "nothing_of_that_name" in result.output
+    for command in (["list"], ["trace", "hello"]):
+        done = invoke("hooks", *command)
+        assert done.code == 3
+        assert "nothing_of_that_name" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -81,28 +84,38 @@ def test_a_module_that_does_not_load_is_named(bundle: Path, home: Path) -> None:
 def test_trace_shows_each_answer_and_the_fold(
     bundle: Path, command: str, action: str, words: str
 ) -> None:
-    """One synthetic event through the effective hooks: each answer, duration and the fold."""
+    """A tool call that never happens, through the hooks that would judge it."""
     given = ["hooks", "trace", "--tool", "Bash", "--input", json.dumps({"command": command})]
-    result = call(*given)
-    assert words in result.output
-    assert " ms" in result.output
-    told = json.loads(call(*given, "--json").output)
+    done = invoke(*given)
+    assert words in done.stdout
+    assert " ms" in done.stdout
+    told = json.loads(invoke(*given, "--json").stdout)
     assert told["fold"].get("action", "continue") == action
     assert told["answers"][0]["hook"] == "on_tool_pre"
 
 
 def test_trace_of_a_prompt(bundle: Path) -> None:
-    """One prompt through the effective hooks."""
-    output = call("hooks", "trace", "hello").output
-    assert "inject_context" in output
-    assert "injects: mind" in output
+    """What a person might type."""
+    shown = invoke("hooks", "trace", "hello").stdout
+    assert "inject_context" in shown
+    assert "injects: mind" in shown
 
 
-def test_trace_tells_which_hooks_were_not_reached(home: Path) -> None:
-    """A deny stops the chain."""
+def test_trace_takes_another_bundle_and_more_data(bundle: Path, home: Path) -> None:
+    """A file by its path; fields that the event would have."""
+    other = home / "other.yaml"
+    other.write_text(bundle.read_text())
+    bundle.unlink()
+    given = ["--event", "tool:pre", "--data", '{"tool_input": {"x": "bad"}}']
+    done = invoke("hooks", "trace", *given, "--bundle", other, "--json")
+    assert json.loads(done.stdout)["fold"]["reason"] == "it is bad"
+
+
+def test_a_dangerous_command_is_denied_by_the_default_bundle(home: Path) -> None:
+    """As anybody would try first."""
     command = json.dumps({"command": "rm -rf /"})
-    told = json.loads(call("hooks", "trace", "--tool", "Bash", "--input", command, "--json").output)
-    assert told["fold"]["action"] == "deny"
+    done = invoke("hooks", "trace", "--tool", "Bash", "--input", command, "--json")
+    assert json.loads(done.stdout)["fold"]["action"] == "deny"
 
 
 @pytest.mark.parametrize(
@@ -115,53 +128,33 @@ def test_trace_tells_which_hooks_were_not_reached(home: Path) -> None:
     ],
 )
 def test_wrong_input_is_wrong_usage(bundle: Path, arguments: list[str]) -> None:
-    """Bad input gets a clear sentence."""
-    assert call("hooks", "trace", *arguments).exit_code == 2
+    """Exit code 2, and a sentence."""
+    done = invoke("hooks", "trace", *arguments)
+    assert done.code == 2
+    assert "Error: " in done.stderr
 
 
 @pytest.mark.parametrize("event", ["tool:post", "session:start", "my:event", "execution:end"])
 def test_any_event_can_be_sent(home: Path, event: str) -> None:
-    """One synthetic event, of the reference or one's own."""
-    assert call("hooks", "trace", "--event", event).exit_code == 0
-
-
-def test_validate_a_hook_of_ones_own(bundle: Path, home: Path) -> None:
-    """modules validate: by path, with the promise that was not kept."""
-    good = CliRunner().invoke(cli, ["modules", "validate", "./mine.py"], standalone_mode=False)
-    assert good.return_value == 0, good.output
-    (home / "broken.py").write_text("x = 1\n")
-    bad = CliRunner().invoke(cli, ["modules", "validate", "./broken.py"], standalone_mode=False)
-    assert bad.return_value == 3
-    assert "✗" in bad.output
-
-
-def test_validate_an_installed_module_as_json(home: Path) -> None:
-    """By id, for machines."""
-    told = json.loads(call("modules", "validate", "tool-todo", "--json").output)
-    assert told["passed"] is True
+    """One of the reference or one's own, with data that it might have."""
+    done = invoke("hooks", "trace", "--event", event)
+    assert done.code == 0
+    assert "⇒ continue" in done.stdout
 
 
 @pytest.mark.parametrize("no_color", ["", "1"])
 def test_list_and_trace_fit_the_terminal(home: Path, no_color: str) -> None:
-    """Honours NO_COLOR and width: the end of a source stays in view, sentences go on below."""
+    """The end of a source stays in view, sentences go on below; colours where they are wanted."""
     tool_input = json.dumps({"file_path": "production/app.conf", "content": "x"})
     commands = [
         ["list", "--event", "tool:pre"],
         ["trace", "--tool", "Write", "--input", tool_input],
     ]
     for command in commands:
-        program = PtyProgram(
-            [sys.executable, "-m", "amplifier_apps.cli.main", "hooks", *command],
-            80,
-            40,
-            {"NO_COLOR": no_color},
-            home,
-        )
-        try:
+        with run_at_terminal("hooks", *command, rows=40, env={"NO_COLOR": no_color}) as program:
             assert program.wait_end(30) == 0
             lines = [line for line in program.lines() if line.strip()]
-        finally:
-            program.child.close(force=True)
         assert all(line.startswith("  ") for line in lines[1:]), lines
+        assert (b"\x1b[1;36m" in program.raw) == (not no_color)
         if command[0] == "list":
             assert all(line.rstrip().endswith(":mount") for line in lines[1:])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import click
@@ -19,6 +18,8 @@ from amplifier_apps.cli.commands.audit.options import LOG, report_errors
 @report_errors
 def redact(log: Path, commitment: str, by: str, reason: str, key_file: str | None) -> None:
     """Delete the value behind a commitment; the trail records who did it and why."""
+    import asyncio
+
     from amplifier_audit import open_log
 
     open_log(log)

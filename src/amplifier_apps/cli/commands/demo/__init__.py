@@ -9,11 +9,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING
 
 import click
 
 from amplifier_apps.cli import exit_codes
+
+if TYPE_CHECKING:
+    from amplifier_apps.cli.commands.demo.fixed_approval import Answer
 
 SECONDS = 30.0
 
@@ -23,8 +26,6 @@ Examples:
   amplifier demo --yes      answers yes
   amplifier demo --keep     leaves the folder, with its audit trail, for you to look at
 """
-
-Answer = Literal["yes", "no"]
 
 
 @click.command(epilog=EPILOG)

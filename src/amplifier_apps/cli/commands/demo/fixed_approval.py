@@ -7,11 +7,13 @@ from typing import Literal
 
 from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion, read_option
 
+Answer = Literal["yes", "no"]
+
 
 class FixedApproval:
     """Gives every question the same answer."""
 
-    def __init__(self, answer: Literal["yes", "no"]) -> None:
+    def __init__(self, answer: Answer) -> None:
         self._answer = answer
 
     async def request_approval(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import yaml
 
 from amplifier_apps.cli.approval.terminal_approval import TerminalApproval
-from amplifier_apps.cli.commands.demo.fixed_approval import FixedApproval
+from amplifier_apps.cli.commands.demo.fixed_approval import Answer, FixedApproval
 from amplifier_apps.cli.commands.demo.report import find_ruff
 from amplifier_apps.cli.commands.demo.story import PROMPT, make_bundle
 from amplifier_apps.cli.display.display import Display, choose_mode, make_display
@@ -22,9 +22,7 @@ LIVE_PAUSE = 0.03
 """Seconds between two words where a person looks on."""
 
 
-async def perform(
-    folder: Path, answer: Literal["yes", "no"] | None, timeout: float, *, asks: bool
-) -> str:
+async def perform(folder: Path, answer: Answer | None, timeout: float, *, asks: bool) -> str:
     """Run the session; returns its id. `asks`: a person at the terminal decides."""
     mode = choose_mode(as_json=False)
     display = make_display(mode)
@@ -50,7 +48,7 @@ async def perform(
 
 
 def _choose_approval(
-    answer: Literal["yes", "no"] | None, display: Display, project: Path, *, asks: bool
+    answer: Answer | None, display: Display, project: Path, *, asks: bool
 ) -> FixedApproval | TerminalApproval | None:
     if answer is not None:
         return FixedApproval(answer)

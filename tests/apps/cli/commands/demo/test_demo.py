@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -10,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_apps.cli.commands.demo.story import AFTER, BEFORE, SECRET
-from tests.apps.cli.commands.test_run import PROGRAM, amplifier
-from tests.apps.cli.pty_program import PtyProgram
+from tests.apps.cli.program import run_amplifier, run_at_terminal
 
 
 @pytest.mark.parametrize(
@@ -25,12 +25,11 @@ from tests.apps.cli.pty_program import PtyProgram
 def test_the_demo_runs_unattended(
     home: Path, flags: tuple[str, ...], outcome: str, content: str
 ) -> None:
-    """Real files, real linter, real hooks, real trail; `--yes`, `--no` and no terminal work."""
+    """Real files, real linter, real hooks, real trail; with an answer given before, or none."""
     started = time.monotonic()
-    done = amplifier("demo", "--keep", *flags)
-    assert done.returncode == 0, done.stderr
+    done = run_amplifier("demo", "--keep", *flags)
+    assert done.code == 0, done.stderr
     assert time.monotonic() - started < 30
-    told = done.stdout + done.stderr
     for hook, did in {
         "hooks-linter-feedback": "told the agent once",
         "hooks-command-guard": "denied once",
@@ -39,7 +38,7 @@ def test_the_demo_runs_unattended(
         assert re.search(rf"{hook} +{did}", done.stdout)
     assert outcome in done.stdout
     assert "proven to" in done.stdout
-    assert SECRET not in told
+    assert SECRET not in done.output
     assert ("nobody can be asked" in done.stdout) == (not flags)
     kept = re.search(r"kept in (\S+);", done.stdout)
     assert kept is not None
@@ -50,7 +49,7 @@ def test_the_demo_runs_unattended(
 
 def test_the_demo_leaves_nothing_behind(home: Path) -> None:
     """Without --keep its folder is gone, and the home is untouched."""
-    assert amplifier("demo", "--no").returncode == 0
+    assert run_amplifier("demo", "--no").code == 0
     assert list((home / "tmp").iterdir()) == []
     assert [path.name for path in home.iterdir()] == ["tmp"]
 
@@ -59,45 +58,29 @@ def test_the_demo_leaves_nothing_behind(home: Path) -> None:
     ("columns", "key", "outcome"), [(80, "a", "as allowed"), (200, "d", "was refused")]
 )
 def test_the_person_decides_at_a_terminal(home: Path, columns: int, key: str, outcome: str) -> None:
-    """A production write asks the person, with a countdown."""
-    program = PtyProgram([*PROGRAM, "demo"], columns, 60, {})
-    try:
-        program.wait_for_question("Approval needed")
-        shown = program.text()
-        assert "Refused in 0:" in shown
-        assert "│ + workers = 4" in shown
+    """A write to production asks, with a countdown and the change."""
+    with run_at_terminal("demo", columns=columns, rows=60) as program:
+        program.wait_for_question("Refused in 0:", "│ + workers = 4")
         program.press(key)
         assert program.wait_end(30) == 0
         assert outcome in program.text()
         assert "Try next" in program.text()
         assert SECRET.encode() not in program.raw
-    finally:
-        program.child.close(force=True)
 
 
 def test_nobody_decides(home: Path) -> None:
     """The countdown ends in the safe default."""
-    program = PtyProgram([*PROGRAM, "demo", "--timeout", "5"], 100, 60, {})
-    try:
-        program.wait_for("Approval needed", 20)
+    with run_at_terminal("demo", "--timeout", "5", columns=100, rows=60) as program:
+        program.wait_for("Approval needed")
         assert program.wait_end(30) == 0
         assert "nobody decided in time" in program.text()
         assert "is untouched" in program.text()
-    finally:
-        program.child.close(force=True)
 
 
-def test_without_ruff_the_rest_is_shown(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine without the linter sees the other scenes, and is told."""
-    monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    script = (
-        "import sys\nfrom amplifier_apps.cli.commands.demo import report as demo_report\n"
-        "demo_report.ruff = lambda: None\n"
-        "from amplifier_apps.cli.main import main\nmain(['demo', '--no'])"
-    )
-    import subprocess
-
-    done = subprocess.run(
+def run_changed(change: str) -> subprocess.CompletedProcess[str]:
+    """The demonstration on a machine that is different in one thing."""
+    script = f"{change}\nfrom amplifier_apps.cli.main import main\nmain(['demo', '--no'])"
+    return subprocess.run(
         [sys.executable, "-c", script],
         capture_output=True,
         text=True,
@@ -105,5 +88,18 @@ def test_without_ruff_the_rest_is_shown(home: Path, monkeypatch: pytest.MonkeyPa
         check=False,
         start_new_session=True,
     )
+
+
+def test_without_ruff_the_rest_is_shown(home: Path) -> None:
+    """A machine without the linter sees the other scenes, and is told."""
+    done = run_changed("import shutil\nshutil.which = lambda *_, **__: None")
     assert done.returncode == 0, done.stderr
     assert "ruff is not installed" in done.stdout
+    assert "there is no ruff to lint it" in done.stdout
+
+
+def test_without_cryptography_the_trail_is_unsigned(home: Path) -> None:
+    """The checkpoints outside prove it all the same."""
+    done = run_changed("import sys\nsys.modules['cryptography'] = None")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"proven to \d+ by a checkpoint kept outside", done.stdout)

@@ -1,0 +1,106 @@
+"""amplifier audit: what all its commands have in common."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.apps.cli.program import Outcome, invoke
+
+
+def audit(*arguments: object) -> Outcome:
+    return invoke("audit", *arguments)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("verify", "NOWHERE"),
+        ("show", "NOWHERE"),
+        ("tail", "NOWHERE"),
+        ("stats", "NOWHERE"),
+        ("prove", "NOWHERE", "1"),
+        ("checkpoint", "NOWHERE"),
+        ("redact", "NOWHERE", "x", "--by", "a", "--reason", "b"),
+        ("verify", "LOG", "--key", "NOWHERE"),
+        ("verify", "LOG", "--anchor", "NOWHERE"),
+        ("verify", "LOG", "--anchor", "BINARY"),
+        ("verify", "LOG", "--anchor", "EMPTY"),
+        ("verify", "LOG", "--since", "NOWHERE"),
+        ("verify", "LOG", "--since", "EMPTY"),
+        ("verify", "LOG", "--save", "NOWHERE"),
+        ("prove", "LOG", "9999"),
+        ("prove", "LOG", "-1"),
+        ("redact", "LOG", "x", "--by", "a", "--reason", "b"),
+        ("redact", "LOG", "x"),
+        ("create-key", "LOG"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(
+    log: Path, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    """A wrong key, a missing file, a record that is not there: said plainly, without a trace."""
+    (tmp_path / "empty").touch()
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    names = {
+        "LOG": log,
+        "NOWHERE": tmp_path / "no" / "where",
+        "EMPTY": tmp_path / "empty",
+        "BINARY": tmp_path / "binary",
+    }
+    done = audit(*(names.get(one, one) for one in arguments))
+    assert done.code == 2, done.output
+    assert "Traceback" not in done.output
+    assert [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
+
+
+@pytest.mark.parametrize("command", ["show", "stats"])
+@pytest.mark.parametrize("content", [b"", b"hello\n", b"\x00\xff\x01" * 99])
+def test_what_is_no_log_is_refused_by_readers_too(
+    tmp_path: Path, command: str, content: bytes
+) -> None:
+    """An empty, a foreign or a binary file: its name, and nothing on standard output."""
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    done = audit(command, path)
+    assert done.code == 2
+    assert str(path) in done.stderr
+    assert done.stdout == ""
+
+
+def test_nothing_in_a_log_steers_the_terminal(log: Path) -> None:
+    """Printable ASCII, whatever a hook or a model wrote."""
+    for command in ("show", "stats", "verify"):
+        output = audit(command, log).stdout
+        assert all(0x20 <= ord(ch) < 0x7F or ch == "\n" for ch in output)
+    assert "\\u202e[red]forged\\u001b" in audit("show", log).stdout
+
+
+def test_the_command_imports_nothing_heavy_before_it_is_needed() -> None:
+    """Its help is there at once."""
+    code = (
+        "import sys, amplifier_apps.cli.commands.audit;"
+        "heavy = ('rich', 'cryptography', 'sqlite3', 'pydantic', 'asyncio');"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_help_lists_every_command() -> None:
+    """Each with a line of its own."""
+    shown = audit("--help").stdout
+    for name in (
+        "checkpoint",
+        "create-key",
+        "prove",
+        "redact",
+        "show",
+        "stats",
+        "tail",
+        "verify",
+    ):
+        assert f"  {name} " in shown

@@ -1,0 +1,119 @@
+"""amplifier doctor: what is there, what is missing, and what is broken."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import amplifier_apps
+from amplifier_apps.cli.commands import doctor
+from amplifier_apps.cli.commands.doctor import EXTRAS, Finding, examine
+from amplifier_foundation import SessionStore
+from tests.apps.cli.program import invoke, run_at_terminal
+
+SRC = Path(amplifier_apps.__file__).parents[1]
+SECTIONS = ("Environment", "Terminal", "Extras", "Keys", "Programs", "Bundle", "Stores")
+
+
+def find(section: str, name: str) -> Finding:
+    (found,) = [one for one in examine() if (one.section, one.name) == (section, name)]
+    return found
+
+
+def test_nothing_is_broken_in_an_empty_home(home: Path) -> None:
+    """Every section is there; what is merely absent is fine."""
+    done = invoke("doctor")
+    assert done.code == 0
+    assert [line for line in done.stdout.splitlines() if line in SECTIONS] == list(SECTIONS)
+    assert done.stdout.endswith("Nothing is broken.\n")
+
+
+def test_a_key_is_named_and_never_shown(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it is set, in words and for machines."""
+    assert find("Keys", "ANTHROPIC_API_KEY").health == "absent"
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-very-secret")
+    assert find("Keys", "ANTHROPIC_API_KEY").detail == "set"
+    for arguments in (["doctor"], ["doctor", "--json"]):
+        output = invoke(*arguments).output
+        assert "very-secret" not in output
+        assert "ANTHROPIC_API_KEY" in output
+
+
+def test_what_is_broken_is_named(home: Path) -> None:
+    """A bundle that cannot be read, a damaged session; the exit code says so."""
+    (home / "amplifier.yaml").write_text("hoks: []\n")
+    store = SessionStore()
+    store.root.mkdir(parents=True)
+    (store.root / "bad.session").write_text("nonsense")
+    done = invoke("doctor", "--json")
+    broken = {one["section"] for one in json.loads(done.stdout) if one["health"] == "broken"}
+    assert done.code == 1
+    assert broken == {"Bundle", "Stores"}
+    assert invoke("doctor").stdout.endswith("2 broken\n")
+
+
+def test_a_check_that_fails_itself_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others are made all the same."""
+
+    def fail() -> Any:
+        raise RuntimeError("no keys at all")
+        yield
+
+    fail.__name__ = "_check_keys"
+    monkeypatch.setattr(doctor, "_check_keys", fail)
+    assert find("keys", "RuntimeError") == Finding(
+        "keys", "RuntimeError", "broken", "no keys at all"
+    )
+    assert find("Environment", "python").health == "good"
+
+
+def test_a_missing_package_comes_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The extra, and which of its packages is not there."""
+    monkeypatch.setitem(EXTRAS, "odd", ("json", "no_such_package.part"))
+    found = find("Extras", "odd")
+    assert found.health == "absent"
+    assert found.detail == "pip install 'amplifier-hooks[odd]' (missing: no_such_package.part)"
+
+
+def named_packages() -> set[str]:
+    """The top of every name that another file of ours imports, by a statement or by its text."""
+    found: set[str] = set()
+    for path in SRC.rglob("*.py"):
+        if path.name == "doctor.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found.add(node.module.split(".")[0])
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.add(node.value.split(".")[0])
+    return found
+
+
+def test_only_packages_that_something_imports_are_looked_for() -> None:
+    """What is not there yet is not announced."""
+    looked_for = {name.split(".")[0] for packages in EXTRAS.values() for name in packages}
+    assert looked_for <= named_packages()
+
+
+def test_hostile_names_are_shown_harmless(home: Path) -> None:
+    """The name of a bundle comes from a file that somebody else may have written."""
+    (home / "amplifier.yaml").write_text('name: "a\\e[2Jb"\n')
+    done = invoke("doctor")
+    assert "a\\u{1B}[2Jb" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_at_a_terminal_it_says_that_questions_can_be_asked(home: Path) -> None:
+    """With the size of the terminal, and whether it gets colours."""
+    with run_at_terminal("doctor", columns=100, rows=60) as program:
+        assert program.wait_end() == 0
+        shown = program.text()
+    assert "can be asked here (100×60, xterm-256color)" in shown
+    assert "✓ colour" in shown
+    assert b"\x1b[32m" in program.raw

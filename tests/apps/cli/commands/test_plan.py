@@ -1,0 +1,88 @@
+"""The plan of a run: the bundle, with what the flags say on top."""
+
+from __future__ import annotations
+
+import pytest
+
+from amplifier_apps.cli.commands.plan import NoModel, apply_flags, check_model
+
+SCRIPT = [{"text": "Hello."}]
+
+
+def test_an_unknown_provider_is_answered_with_those_there_are() -> None:
+    """A short name of an installed provider, an id or a path."""
+    with pytest.raises(NoModel, match=r"No provider 'foo'; have \['anthropic', .*'scripted'\]"):
+        apply_flags({}, "foo", None)
+    assert apply_flags({}, "./mine.py", None)["providers"][0]["module"] == "./mine.py"
+
+
+def test_flags_choose_provider_and_model() -> None:
+    """The bundle's own settings are kept."""
+    plan = {
+        "providers": [
+            {"module": "provider-openai", "config": {"base_url": "http://localhost/v1"}},
+            {"module": "provider-scripted", "config": {"script": SCRIPT}},
+        ]
+    }
+    changed = apply_flags(plan, "openai", "qwen3")
+    assert changed["providers"] == [
+        {
+            "module": "provider-openai",
+            "config": {"base_url": "http://localhost/v1", "model": "qwen3"},
+        }
+    ]
+    assert apply_flags(plan, "local", None)["providers"][0]["module"] == "provider-local"
+    assert apply_flags(plan, None, None)["providers"] == plan["providers"]
+
+
+def test_a_provider_is_also_chosen_by_the_name_that_the_bundle_gave_it() -> None:
+    """Two of one module are told apart by their names."""
+    entry = {"module": "provider-openai", "config": {"base_url": "http://b"}}
+    plan = {"providers": [{**entry, "name": "one"}, {**entry, "name": "two"}]}
+    assert apply_flags(plan, "two", None)["providers"] == [{**entry, "name": "two"}]
+
+
+def test_a_model_is_that_of_the_first_provider() -> None:
+    """Those behind it keep theirs; other parts of the plan stay as they are."""
+    plan = {
+        "providers": [
+            {"module": "provider-local"},
+            {"module": "provider-openai", "config": {"model": "other"}},
+        ],
+        "tools": ["tool-bash"],
+    }
+    assert apply_flags(plan, None, "small") == {
+        "providers": [
+            {"module": "provider-local", "config": {"model": "small"}},
+            {"module": "provider-openai", "config": {"model": "other"}},
+        ],
+        "tools": ["tool-bash"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("providers", "env", "usable"),
+    [
+        ([], {}, False),
+        (["provider-scripted"], {}, False),
+        (["provider-anthropic"], {}, False),
+        (["provider-anthropic"], {"ANTHROPIC_API_KEY": "k"}, True),
+        (["provider-anthropic", "provider-local"], {}, True),
+        ([{"module": "provider-openai", "config": {"base_url": "http://x"}}], {}, True),
+        ([{"module": "provider-scripted", "config": {"script_file": "s"}}], {}, True),
+        (["./mine.py"], {}, True),
+    ],
+)
+def test_a_model_is_there_or_not(providers: list, env: dict, usable: bool) -> None:
+    """A key, an address, a script, a local model, or a module that must know itself."""
+    if usable:
+        check_model({"providers": providers}, env)
+        return
+    with pytest.raises(NoModel, match="No model to talk to"):
+        check_model({"providers": providers}, env)
+
+
+def test_the_first_obstacle_is_named() -> None:
+    """And what would help."""
+    with pytest.raises(NoModel, match=r"provider-openai needs OPENAI_API_KEY\. Set ANTHROPIC"):
+        check_model({"providers": ["provider-openai", "provider-anthropic"]}, {})
