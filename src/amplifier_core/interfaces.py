@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
-from amplifier_core.events.payloads import DataT, EventOf
+from amplifier_core.events.event import DataT, EventOf
 from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk, ToolCall
 from amplifier_core.models import ApprovalRequest as ApprovalRequest
 from amplifier_core.models import ApprovalResponse as ApprovalResponse
-from amplifier_core.models import HookResult, Level, ToolResult
+from amplifier_core.models import HookResult, Level, ModelInfo, ProviderInfo, ToolResult
 
 Cleanup = Callable[[], Any]
 
@@ -23,7 +23,6 @@ class HookHandler(Protocol):
     ) -> Awaitable[HookResult | dict[str, Any] | None] | HookResult | dict[str, Any] | None: ...
 
 
-@runtime_checkable
 class Tool(Protocol):
     """Does something the agent asked for. `input_schema` is the JSON schema of its input."""
 
@@ -32,7 +31,8 @@ class Tool(Protocol):
     @property
     def description(self) -> str: ...
     @property
-    def input_schema(self) -> dict[str, Any]: ...
+    def input_schema(self) -> dict[str, Any]:
+        return {}
 
     async def execute(self, input: dict[str, Any]) -> ToolResult: ...
 
@@ -44,8 +44,9 @@ class Provider(Protocol):
     @property
     def name(self) -> str: ...
 
+    def get_info(self) -> ProviderInfo: ...
+    async def list_models(self) -> list[ModelInfo]: ...
     async def complete(self, request: ChatRequest, **kwargs: Any) -> ChatResponse: ...
-
     def parse_tool_calls(self, response: ChatResponse) -> list[ToolCall]: ...
 
 
@@ -69,16 +70,17 @@ class ContextManager(Protocol):
 
     `add_message` takes `(role, content, metadata=None)` or one dict. An assistant message that
     calls tools has `tool_calls` (id, name, arguments), a tool's answer has role `tool` and
-    `tool_call_id`. `get_messages` returns a list that may be awaited too.
+    `tool_call_id`. `get_messages` is all of it, and may be awaited too; loops send what they await
+    from `get_messages_for_request(token_budget=None, provider=None)`, which makes room first.
     """
 
     def add_message(self, *args: Any, **kwargs: Any) -> Any: ...
     def get_messages(self) -> Any: ...
+    def get_messages_for_request(self, token_budget: Any = None, provider: Any = None) -> Any: ...
     def set_messages(self, messages: list[dict[str, Any]]) -> Any: ...
     def clear(self) -> Any: ...
 
 
-@runtime_checkable
 class Orchestrator(Protocol):
     """Runs one turn: asks the model, runs its tools, until it has said its last word."""
 
@@ -175,9 +177,7 @@ class Host(Protocol):
 
     def register_capability(self, name: str, value: Any) -> None: ...
     def get_capability(self, name: str) -> Any: ...
-    def register_contributor(
-        self, channel: str, name: Any, callback: Callable[[], Any] | None = None
-    ) -> None: ...
+    def register_contributor(self, channel: str, name: Any, callback: Any = None) -> None: ...
     async def collect_contributions(self, channel: str) -> list[Any]: ...
     def register_cleanup(self, cleanup: Callable[[], Any]) -> None: ...
 

@@ -1,53 +1,153 @@
-"""The messages that go to a model and come back from it."""
+"""The messages that go to a model and come back from it.
+
+Every model keeps the fields that it does not know, so that what a newer version or a provider adds
+survives. What only we know is kept the same way: dumps have the fields that everybody has.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
-MessageRole = Literal["system", "developer", "user", "assistant", "tool", "function"]
+from amplifier_core.utils.cost import CostUsd
+
+MessageRole = Literal["system", "developer", "user", "assistant", "function", "tool"]
+Visibility = Literal["internal", "developer", "user"]
+
+T = TypeVar("T")
+
+
+class _Own(Generic[T]):
+    """A field of ours among the unknown ones: None unless it was given.
+
+    The class does not show it, so that a subclass may declare a field of that name.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: BaseModel | None, owner: type) -> T | None:
+        if instance is None:
+            raise AttributeError(self.name)
+        found: T | None = (instance.model_extra or {}).get(self.name)
+        return found
+
+
+class _Text:
+    """The readable part of the content, unless a text was given."""
+
+    def __get__(self, instance: Any, owner: type) -> str:
+        if instance is None:
+            raise AttributeError("text")
+        given = (instance.model_extra or {}).get("text")
+        return extract_text(instance.content) if given is None else str(given)
 
 
 class _Value(BaseModel):
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", defer_build=True, ignored_types=(_Own, _Text))
 
 
-class TextBlock(_Value):
+# Blocks of content
+
+
+class _Block(_Value):
+    type: str
+    visibility: Visibility | None = None
+
+
+class TextBlock(_Block):
     """Plain text."""
 
     type: Literal["text"] = "text"
     text: str
 
 
-class ThinkingBlock(_Value):
+class ThinkingBlock(_Block):
     """The model's reasoning; the signature must go back unchanged."""
 
     type: Literal["thinking"] = "thinking"
     thinking: str
     signature: str | None = None
+    content: list[Any] | None = None
 
 
-class ToolCallBlock(_Value):
+class RedactedThinkingBlock(_Block):
+    """Reasoning that only the provider can read; it must go back unchanged."""
+
+    type: Literal["redacted_thinking"] = "redacted_thinking"
+    data: str
+
+
+class ToolCallBlock(_Block):
     """A tool call inside a reply's content."""
 
     type: Literal["tool_call"] = "tool_call"
     id: str
     name: str
-    input: dict[str, Any] = Field(default_factory=dict)
+    input: dict[str, Any]
 
 
-class ToolResultBlock(_Value):
+class ToolResultBlock(_Block):
     """A tool's answer inside a message's content."""
 
     type: Literal["tool_result"] = "tool_result"
     tool_call_id: str
-    output: Any = None
-    is_error: bool = False
+    output: Any
+    is_error = _Own[bool]()  # type: ignore[pydantic-field]
 
 
-ContentBlock = TextBlock | ThinkingBlock | ToolCallBlock | ToolResultBlock
+class ImageBlock(_Block):
+    """A picture; `source` is `{"type": "base64", "media_type": …, "data": …}` or has a `url`."""
+
+    type: Literal["image"] = "image"
+    source: dict[str, Any]
+
+
+class ReasoningBlock(_Block):
+    """Reasoning in parts, with its summary."""
+
+    type: Literal["reasoning"] = "reasoning"
+    content: list[Any]
+    summary: list[Any]
+
+
+ContentBlock = Annotated[
+    TextBlock
+    | ThinkingBlock
+    | RedactedThinkingBlock
+    | ToolCallBlock
+    | ToolResultBlock
+    | ImageBlock
+    | ReasoningBlock,
+    Field(discriminator="type"),
+]
+
+
+# Messages and tools
+
+
+class Message(_Value):
+    """One message of the conversation, in the same shape as the dicts of a context.
+
+    A reply that calls tools has `tool_calls`, a list of dicts in the form its loop writes.
+    """
+
+    role: MessageRole
+    content: str | list[ContentBlock]
+    name: str | None = None
+    tool_call_id: str | None = None
+    metadata: dict[str, Any] | None = None
+    text = _Text()  # type: ignore[pydantic-field]
+
+
+class ToolSpec(_Value):
+    """What a model is told about a tool; `parameters` is a JSON schema."""
+
+    name: str
+    parameters: dict[str, Any]
+    description: str | None = None
 
 
 class ToolCall(_Value):
@@ -55,49 +155,51 @@ class ToolCall(_Value):
 
     id: str
     name: str
-    arguments: dict[str, Any] = Field(default_factory=dict)
-    parse_error: str | None = None
-
-
-class Message(_Value):
-    """One message of the conversation, in the same shape as the dicts of a context."""
-
-    role: MessageRole
-    content: str | list[ContentBlock] | None = None
-    name: str | None = None
-    tool_calls: list[ToolCall] | None = None
-    tool_call_id: str | None = None
-    metadata: dict[str, Any] | None = None
-
-    @property
-    def text(self) -> str:
-        """The readable part."""
-        return extract_text(self.content)
-
-
-class ToolSpec(_Value):
-    """What a model is told about a tool; `parameters` is a JSON schema."""
-
-    name: str
-    description: str | None = None
-    parameters: dict[str, Any] = Field(default_factory=lambda: {"type": "object", "properties": {}})
+    arguments: dict[str, Any]
+    parse_error = _Own[str]()  # type: ignore[pydantic-field]
 
 
 class Usage(_Value):
     """Tokens of one call; the cache figures are parts of input_tokens."""
 
-    input_tokens: int = 0
-    output_tokens: int = 0
-    total_tokens: int = 0
+    input_tokens: int
+    output_tokens: int
+    total_tokens: int
+    reasoning_tokens: int | None = None
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
-    reasoning_tokens: int | None = None
+    cost_usd: CostUsd = None
 
-    @model_validator(mode="after")
-    def _sum_up(self) -> Usage:
-        if not self.total_tokens:
-            self.total_tokens = self.input_tokens + self.output_tokens
-        return self
+
+# Requests
+
+
+class ResponseFormatText(_Value):
+    """The reply is plain text."""
+
+    type: Literal["text"] = "text"
+
+
+class ResponseFormatJson(_Value):
+    """The reply is a JSON document."""
+
+    type: Literal["json"] = "json"
+
+
+class ResponseFormatJsonSchema(_Value):
+    """The reply is a JSON document that follows a schema."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    type: Literal["json_schema"] = "json_schema"
+    json_schema: dict[str, Any] = Field(alias="schema")
+    strict: bool | None = None
+
+
+ResponseFormat = Annotated[
+    ResponseFormatText | ResponseFormatJson | ResponseFormatJsonSchema,
+    Field(discriminator="type"),
+]
 
 
 class ChatRequest(_Value):
@@ -105,12 +207,18 @@ class ChatRequest(_Value):
 
     messages: list[Message]
     tools: list[ToolSpec] | None = None
-    model: str | None = None
+    response_format: ResponseFormat | None = None
     temperature: float | None = None
+    top_p: float | None = None
     max_output_tokens: int | None = None
+    conversation_id: str | None = None
+    stream: bool | None = False
+    metadata: dict[str, Any] | None = None
+    model: str | None = None
     tool_choice: str | dict[str, Any] | None = None
     stop: list[str] | None = None
-    metadata: dict[str, Any] | None = None
+    reasoning_effort: str | None = None
+    timeout: float | None = None
 
 
 _REQUEST = {name: field.default for name, field in ChatRequest.model_fields.items()}
@@ -127,20 +235,28 @@ def build_request(messages: list[Message], tools: list[ToolSpec] | None) -> Chat
     return request
 
 
+# Replies
+
+
+class Degradation(_Value):
+    """Something that was asked for, and what was delivered instead."""
+
+    requested: str
+    actual: str
+    reason: str
+
+
 class ChatResponse(_Value):
     """One reply of a model."""
 
-    content: list[ContentBlock] = Field(default_factory=list)
+    content: list[ContentBlock]
     tool_calls: list[ToolCall] | None = None
     usage: Usage | None = None
+    degradation: Degradation | None = None
     finish_reason: str | None = None
-    model: str | None = None
     metadata: dict[str, Any] | None = None
-
-    @property
-    def text(self) -> str:
-        """The readable part."""
-        return extract_text(self.content)
+    model = _Own[str]()  # type: ignore[pydantic-field]
+    text = _Text()  # type: ignore[pydantic-field]
 
 
 @dataclass(frozen=True, slots=True)

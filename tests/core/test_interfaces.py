@@ -5,20 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.interfaces import (
-    ApprovalRequest,
-    ApprovalResponse,
     ContextManager,
     HookHandler,
     Host,
     Orchestrator,
+    Provider,
     Tool,
     hook,
 )
-from amplifier_core.testing import EventRecorder, MockContextManager, MockTool, ScriptedOrchestrator
+from amplifier_core.models import ToolResult
+from amplifier_core.testing import (
+    EventRecorder,
+    MockContextManager,
+    MockProvider,
+    MockTool,
+    ScriptedOrchestrator,
+)
 
 
 def test_a_coordinator_is_a_host() -> None:
@@ -30,9 +35,8 @@ def test_a_coordinator_is_a_host() -> None:
 @pytest.mark.parametrize(
     ("double", "protocol"),
     [
-        (MockTool("t"), Tool),
+        (MockProvider(), Provider),
         (MockContextManager(), ContextManager),
-        (ScriptedOrchestrator(), Orchestrator),
         (EventRecorder(), HookHandler),
     ],
 )
@@ -40,6 +44,33 @@ def test_no_base_class_is_needed(double: Any, protocol: Any) -> None:
     """Whatever has the methods is one; whatever lacks them is not."""
     assert isinstance(double, protocol)
     assert not isinstance(object(), protocol)
+
+
+@pytest.mark.parametrize("protocol", [Tool, Orchestrator])
+def test_tools_and_loops_are_not_told_by_their_methods(protocol: Any) -> None:
+    """Many things have an `execute`; what they are is said by where they are mounted."""
+    with pytest.raises(TypeError, match="runtime"):
+        isinstance(object(), protocol)
+
+
+def test_the_doubles_fit_the_protocols() -> None:
+    """For mypy, which compares the signatures."""
+    tool: Tool = MockTool("t")
+    loop: Orchestrator = ScriptedOrchestrator()
+    assert (tool.name, callable(loop.execute)) == ("t", True)
+
+
+def test_a_tool_that_inherits_has_a_schema_without_rules() -> None:
+    """Not every tool takes an input."""
+
+    class Ping(Tool):
+        name = "ping"
+        description = "Answers."
+
+        async def execute(self, input: dict[str, Any]) -> ToolResult:
+            return ToolResult(output="pong")
+
+    assert Ping().input_schema == {}
 
 
 def test_a_function_is_marked_and_stays_itself() -> None:
@@ -59,18 +90,3 @@ def test_a_mark_needs_the_names_of_events(events: tuple[Any, ...]) -> None:
     """`@hook` without brackets is the usual slip."""
     with pytest.raises(TypeError, match="@hook needs the names of events, such as 'tool:pre'"):
         hook(*events)
-
-
-def test_a_question_and_its_answer_keep_what_they_know() -> None:
-    """Fields of newer versions are passed over."""
-    request = ApprovalRequest.model_validate({"tool_name": "Bash", "action": "run", "newer": 1})
-    assert (request.details, request.timeout) == ({}, None)
-    response = ApprovalResponse.model_validate({"approved": False, "newer": 1})
-    assert (response.reason, response.remember) == (None, False)
-
-
-@pytest.mark.parametrize("timeout", [0, -1])
-def test_a_question_without_time_is_refused(timeout: float) -> None:
-    """Nobody can answer it."""
-    with pytest.raises(ValidationError, match="greater than 0"):
-        ApprovalRequest(tool_name="Bash", action="run", timeout=timeout)

@@ -335,7 +335,7 @@ async def test_a_hook_that_leaves_no_result_is_told_to_the_agent() -> None:
     async with SessionHarness(tools=[MockTool("Echo")]) as harness:
         harness.hooks.register("tool:post", spoil)
         result = await harness.session.execute_tool("Echo", {})
-    assert (result.error or "").startswith("A hook left no usable result: ValidationError")
+    assert str(result.error).startswith("A hook left no usable result: ValidationError")
 
 
 async def test_a_hook_that_drops_the_tools_name_stops_the_call() -> None:

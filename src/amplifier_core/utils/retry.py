@@ -52,6 +52,18 @@ class RetryConfig:
         self.jitter = JITTER if jitter else 0.0
         self.honor_retry_after = honor_retry_after
 
+    @property
+    def min_delay(self) -> float:
+        """The older name of `initial_delay`."""
+        _warn_of("min_delay", "initial_delay")
+        return self.initial_delay
+
+    @property
+    def backoff_multiplier(self) -> float:
+        """The older name of `backoff_factor`."""
+        _warn_of("backoff_multiplier", "backoff_factor")
+        return self.backoff_factor
+
     def compute_delay(self, attempt: int, error: LLMError | None = None) -> float:
         """Seconds to wait after the attempt of this number, counted from 0.
 

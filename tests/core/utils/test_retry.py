@@ -60,6 +60,13 @@ def test_older_ways_to_say_it_are_understood_with_a_warning(
     assert getattr(config, attribute) == value
 
 
+@pytest.mark.parametrize(("old", "value"), [("min_delay", 1.0), ("backoff_multiplier", 2.0)])
+def test_older_names_can_be_read_with_a_warning(old: str, value: float) -> None:
+    """They are what the newer ones are."""
+    with pytest.warns(DeprecationWarning, match=f"{old} is deprecated, use"):
+        assert getattr(RetryConfig(), old) == value
+
+
 @pytest.mark.parametrize(
     ("attempt", "facts", "seconds"),
     [

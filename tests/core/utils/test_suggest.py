@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_core.utils.suggest import find_closest, suggest
+from amplifier_core.utils.suggest import find_closest, find_slip, suggest
 
 KNOWN = ["approval_timeout", "priority", "timeout", "Write"]
 
@@ -44,3 +44,21 @@ def test_the_sentence_names_one_or_lists_all() -> None:
 def test_only_known_names_are_suggested(wrong: str, known: list[str]) -> None:
     found = find_closest(wrong, iter(known))
     assert found is None or found in known
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("actoin", "action"),
+        ("ACTION", "action"),
+        ("user_messages", "user_message"),
+        ("action_id", None),
+        ("user_message_format", None),
+        ("metadata", None),
+        ("act", None),
+        ("", None),
+    ],
+)
+def test_a_slip_is_nearly_the_name_itself(name: str, meant: str | None) -> None:
+    """A name with another word in it is another name."""
+    assert find_slip(name, ["action", "data", "user_message", "ephemeral"]) == meant

@@ -1,15 +1,16 @@
-"""The values that hooks and tools answer with."""
+"""What a hook answers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-if TYPE_CHECKING:
-    from amplifier_core.message_models import Message, ToolCall
+from amplifier_core.utils.suggest import find_slip
+
+logger = logging.getLogger(__name__)
 
 Action = Literal["continue", "deny", "modify", "inject_context", "ask_user"]
 Role = Literal["system", "user", "assistant"]
@@ -27,10 +28,40 @@ _VALUE = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 class _Interning(_ModelType):  # type: ignore[misc, valid-type]
     """Hands out one shared instance for the answer nearly every hook gives."""
 
-    def __call__(cls, *, action: Any = "continue", **rest: Any) -> Any:
-        if rest or action != "continue" or cls is not HookResult:
-            return super().__call__(action=action, **rest)
-        return CONTINUE
+    def __call__(cls, *, action: Any = "continue", **given: Any) -> Any:
+        if cls is not HookResult:
+            return super().__call__(action=action, **given)
+        if not given and action == "continue":
+            return CONTINUE
+        given["action"] = action
+        # Past `__init__`, which only costs time here.
+        result = cls.__pydantic_validator__.validate_python(given)
+        if len(result.__pydantic_fields_set__) != len(given):
+            _judge_unknown(given)
+        return result
+
+
+_warned_of: set[str] = set()
+
+
+def _judge_unknown(given: dict[str, Any]) -> None:
+    """Refuse a field that is misspelled; one of a newer version is passed over with a warning."""
+    for name in given.keys() - _DEFAULTS.keys():
+        meant = find_slip(name, _DEFAULTS)
+        if meant is not None:
+            raise _refuse_field(name, meant, given[name])
+        if name not in _warned_of:
+            _warned_of.add(name)
+            logger.warning("HookResult has no field %r; it is ignored", name)
+
+
+def _refuse_field(name: str, meant: str, value: Any) -> ValidationError:
+    from pydantic_core import InitErrorDetails, PydanticCustomError
+
+    text = f"HookResult has no field {name!r}; did you mean {meant!r}?"
+    kind = PydanticCustomError("unknown_field", text)
+    error: InitErrorDetails = {"type": kind, "loc": (name,), "input": value}
+    return ValidationError.from_exception_data("HookResult", [error])
 
 
 class ContextInjection(BaseModel):
@@ -42,8 +73,8 @@ class ContextInjection(BaseModel):
     role: Role = "system"
     ephemeral: bool = False
     append_to_last_tool_result: bool = False
-    hook_name: str | None = None
-    event: str | None = None
+    hook_name: str = "unknown"
+    event: str = ""
 
 
 class HookResult(BaseModel, metaclass=_Interning):
@@ -72,9 +103,14 @@ class HookResult(BaseModel, metaclass=_Interning):
     user_message_level: Level = Field("info", description="Its severity")
     user_message_source: str | None = Field(None, description="Who speaks, if not the hook's name")
 
-    context_injections: list[ContextInjection] | None = Field(
-        None, description="Several injections in one answer"
+    context_injections: list[ContextInjection] = Field(
+        default_factory=list, description="Several injections in one answer"
     )
+
+    @field_validator("context_injections", mode="before")
+    @classmethod
+    def _read_none_as_none_of_them(cls, value: Any) -> Any:
+        return [] if value is None else value
 
     # In `__dict__`, as pydantic keeps cached properties: not a field, so it takes no part in
     # equality, serialisation or validation.
@@ -95,7 +131,7 @@ class HookResult(BaseModel, metaclass=_Interning):
 _new = object.__new__
 _set_values = BaseModel.__dict__["__dict__"].__set__
 _set_given = BaseModel.__dict__["__pydantic_fields_set__"].__set__
-_DEFAULTS = {name: field.default for name, field in HookResult.model_fields.items()}
+_DEFAULTS: dict[str, Any] = {name: field.default for name, field in HookResult.model_fields.items()}
 _CONTINUED_FIELDS = {"action", "data"}
 
 
@@ -103,6 +139,7 @@ def continue_with(data: dict[str, Any] | None) -> HookResult:
     """`HookResult(action="continue", data=data)` for data that is known to be a dict."""
     values = _DEFAULTS.copy()
     values["data"] = data
+    values["context_injections"] = []
     result: HookResult = _new(HookResult)
     _set_values(result, values)
     _set_given(result, _CONTINUED_FIELDS)
@@ -134,97 +171,3 @@ def find_problem(result: HookResult) -> str | None:
         first = error.errors()[0]
         return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
     return None
-
-
-class ToolResult(BaseModel):
-    """What a tool answers."""
-
-    model_config = ConfigDict(extra="ignore", defer_build=True)
-
-    success: bool = True
-    output: Any = None
-    error: str | None = None
-    denied: bool = Field(False, description="Whether a hook or a person kept the tool from running")
-
-    @field_validator("error", mode="before")
-    @classmethod
-    def _error_as_text(cls, value: Any) -> Any:
-        """Modules of the ecosystem pass `{"message": …}`; ours is a string."""
-        if isinstance(value, Mapping):
-            return str(value.get("message") or dict(value))
-        return value
-
-    @classmethod
-    def failed(cls, error: str) -> ToolResult:
-        """A call that did not work, with the sentence the agent reads."""
-        return cls(success=False, error=error)
-
-    @classmethod
-    def refused(cls, sentence: str) -> ToolResult:
-        """A call that a hook, a person or the kernel did not allow."""
-        return cls(success=False, error=sentence, denied=True)
-
-    def get_serialized_output(self) -> str:
-        """The text that goes into the conversation."""
-        if not self.success and self.output is None:
-            return self.error or "The tool failed without saying why."
-        if isinstance(self.output, str):
-            return self.output
-        import json
-
-        try:
-            return json.dumps(self.output, ensure_ascii=False, default=str)
-        except Exception:  # noqa: BLE001 - cycles, great depth, odd keys, classes that raise
-            from amplifier_core.utils import safe_repr
-
-            return safe_repr(self.output)
-
-
-def __getattr__(name: str) -> Any:
-    """`Message` and `ToolCall` live beside the other wire models, which a registry never needs."""
-    if name in {"Message", "ToolCall"}:
-        from amplifier_core import message_models
-
-        return getattr(message_models, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-__all__ = [
-    "CONTINUE",
-    "DEFAULT_APPROVAL_OPTIONS",
-    "Action",
-    "ContextInjection",
-    "Decision",
-    "HookResult",
-    "Level",
-    "Message",
-    "Role",
-    "ToolCall",
-    "ToolResult",
-    "attach_origin",
-    "continue_with",
-    "find_problem",
-    "replace_fields",
-]
-
-
-class ApprovalRequest(BaseModel):
-    """A question to an approval provider of the ecosystem."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    tool_name: str
-    action: str
-    details: dict[str, Any] = Field(default_factory=dict)
-    risk_level: Literal["low", "medium", "high", "critical"] = "medium"
-    timeout: float | None = Field(default=None, gt=0)
-
-
-class ApprovalResponse(BaseModel):
-    """Its answer."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    approved: bool
-    reason: str | None = None
-    remember: bool = False

@@ -1,0 +1,23 @@
+"""The id that a request to a model shares with its answer and its failures."""
+
+from __future__ import annotations
+
+import uuid
+from contextvars import ContextVar
+from typing import Any
+
+OPENING = "llm:request"
+TRACED = frozenset(
+    {OPENING, "llm:response", "provider:error", "provider:retry", "provider:throttle"}
+)
+"""Events that belong to one request."""
+
+_current: ContextVar[str | None] = ContextVar("amplifier_request_id", default=None)
+
+
+def add_request_id(event: str, data: dict[str, Any]) -> None:
+    """Give a request an id, and repeat it on what the same task tells of it; a given one wins."""
+    if event == OPENING:
+        _current.set(str(data.setdefault("request_id", str(uuid.uuid4()))))
+    elif (known := _current.get()) is not None:
+        data.setdefault("request_id", known)

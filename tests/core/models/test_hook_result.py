@@ -1,0 +1,142 @@
+"""What hooks answer with: fields, defaults, and what is refused."""
+
+# Wrong values are handed in on purpose.
+# mypy: disable-error-code="arg-type, call-arg, list-item, metaclass, misc"
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from amplifier_core.models import (
+    CONTINUE,
+    DEFAULT_APPROVAL_OPTIONS,
+    ContextInjection,
+    HookResult,
+    continue_with,
+    hook_result,
+    replace_fields,
+)
+
+
+@pytest.fixture(autouse=True)
+def _forget_warnings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hook_result, "_warned_of", set())
+
+
+def test_the_fields_and_defaults() -> None:
+    """In the order in which they are documented."""
+    result = HookResult()
+    assert list(HookResult.model_fields) == [
+        "action", "data", "reason", "context_injection", "context_injection_role", "ephemeral",
+        "append_to_last_tool_result", "approval_prompt", "approval_options", "approval_timeout",
+        "approval_default", "suppress_output", "user_message", "user_message_level",
+        "user_message_source", "context_injections",
+    ]  # fmt: skip
+    assert (result.action, result.context_injection_role) == ("continue", "system")
+    assert (result.approval_timeout, result.approval_default) == (300.0, "deny")
+    assert result.approval_options is None
+    assert DEFAULT_APPROVAL_OPTIONS == ("Allow", "Deny")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"action": "shout"}, {"context_injection_role": "tool"}, {"approval_default": "maybe"},
+     {"user_message_level": "loud"}, {"data": [1]}, {"approval_timeout": "soon"}],
+)  # fmt: skip
+def test_wrong_values_do_not_construct(wrong: dict[str, Any]) -> None:
+    """A typing error is found where it is made."""
+    with pytest.raises(ValidationError):
+        HookResult(**wrong)
+
+
+def test_what_the_kernel_fills_is_what_validation_makes() -> None:
+    """Whoever compares, copies or writes a result cannot tell which way it was made."""
+    made, validated = continue_with({"a": 1}), HookResult.model_validate({"data": {"a": 1}})
+    assert made == validated
+    assert made.model_dump() == validated.model_dump()
+    assert made.model_copy(update={"reason": "x"}).reason == "x"
+    assert replace_fields(made, reason="x").model_fields_set == {"action", "data", "reason"}
+
+
+def test_the_usual_answer_is_one_object() -> None:
+    """Results are frozen, so all hooks that have nothing to say can share one."""
+    assert HookResult(action="continue") is HookResult() is CONTINUE
+    assert HookResult() == HookResult.model_validate({"action": "continue"})
+    with pytest.raises(ValidationError, match="frozen"):
+        HookResult().action = "deny"
+
+
+def test_a_subclass_is_not_interned() -> None:
+    """It has fields of its own."""
+
+    class Mine(HookResult):
+        more: int = 1
+
+    assert Mine().more == 1
+    assert Mine(action="continue") is not Mine(action="continue")
+    assert Mine(more=2, reason="x").more == 2
+
+
+# Several injections in one answer
+
+
+@pytest.mark.parametrize("made", [HookResult(), HookResult(reason="x"), continue_with({})])
+def test_without_injections_the_list_is_empty(made: HookResult) -> None:
+    """Never None, so that nobody has to ask before going through it."""
+    assert made.context_injections == []
+
+
+def test_none_reads_as_no_injections() -> None:
+    """Authors write it to mean that there are none."""
+    assert HookResult(reason="x", context_injections=None).context_injections == []
+
+
+def test_no_two_results_share_a_list_of_injections() -> None:
+    """Somebody may add to the one that is theirs."""
+    one, other = continue_with({}), continue_with({})
+    one.context_injections.append(ContextInjection(content="x"))
+    assert other.context_injections == HookResult(reason="x").context_injections == []
+
+
+def test_an_injection_has_a_source_only_if_it_is_told() -> None:
+    """The kernel fills in the hook and the event where they are known."""
+    (one,) = HookResult(context_injections=[{"content": "x"}]).context_injections
+    assert (one.role, one.ephemeral, one.append_to_last_tool_result) == ("system", False, False)
+    assert (one.hook_name, one.event) == ("unknown", "")
+
+
+# Fields that there are not
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("actoin", "action"), ("resaon", "reason"), ("Ephemeral", "ephemeral"), ("datas", "data"),
+     ("user_mesage", "user_message"), ("approval_timout", "approval_timeout")],
+)  # fmt: skip
+def test_a_misspelled_field_is_refused_by_name(name: str, meant: str) -> None:
+    """A slip must not turn a deny into silence."""
+    with pytest.raises(ValidationError, match=f"no field '{name}'; did you mean '{meant}'?"):
+        HookResult(action="deny", **{name: "x"})
+
+
+def test_a_field_of_a_newer_version_is_ignored_with_one_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Modules written for it run; the log says once what has no effect."""
+    for _ in range(3):
+        result = HookResult(action="deny", severity=5, user_message_format="markdown")
+        assert result.action == "deny"
+    assert sorted(caplog.messages) == [
+        "HookResult has no field 'severity'; it is ignored",
+        "HookResult has no field 'user_message_format'; it is ignored",
+    ]
+    assert not hasattr(result, "severity")
+
+
+def test_what_is_called_wrongly_is_refused() -> None:
+    """Results are made by keyword."""
+    with pytest.raises(TypeError):
+        HookResult("deny")
