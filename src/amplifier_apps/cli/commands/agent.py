@@ -90,7 +90,7 @@ class Agent:
         self.display.start()
         self._outcome = "success"
         try:
-            with self._interruptible():
+            with self._handle_interrupts():
                 reply = await self.session.execute(prompt)
         finally:
             self.display.stop()
@@ -160,7 +160,7 @@ class Agent:
         self._renamed = True
 
     @contextmanager
-    def _interruptible(self) -> Iterator[None]:
+    def _handle_interrupts(self) -> Iterator[None]:
         """Ctrl-C once stops after the step that is running, twice stops at once."""
         loop = asyncio.get_running_loop()
         before = signal.getsignal(signal.SIGINT)

@@ -54,17 +54,17 @@ def _make_folder(keep: bool) -> Iterator[Path]:
 
 async def _demo(folder: Path, answer: Answer | None, keep: bool, timeout: float) -> int:
     """In CI the demonstration is a test: what it shows must have happened."""
-    from amplifier_apps.cli.commands.demo.performance import perform
     from amplifier_apps.cli.commands.demo.report import check_results, print_report
+    from amplifier_apps.cli.commands.demo.session import run_session
     from amplifier_apps.cli.commands.demo.story import write_files
 
     await asyncio.to_thread(write_files, folder / "project")
     asks = answer is None and _can_ask()
     _introduce(warn=answer is None and not asks)
-    session_id = await perform(folder, answer, timeout, asks=asks)
+    session_id = await run_session(folder, answer, timeout, asks=asks)
     results = await asyncio.to_thread(check_results, folder, session_id)
     print_report(results, folder if keep else None)
-    return exit_codes.DONE if results.hold else exit_codes.FAILED
+    return exit_codes.DONE if results.all_hold else exit_codes.FAILED
 
 
 def _introduce(*, warn: bool) -> None:

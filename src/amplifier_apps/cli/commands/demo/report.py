@@ -46,8 +46,8 @@ class Results:
     trail: Path
 
     @property
-    def hold(self) -> bool:
-        """Whether all facts hold."""
+    def all_hold(self) -> bool:
+        """Whether every fact holds."""
         return all(fact.holds for fact in self.facts)
 
 

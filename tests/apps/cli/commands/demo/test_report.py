@@ -51,7 +51,7 @@ def texts(results: Results) -> list[str]:
 def test_what_holds_is_said_to_hold(folder: Path) -> None:
     """Four facts, and what each hook answered."""
     results = check_results(folder, "s1")
-    assert results.hold
+    assert results.all_hold
     assert results.hooks == {"guard": Counter(ask_user=2, deny=1)}
     lint, secret, production, trail = texts(results)
     assert lint == "greeting.py is clean: the lint error was found and fixed in the same turn"
@@ -64,7 +64,7 @@ def test_a_write_that_was_allowed_is_as_good(folder: Path) -> None:
     """The person decided."""
     (folder / "project" / PRODUCTION).write_text(AFTER)
     results = check_results(folder, "s1")
-    assert results.hold
+    assert results.all_hold
     assert f"{PRODUCTION} was written, as allowed" in texts(results)
 
 
@@ -80,7 +80,7 @@ def test_what_does_not_hold_is_said_so(folder: Path, path: str, content: str, te
     """In CI the demonstration is a test."""
     (folder / path).write_text(content)
     results = check_results(folder, "s1")
-    assert not results.hold
+    assert not results.all_hold
     assert [fact.text for fact in results.facts if not fact.holds] == [text]
 
 
@@ -89,7 +89,7 @@ def test_a_trail_that_somebody_changed_is_no_proof(folder: Path) -> None:
     segment = next((folder / "audit" / "s1").glob("*.jsonl"))
     segment.write_bytes(segment.read_bytes().replace(b"ask_user", b"continue"))
     results = check_results(folder, "s1")
-    assert not results.hold
+    assert not results.all_hold
     assert texts(results)[-1].endswith("tampered")
 
 

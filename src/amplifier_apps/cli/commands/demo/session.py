@@ -22,8 +22,8 @@ LIVE_PAUSE = 0.03
 """Seconds between two words where a person looks on."""
 
 
-async def perform(folder: Path, answer: Answer | None, timeout: float, *, asks: bool) -> str:
-    """Run the session; returns its id. `asks`: a person at the terminal decides."""
+async def run_session(folder: Path, answer: Answer | None, timeout: float, *, asks: bool) -> str:
+    """Run it to its end; returns its id. With `asks` a person at the terminal decides."""
     mode = choose_mode(as_json=False)
     display = make_display(mode)
     project = folder / "project"
