@@ -18,8 +18,8 @@ PREFIX = "amplifier_module_"
 
 Stamp = tuple[tuple[str, int, int], ...]
 
-_stamps: dict[str, Stamp] = {}
-"""The files of each package that was imported by its own name, as they were then."""
+_stamps: dict[str, tuple[Path, Stamp]] = {}
+"""Each package that was imported by its own name, with its files as they were then."""
 
 
 def package_name(module_id: str) -> str:
@@ -84,14 +84,18 @@ def import_package(package: Path) -> ModuleType:
         forget(name)
         message = f"'{package}' cannot be imported: {describe_error(error)}"
         raise ModuleLoadError(message) from error
-    _stamps[name] = stamp
+    _stamps[name] = (package, stamp)
     return module
 
 
 def _is_current(name: str, package: Path, stamp: Stamp) -> bool:
     file = getattr(sys.modules.get(name), "__file__", None)
     expected = package if package.is_file() else package / "__init__.py"
-    return file is not None and Path(file) == expected and _stamps.get(name, stamp) == stamp
+    if file is None or Path(file).resolve() != expected.resolve():
+        return False
+    # Whoever imported it by hand since, after another of the same name, has the files of today.
+    known, then = _stamps.get(name, (package, stamp))
+    return known != package or then == stamp
 
 
 def _stamp(package: Path) -> Stamp:

@@ -155,6 +155,29 @@ def test_a_package_that_was_imported_by_its_name_stays(tmp_path: Path) -> None:
     assert import_package(package) is before
 
 
+def test_a_package_that_was_imported_by_its_name_stays_after_another_of_that_name(
+    tmp_path: Path,
+) -> None:
+    """What is known of the other one's files says nothing about this one."""
+    other = write_package(tmp_path / "other", "again", "here = 'other'\n")
+    sys.path.insert(0, str(tmp_path / "other"))
+    import_package(other)
+    forget("amplifier_module_again")
+    package = write_package(tmp_path, "again", "class Thing: pass\n")
+    sys.path.insert(0, str(tmp_path))
+    before = __import__("amplifier_module_again")
+    assert import_package(package) is before
+
+
+def test_a_package_is_the_same_by_another_path(tmp_path: Path) -> None:
+    """A link to its folder does not make it a second package."""
+    package = write_package(tmp_path / "real", "linked", "class Thing: pass\n")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    sys.path.insert(0, str(tmp_path / "real"))
+    module = import_package(package)
+    assert import_package(tmp_path / "link" / package.name) is module
+
+
 def test_a_package_that_fails_is_reported_and_forgotten(tmp_path: Path) -> None:
     """With its parts."""
     text = "import amplifier_module_broken.part\nraise RuntimeError('half written')\n"
