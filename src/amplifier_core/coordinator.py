@@ -45,7 +45,7 @@ from amplifier_core.mount_plan import (
 from amplifier_core.operation import KERNEL, Operations, Outcome
 from amplifier_core.registration import HookHandler
 from amplifier_core.trail import AuditSink, Scrubber, Trail
-from amplifier_core.utils import describe_error, resolve
+from amplifier_core.utils import PATIENCE, describe_error, resolve
 
 __all__ = [
     "INJECTION_BUDGET_PER_TURN",
@@ -55,11 +55,6 @@ __all__ = [
 ]
 
 logger = logging.getLogger(__name__)
-
-PATIENCE = 10.0
-"""Seconds that a display may take for one message."""
-
-_NO_MESSAGES: Mapping[str, str | None] = {}
 
 
 class SessionCoordinator(EcosystemFace, ModuleHost):
@@ -207,11 +202,11 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         return accepted
 
     async def _report_drops(
-        self, dropped: Iterable[Drop], user_messages: Mapping[str, str | None] = _NO_MESSAGES
+        self, dropped: Iterable[Drop], user_messages: Mapping[str, str | None] | None = None
     ) -> None:
         for drop in dropped:
             hook = drop.injection.hook
-            message = user_messages.get(hook) if drop.failed else None
+            message = (user_messages or {}).get(hook) if drop.failed else None
             await self.show(
                 message or drop.why, "error" if drop.failed else "warning", f"hook:{hook}"
             )

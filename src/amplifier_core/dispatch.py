@@ -20,8 +20,8 @@ from amplifier_core.utils import describe_error, is_awaitable, is_being_cancelle
 
 logger = logging.getLogger(__name__)
 
+# Emits nested deeper than this are a failed hook.
 MAX_DEPTH = 16
-"""Emits nested deeper than this are a failed hook."""
 
 PINNED = ("timestamp", "session_id")
 """What `modify` cannot change."""

@@ -43,13 +43,14 @@ from amplifier_core.registration import (
     check_priority,
 )
 from amplifier_core.utils import timestamp
+from amplifier_core.utils.request_ids import TRACED, add_request_id
 
 __all__ = ["ContextInjection", "HookHandler", "HookRegistry", "HookResult", "normalize_data"]
 
 logger = logging.getLogger(__name__)
 
+# Events whose order is remembered; a module that makes up names does not fill the memory.
 MOST_PLANS = 1_000
-"""Events whose order is remembered; a module that makes up names does not fill the memory."""
 
 _Entry = tuple[int, int, HookHandler]
 
@@ -270,7 +271,7 @@ class HookRegistry:
             exact = record.event in names
             if exact and record.event != event and _identify(record) in told:
                 continue
-            careful = record.on_error == "deny" or record.timeout is not None
+            careful = record.on_error == "deny" or record.timeout is not None or event in TRACED
             yield (
                 None if careful else record.handler,
                 record.event if exact else event,
@@ -356,6 +357,8 @@ class HookRegistry:
         if type(data) is not dict:
             data = normalize_data(data)
         stamped = {**self._defaults, **data, "timestamp": timestamp()}
+        if event in TRACED:
+            add_request_id(event, stamped)
         return Dispatch(event, self._plan(event), stamped, copy_plain(stamped))
 
 

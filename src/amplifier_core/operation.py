@@ -22,11 +22,11 @@ from amplifier_core.utils import describe_error, run_with_timeout
 
 logger = logging.getLogger(__name__)
 
+# How often one operation may be edited or judged again before it is denied.
 MOST_ROUNDS = 8
-"""How often one operation may be edited or judged again before it is denied."""
 
+# Who denies when no hook did.
 KERNEL = "kernel"
-"""Who denies when no hook did."""
 
 
 class Outcome(NamedTuple):
@@ -151,13 +151,15 @@ class Operations:
             await self.effects.show_answers(run, watch.printed)
         if trail.records:
             trail.record_dispatch(run, watch.durations)
-            await self.effects.tell_of_trail()
+            if trail.news:
+                await self.effects.tell_of_trail()
         return run
 
     async def _record_unheard(self, event: str, data: Mapping[str, Any]) -> None:
         if self.trail.records:
             self.trail.record_unheard(event, data)
-            await self.effects.tell_of_trail()
+            if self.trail.news:
+                await self.effects.tell_of_trail()
 
     async def _changed_meanwhile(self, run: Dispatch) -> bool:
         """Whether the hooks, or what an asking guard has to say, changed while a person thought."""

@@ -12,8 +12,8 @@ import threading
 from contextvars import ContextVar
 from typing import Any, TextIO
 
+# Characters kept of one hook's output.
 LIMIT = 100_000
-"""Characters kept of one hook's output."""
 
 
 class Capture:

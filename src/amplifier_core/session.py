@@ -41,6 +41,7 @@ from amplifier_core.prompt import PromptRun
 from amplifier_core.tool_call import call_tool
 from amplifier_core.trail import AuditSink
 from amplifier_core.utils import describe_error, get_current_task, resolve, timestamp
+from amplifier_core.utils.truncate import redact_secrets
 
 logger = logging.getLogger(__name__)
 
@@ -191,6 +192,9 @@ class AmplifierSession:
             count = len(await self._read_messages())
             resumed = SessionResumeData(mount_plan=self.config, messages_count=count)
             await self.coordinator.notify(SESSION_RESUME, self._add_metadata(resumed))
+        if self.config["session"].get("raw"):
+            config = {"raw": redact_secrets(self.config)}
+            await self.coordinator.hooks.emit("session:config", config)
         self._announced = True
         plan = (outcome.data or {}).get("mount_plan")
         if plan and plan != self.config:

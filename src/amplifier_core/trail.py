@@ -19,8 +19,8 @@ Scrubber = Callable[[str], str]
 Level = Literal["decisions", "normal", "full"]
 OnFailure = Literal["deny", "warn"]
 
+# Seconds that a disk may take; a gated operation does not wait for ever on a hung one.
 PATIENCE = 30.0
-"""Seconds that a disk may take; a gated operation does not wait for ever on a hung one."""
 
 _TOO_LONG_TO_REPEAT = frozenset({"messages", "response", "mount_plan", "timestamp", "session_id"})
 
@@ -89,7 +89,7 @@ class Trail:
         self.turn = 0
         self.scrubbers: list[Scrubber] = []
         self.failed = False
-        self._news: str | None = None
+        self.news: str | None = None
 
     @property
     def records_each_hook(self) -> bool:
@@ -173,12 +173,12 @@ class Trail:
         self.failed = True
         warns = self.sink.on_failure == "warn"
         then = "the session goes on unrecorded" if warns else "what needs approval is denied"
-        self._news = f"The audit trail has failed: {describe_error(error)}; {then}"
-        logger.error("%s", self._news)
+        self.news = f"The audit trail has failed: {describe_error(error)}; {then}"
+        logger.error("%s", self.news)
 
     def take_news(self) -> str | None:
         """What the person has yet to be told of a failed trail; handed out once."""
-        news, self._news = self._news, None
+        news, self.news = self.news, None
         return news
 
     # Dispatches

@@ -19,8 +19,8 @@ from amplifier_core.utils import describe_error, run_with_timeout, safe_repr
 
 logger = logging.getLogger(__name__)
 
+# Seconds; whatever a hook asks for, no question stays open longer.
 LONGEST_WAIT = 30 * 24 * 3600.0
-"""Seconds; whatever a hook asks for, no question stays open longer."""
 
 How = Literal["person", "cache", "timeout", "error", "nobody", "invalid"]
 

@@ -17,18 +17,15 @@ from amplifier_core.injection.framing import add_ephemeral, build_messages
 from amplifier_core.models import HookResult
 from amplifier_core.precedence import list_injections
 from amplifier_core.trail import Trail
-from amplifier_core.utils import DONE, describe_error, resolve
+from amplifier_core.utils import DONE, PATIENCE, describe_error, resolve
 
 logger = logging.getLogger(__name__)
 
-PATIENCE = 10.0
-"""Seconds that a context may take for one message."""
-
+# Ephemeral injections that are kept for review.
 REVIEWED = 200
-"""Ephemeral injections that are kept for review."""
 
+# The hook of a result that somebody handed over without saying whose it is.
 UNKNOWN = "unknown"
-"""The hook of a result that somebody handed over without saying whose it is."""
 
 
 @dataclass(frozen=True, slots=True)
