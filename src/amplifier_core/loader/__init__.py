@@ -14,6 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -160,13 +161,14 @@ class ModuleLoader:
         if entry is None:
             message = f"Unknown module {module_id!r}; have {sorted(known)}"
             raise ModuleNotFound(message, module_id=module_id, known=known)
-        if source is not None:
-            message = (
-                "Module '%s': the built-in one is used, because the one of %r is not installed, "
-                "and no module source resolver brings it"
-            )
-            logger.warning(message, module_id, source)
-        return self._load_entry_point(module_id, entry)
+        module = self._load_entry_point(module_id, entry)
+        if source is None:
+            return module
+        remark = (
+            f"Module '{module_id}': the built-in one is used, because the one of {source!r} is not "
+            "installed, and no module source resolver brings it"
+        )
+        return replace(module, remark=remark)
 
     def _load_entry_point(self, module_id: str, entry: EntryPoint) -> Module:
         if module_id not in self._loaded:
@@ -203,6 +205,8 @@ class ModuleLoader:
         module = await self._ask_resolver(host, module_id, source_hint)
         if module is None:
             module = self.find(module_id, None if source_hint is None else str(source_hint))
+        if module.remark:
+            await _tell(host, module.remark)
         return module.bind(config)
 
     async def _ask_resolver(self, host: Any, module_id: str, hint: Any) -> Module | None:
@@ -263,6 +267,15 @@ class ModuleLoader:
     def clear_on_session_ready_queue(self) -> None:
         """Call none of it."""
         self._ready.clear()
+
+
+async def _tell(host: Any, remark: str) -> None:
+    """Show the person a remark; that of a sub-agent's module has been shown for its parent."""
+    show = None if getattr(host, "parent_id", None) else getattr(host, "show", None)
+    if show is None:
+        logger.warning("%s", remark)
+    else:
+        await show(remark, "warning", "modules")
 
 
 def _is_address(source: str) -> bool:

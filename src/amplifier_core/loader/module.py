@@ -24,6 +24,8 @@ class Module:
     mount: Mount
     origin: str
     on_session_ready: Callable[[Any], Any] | None = None
+    remark: str = ""
+    """What the person should know of it."""
 
     def bind(self, config: Mapping[str, Any] | None) -> Callable[[Any], Any]:
         """An async `mount(coordinator)` with the options in it.

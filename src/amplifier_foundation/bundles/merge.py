@@ -10,7 +10,7 @@ from amplifier_foundation.bundles.node import BundleError, Node, Problem
 
 def identify(entry: Node) -> str | None:
     """What an entry of a module list is known by: its name, else its module id."""
-    return entry.text("name") or entry.text("module")
+    return entry.text("name") or entry.text("instance_id") or entry.text("module")
 
 
 def overlay(below: Node, above: Node) -> Node:

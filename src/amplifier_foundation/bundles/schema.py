@@ -29,6 +29,7 @@ MODULE: Rule = mapping(
     {
         "module": text,
         "name": text,
+        "instance_id": text,
         "source": text,
         "config": optional(table(anything)),
         "priority": integer(),

@@ -18,7 +18,7 @@ from amplifier_core.events import PROMPT_SUBMIT
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
 from amplifier_foundation.machine.text import to_one_line
-from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.modules.subscription import is_own_event, subscribe
 
 NAME = "hooks-datetime"
@@ -93,6 +93,6 @@ class CurrentTime:
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to listen."""
-    settings = parse_config(Config, config, NAME)
+    settings = await parse_known(coordinator, Config, config, NAME)
     current = CurrentTime(coordinator, settings)
     return subscribe(coordinator, NAME, settings.priority, [(PROMPT_SUBMIT, current.on_prompt)])

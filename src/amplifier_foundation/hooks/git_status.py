@@ -18,7 +18,7 @@ from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
 from amplifier_foundation.machine.process import CommandOutcome, run_command
 from amplifier_foundation.machine.text import clip_lines, count_noun
-from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.modules.subscription import get_working_dir, subscribe
 
 NAME = "hooks-git-status"
@@ -115,7 +115,7 @@ class GitStatus:
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to listen."""
-    settings = parse_config(Config, config, NAME)
+    settings = await parse_known(coordinator, Config, config, NAME)
     status = GitStatus(coordinator, settings)
     return subscribe(
         coordinator, NAME, settings.priority, [(SESSION_START, status.on_session_start)]

@@ -28,7 +28,7 @@ from amplifier_foundation.machine.programs import (
     find_program,
 )
 from amplifier_foundation.machine.text import clip_lines, count_noun, to_one_line
-from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.modules.subscription import get_working_dir, subscribe
 from amplifier_foundation.policy.edited_files import (
     FilePatterns,
@@ -242,6 +242,6 @@ def compute_digest(path: Path, limit: int) -> str | None:
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to listen."""
-    settings = parse_config(Config, config, NAME)
+    settings = await parse_known(coordinator, Config, config, NAME)
     feedback = LinterFeedback(coordinator, settings)
     return subscribe(coordinator, NAME, settings.priority, [(TOOL_POST, feedback.on_tool)])

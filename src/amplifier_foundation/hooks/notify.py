@@ -28,7 +28,7 @@ from amplifier_foundation.machine.json_text import encode_json
 from amplifier_foundation.machine.process import run_command
 from amplifier_foundation.machine.text import to_one_line
 from amplifier_foundation.modules.event_patterns import matches_any
-from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.modules.subscription import get_session_id, is_own_event, subscribe
 
 NAME = "hooks-notify"
@@ -238,7 +238,7 @@ def _choose_events(events: tuple[str, ...]) -> tuple[str, ...]:
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to listen; clean-up gives deliveries under way a moment and ends the rest."""
-    settings = parse_config(Config, config, NAME)
+    settings = await parse_known(coordinator, Config, config, NAME)
     if settings.webhooks:
         await asyncio.to_thread(ensure_available, NAME)  # importing it takes a moment
     notifier = Notifier(coordinator, settings)

@@ -29,7 +29,7 @@ from amplifier_core.models import HookResult
 from amplifier_core.utils import describe_error
 from amplifier_foundation.machine.background import BackgroundTasks
 from amplifier_foundation.machine.text import to_one_line, to_text
-from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.modules.subscription import is_own_event, subscribe
 
 NAME = "hooks-session-naming"
@@ -252,7 +252,7 @@ class SessionNaming:
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to listen; clean-up ends the naming that is under way."""
-    settings = parse_config(Config, config, NAME)
+    settings = await parse_known(coordinator, Config, config, NAME)
     naming = SessionNaming(coordinator, settings)
     remove = subscribe(
         coordinator,

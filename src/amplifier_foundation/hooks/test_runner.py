@@ -21,7 +21,7 @@ from amplifier_foundation.machine.background import BackgroundTasks
 from amplifier_foundation.machine.process import CommandOutcome, run_command
 from amplifier_foundation.machine.programs import Command, build_environment, get_program_name
 from amplifier_foundation.machine.text import clip_lines, to_one_line
-from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.modules.subscription import get_working_dir, is_own_event, subscribe
 from amplifier_foundation.policy.edited_files import FilePatterns, find_edited_file
 from amplifier_foundation.policy.editing_tools import EDITING_TOOLS
@@ -203,7 +203,7 @@ def _report_success(
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to listen; clean-up ends a run of the tests that is under way."""
-    settings = parse_config(Config, config, NAME)
+    settings = await parse_known(coordinator, Config, config, NAME)
     runner = TestRunner(coordinator, settings)
     remove = subscribe(
         coordinator,

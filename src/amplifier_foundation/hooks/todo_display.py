@@ -17,8 +17,8 @@ from amplifier_core.events import ORCHESTRATOR_COMPLETE, PROVIDER_REQUEST, TOOL_
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult, Role
 from amplifier_foundation.machine.text import to_one_line
-from amplifier_foundation.modules.options import parse_config
-from amplifier_foundation.modules.subscription import is_own_event, subscribe
+from amplifier_foundation.modules.options import parse_known
+from amplifier_foundation.modules.subscription import Handler, is_own_event, subscribe
 
 NAME = "hooks-todo-display"
 Status = Literal["pending", "in_progress", "completed"]
@@ -149,9 +149,11 @@ class TodoDisplay:
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to listen."""
-    settings = parse_config(Config, config, NAME)
+    settings = await parse_known(coordinator, Config, config, NAME)
     todos = TodoDisplay(coordinator, settings)
-    handlers = [(PROVIDER_REQUEST, todos.on_request)] if settings.inject else []
+    handlers: list[tuple[str, Handler]] = []
+    if settings.inject:
+        handlers += [(PROVIDER_REQUEST, todos.on_request)]
     if settings.show:
         handlers += [(TOOL_POST, todos.on_change), (ORCHESTRATOR_COMPLETE, todos.on_change)]
     return subscribe(coordinator, NAME, settings.priority, handlers)

@@ -10,9 +10,9 @@ from typing import Any
 
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.message_models import ChatRequest, ChatResponse
-from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.orchestrators.loop import Loop
-from amplifier_foundation.orchestrators.turn import LoopConfig, Turn
+from amplifier_foundation.orchestrators.turn import SYNONYMS, LoopConfig, Turn
 
 
 class BasicLoop(Loop):
@@ -27,6 +27,6 @@ class BasicLoop(Loop):
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup | None:
     """Mount the loop."""
-    options = parse_config(LoopConfig, config, "loop-basic")
+    options = await parse_known(coordinator, LoopConfig, config, "loop-basic", SYNONYMS)
     await coordinator.mount("orchestrator", BasicLoop(options))
     return None

@@ -27,9 +27,9 @@ from amplifier_core.events.payloads import (
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.llm_errors import StreamBrokenError
 from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk
-from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.orchestrators.loop import Loop
-from amplifier_foundation.orchestrators.turn import LoopConfig, Turn
+from amplifier_foundation.orchestrators.turn import SYNONYMS, LoopConfig, Turn
 
 
 class StreamingLoop(Loop):
@@ -108,6 +108,6 @@ class _Reporter:
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup | None:
     """Mount the loop."""
-    options = parse_config(LoopConfig, config, "loop-streaming")
+    options = await parse_known(coordinator, LoopConfig, config, "loop-streaming", SYNONYMS)
     await coordinator.mount("orchestrator", StreamingLoop(options))
     return None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events.payloads import (
@@ -15,13 +16,18 @@ from amplifier_core.events.payloads import (
 from amplifier_core.interfaces import ContextManager, Provider, Tool
 from amplifier_core.message_models import ToolSpec
 
+SYNONYMS = {"max_iterations": "max_turns", "default_provider": "provider"}
+"""What loops of the ecosystem call these options."""
+
 
 class LoopConfig(BaseModel):
     """Options of the loops."""
 
     model_config = ConfigDict(extra="forbid")
 
-    max_turns: int = Field(default=50, ge=1, description="Requests to the model for one prompt")
+    max_turns: int = Field(
+        default=50, ge=1, description="Requests to the model for one prompt; -1: no limit"
+    )
     max_denied: int = Field(default=8, ge=1, description="Rounds in a row with every call denied")
     attempts: int = Field(default=4, ge=1, description="Tries of one request")
     retry_delay: float = Field(default=1.0, ge=0, description="Seconds before the second try")
@@ -29,6 +35,11 @@ class LoopConfig(BaseModel):
     provider: str | None = Field(default=None, description="Which one; the first if not said")
     system: str | None = Field(default=None, description="Instructions before the conversation")
     parallel_tools: bool = True
+
+    @field_validator("max_turns", mode="before")
+    @classmethod
+    def _read_no_limit(cls, value: Any) -> Any:
+        return sys.maxsize if value == -1 else value
 
 
 @dataclass

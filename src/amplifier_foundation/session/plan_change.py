@@ -45,7 +45,7 @@ def _index_by_name(value: Any) -> dict[str, Any] | None:
             entry = read_entry("modules", one)
         except ModuleLoadError:
             return None
-        name = entry.name or entry.module
+        name = entry.name or entry.instance_id or entry.module
         if name in named:
             return None
         named[name] = one

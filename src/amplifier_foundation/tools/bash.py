@@ -1,13 +1,12 @@
 """tool-bash: run a command in bash, with a time limit and nothing left behind.
 
-Configure   timeout, max_timeout, output_limit, hide_env
+Configure   timeout, max_timeout, output_limit, working_dir, hide_env
 """
 
 from __future__ import annotations
 
 import fnmatch
 import os
-from pathlib import Path
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field, PositiveFloat, PositiveInt
@@ -15,8 +14,9 @@ from pydantic import BaseModel, Field, PositiveFloat, PositiveInt
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import ToolResult
 from amplifier_foundation.machine.process import CommandOutcome, run_command
-from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.tools.base import InputTool, Refused, mount_tools
+from amplifier_foundation.tools.roots import get_working_dir
 
 NAME = "tool-bash"
 
@@ -27,6 +27,7 @@ class BashConfig(BaseModel):
     timeout: PositiveFloat = 120.0
     max_timeout: PositiveFloat = 600.0
     output_limit: PositiveInt = 30_000
+    working_dir: str | None = None
     hide_env: list[str] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"]
 
 
@@ -61,7 +62,7 @@ class Bash(InputTool[BashInput]):
         limit = self._choose_limit(given.timeout)
         outcome = await run_command(
             given.command,
-            cwd=self._host.get_capability("session.working_dir") or Path.cwd(),
+            cwd=get_working_dir(self._host, self._config.working_dir),
             timeout=limit,
             env=self._build_environment(),
             output_limit=self._config.output_limit,
@@ -108,5 +109,5 @@ def _describe_problem(outcome: CommandOutcome, limit: float) -> str | None:
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Mount Bash."""
-    options = parse_config(BashConfig, config, NAME)
+    options = await parse_known(coordinator, BashConfig, config, NAME)
     return await mount_tools(coordinator, [Bash(coordinator, options)], None, NAME)

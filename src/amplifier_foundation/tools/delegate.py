@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, PositiveInt
 from amplifier_core.errors import AmplifierError
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import ToolResult
-from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.tools.base import InputTool, Refused, mount_tools
 
 NAME = "tool-delegate"
@@ -99,5 +99,5 @@ def _introduce(name: str, agent: Any) -> str:
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Mount Delegate."""
-    options = parse_config(DelegateConfig, config, NAME)
+    options = await parse_known(coordinator, DelegateConfig, config, NAME)
     return await mount_tools(coordinator, [Delegate(coordinator, options)], None, NAME)

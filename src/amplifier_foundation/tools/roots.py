@@ -24,6 +24,12 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _MOVED = {errno.ELOOP, errno.ENOTDIR}
 
 
+def get_working_dir(host: Host, configured: str | None = None) -> Path:
+    """The configured directory, else the session's, else the process's."""
+    base = Path(host.get_capability("session.working_dir") or Path.cwd()).resolve()
+    return base if configured is None else resolve(configured, base)
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """A path inside a root. `asked` is how the caller wrote it."""
@@ -46,9 +52,11 @@ class Roots:
     directories: tuple[Path, ...]
 
     @classmethod
-    def from_host(cls, host: Host, configured: Sequence[str] | None) -> Roots:
-        """The configured roots, else the session's working directory, else the process's."""
-        base = Path(host.get_capability("session.working_dir") or Path.cwd()).resolve()
+    def from_host(
+        cls, host: Host, configured: Sequence[str] | None, working_dir: str | None = None
+    ) -> Roots:
+        """The configured roots, else the working directory."""
+        base = get_working_dir(host, working_dir)
         given = ["."] if configured is None else configured
         return cls(base, tuple(resolve(root, base) for root in given))
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, PositiveInt
 
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import ToolResult
-from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.tools.base import InputTool, Refused, mount_tools
 
 NAME = "tool-todo"
@@ -111,7 +111,7 @@ def _restore(coordinator: Host) -> TodoHost:
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Mount Todo with the list of the saved session, or an empty one."""
-    options = parse_config(TodoConfig, config, NAME)
+    options = await parse_known(coordinator, TodoConfig, config, NAME)
     tool = Todo(_restore(coordinator), options)
     return await mount_tools(coordinator, [tool], None, NAME)
 

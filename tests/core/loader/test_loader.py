@@ -18,7 +18,7 @@ from amplifier_core.loader import (
     ModuleLoader,
     ModuleValidationError,
 )
-from amplifier_core.testing import TestCoordinator
+from amplifier_core.testing import RecordingDisplay, TestCoordinator
 from tests.core.module_files import MODULE, write
 from tests.support.modules import write_distribution, write_package
 
@@ -237,16 +237,32 @@ def test_a_module_of_another_session_is_not_found_once_that_has_ended(
     assert ModuleLoader().find("loop-basic").origin.startswith("amplifier_foundation.")
 
 
-def test_a_built_in_serves_where_nobody_fetches_the_source(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    """The plan of an existing bundle starts, and says which module it runs with."""
+BUILT_IN = (
+    f"Module 'loop-basic': the built-in one is used, because the one of {GIT!r} is not "
+    "installed, and no module source resolver brings it"
+)
+
+
+def test_a_built_in_serves_where_nobody_fetches_the_source() -> None:
+    """The plan of an existing bundle starts, and it is said which module it runs with."""
     found = ModuleLoader().find("loop-basic", GIT)
     assert found.origin.startswith("amplifier_foundation.")
-    assert caplog.messages == [
-        f"Module 'loop-basic': the built-in one is used, because the one of {GIT!r} is not "
-        "installed, and no module source resolver brings it"
-    ]
+    assert found.remark == BUILT_IN
+    assert ModuleLoader().find("loop-basic").remark == ""
+
+
+@pytest.mark.parametrize("who", ["session", "sub-agent", "nobody"])
+async def test_the_person_is_told_of_a_built_in_in_anothers_place(
+    who: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Once: what a sub-agent mounts, and what no session mounts, is in the log."""
+    screen = RecordingDisplay()
+    coordinator = TestCoordinator(display_system=screen)
+    coordinator.parent_id = "parent" if who == "sub-agent" else None
+    await ModuleLoader().load("loop-basic", {}, GIT, None if who == "nobody" else coordinator)
+    shown = [(BUILT_IN, "warning", "modules")] if who == "session" else []
+    assert screen.messages == shown
+    assert caplog.messages == ([] if shown else [BUILT_IN])
 
 
 def test_a_source_that_nobody_fetches_is_reported() -> None:

@@ -144,3 +144,18 @@ def test_merging_leaves_its_inputs_alone(a: dict[str, Any], b: dict[str, Any]) -
     before = copy.deepcopy((to_plain(below), to_plain(above)))
     merge(below, above)
     assert (to_plain(below), to_plain(above)) == before
+
+
+def test_the_instance_of_a_provider_is_an_entry_of_its_own(tmp_path: Path) -> None:
+    """Its `instance_id` tells it apart, like a name."""
+    bundle = load(
+        tmp_path,
+        "providers:\n"
+        "  - {module: provider-openai, config: {model: a}}\n"
+        "  - {module: provider-openai, instance_id: second, config: {model: b}}\n",
+    )
+    found = [one for one in bundle.mount_plan["providers"] if one["module"] == "provider-openai"]
+    assert [(one.get("instance_id"), one["config"]["model"]) for one in found] == [
+        (None, "a"),
+        ("second", "b"),
+    ]

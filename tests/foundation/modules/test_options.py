@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from pydantic import BaseModel, Field
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_foundation.modules.options import parse_config
+from amplifier_core.testing import RecordingDisplay, TestCoordinator
+from amplifier_foundation.modules.options import parse_config, parse_known
 
 
 class Rule(BaseModel):
@@ -105,3 +108,75 @@ def test_a_config_is_a_mapping(config):
 def test_keys_that_are_no_text_are_named():
     """YAML may give numbers as keys."""
     assert "option '1' cannot be 1: Keys should be strings" in refusal({1: 2})
+
+
+@pytest.fixture
+def screen():
+    return RecordingDisplay()
+
+
+@pytest.fixture
+def known(screen):
+    """Reads options as a module does that is no guard."""
+    host = TestCoordinator(display_system=screen)
+
+    async def parse(config, **synonyms):
+        return await parse_known(host, Config, config, "hooks-example", synonyms)
+
+    parse.host = host  # type: ignore[attr-defined]
+    return parse
+
+
+async def test_others_than_guards_ignore_what_they_do_not_know(known, screen):
+    """The person is told which option has no effect, and of the nearest that would have."""
+    assert (await known({"timeuot": 3, "api_tokn": "hunter2", "timeout": 7})).timeout == 7
+    assert screen.messages == [
+        (f"hooks-example: unknown option {text}", "warning", "hooks-example")
+        for text in (
+            "'timeuot' is ignored; did you mean 'timeout'?",
+            "'api_tokn' is ignored; did you mean 'api_key'?",
+        )
+    ]
+
+
+async def test_what_is_known_is_checked_all_the_same(known, screen):
+    """A wrong value, an unknown option inside an option, keys that are no text."""
+    for wrong in ({"timeout": -1}, {"rules": [{"pattern": "x", "y": 1}]}, {1: 2}, "timeout: 3"):
+        with pytest.raises(ModuleLoadError, match=r"^hooks-example: "):
+            await known(wrong)
+    assert screen.messages == []
+    assert (await known(None)).timeout == 5.0
+
+
+async def test_an_option_may_have_a_second_name(known, screen):
+    """It means the same; an option under its alias is known."""
+    config = await known({"patience": 9, "class": "y"}, patience="timeout")
+    assert (config.timeout, config.class_) == (9, "y")
+    assert screen.messages == []
+
+
+async def test_of_two_names_for_one_option_ours_counts(known, screen):
+    """And the person is told."""
+    assert (await known({"patience": 9, "timeout": 3}, patience="timeout")).timeout == 3
+    [(shown, _, _)] = screen.messages
+    assert shown == (
+        "hooks-example: option 'patience' is ignored, because 'timeout' means the same and is "
+        "given too"
+    )
+
+
+async def test_the_callers_options_are_not_changed(known):
+    """They belong to the plan."""
+    given = {"patience": 9, "zzz": 1}
+    await known(given, patience="timeout")
+    assert given == {"patience": 9, "zzz": 1}
+
+
+@pytest.mark.parametrize("who", ["sub-agent", "other"])
+async def test_a_person_who_was_told_or_cannot_be_is_not_told(known, screen, caplog, who):
+    """A sub-agent mounts what its parent has mounted; a foreign coordinator shows nothing."""
+    host: Any = known.host if who == "sub-agent" else object()
+    known.host.parent_id = "parent"
+    await parse_known(host, Config, {"zzz": 1}, "hooks-example")
+    assert screen.messages == []
+    assert "hooks-example: unknown option 'zzz'" in caplog.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -30,6 +31,7 @@ def test_the_defaults_are_those_of_the_documentation() -> None:
     "options",
     [
         {"max_turns": 0},
+        {"max_turns": -2},
         {"max_denied": 0},
         {"attempts": 0},
         {"retry_delay": -1},
@@ -41,6 +43,11 @@ def test_a_loop_that_could_never_run_cannot_be_configured(options: dict[str, Any
     """Limits leave room for one request; options that do not exist are refused."""
     with pytest.raises(ValidationError):
         LoopConfig(**options)
+
+
+def test_a_loop_may_have_no_limit() -> None:
+    """Written as loops of the ecosystem write it."""
+    assert LoopConfig(max_turns=-1).max_turns == sys.maxsize
 
 
 def test_a_turn_begins_with_nothing_done() -> None:

@@ -7,9 +7,9 @@ import asyncio
 import pytest
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_core.testing import wait_for
 from amplifier_foundation.tools import bash
 from tests.support.processes import is_running, is_written
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ async def test_a_background_process_ends_with_its_command(call, work):
     marker = work / "pid"
     result = await call(command=f"(trap '' TERM; sleep 60) & echo $! > {marker}; echo started")
     assert result.output == "started"
-    await wait_for(lambda: not is_running(marker), timeout=20)
+    await wait_until(lambda: not is_running(marker), timeout=20)
 
 
 @pytest.mark.parametrize("prefix", ["", "setsid ", "nohup "])
@@ -140,11 +140,11 @@ async def test_cancelling_leaves_no_process_behind(call, work, prefix):
     marker = work / "pid"
     inner = f"{prefix}bash -c 'trap \"\" TERM; echo $$ > {marker}; while :; do sleep 0.1; done'"
     task = asyncio.create_task(call(command=f"{inner} & wait; sleep 60"))
-    await wait_for(lambda: is_written(marker), timeout=20)
+    await wait_until(lambda: is_written(marker), timeout=20)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await wait_for(lambda: not is_running(marker), timeout=20)
+    await wait_until(lambda: not is_running(marker), timeout=20)
 
 
 async def test_the_agents_own_keys_are_hidden(call, monkeypatch):
@@ -180,3 +180,12 @@ async def test_bash_explains_itself(coordinator):
     assert tool.input_schema["required"] == ["command"]
     await unmount()
     assert coordinator.tools == {}
+
+
+@pytest.mark.parametrize("form", ["relative", "absolute"])
+async def test_commands_may_run_elsewhere(call, work, form):
+    """`working_dir`, relative to the session's."""
+    (work / "sub").mkdir()
+    directory = "sub" if form == "relative" else str(work / "sub")
+    result = await call({"working_dir": directory}, command="pwd -P")
+    assert result.output == str((work / "sub").resolve())

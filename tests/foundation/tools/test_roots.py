@@ -19,6 +19,7 @@ from amplifier_foundation.tools.roots import (
     Place,
     Roots,
     format_path,
+    get_working_dir,
     open_directory,
     open_file,
     open_parent,
@@ -253,3 +254,12 @@ def test_a_path_is_shown_in_one_line_that_can_be_encoded():
     """A name may hold any bytes."""
     assert format_path(Path("/a/b")) == "/a/b"
     assert format_path(Path(os.fsdecode(b"/odd\xff\nname"))) == "/odd\ufffd\\nname"
+
+
+def test_the_working_directory_is_the_configured_one_else_the_sessions(coordinator, work):
+    """A relative one starts at the session's; without a session, at the process's."""
+    assert get_working_dir(coordinator) == work.resolve()
+    assert get_working_dir(coordinator, "sub") == work.resolve() / "sub"
+    assert get_working_dir(coordinator, "/") == Path("/")
+    coordinator.register_capability("session.working_dir", None)
+    assert get_working_dir(coordinator) == Path.cwd()

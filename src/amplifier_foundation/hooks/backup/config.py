@@ -12,6 +12,9 @@ from amplifier_foundation.policy.editing_tools import EDITING_TOOLS
 NAME = "hooks-backup"
 DIRECTORY = ".amplifier/backups"
 
+SYNONYMS = {"backup_dir": "directory"}
+"""What modules of the ecosystem call these options."""
+
 
 class Config(BaseModel):
     """The options of hooks-backup."""

@@ -9,14 +9,14 @@ from typing import Any
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
-from amplifier_foundation.hooks.backup.config import NAME, Config
+from amplifier_foundation.hooks.backup.config import NAME, SYNONYMS, Config
 from amplifier_foundation.hooks.backup.store import (
     BackupError,
     prune,
     save,
 )
 from amplifier_foundation.machine.text import to_one_line
-from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.modules.subscription import get_session_id, get_working_dir, subscribe
 from amplifier_foundation.policy.edited_files import format_path
 from amplifier_foundation.policy.editing_tools import find_path
@@ -90,6 +90,6 @@ class BackupHook:
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to listen."""
-    settings = parse_config(Config, config, NAME)
+    settings = await parse_known(coordinator, Config, config, NAME, SYNONYMS)
     hook = BackupHook(coordinator, settings)
     return subscribe(coordinator, NAME, settings.priority, [(TOOL_PRE, hook.on_tool_pre)])

@@ -10,7 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 NAME = "hooks-logging"
 STDERR = "stderr"
 LevelName = Literal["debug", "info", "warning", "error"]
-_PLACEHOLDERS = ("session_id", "date", "pid")
+SYNONYMS = {"session_log_template": "path"}
+"""What modules of the ecosystem call these options."""
+
+_PLACEHOLDERS = ("session_id", "project", "date", "pid")
 
 
 class Config(BaseModel):

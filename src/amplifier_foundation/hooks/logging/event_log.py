@@ -16,12 +16,12 @@ from typing import Any
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
 from amplifier_core.utils import describe_error
-from amplifier_foundation.hooks.logging.config import NAME, STDERR, Config, LevelName
+from amplifier_foundation.hooks.logging.config import NAME, STDERR, SYNONYMS, Config, LevelName
 from amplifier_foundation.hooks.logging.line import RANKS, encode_line, find_level
 from amplifier_foundation.hooks.logging.rotating_file import RotatingFile
 from amplifier_foundation.machine.background import BackgroundTasks
 from amplifier_foundation.modules.event_patterns import matches_any
-from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.modules.subscription import get_session_id, get_working_dir, subscribe
 
 logger = logging.getLogger(__name__)
@@ -31,7 +31,9 @@ _FLUSH_LIMIT = 5.0
 def build_path(pattern: str, session: str, base: str, today: datetime.date) -> Path:
     """The file of a session; nothing in a session's id can lead out of the directory."""
     safe = re.sub(r"[^\w.-]", "_", session)[:100].lstrip(".") or "unknown"
-    name = pattern.format(session_id=safe, date=today.isoformat(), pid=os.getpid())
+    name = pattern.format(
+        session_id=safe, project=Path(base).resolve().name, date=today.isoformat(), pid=os.getpid()
+    )
     return Path(base) / Path(name).expanduser()
 
 
@@ -143,7 +145,7 @@ class EventLog:
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to listen; clean-up writes what is left."""
-    settings = parse_config(Config, config, NAME)
+    settings = await parse_known(coordinator, Config, config, NAME, SYNONYMS)
     log = EventLog(coordinator, settings)
     remove = subscribe(coordinator, NAME, settings.priority, [("*", log.on_event)])
 

@@ -10,7 +10,7 @@ from amplifier_core.interfaces import Cleanup, Host
 from amplifier_foundation.hooks.otel.config import NAME, Config
 from amplifier_foundation.hooks.otel.pipeline import Target, acquire, release
 from amplifier_foundation.hooks.otel.telemetry import Telemetry
-from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.modules.subscription import subscribe
 
 _FLUSH_SECONDS = 5.0
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to listen; clean-up ends the open spans and sends what is waiting."""
-    settings = parse_config(Config, config, NAME)
+    settings = await parse_known(coordinator, Config, config, NAME)
     target = Target(
         settings.endpoint,
         tuple(sorted(settings.headers.items())),

@@ -36,7 +36,7 @@ from amplifier_foundation.hooks.progress_monitor.concern import (
 )
 from amplifier_foundation.hooks.progress_monitor.config import NAME, Config
 from amplifier_foundation.machine.text import count_noun
-from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.modules.subscription import get_session_id, is_own_event, subscribe
 
 _LAST = 3
@@ -183,7 +183,7 @@ def summarize_run(run: Run, now: float) -> str:
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to listen."""
-    settings = parse_config(Config, config, NAME)
+    settings = await parse_known(coordinator, Config, config, NAME)
     monitor = ProgressMonitor(coordinator, settings)
     handlers = [
         (PROMPT_SUBMIT, monitor.on_prompt),

@@ -1,7 +1,8 @@
 """tool-filesystem: Read, Write, Edit and MultiEdit files inside the allowed directories.
 
 Emits       artifact:read, artifact:write
-Configure   roots, tools, protected, max_bytes, max_lines, max_line_length, max_output
+Configure   roots, allowed_write_paths, working_dir, tools, protected, max_bytes, max_lines,
+            max_line_length, max_output
 """
 
 from __future__ import annotations

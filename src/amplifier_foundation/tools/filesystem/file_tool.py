@@ -13,6 +13,8 @@ class FilesystemConfig(BaseModel):
     """Options of tool-filesystem."""
 
     roots: list[str] | None = None
+    allowed_write_paths: list[str] | None = None
+    working_dir: str | None = None
     tools: list[str] | None = None
     protected: list[str] = [".amplifier/"]
     max_bytes: PositiveInt = 10_000_000
@@ -29,10 +31,15 @@ class FileTool(InputTool[InputT]):
         self._config = config
 
     def _locate(self, file_path: str) -> Place:
-        return Roots.from_host(self._host, self._config.roots).locate(file_path)
+        return self._read_roots(self._config.roots).locate(file_path)
+
+    def _read_roots(self, configured: list[str] | None) -> Roots:
+        return Roots.from_host(self._host, configured, self._config.working_dir)
 
     def _locate_for_writing(self, file_path: str) -> Place:
-        place = self._locate(file_path)
+        allowed = self._config.allowed_write_paths
+        roots = self._read_roots(self._config.roots if allowed is None else allowed)
+        place = roots.locate(file_path)
         refuse_protected(place, self._config.protected)
         return place
 

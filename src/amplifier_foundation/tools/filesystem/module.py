@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from amplifier_core.interfaces import Cleanup, Host
-from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.tools.base import mount_tools
 from amplifier_foundation.tools.filesystem.edit import Edit, MultiEdit
 from amplifier_foundation.tools.filesystem.file_tool import FilesystemConfig, FileTool
@@ -18,6 +18,6 @@ _TOOLS: tuple[type[FileTool[Any]], ...] = (Read, Write, Edit, MultiEdit)
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Mount the four file tools, or those that `tools` names."""
-    options = parse_config(FilesystemConfig, config, NAME)
+    options = await parse_known(coordinator, FilesystemConfig, config, NAME)
     tools = [tool(coordinator, options) for tool in _TOOLS]
     return await mount_tools(coordinator, tools, options.tools, NAME)

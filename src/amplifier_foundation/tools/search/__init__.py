@@ -1,7 +1,7 @@
 """tool-search: Glob finds files by name, Grep finds text in them, inside the allowed directories.
 
 Emits       artifact:read for each file of which Grep shows text
-Configure   roots, tools, skip, engine, max_results, max_files, max_bytes, seconds
+Configure   roots, working_dir, tools, skip, engine, max_results, max_files, max_bytes, seconds
 """
 
 from __future__ import annotations

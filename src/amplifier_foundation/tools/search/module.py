@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from amplifier_core.interfaces import Cleanup, Host, Tool
-from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.tools.base import mount_tools
 from amplifier_foundation.tools.search.glob import Glob
 from amplifier_foundation.tools.search.grep import Grep
@@ -16,6 +16,6 @@ NAME = "tool-search"
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Mount Glob and Grep, or the one that `tools` names."""
-    options = parse_config(SearchConfig, config, NAME)
+    options = await parse_known(coordinator, SearchConfig, config, NAME)
     tools: list[Tool] = [Glob(coordinator, options), Grep(coordinator, options)]
     return await mount_tools(coordinator, tools, options.tools, NAME)

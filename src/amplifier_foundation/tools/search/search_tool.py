@@ -22,6 +22,7 @@ class SearchConfig(BaseModel):
     """Options of tool-search."""
 
     roots: list[str] | None = None
+    working_dir: str | None = None
     tools: list[str] | None = None
     skip: list[str] = list(SKIPPED)
     engine: Literal["auto", "re2", "re"] = "auto"
@@ -39,7 +40,8 @@ class SearchTool(InputTool[InputT]):
         self._config = config
 
     def _locate(self, path: str) -> Place:
-        return Roots.from_host(self._host, self._config.roots).locate(path)
+        config = self._config
+        return Roots.from_host(self._host, config.roots, config.working_dir).locate(path)
 
 
 async def run_in_thread(work: Callable[[threading.Event], T]) -> T:

@@ -19,6 +19,13 @@ async def test_roots_may_lie_elsewhere(before, work, kept, tmp_path):
 
 
 async def test_options_are_checked(work):
-    """One line that names the nearest right key."""
-    with pytest.raises(ModuleLoadError, match=r"hooks-backup: .*did you mean 'max_count'"):
-        await Harness(work).mount("backup", {"max_cout": 3})
+    """One line that names the key and the value."""
+    with pytest.raises(ModuleLoadError, match="hooks-backup: option 'max_count' cannot be 0"):
+        await Harness(work).mount("backup", {"max_count": 0})
+
+
+async def test_the_directory_may_be_called_as_modules_of_the_ecosystem_call_it(before, work):
+    """Option `backup_dir`."""
+    (work / "file").write_text("old")
+    await before("file", config={"backup_dir": "copies"})
+    assert len(list_backups(work / "copies")) == 1

@@ -16,7 +16,6 @@ from tests.support.harness import Harness
     [
         ({"endpoint": "localhost:4318"}, "must be an address that begins with http"),
         ({"interval": 0}, "option 'interval' cannot be 0"),
-        ({"endpont": "http://x"}, "did you mean 'endpoint'?"),
     ],
 )
 async def test_bad_options_are_explained(

@@ -88,3 +88,37 @@ def test_a_line_has_its_number_and_an_end(coordinator):
     tool = make_tool(coordinator, max_line_length=5)
     assert tool._number("abcde", 7) == "     7\tabcde"
     assert tool._number("abcdefgh", 1234567) == "1234567\tabcde… (3 more characters)"
+
+
+async def test_less_may_be_written_than_read(coordinator, work, tmp_path):
+    """`allowed_write_paths` counts instead of the roots, also where these do not reach."""
+    (work / "in").mkdir()
+    (work / "a").write_text("old\n")
+    await filesystem.mount(coordinator, {"allowed_write_paths": ["in", str(tmp_path / "other")]})
+    (tmp_path / "other").mkdir()
+    tools = coordinator.tools
+    for path in ("in/a", str(tmp_path / "other/a")):
+        assert (await tools["Write"].execute({"file_path": path, "content": "x"})).success
+    assert (await tools["Read"].execute({"file_path": "a"})).success
+    change = {"old_string": "old", "new_string": "new"}
+    for name, given in (("Write", {"content": "x"}), ("Edit", change)):
+        refused = await tools[name].execute({"file_path": "a", **given})
+        assert "outside the allowed directories" in refused.error
+    assert (work / "a").read_text() == "old\n"
+
+
+async def test_nothing_may_be_written_where_no_path_is_allowed(coordinator, work):
+    """An empty list is a list."""
+    await filesystem.mount(coordinator, {"allowed_write_paths": []})
+    refused = await coordinator.tools["Write"].execute({"file_path": "a", "content": "x"})
+    assert "outside the allowed directories []" in refused.error
+
+
+async def test_relative_paths_may_start_elsewhere(coordinator, work):
+    """`working_dir`, itself relative to the session's; what lies above it is outside."""
+    (work / "sub").mkdir()
+    await filesystem.mount(coordinator, {"working_dir": "sub"})
+    write = coordinator.tools["Write"]
+    assert (await write.execute({"file_path": "a", "content": "x"})).success
+    assert (work / "sub" / "a").exists()
+    assert not (await write.execute({"file_path": "../a", "content": "x"})).success

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from amplifier_core.testing import wait_for
 from amplifier_foundation.tools.search.search_tool import format_answer, run_in_thread
+from tests.support.waiting import wait_until
 
 
 async def test_work_is_done_beside_the_loop():
@@ -28,14 +28,20 @@ async def test_a_cancelled_call_tells_the_thread_to_stop():
             stopped.set()
 
     task = asyncio.create_task(run_in_thread(work))
-    await wait_for(started.is_set, timeout=20)
+    await wait_until(started.is_set, timeout=20)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await wait_for(stopped.is_set, timeout=20)
+    await wait_until(stopped.is_set, timeout=20)
 
 
 def test_notes_stand_below_the_lines():
     """In parentheses, so that nobody takes them for a file."""
     assert format_answer(["a", "b"], ["more"]) == "a\nb\n(more)"
     assert format_answer(["a"], []) == "a"
+
+
+async def test_a_search_may_start_elsewhere(call, list_names):
+    """`working_dir`: relative paths start there."""
+    found = await call("Glob", {"working_dir": "src"}, pattern="**/*.py")
+    assert list_names(found) == ["src/deep/b.py", "src/a.py"]
