@@ -9,6 +9,7 @@ from typing import Any
 from amplifier_core.message_models import Usage
 from amplifier_core.utils.tokens import estimate_tokens
 from amplifier_foundation.providers.script import Reply, ScriptedCall
+from amplifier_foundation.providers.usage import build_usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Exchange:
         if self.reply.usage is not None:
             return self.reply.usage
         asked = estimate_tokens(json.dumps(self.body, ensure_ascii=False))
-        return Usage(input_tokens=asked, output_tokens=self.reply.output_tokens)
+        return build_usage(input_tokens=asked, output_tokens=self.reply.output_tokens)
 
     def number_calls(self, prefix: str) -> list[tuple[str, ScriptedCall]]:
         """The tool calls with the ids of the script, or with numbered ones."""

@@ -1,10 +1,21 @@
-"""Compaction: the loop asks for it, the context decides and does it."""
+"""Compaction: the context makes room before it hands out what to send."""
 
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
-from amplifier_core.interfaces import ContextManager
+from amplifier_core.interfaces import ContextManager, Provider
+
+
+async def read_messages(context: ContextManager, provider: Provider) -> list[dict[str, Any]]:
+    """What to send to the provider; nothing from a context that can only say all that it holds."""
+    read = getattr(context, "get_messages_for_request", None)
+    if read is None:
+        await compact_if_needed(context)
+        return []
+    found = read(provider=provider)
+    return list(await found if inspect.isawaitable(found) else found)
 
 
 async def compact_if_needed(context: ContextManager) -> None:

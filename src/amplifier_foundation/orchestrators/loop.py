@@ -26,7 +26,6 @@ from amplifier_core.injection.placing import add_message
 from amplifier_core.interfaces import ContextManager, Provider, Tool
 from amplifier_core.message_models import ChatRequest, ChatResponse, ToolCall
 from amplifier_core.mounting.provider import resolve_provider
-from amplifier_foundation.orchestrators.compaction import compact_if_needed
 from amplifier_foundation.orchestrators.model_call import ModelCaller
 from amplifier_foundation.orchestrators.request import RequestBuilder
 from amplifier_foundation.orchestrators.tool_round import read_calls, run_calls
@@ -95,7 +94,6 @@ class Loop:
             if turn.coordinator.cancellation.is_cancelled:
                 turn.status = "interrupted"
                 return turn.last_message.get("content") or "Stopped, as requested."
-            await compact_if_needed(turn.context)
             response = await self._model.ask(turn)
             if isinstance(response, Denial):
                 turn.status = "interrupted"

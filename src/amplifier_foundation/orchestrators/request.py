@@ -43,6 +43,8 @@ class RequestBuilder:
         known = self._messages.get(id(message))
         if known is not None and known[0] is message:
             return known[1]
+        if message.get("content") is None:  # some contexts store a reply that only calls tools so
+            message = {**message, "content": ""}
         return Message.model_validate(message)
 
 

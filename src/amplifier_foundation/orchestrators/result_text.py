@@ -21,14 +21,9 @@ def render_result(result: ToolResult, limit: int | None = RESULT_LIMIT) -> str:
     """What the agent reads of a result, cut with a sentence where it is over the limit."""
     text = result.get_serialized_output()
     if limit is None or len(text) <= limit:
-        return _make_sendable(text)
+        return text
     return (
-        f"{_make_sendable(text[:limit])}\n"
+        f"{text[:limit]}\n"
         f"[{len(text) - limit} of {len(text)} characters are left out: "
         f"over the limit of {limit} (session.tool_result_limit). Ask for less at a time.]"
     )
-
-
-def _make_sendable(text: str) -> str:
-    """Lone surrogates, as odd file names bring them, cannot be sent to any model."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

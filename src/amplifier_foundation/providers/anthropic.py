@@ -16,9 +16,10 @@ from amplifier_core.llm_errors import ContentFilterError
 from amplifier_core.message_models import (
     ChatRequest,
     ContentBlock,
+    ImageBlock,
+    RedactedThinkingBlock,
     StreamChunk,
     TextBlock,
-    ThinkingBlock,
     ToolCallBlock,
     ToolResultBlock,
     ToolSpec,
@@ -27,6 +28,7 @@ from amplifier_core.message_models import (
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.providers.conversation import (
     Conversation,
+    Thought,
     Utterance,
     arrange,
     render_output,
@@ -44,9 +46,18 @@ from amplifier_foundation.providers.remote import (
     mount_remote,
 )
 from amplifier_foundation.providers.reply import ReplyBuilder
+from amplifier_foundation.providers.usage import build_usage
 
-_VENDOR = Vendor("anthropic", "AsyncAnthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
 _DEFAULT_LIMIT = 8192  # this server refuses a request without one
+_VENDOR = Vendor(
+    "anthropic",
+    "AsyncAnthropic",
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_BASE_URL",
+    "Anthropic",
+    context_window=200_000,
+    max_output_tokens=_DEFAULT_LIMIT,
+)
 _EARLIER = "(The earlier part of the conversation is not shown.)"
 _ODD_IN_ID = re.compile(r"[^a-zA-Z0-9_-]")
 _FINISH = {
@@ -188,7 +199,7 @@ def _read_usage(counts: dict[str, Any]) -> Usage:
     """Add up the counts: our input tokens include those of the cache, theirs do not."""
     read = counts.get("cache_read_input_tokens")
     written = counts.get("cache_creation_input_tokens")
-    return Usage(
+    return build_usage(
         input_tokens=counts.get("input_tokens", 0) + (read or 0) + (written or 0),
         output_tokens=counts.get("output_tokens", 0),
         cache_read_tokens=read,
@@ -202,10 +213,13 @@ def _is_cached(config: AnthropicConfig, base_url: str | None) -> bool:
     return base_url is None if config.prompt_cache is None else config.prompt_cache
 
 
-def _is_ours(block: ThinkingBlock) -> bool:
+def _is_ours(block: Thought) -> bool:
     """Whether thinking is signed by this model; it takes back no other."""
+    if isinstance(block, RedactedThinkingBlock):
+        return True
     facts = block.model_extra or {}
-    return "item_id" not in facts and bool(block.signature or facts.get("redacted"))
+    signed = getattr(block, "signature", None) or facts.get("redacted")
+    return "item_id" not in facts and bool(signed)
 
 
 def _write_messages(conversation: Conversation) -> list[dict[str, Any]]:
@@ -231,9 +245,17 @@ def _write_block(block: ContentBlock) -> dict[str, Any]:
         return {"type": "tool_use", "id": call_id, "name": block.name, "input": block.input}
     if isinstance(block, ToolResultBlock):
         return _write_tool_result(block)
+    if isinstance(block, ImageBlock):
+        return {"type": "image", "source": block.source}
+    return _write_thought(block)
+
+
+def _write_thought(block: Thought) -> dict[str, Any]:
+    if isinstance(block, RedactedThinkingBlock):
+        return {"type": "redacted_thinking", "data": block.data}
     if redacted := (block.model_extra or {}).get("redacted"):
         return {"type": "redacted_thinking", "data": redacted}
-    return {"type": "thinking", "thinking": block.thinking, "signature": block.signature}
+    return {"type": "thinking", **block.model_dump(include={"thinking", "signature"})}
 
 
 def _write_tool_result(block: ToolResultBlock) -> dict[str, Any]:

@@ -17,15 +17,20 @@ from typing import Any, Literal
 
 from amplifier_core.message_models import (
     ContentBlock,
+    ImageBlock,
     Message,
+    ReasoningBlock,
+    RedactedThinkingBlock,
     TextBlock,
     ThinkingBlock,
     ToolCallBlock,
     ToolResultBlock,
     extract_text,
 )
+from amplifier_foundation.providers.calls import list_stored_calls
 
 SystemMessages = Literal["keep", "frame"]
+Thought = ThinkingBlock | RedactedThinkingBlock | ReasoningBlock
 
 NO_RESULT = "There is no result: the call was interrupted."
 _FRAME = re.compile(r"<(?=/?system-note\b)", re.IGNORECASE)
@@ -55,7 +60,7 @@ class Conversation:
 def arrange(
     messages: Sequence[Message],
     late: SystemMessages = "frame",
-    sends: Callable[[ThinkingBlock], bool] = lambda block: False,
+    sends: Callable[[Thought], bool] = lambda block: False,
 ) -> Conversation:
     """Put a history in order; system messages that come late keep their place.
 
@@ -73,8 +78,8 @@ def arrange(
     return Conversation(system, tuple(_merge(utterances)))
 
 
-def _drop_thinking(utterance: Utterance, sends: Callable[[ThinkingBlock], bool]) -> Utterance:
-    kept = (b for b in utterance.blocks if not isinstance(b, ThinkingBlock) or sends(b))
+def _drop_thinking(utterance: Utterance, sends: Callable[[Thought], bool]) -> Utterance:
+    kept = (b for b in utterance.blocks if not isinstance(b, Thought) or sends(b))
     return Utterance(utterance.role, tuple(kept))
 
 
@@ -115,21 +120,19 @@ def _read_utterance(message: Message, answered: Iterable[str] = ()) -> Utterance
     if message.role == "assistant":
         return Utterance("assistant", tuple(_read_spoken(message)))
     results = [block for block in _find_results(message) if block.tool_call_id not in answered]
-    blocks = [_describe_orphan(block) for block in results] + _find_text(message)
+    blocks = [*map(_describe_orphan, results), *_find_shown(message)]
     return Utterance("system" if _is_system(message) else "user", tuple(blocks))
 
 
 def _read_spoken(message: Message) -> Iterator[ContentBlock]:
-    yield from (
-        b for b in _read_blocks(message) if not isinstance(b, ToolResultBlock | ToolCallBlock)
-    )
+    yield from (b for b in _read_blocks(message) if isinstance(b, TextBlock | Thought))
     yield from _find_calls(message)
 
 
 def _find_calls(message: Message) -> list[ToolCallBlock]:
     """The calls of a reply, once each: they may be in its content, in tool_calls, or in both."""
     calls = {b.id: b for b in _read_blocks(message) if isinstance(b, ToolCallBlock)}
-    for call in message.tool_calls or []:
+    for call in list_stored_calls(message):
         block = ToolCallBlock(id=call.id, name=call.name, input=call.arguments)
         calls.setdefault(call.id, block)
     return list(calls.values())
@@ -150,10 +153,11 @@ def _read_result(message: Message, call_id: str) -> ToolResultBlock:
     return ToolResultBlock(tool_call_id=call_id, output=message.text, is_error=failed)
 
 
-def _find_text(message: Message) -> list[ContentBlock]:
+def _find_shown(message: Message) -> list[TextBlock | ImageBlock]:
     if message.role in {"tool", "function"} and message.tool_call_id:
         return []
-    return [block for block in _read_blocks(message) if isinstance(block, TextBlock)]
+    shown = TextBlock if _is_system(message) else TextBlock | ImageBlock
+    return [block for block in _read_blocks(message) if isinstance(block, shown)]
 
 
 def _read_blocks(message: Message) -> list[ContentBlock]:
@@ -176,6 +180,14 @@ def render_output(block: ToolResultBlock) -> str:
     if isinstance(block.output, str):
         return block.output
     return json.dumps(block.output, ensure_ascii=False, default=str)
+
+
+def write_image_url(block: ImageBlock) -> str:
+    """Where the picture is: its address, or all of it in one."""
+    source = block.source
+    if url := source.get("url"):
+        return str(url)
+    return f"data:{source.get('media_type', 'image/png')};base64,{source.get('data', '')}"
 
 
 def _frame(utterance: Utterance) -> Utterance:

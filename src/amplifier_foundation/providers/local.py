@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 from pydantic_core import from_json
 
+from amplifier_core.capabilities import LOCAL, STREAMING, TOOLS
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.llm_errors import (
     ContextLengthError,
@@ -31,16 +32,19 @@ from amplifier_core.message_models import (
     ToolSpec,
     Usage,
 )
+from amplifier_core.models import ModelInfo, ProviderInfo
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.providers.calls import find_calls
 from amplifier_foundation.providers.embedded import EmbeddedModel, MissingModel, load_model
 from amplifier_foundation.providers.failures import Origin
+from amplifier_foundation.providers.info import describe_model
 from amplifier_foundation.providers.local_question import (
     build_schema,
     choose_tools,
     write_messages,
 )
 from amplifier_foundation.providers.reply import ReplyBuilder
+from amplifier_foundation.providers.usage import build_usage
 
 
 class LocalConfig(BaseModel):
@@ -74,6 +78,23 @@ class LocalProvider:
     def model(self) -> str:
         """The file of the model, or the name of the one that comes as a package."""
         return self.config.model or "smollm2"
+
+    def get_info(self) -> ProviderInfo:
+        """What it is, and how much it can read and write."""
+        return ProviderInfo(
+            id=self.name,
+            display_name="Local model",
+            capabilities=[LOCAL, STREAMING, TOOLS],
+            defaults={
+                "model": self.model,
+                "context_window": self.config.context_tokens,
+                "max_output_tokens": self.config.max_output_tokens,
+            },
+        )
+
+    async def list_models(self) -> list[ModelInfo]:
+        """The one it loads."""
+        return [describe_model(self.model, self.get_info())]
 
     async def complete(self, request: ChatRequest, **kwargs: Any) -> ChatResponse:
         """The whole reply of the model."""
@@ -200,7 +221,7 @@ def _parse_object(written: str) -> tuple[dict[str, Any], bool]:
 
 
 def _read_usage(usage: dict[str, Any]) -> Usage:
-    return Usage(
+    return build_usage(
         input_tokens=usage.get("prompt_tokens", 0),
         output_tokens=usage.get("completion_tokens", 0),
         cache_read_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens"),

@@ -8,11 +8,13 @@ from typing import Any
 
 from amplifier_core.message_models import (
     ChatRequest,
+    ImageBlock,
     TextBlock,
     ToolCallBlock,
     ToolResultBlock,
     ToolSpec,
 )
+from amplifier_foundation.providers.calls import list_stored_calls
 from amplifier_foundation.providers.conversation import Utterance, arrange, render_output
 
 _HOW = (
@@ -34,7 +36,7 @@ def choose_tools(request: ChatRequest, calls_per_prompt: int) -> list[ToolSpec]:
 def _count_calls(request: ChatRequest) -> int:
     """The number of replies with calls since the user last spoke."""
     since = takewhile(lambda message: message.role != "user", reversed(request.messages))
-    return sum(bool(message.tool_calls) for message in since)
+    return sum(bool(list_stored_calls(message)) for message in since)
 
 
 def build_schema(tools: list[ToolSpec], choice: str | dict[str, Any] | None) -> dict[str, Any]:
@@ -89,6 +91,8 @@ def _write_block(block: Any, result_limit: int) -> str:
         return json.dumps({"tool": block.name, "input": block.input}, ensure_ascii=False)
     if isinstance(block, ToolResultBlock):
         return f"Result of the tool:\n{_shorten(render_output(block), result_limit)}"
+    if isinstance(block, ImageBlock):
+        return "(A picture that you cannot see.)"
     return block.text if isinstance(block, TextBlock) else ""
 
 

@@ -22,7 +22,12 @@ from amplifier_foundation.providers.remote import (
 
 # Local servers such as Ollama, vLLM and LM Studio want no key.
 _VENDOR = Vendor(
-    "openai", "AsyncOpenAI", "OPENAI_API_KEY", "OPENAI_BASE_URL", key_optional_elsewhere=True
+    "openai",
+    "AsyncOpenAI",
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "OpenAI",
+    key_optional_elsewhere=True,
 )
 
 

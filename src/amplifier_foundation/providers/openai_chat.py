@@ -9,6 +9,7 @@ from typing import Any
 from amplifier_core.llm_errors import ContentFilterError
 from amplifier_core.message_models import (
     ChatRequest,
+    ImageBlock,
     StreamChunk,
     ToolCallBlock,
     ToolResultBlock,
@@ -20,6 +21,7 @@ from amplifier_foundation.providers.conversation import (
     Utterance,
     arrange,
     render_output,
+    write_image_url,
 )
 from amplifier_foundation.providers.failures import Origin, make_refusal
 from amplifier_foundation.providers.remote import (
@@ -31,6 +33,7 @@ from amplifier_foundation.providers.remote import (
     follow_events,
 )
 from amplifier_foundation.providers.reply import ReplyBuilder
+from amplifier_foundation.providers.usage import build_usage
 
 
 class Chat:
@@ -140,7 +143,7 @@ class _Reply:
 def _read_usage(usage: Any) -> Usage:
     read = getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", None)
     thought = getattr(getattr(usage, "completion_tokens_details", None), "reasoning_tokens", None)
-    return Usage(
+    return build_usage(
         input_tokens=usage.prompt_tokens or 0,
         output_tokens=usage.completion_tokens or 0,
         cache_read_tokens=read,
@@ -162,8 +165,16 @@ def _write_utterance(utterance: Utterance) -> Iterator[dict[str, Any]]:
     for block in utterance.blocks:
         if isinstance(block, ToolResultBlock):
             yield _write_tool_result(block)
-    if utterance.text:
+    pictures = [_write_picture(one) for one in utterance.blocks if isinstance(one, ImageBlock)]
+    if pictures:
+        words = [{"type": "text", "text": utterance.text}] if utterance.text else []
+        yield {"role": utterance.role, "content": words + pictures}
+    elif utterance.text:
         yield {"role": utterance.role, "content": utterance.text}
+
+
+def _write_picture(block: ImageBlock) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": write_image_url(block)}}
 
 
 def _write_assistant(utterance: Utterance) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from amplifier_core.llm_errors import ContentFilterError, LLMError
 from amplifier_core.message_models import (
     ChatRequest,
     ContentBlock,
+    ImageBlock,
     StreamChunk,
     TextBlock,
     ThinkingBlock,
@@ -18,7 +19,13 @@ from amplifier_core.message_models import (
     ToolSpec,
     Usage,
 )
-from amplifier_foundation.providers.conversation import Conversation, arrange, render_output
+from amplifier_foundation.providers.conversation import (
+    Conversation,
+    Thought,
+    arrange,
+    render_output,
+    write_image_url,
+)
 from amplifier_foundation.providers.failures import Origin, make_refusal
 from amplifier_foundation.providers.remote import (
     RemoteConfig,
@@ -29,6 +36,7 @@ from amplifier_foundation.providers.remote import (
     follow_events,
 )
 from amplifier_foundation.providers.reply import ReplyBuilder
+from amplifier_foundation.providers.usage import build_usage
 
 
 class Responses:
@@ -154,7 +162,7 @@ def _read_usage(usage: Any) -> Usage | None:
         return None
     read = getattr(usage.input_tokens_details, "cached_tokens", None)
     thought = getattr(usage.output_tokens_details, "reasoning_tokens", None)
-    return Usage(
+    return build_usage(
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
         cache_read_tokens=read,
@@ -162,9 +170,10 @@ def _read_usage(usage: Any) -> Usage | None:
     )
 
 
-def _is_ours(block: ThinkingBlock) -> bool:
+def _is_ours(block: Thought) -> bool:
     """Whether the server can take it back: it stores nothing, so reasoning must be sealed."""
-    return "item_id" in (block.model_extra or {}) and bool(block.signature)
+    sealed = isinstance(block, ThinkingBlock) and bool(block.signature)
+    return sealed and "item_id" in (block.model_extra or {})
 
 
 def _write_items(conversation: Conversation) -> list[dict[str, Any]]:
@@ -181,16 +190,19 @@ def _write_item(role: str, block: ContentBlock) -> dict[str, Any]:
     if isinstance(block, ToolResultBlock):
         result = {"call_id": block.tool_call_id, "output": render_output(block)}
         return {"type": "function_call_output"} | result
-    return _write_reasoning(block)
+    if isinstance(block, ImageBlock):
+        picture = {"type": "input_image", "image_url": write_image_url(block)}
+        return {"role": role, "content": [picture]}
+    return _write_reasoning(block.model_dump())
 
 
-def _write_reasoning(block: ThinkingBlock) -> dict[str, Any]:
-    summary = [{"type": "summary_text", "text": block.thinking}] if block.thinking else []
+def _write_reasoning(thought: dict[str, Any]) -> dict[str, Any]:
+    text = thought["thinking"]
     return {
         "type": "reasoning",
-        "id": (block.model_extra or {})["item_id"],
-        "summary": summary,
-        "encrypted_content": block.signature,
+        "id": thought["item_id"],
+        "summary": [{"type": "summary_text", "text": text}] if text else [],
+        "encrypted_content": thought["signature"],
     }
 
 

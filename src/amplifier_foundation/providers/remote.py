@@ -16,14 +16,20 @@ from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.llm_errors import (
     AuthenticationError,
     LLMError,
+    NotFoundError,
     ProviderUnavailableError,
     StreamBrokenError,
 )
 from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk, ToolCall
+from amplifier_core.models import ModelInfo, ProviderInfo
 from amplifier_foundation.providers.calls import find_calls
 from amplifier_foundation.providers.conversation import SystemMessages
 from amplifier_foundation.providers.failures import Origin, SdkErrors, find_sdk_errors, translate
+from amplifier_foundation.providers.info import describe_model, describe_remote
 from amplifier_foundation.providers.reply import take_response
+
+SYNONYMS = {"default_model": "model", "max_tokens": "max_output_tokens"}
+"""What providers of the ecosystem call these options."""
 
 
 class RemoteConfig(BaseModel):
@@ -94,7 +100,10 @@ class Vendor:
     client: str
     key_variable: str
     url_variable: str
+    title: str
     key_optional_elsewhere: bool = False
+    context_window: int | None = None
+    max_output_tokens: int | None = None
 
 
 class RemoteProvider:
@@ -122,6 +131,33 @@ class RemoteProvider:
     def base_url(self) -> str | None:
         """The server, unless it is the SDK's own."""
         return self.config.base_url or os.environ.get(self._vendor.url_variable) or None
+
+    def get_info(self) -> ProviderInfo:
+        """What it is, what it can do, and what it needs to be told."""
+        vendor = self._vendor
+        window = None if self.base_url else vendor.context_window  # other servers, other models
+        defaults = {
+            "model": self.config.model,
+            "temperature": self.config.temperature,
+            "max_output_tokens": self.config.max_output_tokens or vendor.max_output_tokens,
+            "context_window": window,
+        }
+        variables = (vendor.key_variable, vendor.url_variable)
+        return describe_remote(self.name, vendor.title, variables, defaults)
+
+    async def list_models(self) -> list[ModelInfo]:
+        """What the server offers; only the configured model if it has no list, or without a key."""
+        origin, info = Origin(self.name), self.get_info()
+        try:
+            self._find_key(origin)
+        except AuthenticationError:
+            return [describe_model(self.model, info)]
+        client = await self._connect(origin)
+        try:
+            with self._translate_errors(origin):
+                return [_read_model(one, info) async for one in client.models.list()]
+        except NotFoundError:
+            return [describe_model(self.model, info)]
 
     async def complete(self, request: ChatRequest, **kwargs: Any) -> ChatResponse:
         """The whole reply of the model."""
@@ -213,6 +249,16 @@ class RemoteProvider:
             raise
         except Exception as failure:
             raise translate(failure, origin, self._errors, streaming=streaming) from failure
+
+
+def _read_model(found: Any, info: ProviderInfo) -> ModelInfo:
+    return describe_model(
+        found.id,
+        info,
+        title=getattr(found, "display_name", None),
+        context_window=getattr(found, "max_input_tokens", None),
+        max_output_tokens=getattr(found, "max_tokens", None),
+    )
 
 
 def _import_sdk(name: str, origin: Origin) -> Any:

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.message_models import Usage
 from amplifier_core.utils.tokens import estimate_tokens
 from amplifier_foundation.machine.text import clip_text
 from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.providers.usage import complete_counts
 
 FailureType = Literal[
     "rate_limit",
@@ -94,6 +95,11 @@ class Reply(_Line):
     pause: float = Field(0.0, ge=0)
     break_after: int | None = Field(None, ge=0)
     error: Failure | None = None
+
+    @field_validator("usage", mode="before")
+    @classmethod
+    def _complete_usage(cls, value: Any) -> Any:
+        return complete_counts(value) if isinstance(value, Mapping) else value
 
     @property
     def only_fails(self) -> bool:

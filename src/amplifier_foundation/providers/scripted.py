@@ -16,6 +16,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from amplifier_core import llm_errors
+from amplifier_core.capabilities import STREAMING, TOOLS
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.message_models import (
@@ -27,10 +28,11 @@ from amplifier_core.message_models import (
     ThinkingBlock,
     ToolCall,
     ToolCallBlock,
-    Usage,
 )
+from amplifier_core.models import ModelInfo, ProviderInfo
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.providers.calls import find_calls, read_call
+from amplifier_foundation.providers.info import describe_model
 from amplifier_foundation.providers.script import (
     CLOSING,
     Failure,
@@ -41,6 +43,7 @@ from amplifier_foundation.providers.script import (
     read_script,
     split_words,
 )
+from amplifier_foundation.providers.usage import build_usage
 
 _LAPS_WITH_OWN_IDS = 50
 
@@ -109,6 +112,19 @@ class ScriptedProvider:
     def model(self) -> str:
         """The name of the model in its replies."""
         return self._model
+
+    def get_info(self) -> ProviderInfo:
+        """What it is; a script has no limits."""
+        return ProviderInfo(
+            id=self._name,
+            display_name="Script",
+            capabilities=[STREAMING, TOOLS],
+            defaults={"model": self._model},
+        )
+
+    async def list_models(self) -> list[ModelInfo]:
+        """The one it plays."""
+        return [describe_model(self._model, self.get_info())]
 
     async def complete(self, request: ChatRequest, **kwargs: Any) -> ChatResponse:
         """The next reply of the script, whole."""
@@ -195,7 +211,7 @@ def _build_step(reply: Reply, model: str, mark: str) -> _Step:
     response = ChatResponse(
         content=_build_blocks(reply, calls),
         tool_calls=calls or None,
-        usage=reply.usage or Usage(output_tokens=reply.output_tokens),
+        usage=reply.usage or build_usage(output_tokens=reply.output_tokens),
         finish_reason=reply.finish_reason or ("tool_calls" if calls else "stop"),
         model=model,
     )

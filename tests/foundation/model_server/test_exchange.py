@@ -16,7 +16,7 @@ def test_the_reply_comes_from_the_model_that_was_asked() -> None:
 
 def test_usage_is_that_of_the_script_or_an_estimate() -> None:
     """Four characters are a token: of the request, and of all that the reply consists of."""
-    written = Usage(input_tokens=1, output_tokens=2)
+    written = Usage(input_tokens=1, output_tokens=2, total_tokens=3)
     assert Exchange(Reply(text="x", usage=written), 1, {}).usage == written
     call = ScriptedCall(name="B", arguments="x" * 8)
     estimated = Exchange(Reply(text="x" * 4, thinking="x" * 4, tool_calls=(call,)), 1, {}).usage

@@ -7,10 +7,10 @@ from typing import Any
 import anthropic
 import pytest
 
-from amplifier_core.message_models import Usage
 from amplifier_foundation.model_server import Failure, ModelServer, Reply, ScriptedCall, messages
 from amplifier_foundation.model_server.body import Malformed
 from amplifier_foundation.model_server.exchange import Exchange
+from amplifier_foundation.providers.usage import build_usage
 from tests.foundation.model_server.wire import (
     RESULT,
     TEXT,
@@ -77,7 +77,9 @@ def test_a_field_of_another_type_is_named(message: object, field: str) -> None:
 
 def test_usage_leaves_the_cache_out_of_the_input() -> None:
     """This vendor counts what comes from the cache beside the input, not in it."""
-    usage = Usage(input_tokens=100, output_tokens=5, cache_read_tokens=60, cache_write_tokens=10)
+    usage = build_usage(
+        input_tokens=100, output_tokens=5, cache_read_tokens=60, cache_write_tokens=10
+    )
     written = messages.write_reply(Exchange(Reply(text="x", usage=usage), 1, {}))["usage"]
     assert (written["input_tokens"], written["output_tokens"]) == (30, 5)
     assert (written["cache_read_input_tokens"], written["cache_creation_input_tokens"]) == (60, 10)

@@ -24,14 +24,15 @@ def test_ids_are_distinct_and_the_first_of_each_stays(ids: list[str]) -> None:
 
 def test_a_new_id_shows_where_it_comes_from() -> None:
     """Whoever reads a log sees which call was repeated, and which had no id."""
-    twice = [ToolCall(id="a", name="T"), ToolCall(id="a", name="T"), ToolCall(id="", name="T")]
-    _, repeated, without = ensure_distinct_ids(twice)
+    given_ids = ["a", "a", ""]
+    calls = [ToolCall(id=one, name="T", arguments={}) for one in given_ids]
+    _, repeated, without = ensure_distinct_ids(calls)
     assert repeated.id.startswith("a_")
     assert without.id.startswith("call_")
 
 
 def test_the_calls_that_were_given_are_not_changed() -> None:
     """A reply may be kept and read again."""
-    calls = [ToolCall(id="a", name="T"), ToolCall(id="a", name="T")]
+    calls = [ToolCall(id="a", name="T", arguments={}) for _ in range(2)]
     ensure_distinct_ids(calls)
     assert [call.id for call in calls] == ["a", "a"]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.testing import MockContextManager, MockTool
-from amplifier_foundation.orchestrators.compaction import compact_if_needed
+from amplifier_core.testing import MemoryContext, MockContextManager, MockTool
+from amplifier_foundation.orchestrators.compaction import compact_if_needed, read_messages
 from tests.support.sessions import SessionHarness, calls
 
 
@@ -62,3 +62,66 @@ async def test_a_long_turn_is_compacted_between_its_requests() -> None:
         assert "earlier messages were left out" in str(harness.messages[0]["content"])
         assert "go" in harness.texts("user")
     assert heard.names.count("context:post_compact") >= 2
+
+
+class Makes:
+    """A context that makes room when it is asked what to send."""
+
+    def __init__(self, messages: Any) -> None:
+        self.messages = messages
+        self.asked: list[Any] = []
+
+    def get_messages_for_request(self, token_budget: Any = None, provider: Any = None) -> Any:
+        self.asked.append((token_budget, provider))
+        return self.messages
+
+    def should_compact(self) -> bool:
+        raise AssertionError("that is the context's own business")
+
+
+async def later(messages: Any) -> Any:
+    return messages
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+async def test_a_context_says_what_to_send(awaited: bool) -> None:
+    """It is told who reads it, and compacts as it sees fit."""
+    history = [{"role": "user", "content": "x"}]
+    context: Any = Makes(later(history) if awaited else history)
+    provider: Any = object()
+    assert await read_messages(context, provider) == history
+    assert context.asked == [(None, provider)]
+
+
+async def test_a_context_that_only_holds_messages_is_compacted_and_read_by_the_kernel() -> None:
+    """Older contexts have no such method."""
+
+    class Holds:
+        compacted = 0
+
+        def should_compact(self) -> bool:
+            return True
+
+        def compact(self) -> None:
+            self.compacted += 1
+
+    context: Any = Holds()
+    assert await read_messages(context, context) == []
+    assert context.compacted == 1
+
+
+async def test_what_the_context_says_is_what_is_sent() -> None:
+    """All that it holds stays where it is."""
+
+    class Brief(MemoryContext):
+        def get_messages_for_request(self, token_budget: Any = None, provider: Any = None) -> Any:
+            return super().get_messages()[-1:]
+
+    async with SessionHarness([{"text": "one"}, {"text": "two"}]) as harness:
+        await harness.coordinator.mount("context", Brief())
+        heard = harness.listen()
+        await harness.session.execute("first")
+        await harness.session.execute("second")
+        assert [one["content"] for one in harness.messages] == ["first", "one", "second", "two"]
+    sent = [data["messages"] for _, data in heard.get_events("provider:request")]
+    assert [[one["content"] for one in each] for each in sent] == [["first"], ["second"]]

@@ -27,9 +27,10 @@ def test_a_result_over_the_limit_is_cut_with_a_sentence() -> None:
     assert "Ask for less" in said
 
 
-def test_what_no_model_takes_is_replaced() -> None:
-    """Odd file names may bring in lone surrogates."""
-    assert render_result(ToolResult(output="a\udcffb\u00e9")) == "a?b\u00e9"
+def test_what_no_model_takes_is_left_out() -> None:
+    """Odd file names may bring in lone surrogates, and they do not count towards the limit."""
+    assert render_result(ToolResult(output="a\udcffb\u00e9")) == "ab\u00e9"
+    assert render_result(ToolResult(output="\x00\x00abc"), limit=3) == "abc"
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ async def test_a_denied_call_says_so_to_the_model() -> None:
 @given(st.lists(st.sampled_from(["", "a", "b", "call"]), max_size=6))
 def test_every_call_has_an_id_of_its_own(ids: list[str]) -> None:
     """Small models repeat ids or leave them out; the first of each keeps its own."""
-    made = [ToolCall(id=one, name=f"T{n}") for n, one in enumerate(ids)]
+    made = [ToolCall(id=one, name=f"T{n}", arguments={}) for n, one in enumerate(ids)]
     found = read_calls(ScriptedProvider([]), ChatResponse(content=[], tool_calls=made or None))
     assert len({call.id for call in found}) == len(ids)
     assert all(call.id for call in found)
@@ -182,7 +182,7 @@ def test_every_call_has_an_id_of_its_own(ids: list[str]) -> None:
 
 def test_a_provider_need_not_parse_calls() -> None:
     """Without `parse_tool_calls` the calls of the response are taken as they are."""
-    response = ChatResponse(content=[], tool_calls=[ToolCall(id="a", name="T")])
+    response = ChatResponse(content=[], tool_calls=[ToolCall(id="a", name="T", arguments={})])
     bare: Any = object()
     assert [call.id for call in read_calls(bare, response)] == ["a"]
     assert read_calls(bare, ChatResponse(content=[])) == []
@@ -199,7 +199,7 @@ async def test_calls_with_the_same_id_keep_their_own_results() -> None:
         async def complete(self, request: ChatRequest, **_: Any) -> ChatResponse:
             if request.messages[-1].role == "tool":
                 return ChatResponse(content=[TextBlock(text="done")])
-            return ChatResponse(tool_calls=list(made))
+            return ChatResponse(content=[], tool_calls=list(made))
 
     tool = MockTool("Echo", lambda given: str(given["n"]))
     async with SessionHarness([], tools=[tool]) as harness:

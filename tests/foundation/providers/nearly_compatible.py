@@ -15,16 +15,19 @@ from tests.support.models import (
 
 
 @asynccontextmanager
-async def answer_with(protocol: Protocol, whole: Any, events: list[Any]) -> AsyncIterator[Any]:
+async def answer_with(
+    protocol: Protocol, whole: Any, events: list[Any], status: str = "200 OK"
+) -> AsyncIterator[Any]:
     """A provider whose server always gives this answer, as it is."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-        body = await reader.readexactly(int(head.split("content-length:")[1].split()[0]))
-        streams = json.loads(body).get("stream")
+        _, _, after = head.partition("content-length:")
+        body = await reader.readexactly(int(after.split()[0]) if after else 0)
+        streams = json.loads(body or b"{}").get("stream")
         kind = "text/event-stream" if streams else "application/json"
         content = _write_events(events) if streams else json.dumps(whole).encode()
-        writer.write(f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n".encode())
+        writer.write(f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n".encode())
         writer.write(f"Content-Length: {len(content)}\r\nConnection: close\r\n\r\n".encode())
         writer.write(content)
         await writer.drain()

@@ -9,7 +9,10 @@ import pytest
 from amplifier_core import llm_errors
 from amplifier_core.message_models import (
     ChatRequest,
+    ImageBlock,
     Message,
+    ReasoningBlock,
+    RedactedThinkingBlock,
     TextBlock,
     ThinkingBlock,
 )
@@ -80,6 +83,23 @@ def test_thinking_of_another_provider_is_not_sent():
     request = ChatRequest(messages=[say_as_user("Go"), reply, say_as_user("?")])
     items = Responses().build_params(request, RemoteConfig(), None)["input"]
     assert [item.get("encrypted_content") for item in items] == [None, "sealed", None, None]
+
+
+def test_what_other_loops_store_goes_back_in_the_words_of_this_server():
+    """Hidden thinking as it came, pictures as they are; reasoning of others stays here."""
+    source = {"type": "base64", "media_type": "image/png", "data": "aGk="}
+    blocks = [RedactedThinkingBlock(data="xyz"), ReasoningBlock(content=[], summary=[])]
+    history = [
+        Message(role="user", content=[ImageBlock(source=source)]),
+        Message(role="assistant", content=[*blocks, TextBlock(text="Yes")]),
+        say_as_user("?"),
+    ]
+    user, spoken, _ = sent(history)["messages"]
+    assert user["content"] == [{"type": "image", "source": source}]
+    assert spoken["content"] == [
+        {"type": "redacted_thinking", "data": "xyz"},
+        {"type": "text", "text": "Yes"},
+    ]
 
 
 def test_the_beginning_of_a_conversation_is_cached_where_that_is_known_to_work():

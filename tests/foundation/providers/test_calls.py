@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_core.message_models import ChatResponse, TextBlock, ToolCall, ToolCallBlock
-from amplifier_foundation.providers.calls import find_calls, read_call
+from amplifier_core.message_models import ChatResponse, Message, TextBlock, ToolCall, ToolCallBlock
+from amplifier_foundation.providers.calls import find_calls, list_stored_calls, read_call
 
 
 @given(st.dictionaries(st.text(), st.integers() | st.text() | st.none()))
@@ -73,3 +73,34 @@ def test_calls_are_found_wherever_a_reply_keeps_them() -> None:
     assert find_calls(ChatResponse(content=[text], tool_calls=[call])) == [call]
     assert find_calls(ChatResponse(content=[text, block])) == [call]
     assert find_calls(ChatResponse(content=[block], tool_calls=[])) == []
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        {"id": "1", "name": "Bash", "arguments": {"n": 1}},
+        {"id": "1", "tool": "Bash", "arguments": {"n": 1}},
+        {"id": "1", "name": "Bash", "input": {"n": 1}},
+        {"id": "1", "type": "function", "function": {"name": "Bash", "arguments": '{"n": 1}'}},
+        ToolCall(id="1", name="Bash", arguments={"n": 1}),
+    ],
+)
+def test_stored_calls_are_read_in_every_form(stored: Any) -> None:
+    """Loops of other authors write them in other words."""
+    message = Message(role="assistant", content="", tool_calls=[stored])
+    assert list_stored_calls(message) == [ToolCall(id="1", name="Bash", arguments={"n": 1})]
+
+
+@pytest.mark.parametrize("stored", [None, [], "none", 5])
+def test_without_a_list_there_are_no_stored_calls(stored: Any) -> None:
+    """The field is not checked: anything may stand there."""
+    assert list_stored_calls(Message(role="assistant", content="", tool_calls=stored)) == []
+    assert list_stored_calls(Message(role="assistant", content="")) == []
+
+
+@pytest.mark.parametrize("stored", [7, {}, {"id": "1", "arguments": "{"}])
+def test_a_stored_call_that_cannot_be_read_still_is_one(stored: Any) -> None:
+    """Its result needs a call to belong to."""
+    (call,) = list_stored_calls(Message(role="assistant", content="", tool_calls=[stored]))
+    assert (call.name, call.arguments) == ("", {})
+    assert call.id

@@ -10,14 +10,18 @@ from hypothesis import strategies as st
 
 from amplifier_core.message_models import (
     ChatRequest,
+    ImageBlock,
     Message,
+    ReasoningBlock,
+    RedactedThinkingBlock,
     TextBlock,
+    ThinkingBlock,
     ToolCallBlock,
     ToolResultBlock,
 )
 from amplifier_foundation.model_server import chat, messages, responses
 from amplifier_foundation.providers.anthropic import AnthropicConfig, Messages
-from amplifier_foundation.providers.conversation import NO_RESULT, arrange
+from amplifier_foundation.providers.conversation import NO_RESULT, arrange, write_image_url
 from amplifier_foundation.providers.openai_chat import Chat
 from amplifier_foundation.providers.openai_responses import Responses
 from amplifier_foundation.providers.remote import RemoteConfig
@@ -185,3 +189,52 @@ def test_structured_results_are_sent_as_json():
     block = ToolResultBlock(tool_call_id="a", output={"files": ["ä"]})
     history = [say_as_user("Go"), call_tools("a"), Message(role="user", content=[block])]
     assert sent(history)["messages"][2]["content"][0]["content"] == '{"files": ["ä"]}'
+
+
+PICTURE = ImageBlock(source={"type": "base64", "media_type": "image/png", "data": "aGk="})
+
+
+def test_pictures_of_the_user_are_sent_and_no_others():
+    """Servers take them in no other place."""
+    history = [
+        Message(role="user", content=[TextBlock(text="See"), PICTURE]),
+        Message(role="assistant", content=[PICTURE, TextBlock(text="Yes")]),
+        Message(role="system", content=[PICTURE, TextBlock(text="Note")]),
+    ]
+    user, spoken, note = arrange(history, "keep").utterances
+    assert user.blocks == (TextBlock(text="See"), PICTURE)
+    assert spoken.blocks == (TextBlock(text="Yes"),)
+    assert note.blocks == (TextBlock(text="Note"),)
+
+
+def test_thoughts_are_sent_only_to_who_wants_them():
+    """Each kind of thought is of use to its own server only."""
+    thoughts = [
+        ThinkingBlock(thinking="Hm."),
+        RedactedThinkingBlock(data="x"),
+        ReasoningBlock(content=[], summary=[]),
+    ]
+    history = [Message(role="assistant", content=[*thoughts, TextBlock(text="Yes")])]
+    (spoken,) = arrange(history).utterances
+    assert spoken.blocks == (TextBlock(text="Yes"),)
+    (spoken,) = arrange(history, sends=lambda block: block is thoughts[1]).utterances
+    assert spoken.blocks == (thoughts[1], TextBlock(text="Yes"))
+
+
+def test_a_picture_has_an_address_or_is_one():
+    """Servers that take no bytes take a long address."""
+    assert write_image_url(PICTURE) == "data:image/png;base64,aGk="
+    assert write_image_url(ImageBlock(source={"url": "https://x/y.png"})) == "https://x/y.png"
+
+
+def test_calls_in_other_words_are_paired_with_their_results():
+    """A history that a loop of another author wrote is as good as ours."""
+    calls = [{"id": "a", "tool": "Bash", "arguments": {"n": 1}}]
+    history = [
+        Message(role="user", content="Go"),
+        Message(role="assistant", content="", tool_calls=calls),
+        Message(role="tool", tool_call_id="a", content="done"),
+    ]
+    _, spoken, result = arrange(history).utterances
+    assert spoken.blocks == (ToolCallBlock(id="a", name="Bash", input={"n": 1}),)
+    assert result.blocks[0].output == "done"

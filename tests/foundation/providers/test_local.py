@@ -161,3 +161,14 @@ async def test_a_model_file_that_is_not_there_is_named():
     async with mount_provider(local, {"model": "/nowhere/model.gguf"}) as provider:
         with pytest.raises(llm_errors.ProviderUnavailableError, match=r"/nowhere/model\.gguf"):
             await provider.complete(make_request())
+
+
+async def test_it_says_how_much_it_can_read_and_write():
+    """Contexts make room by it; the model need not be loaded for that."""
+    options = {"model": "/nowhere.gguf", "context_tokens": 512, "max_output_tokens": 32}
+    async with mount_provider(local, options) as provider:
+        info = provider.get_info()
+        (model,) = await provider.list_models()
+    assert info.defaults["context_window"] == model.context_window == 512
+    assert info.defaults["max_output_tokens"] == model.max_output_tokens == 32
+    assert (model.id, "local" in model.capabilities) == ("/nowhere.gguf", True)

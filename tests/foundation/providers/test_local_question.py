@@ -6,7 +6,14 @@ import json
 
 import pytest
 
-from amplifier_core.message_models import ChatRequest, Message, ToolCall, ToolSpec
+from amplifier_core.message_models import (
+    ChatRequest,
+    ImageBlock,
+    Message,
+    TextBlock,
+    ToolCall,
+    ToolSpec,
+)
 from amplifier_foundation.providers.local_question import (
     build_schema,
     choose_tools,
@@ -41,7 +48,7 @@ def test_after_its_calls_the_model_has_to_answer() -> None:
     """A small model would call the same tool for ever; a new prompt begins a new count."""
     history = [
         Message(role="user", content="What is here?"),
-        Message(role="assistant", tool_calls=[CALL]),
+        Message(role="assistant", content="", tool_calls=[CALL]),
         Message(role="tool", tool_call_id="a", content="README"),
     ]
     request = ChatRequest(messages=history, tools=[BASH])
@@ -56,7 +63,7 @@ def test_a_conversation_is_told_in_words_that_the_model_knows() -> None:
     history = [
         Message(role="system", content="Be brief."),
         Message(role="user", content="What is here?"),
-        Message(role="assistant", tool_calls=[CALL]),
+        Message(role="assistant", content="", tool_calls=[CALL]),
         Message(role="tool", tool_call_id="a", content="README"),
     ]
     system, user, spoken, result = write_messages(ChatRequest(messages=history), [BASH], 100)
@@ -76,7 +83,7 @@ def test_a_conversation_is_told_in_words_that_the_model_knows() -> None:
 def test_a_long_result_is_shortened_in_the_middle(output: str, shown: str) -> None:
     """The model has little room: of a long result it gets the beginning and the end."""
     history = [
-        Message(role="assistant", tool_calls=[CALL]),
+        Message(role="assistant", content="", tool_calls=[CALL]),
         Message(role="tool", tool_call_id="a", content=output),
     ]
     _, result = write_messages(ChatRequest(messages=history), [], 100)
@@ -87,3 +94,10 @@ def test_without_tools_nothing_is_said_about_them() -> None:
     """A conversation without tools and instructions has no system message at all."""
     [message] = write_messages(ChatRequest(messages=[Message(role="user", content="Hi")]), [], 100)
     assert message == {"role": "user", "content": "Hi"}
+
+
+def test_a_picture_is_said_to_be_one() -> None:
+    """The model cannot see it, but should know that it was shown one."""
+    said = [TextBlock(text="Look"), ImageBlock(source={"url": "u"})]
+    [message] = write_messages(ChatRequest(messages=[Message(role="user", content=said)]), [], 100)
+    assert message["content"] == "Look\n\n(A picture that you cannot see.)"

@@ -9,7 +9,9 @@ import pytest
 from amplifier_core import llm_errors
 from amplifier_core.message_models import (
     ChatRequest,
+    ImageBlock,
     Message,
+    TextBlock,
     ToolSpec,
 )
 from amplifier_foundation.providers.openai_chat import Chat
@@ -104,6 +106,16 @@ def test_calls_and_results_are_messages_of_their_own():
     function = {"name": "Bash", "arguments": '{"n": "a"}'}
     assert call["tool_calls"] == [{"id": "a", "type": "function", "function": function}]
     assert result == {"role": "tool", "tool_call_id": "a", "content": "ü"}
+
+
+def test_pictures_stand_beside_the_words():
+    """With a picture the content is a list; without words the picture is all there is."""
+    picture = ImageBlock(source={"url": "u"})
+    part = {"type": "image_url", "image_url": {"url": "u"}}
+    (both,) = write([Message(role="user", content=[TextBlock(text="See"), picture])])["messages"]
+    assert both["content"] == [{"type": "text", "text": "See"}, part]
+    (alone,) = write([Message(role="user", content=[picture])])["messages"]
+    assert alone == {"role": "user", "content": [part]}
 
 
 def test_a_tool_without_a_description_or_properties_can_be_offered():

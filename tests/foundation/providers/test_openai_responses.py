@@ -9,7 +9,9 @@ import pytest
 from amplifier_core import llm_errors
 from amplifier_core.message_models import (
     ChatRequest,
+    ImageBlock,
     Message,
+    TextBlock,
     ThinkingBlock,
 )
 from amplifier_foundation.providers.openai_responses import Responses
@@ -76,6 +78,15 @@ def test_a_conversation_is_a_list_of_items():
         {"role": "assistant", "content": "Look."},
         {"type": "function_call", "call_id": "a", "name": "Bash", "arguments": '{"n": "a"}'},
         {"type": "function_call_output", "call_id": "a", "output": "files"},
+    ]
+
+
+def test_a_picture_is_an_item_of_its_own():
+    """Between the words before it and after it."""
+    said = [TextBlock(text="See"), ImageBlock(source={"url": "u"})]
+    assert write([Message(role="user", content=said)])["input"] == [
+        {"role": "user", "content": "See"},
+        {"role": "user", "content": [{"type": "input_image", "image_url": "u"}]},
     ]
 
 

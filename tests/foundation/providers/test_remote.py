@@ -19,6 +19,7 @@ from amplifier_core.message_models import (
     Message,
     TextBlock,
 )
+from tests.foundation.providers.nearly_compatible import answer_with
 from tests.support.models import (
     BASH,
     CHAT,
@@ -46,6 +47,70 @@ async def test_a_provider_fulfils_the_protocols_of_the_kernel(protocol):
         assert isinstance(provider, Provider)
         assert isinstance(provider, StreamingProvider)
         assert provider.name == "model"
+
+
+async def test_a_provider_says_what_it_is_and_needs(protocol):
+    """Apps ask for the settings, contexts read the limits."""
+    options = {"name": "mine", "model": "m", "max_output_tokens": 9, **protocol.options}
+    async with mount_provider(protocol.module, options) as provider:
+        info = provider.get_info()
+    vendor = protocol.module.__name__.rpartition(".")[2].upper()
+    assert (info.id, info.display_name.upper()) == ("mine", vendor)
+    assert info.credential_env_vars == [f"{vendor}_API_KEY"]
+    assert (info.defaults["model"], info.defaults["max_output_tokens"]) == ("m", 9)
+    fields = {field.id: field for field in info.config_fields}
+    assert (fields["api_key"].field_type, fields["api_key"].required) == ("secret", True)
+    assert fields["base_url"].env_var == f"{vendor}_BASE_URL"
+    assert (fields["model"].default, fields["model"].required) == ("m", False)
+
+
+@pytest.mark.parametrize("elsewhere", [{}, {"base_url": "http://localhost"}])
+async def test_the_window_is_that_of_the_vendors_own_models(elsewhere):
+    """What another server under the same protocol can read is not known."""
+    async with mount_provider(MESSAGES.module, elsewhere) as provider:
+        assert provider.get_info().defaults.get("context_window") == (
+            None if elsewhere else 200_000
+        )
+
+
+async def test_the_models_are_those_that_the_server_offers(protocol):
+    """With what it says of them, and the provider's own limits for the rest."""
+    offered = {
+        "data": [
+            {"id": "a", "type": "model", "object": "model", "created": 1, "owned_by": "x",
+             "display_name": "Model A", "created_at": "2026-01-01T00:00:00Z",
+             "max_input_tokens": 1000, "max_tokens": 100},
+            {"id": "b", "type": "model", "object": "model", "created": 1, "owned_by": "x",
+             "created_at": "2026-01-01T00:00:00Z"},
+        ],
+        "has_more": False,
+        "object": "list",
+    }  # fmt: skip
+    async with answer_with(protocol, offered, []) as provider:
+        models = await provider.list_models()
+    known = provider.get_info().defaults.get("max_output_tokens") or 0
+    assert [(one.id, one.display_name) for one in models] == [("a", "Model A"), ("b", "b")]
+    assert [one.context_window for one in models] == [1000, 0]
+    assert [one.max_output_tokens for one in models] == [100, known]
+    assert "tools" in models[0].capabilities
+
+
+async def test_without_a_list_there_is_the_configured_model(protocol, monkeypatch):
+    """A server may have none, and without a key none is asked."""
+    async with serve_script(protocol, [], {"model": "mine"}) as (provider, _):
+        assert [one.id for one in await provider.list_models()] == ["mine"]
+    for variable in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    async with mount_provider(protocol.module, {"model": "mine", **protocol.options}) as provider:
+        assert [one.id for one in await provider.list_models()] == ["mine"]
+
+
+async def test_a_refused_key_is_said_when_models_are_listed(protocol):
+    """An app that sets the provider up has to know."""
+    refusal = {"error": {"type": "authentication_error", "message": "wrong key"}}
+    async with answer_with(protocol, refusal, [], "401 Unauthorized") as provider:
+        with pytest.raises(llm_errors.AuthenticationError):
+            await provider.list_models()
 
 
 async def test_a_reply_arrives_whole_and_streamed_alike(protocol, way):

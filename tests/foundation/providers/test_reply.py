@@ -14,7 +14,6 @@ from amplifier_core.message_models import (
     TextBlock,
     ThinkingBlock,
     ToolCallBlock,
-    Usage,
 )
 from amplifier_foundation.providers.reply import ReplyBuilder, take_response
 
@@ -43,7 +42,7 @@ def test_opening_a_block_closes_the_one_before() -> None:
         ("block_start", 1, ""),
         ("text", 1, "Yes"),
     ]
-    *end, last = builder.finish(usage=Usage(), finish_reason="stop", model="m")
+    *end, last = builder.finish(usage=None, finish_reason="stop", model="m")
     assert describe(end) == [("block_end", 1, "")]
     assert last.response is not None
     assert last.response.content == [ThinkingBlock(thinking="Hm."), TextBlock(text="Yes")]

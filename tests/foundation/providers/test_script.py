@@ -129,3 +129,12 @@ def test_a_script_of_python_names_its_owner() -> None:
     assert len(replies_of([Reply(text="a"), {"text": "b"}])) == 2
     with pytest.raises(ModuleLoadError, match=r"my test: .*tool_call'"):
         replies_of([{"tool_call": []}], "my test")
+
+
+def test_a_script_counts_only_what_it_wants_to() -> None:
+    """What is missing follows from the rest; what is wrong is named."""
+    (reply,) = replies_of([{"usage": {"input_tokens": 9, "output_tokens": 3}}])
+    assert reply.usage is not None
+    assert reply.usage.total_tokens == 12
+    with pytest.raises(ModuleLoadError, match="usage"):
+        replies_of([{"usage": {"input_tokens": "many"}}])

@@ -232,3 +232,10 @@ async def test_it_is_fast_enough_for_a_benchmark():
     await seconds(provider.complete)
     ratio = min([await seconds(provider.complete) / await seconds(bare) for _ in range(5)])
     assert ratio < 60
+
+
+async def test_it_says_what_it_is():
+    """A script has one model and no limits."""
+    async with mount_provider(scripted, {"name": "mine", "model": "m"}) as provider:
+        assert (provider.get_info().id, provider.get_info().defaults) == ("mine", {"model": "m"})
+        assert [one.id for one in await provider.list_models()] == ["m"]
