@@ -6,7 +6,7 @@ import asyncio
 import stat
 
 from amplifier_core.models import HookResult
-from amplifier_core.testing import wait_for
+from tests.support.waiting import wait_until
 
 
 async def test_a_new_file_gets_the_directories_it_needs(call, work, artifacts):
@@ -77,4 +77,4 @@ async def test_a_cancelled_write_is_whole_or_not_there(call, work):
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         assert (work / "a").read_text() in {"old" * 100_000, "new" * 100_000}
-    await wait_for(lambda: [entry.name for entry in work.iterdir()] == ["a"], timeout=20)
+    await wait_until(lambda: [entry.name for entry in work.iterdir()] == ["a"], timeout=20)
