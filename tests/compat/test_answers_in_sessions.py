@@ -5,6 +5,7 @@ Their loops emit by themselves and carry out what `process_hook_result` leaves t
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 from amplifier_core import HookResult
 from amplifier_core.testing import EventRecorder
+from amplifier_foundation.model_server import ModelServer
 from tests.compat.ecosystem.app import App, Person, Screen
 from tests.support.ecosystem import (
     LOOPS,
@@ -23,6 +25,7 @@ from tests.support.ecosystem import (
     run_session,
 )
 from tests.support.hooks import injects, says
+from tests.support.models import PROTOCOLS, Protocol
 from tests.support.modules import imports_undone
 
 ADD = ("notes", {"operation": "add", "text": "milk"})
@@ -262,3 +265,22 @@ async def test_a_context_decides_what_their_loops_send(app: App, loop: str) -> N
         ["system", "user", "assistant", "tool"],
     ]
     assert "Be brief." not in str(outcome.messages)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS)
+async def test_our_providers_send_what_their_loops_write(
+    app: App, loop: str, protocol: Protocol
+) -> None:
+    """Calls named as theirs name them reach the model with their results right behind them."""
+    calls = [{"name": name, "input": given} for name, given in (ADD, DELETE)]
+    async with ModelServer([{"tool_calls": calls}, {"text": "Done."}]) as server:
+        plan = build_plan([], loop=loop)
+        plan["providers"] = [{"module": protocol.provider, "config": protocol.config(server)}]
+        session = await app.open(plan)
+        session.coordinator.hooks.register("tool:post", injects("Mind the gap."), name="advice")
+        assert await app.ask(session, "Add and delete") == "Done."
+        sent = json.dumps(server.requests[-1].body)
+    places = [sent.index(text) for text in ("Add and delete", '\\"number\\": 1', "Mind the gap.")]
+    assert places == sorted(places)
+    assert sent.count('"notes"') >= 2
+    await app.close()
