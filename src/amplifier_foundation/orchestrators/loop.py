@@ -56,12 +56,12 @@ class Loop:
         context: ContextManager,
         providers: Mapping[str, Provider],
         tools: Mapping[str, Tool],
-        hooks: HookRegistry,
+        hooks: Any,
         coordinator: SessionCoordinator | None = None,
         **_: Any,
     ) -> str:
         """Process a prompt, and return the last words of the agent."""
-        host = coordinator or SessionCoordinator(hooks, context)
+        host = coordinator or SessionCoordinator(_as_registry(hooks), context)
         provider, specs = self._require_provider(providers), self._requests.describe_tools(tools)
         turn = Turn(host, context, provider, tools, specs)
         started = time.perf_counter()
@@ -155,3 +155,12 @@ def _describe_call(call: ToolCall) -> dict[str, Any]:
     if call.parse_error is not None:
         described["parse_error"] = call.parse_error
     return described
+
+
+def _as_registry(hooks: Any) -> HookRegistry:
+    """The registry itself, or one that passes every event on to what stands in for it."""
+    if isinstance(hooks, HookRegistry):
+        return hooks
+    registry = HookRegistry()
+    registry.register("*", hooks.emit, name=type(hooks).__name__)
+    return registry

@@ -83,6 +83,16 @@ async def test_a_loop_runs_without_a_coordinator() -> None:
     assert [message["role"] for message in context.messages] == ["user", "assistant"]
 
 
+async def test_what_stands_in_for_a_registry_is_asked_too() -> None:
+    """Tests of the ecosystem hand a loop something that only emits."""
+    denies = EventRecorder(HookResult(action="deny", reason="closed"))
+    for hooks, said in ((EventRecorder(), "alone"), (denies, "closed")):
+        provider = ScriptedProvider([Reply(text="alone")])
+        context = MockContextManager()
+        assert said in await BasicLoop().execute("x", context, {"scripted": provider}, {}, hooks)
+        assert "provider:request" in hooks.names
+
+
 async def test_a_kind_of_loop_has_to_say_how_replies_arrive() -> None:
     """The base class by itself sends nothing."""
     provider = ScriptedProvider([])
