@@ -213,12 +213,13 @@ async def test_a_tool_module_keeps_state_and_learns_of_start_and_end(tmp_path: P
     assert session.coordinator.get("providers") == {}
 
 
-async def test_an_error_given_as_a_dict_reads_as_a_sentence() -> None:
-    """`ToolResult.error` is a string, whatever form a module passes."""
+async def test_an_error_given_as_a_dict_stays_one_and_reads_as_a_sentence() -> None:
+    """Callers read the dict, the agent its message."""
     session = AmplifierSession(plan())
     async with session:
         result = await session.execute_tool("shell", {})
-    assert (result.success, result.error) == (False, "a command is needed")
+    assert (result.success, result.error) == (False, {"message": "a command is needed"})
+    assert result.get_serialized_output() == "a command is needed"
 
 
 async def test_a_provider_that_asks_to_slow_down_is_asked_again() -> None:
