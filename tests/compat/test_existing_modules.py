@@ -111,7 +111,7 @@ async def test_a_loop_that_emits_and_processes_by_itself(form: str) -> None:
     assert called == [
         "bound method", "object", "plain function", "async, None", "several injections",
     ]  # fmt: skip
-    assert ("two remarks were made", "info", "remarks") in screen.messages
+    assert ("two remarks were made", "info", "hook:remarks") in screen.messages
     assert [one["content"] for one in messages if one["role"] == "user"] == ["ls", "first remark"]
     assert "second remark" not in str(messages)
     heard = [event for event, _ in lines]
@@ -253,16 +253,22 @@ async def test_the_session_is_called_as_the_ecosystem_calls_it() -> None:
     session = AmplifierSession(plan(), None, "child", "parent", person, screen, True)
     heard = EventRecorder()
     session.coordinator.hooks.register("session:*", heard)
-    board = session.coordinator
-    assert (board.session_id, board.parent_id, board.session) == ("child", "parent", session)
-    assert (board.approval_system, board.display_system) == (person, screen)
-    assert board.config["session"]["orchestrator"] == "loop-basic"
+    coordinator = session.coordinator
+    assert (coordinator.session_id, coordinator.parent_id, coordinator.session) == (
+        "child",
+        "parent",
+        session,
+    )
+    assert (coordinator.approval_system, coordinator.display_system) == (person, screen)
+    assert coordinator.config["session"]["orchestrator"] == "loop-basic"
     assert not session.initialized
     await session.initialize()
     assert session.initialized
+    assert heard.names == ["session:fork"]
+    await session.start()
     await session.cleanup()
-    assert heard.names == ["session:start", "session:resume", "session:end"]
-    assert heard.events[0][1]["source"] == "resume"
+    assert heard.names == ["session:fork", "session:start", "session:resume", "session:end"]
+    assert heard.events[1][1]["source"] == "resume"
     assert {data["parent_id"] for _, data in heard.events} == {"parent"}
 
 

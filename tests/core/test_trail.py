@@ -57,7 +57,8 @@ async def test_events_nobody_hears_are_recorded(level, recorded):
     """What is recorded: every event dispatched."""
     harness = Harness(audit=MemoryAudit(level=level))
     await harness.coordinator.execute_with_hooks(PRE, {"x": 1})
-    await harness.coordinator.notify(SESSION_END, {})
+    ended: Any = {}
+    await harness.coordinator.notify(SESSION_END, ended)
     assert [record["event"] for record in harness.trail.of_type("dispatch")] == recorded
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from amplifier_core import events
+from amplifier_core.events.event import EventData
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
 from tests.specification.preamble import KeywordLogger, preamble
@@ -568,4 +569,4 @@ def test_the_typed_payload_has_the_fields_of_the_reference(event: str, fields: s
     """A typed payload per event with the exact fields of the event reference."""
     payload = events.payload_type(event)
     assert payload is not None
-    assert fields <= set(payload.__annotations__) | set(events.EventData.__annotations__)
+    assert fields <= set(payload.__annotations__) | set(EventData.__annotations__)

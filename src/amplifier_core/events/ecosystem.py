@@ -33,6 +33,7 @@ class ProviderThrottleData(EventData):
     model: NotRequired[str | None]
     reason: NotRequired[str]
     delay: NotRequired[float]
+    request_id: NotRequired[str]
 
 
 class ProviderToolSequenceRepairedData(EventData):

@@ -144,6 +144,7 @@ class ProviderRetryData(EventData):
     max_attempts: int
     delay_ms: int
     error: ErrorDetails
+    request_id: NotRequired[str]
 
 
 class ProviderErrorData(EventData):
@@ -151,6 +152,7 @@ class ProviderErrorData(EventData):
 
     provider: str
     error: ErrorDetails
+    request_id: NotRequired[str]
 
 
 class DecisionToolResolutionData(EventData):
