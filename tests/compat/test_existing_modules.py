@@ -115,7 +115,7 @@ async def test_a_loop_that_emits_and_processes_by_itself(form: str) -> None:
     assert [one["content"] for one in messages if one["role"] == "user"] == ["ls", "first remark"]
     assert "second remark" not in str(messages)
     heard = [event for event, _ in lines]
-    for event in ("prompt:submit", "tool:pre", "tool:post", "execution:complete", "session:start"):
+    for event in ("prompt:submit", "tool:pre", "tool:post", "execution:end", "session:start"):
         assert event in heard
     assert {found for _, found in lines} == {session.session_id}
 
