@@ -247,7 +247,8 @@ class AmplifierSession:
     async def _prepare_turn(self) -> None:
         for callback in self._before_turn:
             await resolve(callback())
-        self.coordinator.cancellation.reset()
+        if self._run is not None:  # a sub-agent's first turn heeds a stop that came before it
+            self.coordinator.cancellation.reset()
         self.coordinator.reset_turn()
         self._count_as_the_provider_does()
 

@@ -155,6 +155,15 @@ async def test_before_each_turn_the_callbacks_run() -> None:
     assert seen == ["sync", "async"] * 2
 
 
+async def test_a_stop_counts_for_the_first_turn_and_is_forgotten_after_it() -> None:
+    """A sub-agent may be told to stop before it gets its task."""
+    async with SessionHarness([{"text": "1"}]) as harness:
+        await harness.coordinator.request_cancel()
+        assert await harness.session.execute("x") == "Stopped, as requested."
+        assert harness.session.status == "interrupted"
+        assert await harness.session.execute("y") == "1"
+
+
 async def test_injections_can_be_reviewed() -> None:
     """Injections can be reviewed by the user, with their provenance."""
     inject = HookResult(action="inject_context", context_injection="remember this")
