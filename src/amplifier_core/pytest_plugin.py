@@ -8,7 +8,7 @@ plugin for every project.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,12 +18,10 @@ import pytest
 if TYPE_CHECKING:
     from amplifier_core.testing import MockCoordinator
 
-PREFIX = "amplifier_module_"
-
 logger = logging.getLogger(__name__)
 
 
-def async_fixture(function: Callable[..., AsyncIterator[Any]]) -> Any:
+def _async_fixture(function: Callable[..., AsyncIterator[Any]]) -> Any:
     """A fixture that pytest-asyncio runs in its strict mode too."""
     try:
         import pytest_asyncio
@@ -37,23 +35,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--module-path", default=None, help="the Amplifier module under test")
 
 
-def find_module_near(file: Path) -> Path | None:
-    """The package `amplifier_module_*` that a test file is in, or beside, or below."""
-    for folder in file.parents:
-        places = [folder, *_list_packages(folder), *_list_packages(folder / "src")]
-        for place in places:
-            if place.name.startswith(PREFIX) and (place / "__init__.py").is_file():
-                return place
-    return None
-
-
-def _list_packages(folder: Path) -> Iterator[Path]:
-    return iter(sorted(folder.glob(f"{PREFIX}*")))
-
-
 @pytest.fixture
 def module_path(request: pytest.FixtureRequest) -> Path | None:
     """The module under test; None if there is none."""
+    from amplifier_core.validation.finding import find_module_near
+
     given = request.config.getoption("--module-path")
     return Path(given).absolute() if given else find_module_near(request.path)
 
@@ -64,6 +50,7 @@ def module_type(module_path: Path | None) -> str | None:
     if module_path is None:
         return None
     from amplifier_core.loader.discovery import guess_kind, read_facts
+    from amplifier_core.loader.importing import PREFIX
 
     path = Path(module_path)  # a project's own fixture may name it by a string
     return read_facts(path).get("type") or guess_kind(path.stem.removeprefix(PREFIX))
@@ -98,7 +85,7 @@ def mock_deps() -> tuple[Any, dict[str, Any], dict[str, Any], Any]:
     return MockContextManager(), providers, {"test_tool": MockTool("test_tool")}, EventRecorder()
 
 
-@async_fixture
+@_async_fixture
 async def hook_cleanup(
     module_path: Path | None, module_config: dict[str, Any], coordinator: MockCoordinator
 ) -> AsyncIterator[Callable[[], Any] | None]:
@@ -107,7 +94,7 @@ async def hook_cleanup(
         yield undo
 
 
-@async_fixture
+@_async_fixture
 async def tool_module(
     module_path: Path | None, module_config: dict[str, Any], coordinator: MockCoordinator
 ) -> AsyncIterator[Any]:
@@ -116,7 +103,7 @@ async def tool_module(
         yield _find_first(coordinator, "tools")
 
 
-@async_fixture
+@_async_fixture
 async def provider_module(
     module_path: Path | None, module_config: dict[str, Any], coordinator: MockCoordinator
 ) -> AsyncIterator[Any]:
@@ -125,7 +112,7 @@ async def provider_module(
         yield _find_first(coordinator, "providers")
 
 
-@async_fixture
+@_async_fixture
 async def orchestrator_module(
     module_path: Path | None, module_config: dict[str, Any], coordinator: MockCoordinator
 ) -> AsyncIterator[Any]:
@@ -134,7 +121,7 @@ async def orchestrator_module(
         yield _find_first(coordinator, "orchestrator")
 
 
-@async_fixture
+@_async_fixture
 async def context_module(
     module_path: Path | None, module_config: dict[str, Any], coordinator: MockCoordinator
 ) -> AsyncIterator[Any]:

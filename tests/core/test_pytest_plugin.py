@@ -11,7 +11,6 @@ import amplifier_core.loader.discovery
 import amplifier_core.testing
 import amplifier_core.validation.finding  # noqa: F401 - else each project imports it all again
 from amplifier_core import pytest_plugin
-from amplifier_core.pytest_plugin import find_module_near
 
 pytest_plugins = "pytester"
 
@@ -218,26 +217,6 @@ def test_it(number, mock_deps, coordinator):
     run(pytester, tests).assert_outcomes(passed=2)
 
 
-def test_the_nearest_package_above_a_test_is_the_module(tmp_path: Path) -> None:
-    """Beside the tests, around them, or under `src`; folders that are no package do not count."""
-    test = tmp_path / "project" / "tests" / "unit" / "test_x.py"
-    assert find_module_near(test) is None
-    (tmp_path / "project" / "amplifier_module_not").mkdir(parents=True)
-    assert find_module_near(test) is None
-    places = [
-        "amplifier_module_far",
-        "project/src/amplifier_module_a",
-        "project/tests/amplifier_module_b",
-    ]
-    for place in places:
-        package = tmp_path / place
-        package.mkdir(parents=True)
-        (package / "__init__.py").touch()
-        assert find_module_near(test) == package
-    inside = tmp_path / "amplifier_module_far" / "tests" / "test_y.py"
-    assert find_module_near(inside) == tmp_path / "amplifier_module_far"
-
-
 def test_without_pytest_asyncio_the_fixtures_are_plain_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -247,7 +226,7 @@ def test_without_pytest_asyncio_the_fixtures_are_plain_ones(
         yield
 
     monkeypatch.setitem(sys.modules, "pytest_asyncio", None)
-    assert type(pytest_plugin.async_fixture(plain)) is type(pytest.fixture(plain))
+    assert type(pytest_plugin._async_fixture(plain)) is type(pytest.fixture(plain))
 
 
 def test_the_plugin_alone_imports_nothing_of_the_kernel(pytester: pytest.Pytester) -> None:

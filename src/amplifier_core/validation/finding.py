@@ -15,6 +15,7 @@ from typing import Any
 from amplifier_core.errors import ModuleNotFound
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.loader.importing import (
+    PREFIX,
     find_package,
     import_package,
     import_path,
@@ -56,6 +57,16 @@ async def mount_code(
 ) -> Any:
     """Import and mount a module under test; returns its clean-up, or None."""
     return await import_code(module).find_mount()(coordinator, dict(config or {}))
+
+
+def find_module_near(file: Path) -> Path | None:
+    """The package `amplifier_module_*` that a test file is in, beside or below."""
+    for folder in file.parents:
+        beside = [*sorted(folder.glob(f"{PREFIX}*")), *sorted(folder.glob(f"src/{PREFIX}*"))]
+        for place in (folder, *beside):
+            if place.name.startswith(PREFIX) and (place / "__init__.py").is_file():
+                return place
+    return None
 
 
 def _is_path(module: str | Path) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from amplifier_core.errors import ModuleError, ModuleValidationError
 from amplifier_core.testing import MockCoordinator
-from amplifier_core.validation.finding import import_code, mount_code
+from amplifier_core.validation.finding import find_module_near, import_code, mount_code
 from tests.support.modules import GOOD_HOOKS, write_module
 
 CORE = """
@@ -138,3 +138,23 @@ async def test_mounting_gives_the_clean_up(tmp_path: Path, package: Path) -> Non
     assert coordinator.hooks.list_handlers() == {"tool:pre": ["ok"]}
     undo()
     assert coordinator.hooks.list_handlers() == {}
+
+
+def test_the_nearest_package_above_a_test_is_the_module(tmp_path: Path) -> None:
+    """Beside the tests, around them, or under `src`; folders that are no package do not count."""
+    test = tmp_path / "project" / "tests" / "unit" / "test_x.py"
+    assert find_module_near(test) is None
+    (tmp_path / "project" / "amplifier_module_not").mkdir(parents=True)
+    assert find_module_near(test) is None
+    places = [
+        "amplifier_module_far",
+        "project/src/amplifier_module_a",
+        "project/tests/amplifier_module_b",
+    ]
+    for place in places:
+        package = tmp_path / place
+        package.mkdir(parents=True)
+        (package / "__init__.py").touch()
+        assert find_module_near(test) == package
+    inside = tmp_path / "amplifier_module_far" / "tests" / "test_y.py"
+    assert find_module_near(inside) == tmp_path / "amplifier_module_far"
