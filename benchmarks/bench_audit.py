@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_audit import AuditLog, AuditSettings, verify
-from amplifier_audit.format.encoding import encode_body
-from amplifier_audit.format.record import encode_source
+from amplifier_audit.format.encoding import encode_body, encode_source
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.models import HookResult
 from benchmarks.harness import Body, Row, compare, loop_of, report

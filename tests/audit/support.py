@@ -20,9 +20,8 @@ from amplifier_audit.files.log_files import open_log
 from amplifier_audit.files.state import State, StateFile
 from amplifier_audit.format.chain import Chain, Head, make_log_id
 from amplifier_audit.format.checkpoint import Note, Signer, make_note
-from amplifier_audit.format.encoding import encode_body
-from amplifier_audit.format.record import Record, encode_source, parse_record
-from amplifier_audit.format.record_types import mark_foreign
+from amplifier_audit.format.encoding import encode_body, encode_source
+from amplifier_audit.format.record import Record, parse_record
 from amplifier_audit.format.tree import Tree, hash_leaf
 from amplifier_audit.keys.signing import Ed25519Signer
 from amplifier_audit.keys.verifying import Ed25519Verifier
@@ -86,7 +85,7 @@ class LineCollector:
         hook: Any = None,
         registration: Any = None,
     ) -> None:
-        source = encode_source(mark_foreign(type), session, turn, event, hook, registration)
+        source = encode_source(type, session, turn, event, hook, registration, foreign=True)
         self.lines.append(self._chain.extend(source, encode_body(body)))
 
     @property

@@ -19,7 +19,7 @@ from tests.audit.support import FAST, OTHER, SIGNER, first_segment, write_log
 PACKAGE = Path(amplifier_audit.__file__).parent
 # Each may use what the standard library lacks, where that is installed.
 EXTRAS = {
-    "format/fast_encoding.py": {"pydantic_core"},
+    "format/encoding.py": {"pydantic_core"},
     "keys/signing.py": {"cryptography"},
     "keys/verifying.py": {"cryptography"},
 }

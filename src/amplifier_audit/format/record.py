@@ -1,4 +1,4 @@
-"""One line of a log: how it is written, how it is read, what its hash covers.
+"""One line of a log: its members, how it is read, what its hash covers.
 
     {"v":1,"log":…,"seq":…,"time":…,"mono":…,"session":…,"turn":…,"event":…,"hook":…,
      "registration":…,"type":…,"body":{…},"prev":…,"hash":…}
@@ -13,10 +13,8 @@ import hashlib
 from typing import Any
 
 from amplifier_audit.errors import MalformedRecord
-from amplifier_audit.format.encoding import encode_member
-from amplifier_audit.format.limits import KEY_LIMIT, RECORD_LIMIT, SOURCE_LIMIT
+from amplifier_audit.format.limits import RECORD_LIMIT
 from amplifier_audit.format.strict_json import read_json
-from amplifier_audit.format.walk import safe_repr
 
 VERSION = 1
 LABEL = b"amplifier-audit record v1\n"
@@ -26,48 +24,9 @@ MEMBERS = (
     *("type", "body", "prev", "hash"),
 )
 TAIL = len(',"hash":""}\n') + 64
-CUT_TYPE = 40
-_SOURCE = b'"session":%b,"turn":%b,"event":%b,"hook":%b,"registration":%b,"type":%b'
 _INNER = MEMBERS[3:-2]
 
 Record = dict[str, Any]
-
-
-def encode_source(
-    type: str,
-    session: str | None,
-    turn: int | None,
-    event: str | None,
-    hook: str | None,
-    registration: int | None,
-) -> bytes:
-    """The members that say where a record comes from."""
-    source = _SOURCE % (
-        encode_member(session),
-        encode_member(turn),
-        encode_member(event),
-        encode_member(hook),
-        encode_member(registration),
-        encode_member(_shorten(type)),
-    )
-    if len(source) <= SOURCE_LIMIT:
-        return source
-    given = (session, turn, event, hook, registration)
-    return _SOURCE % (*map(_encode_cut, given), encode_member(_shorten(type, CUT_TYPE)))
-
-
-def _shorten(text: Any, limit: int = KEY_LIMIT) -> str:
-    """The type of a record is always a text, and a short one."""
-    return (str.__str__(text) if isinstance(text, str) else safe_repr(text))[:limit]
-
-
-def _encode_cut(value: Any) -> bytes:
-    """A member of a line that would be too long: as it is if it is short, else its digest."""
-    text = encode_member(value)
-    if len(text) <= KEY_LIMIT:
-        return text
-    digest = hashlib.sha256(text).hexdigest()
-    return encode_member({"$cut": "member", "bytes": len(text), "sha256": digest})
 
 
 def hash_record(covered: bytes) -> str:

@@ -20,9 +20,7 @@ from amplifier_audit.files.directory import AuditDirectory, raise_unavailable, w
 from amplifier_audit.files.lines import read_first_record
 from amplifier_audit.files.value_store import StoredValue, ValueStore
 from amplifier_audit.format.checkpoint import Note, Signer
-from amplifier_audit.format.encoding import encode_body
-from amplifier_audit.format.record import encode_source
-from amplifier_audit.format.record_types import mark_foreign
+from amplifier_audit.format.encoding import encode_body, encode_source
 from amplifier_audit.writer.anchors import Anchor, AnchorRelay
 from amplifier_audit.writer.commitments import replace_sensitive
 from amplifier_audit.writer.disk import Disk
@@ -110,7 +108,7 @@ class AuditLog:
     ) -> int:
         """Queue a record and return its sequence."""
         # What costs time comes before the lock, so that threads hold each other up only briefly.
-        source = encode_source(mark_foreign(type), session, turn, event, hook, registration)
+        source = encode_source(type, session, turn, event, hook, registration, foreign=True)
         content, values = self._encode(body)
         queue = self._queue
         with self._commits.lock:

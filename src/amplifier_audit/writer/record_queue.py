@@ -14,8 +14,7 @@ from typing import Any
 from amplifier_audit.files.value_store import StoredValue
 from amplifier_audit.format.chain import Chain, Head
 from amplifier_audit.format.checkpoint import Note, Signer, make_note
-from amplifier_audit.format.encoding import encode_body
-from amplifier_audit.format.record import encode_source
+from amplifier_audit.format.encoding import encode_body, encode_source
 from amplifier_audit.writer.recovery import Opening
 from amplifier_audit.writer.settings import AuditSettings
 

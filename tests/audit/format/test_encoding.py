@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,12 +12,25 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from amplifier_audit.format import encoding
-from amplifier_audit.format.encoding import encode, encode_body, encode_member, find_fast_encoder
-from amplifier_audit.format.limits import BODY_LIMIT, KEY_LIMIT, NARROW, SAFE_INTEGER
-from amplifier_audit.format.record import parse_record
+from amplifier_audit.format.encoding import (
+    encode,
+    encode_body,
+    encode_member,
+    encode_source,
+    load_dump,
+)
+from amplifier_audit.format.limits import (
+    BODY_LIMIT,
+    KEY_LIMIT,
+    NARROW,
+    SAFE_INTEGER,
+    SOURCE_LIMIT,
+)
+from amplifier_audit.format.record import MEMBERS, parse_record
 from amplifier_audit.format.strict_json import read_json
 from tests.audit.support import LineCollector
 
+SOURCE_MEMBERS = MEMBERS[5:11]
 JSON_LIKE = st.recursive(
     st.none()
     | st.booleans()
@@ -32,17 +44,15 @@ JSON_LIKE = st.recursive(
 
 
 @pytest.fixture
-def without_fast_encoder(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def without_pydantic(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where pydantic_core is not installed."""
-    find_fast_encoder.cache_clear()
-    encoding._encode_short_text.cache_clear()
     monkeypatch.setitem(sys.modules, "pydantic_core", None)
-    monkeypatch.delitem(sys.modules, "amplifier_audit.format.fast_encoding", raising=False)
-    monkeypatch.delattr("amplifier_audit.format.fast_encoding", raising=False)
-    yield
-    monkeypatch.undo()
-    find_fast_encoder.cache_clear()
-    encoding._encode_short_text.cache_clear()
+    monkeypatch.setattr(encoding, "_dump", load_dump())
+
+
+def read_source(source: bytes) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(b"{%b}" % source)
+    return found
 
 
 @given(JSON_LIKE)
@@ -72,23 +82,22 @@ def test_plain_values_come_back_as_they_were(value: Any) -> None:
     assert json.loads(encode(value)) == value
 
 
-def test_without_the_fast_encoder_there_is_none(without_fast_encoder: None) -> None:
+def test_without_pydantic_the_standard_library_encodes(without_pydantic: None) -> None:
     """The trail needs nothing but the standard library, to be written as well."""
-    assert find_fast_encoder() is None
+    assert "pydantic" not in repr(load_dump())
     assert encode({"a": [1, "é", None]}) == b'{"a":[1,"\\u00e9",null]}'
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(JSON_LIKE)
 def test_the_standard_library_alone_writes_what_the_strict_parser_takes(
-    without_fast_encoder: None, value: Any
+    without_pydantic: None, value: Any
 ) -> None:
     """Slower, but no other format."""
-    assert find_fast_encoder() is None
     assert type(read_json(encode_body({"value": value}))) is dict
 
 
-def test_with_and_without_the_fast_encoder_the_same_is_written(
+def test_with_and_without_pydantic_the_same_is_written(
     request: pytest.FixtureRequest,
 ) -> None:
     """An auditor cannot tell where a log was written."""
@@ -98,8 +107,8 @@ def test_with_and_without_the_fast_encoder_the_same_is_written(
         {"long": "x" * 9000, "many": dict.fromkeys(map(str, range(500)))},
     ]
     fast = [encode_body(value) for value in values]
-    assert find_fast_encoder() is not None
-    request.getfixturevalue("without_fast_encoder")
+    assert "to_json" in repr(load_dump())
+    request.getfixturevalue("without_pydantic")
     assert [encode_body(value) for value in values] == fast
 
 
@@ -186,3 +195,116 @@ def test_a_lone_surrogate_is_spelled_out() -> None:
         written = json.dumps(json.loads(encode(odd)), ensure_ascii=False)
         assert written.encode("utf-8")
         assert "unreadable" not in written
+
+
+def test_a_source_of_nothing_is_all_null() -> None:
+    """A record need not come from a session, an event or a hook."""
+    source = read_source(encode_source("dispatch", None, None, None, None, None))
+    assert source == {**dict.fromkeys(SOURCE_MEMBERS), "type": "dispatch"}
+
+
+def test_a_type_is_always_a_short_text() -> None:
+    """Whatever a caller hands in."""
+    sink = LineCollector()
+    sink.append("x" * 999, {})
+    sink.append(["odd"], {})
+    assert [record["type"] for record in sink.records] == ["x" * KEY_LIMIT, "['odd']"]
+
+
+def test_a_source_that_is_too_long_keeps_what_is_short_and_digests_the_rest() -> None:
+    """One name of many bytes must not cost the others."""
+    long = "\U0001f600" * KEY_LIMIT
+    source = encode_source(long, "s1", 4, long, "guard", 7)
+    assert len(source) <= SOURCE_LIMIT
+    read = read_source(source)
+    assert (read["session"], read["turn"], read["hook"], read["registration"]) == (
+        "s1",
+        4,
+        "guard",
+        7,
+    )
+    digest = hashlib.sha256(json.dumps(long).encode()).hexdigest()
+    assert read["event"] == {"$cut": "member", "bytes": 12 * KEY_LIMIT + 2, "sha256": digest}
+    assert long.startswith(read["type"])
+
+
+ANY = st.none() | st.integers() | st.text() | st.floats() | st.lists(st.text(min_size=300))
+
+
+@given(st.tuples(ANY, ANY, ANY, ANY, ANY, ANY))
+def test_any_source_is_six_members_within_the_limit(members: Any) -> None:
+    """`append` takes whatever it is given, and the line stays a record."""
+    source = encode_source(*members)
+    assert len(source) <= SOURCE_LIMIT
+    read = read_source(source)
+    assert tuple(read) == SOURCE_MEMBERS
+    assert isinstance(read["type"], str)
+
+
+@given(st.tuples(ANY, ANY, ANY, ANY, ANY, ANY), st.booleans())
+def test_a_source_that_was_met_before_is_encoded_as_it_was(members: Any, foreign: bool) -> None:
+    """Remembering changes nothing but the time."""
+    first = encode_source(*members, foreign=foreign)
+    encoding._encode_plain_source.cache_clear()
+    assert encode_source(*members, foreign=foreign) == first
+    assert encode_source(*members, foreign=foreign) == first
+
+
+class Chameleon:
+    """Equal to all of its kind, and never described alike."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 1
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class Unhashable(str):
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        raise RuntimeError("no")
+
+
+def test_sources_that_only_seem_equal_are_kept_apart() -> None:
+    """1 and True, tuples of them, and objects that claim to be equal."""
+    pairs = [(1, True), (1, 1.0), ((1,), (True,)), (Chameleon("one"), Chameleon("two"))]
+    for one, other in pairs:
+        sources = [encode_source("t", None, turn, None, None, None) for turn in (one, other)]
+        assert [read_source(source)["turn"] for source in sources] == [
+            json.loads(encode_member(one)),
+            json.loads(encode_member(other)),
+        ]
+        assert sources[0] != sources[1]
+
+
+def test_a_source_that_cannot_be_hashed_is_encoded_all_the_same() -> None:
+    """`append` does not raise because of a value."""
+    source = encode_source(Unhashable("t"), Unhashable("s"), None, ["e"], None, None)
+    assert (read_source(source)["type"], read_source(source)["session"]) == ("t", "s")
+    assert read_source(source)["event"] == ["e"]
+
+
+def test_what_is_remembered_of_sources_is_bounded() -> None:
+    """Neither many sources nor a long one can fill the memory."""
+    encoding._encode_plain_source.cache_clear()
+    encode_source("t", "x" * (KEY_LIMIT + 1), 10**99, None, None, None)
+    assert encoding._encode_plain_source.cache_info().currsize == 0
+    for turn in range(3000):
+        encode_source("t", "s", turn, None, None, None)
+    assert encoding._encode_plain_source.cache_info().currsize == 2048
+
+
+def test_only_a_foreign_source_is_kept_from_speaking_for_the_log() -> None:
+    """The log itself writes checkpoints; a caller of `append` does not."""
+    given = ("checkpoint", None, None, None, None, None)
+    for _ in range(2):
+        assert read_source(encode_source(*given))["type"] == "checkpoint"
+        assert read_source(encode_source(*given, foreign=True))["type"] == "x_checkpoint"

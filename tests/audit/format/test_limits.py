@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from amplifier_audit.format.chain import Chain, Head
-from amplifier_audit.format.encoding import encode, encode_body
+from amplifier_audit.format.encoding import encode, encode_body, encode_source
 from amplifier_audit.format.limits import (
     BODY_LIMIT,
     KEY_LIMIT,
@@ -15,7 +15,7 @@ from amplifier_audit.format.limits import (
     SOURCE_LIMIT,
     WIDE,
 )
-from amplifier_audit.format.record import encode_source, parse_record
+from amplifier_audit.format.record import parse_record
 from tests.audit.support import LineCollector, verify_lines
 
 

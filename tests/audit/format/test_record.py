@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_audit.errors import MalformedRecord
-from amplifier_audit.format.limits import KEY_LIMIT, RECORD_LIMIT, SOURCE_LIMIT
+from amplifier_audit.format.limits import RECORD_LIMIT
 from amplifier_audit.format.record import (
     GENESIS,
     LABEL,
     MEMBERS,
     TAIL,
-    encode_source,
     hash_record,
     parse_inner,
     parse_record,
     read_claimed_hash,
 )
 from tests.audit.support import LineCollector, make_lines
-
-SOURCE_MEMBERS = MEMBERS[5:11]
 
 
 def make_line(**changes: object) -> bytes:
@@ -37,11 +33,6 @@ def make_line(**changes: object) -> bytes:
 def cut_inner(line: bytes) -> bytes:
     """The part of a line from `time` to `body`."""
     return line[line.index(b'"time"') : line.index(b',"prev"')]
-
-
-def read_source(source: bytes) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(b"{%b}" % source)
-    return found
 
 
 def test_a_record_has_exactly_these_members_in_this_order() -> None:
@@ -85,50 +76,6 @@ def test_a_value_that_holds_a_complete_record_stays_a_value() -> None:
     (record,) = sink.records
     assert record["body"]["text"] == forged
     assert record["hook"] == "\x1b[2K"
-
-
-def test_a_source_of_nothing_is_all_null() -> None:
-    """A record need not come from a session, an event or a hook."""
-    source = read_source(encode_source("dispatch", None, None, None, None, None))
-    assert source == {**dict.fromkeys(SOURCE_MEMBERS), "type": "dispatch"}
-
-
-def test_a_type_is_always_a_short_text() -> None:
-    """Whatever a caller hands in."""
-    sink = LineCollector()
-    sink.append("x" * 999, {})
-    sink.append(["odd"], {})
-    assert [record["type"] for record in sink.records] == ["x" * KEY_LIMIT, "['odd']"]
-
-
-def test_a_source_that_is_too_long_keeps_what_is_short_and_digests_the_rest() -> None:
-    """One name of many bytes must not cost the others."""
-    long = "\U0001f600" * KEY_LIMIT
-    source = encode_source(long, "s1", 4, long, "guard", 7)
-    assert len(source) <= SOURCE_LIMIT
-    read = read_source(source)
-    assert (read["session"], read["turn"], read["hook"], read["registration"]) == (
-        "s1",
-        4,
-        "guard",
-        7,
-    )
-    digest = hashlib.sha256(json.dumps(long).encode()).hexdigest()
-    assert read["event"] == {"$cut": "member", "bytes": 12 * KEY_LIMIT + 2, "sha256": digest}
-    assert long.startswith(read["type"])
-
-
-ANY = st.none() | st.integers() | st.text() | st.floats() | st.lists(st.text(min_size=300))
-
-
-@given(st.tuples(ANY, ANY, ANY, ANY, ANY, ANY))
-def test_any_source_is_six_members_within_the_limit(members: Any) -> None:
-    """`append` takes whatever it is given, and the line stays a record."""
-    source = encode_source(*members)
-    assert len(source) <= SOURCE_LIMIT
-    read = read_source(source)
-    assert tuple(read) == SOURCE_MEMBERS
-    assert isinstance(read["type"], str)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The encoder of pydantic_core: a short cut that writes nothing that the walk would not."""
+"""Plain bodies take a short cut that writes nothing that the walk would not write."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_audit.format.encoding import encode
-from amplifier_audit.format.fast_encoding import dump_ascii, encode_usual
+from amplifier_audit.format.encoding import encode, encode_plain, load_dump
 from amplifier_audit.format.limits import KEY_LIMIT, SAFE_INTEGER, WIDE
 from amplifier_audit.format.strict_json import read_json
 from amplifier_audit.format.walk import Walk
 
+DUMP = load_dump()
 VALUES = st.recursive(
     st.none()
     | st.booleans()
@@ -43,9 +43,9 @@ def nest(depth: int) -> dict[str, Any]:
 def test_what_is_encoded_at_once_is_what_the_walk_would_write(value: Any) -> None:
     """The short cut changes nothing but the time."""
     body = {"value": value}
-    walked = dump_ascii(Walk(WIDE).simplify(body)).replace(b"\x7f", b"\\u007f")
+    walked = DUMP(Walk(WIDE).simplify(body)).replace(b"\x7f", b"\\u007f")
     assert json.loads(encode(body)) == json.loads(walked)
-    if (at_once := encode_usual(body)) is not None:
+    if (at_once := encode_plain(body)) is not None:
         assert at_once.replace(b"\x7f", b"\\u007f") == walked
 
 
@@ -53,13 +53,13 @@ def test_what_is_encoded_at_once_is_what_the_walk_would_write(value: Any) -> Non
 def test_what_it_writes_reads_as_what_the_standard_library_writes(value: Any) -> None:
     """Whoever reads gets the same value from both."""
     plain = Walk(WIDE).simplify({"value": value})
-    assert json.loads(dump_ascii(plain)) == json.loads(json.dumps(plain))
+    assert json.loads(DUMP(plain)) == json.loads(json.dumps(plain))
 
 
 def test_a_usual_record_takes_the_short_cut() -> None:
     """Else it would be of no use."""
     body = {"action": "continue", "hooks": [{"hook": "guard", "ms": 0.25}], "data": {"n": 1}}
-    text = encode_usual(body)
+    text = encode_plain(body)
     assert text is not None
     assert read_json(text) == body
 
@@ -94,12 +94,12 @@ def test_a_usual_record_takes_the_short_cut() -> None:
 )
 def test_what_needs_the_walk_does_not_take_the_short_cut(value: Any) -> None:
     """Other types, other numbers, whatever might be over a limit."""
-    assert encode_usual(value) is None
+    assert encode_plain(value) is None
 
 
 def test_a_record_just_within_the_limits_takes_the_short_cut() -> None:
     """The limits are the same as those of the walk."""
     for body in (nest(WIDE.depth), {"k" * KEY_LIMIT: SAFE_INTEGER}, {"a": [0] * WIDE.members}):
-        text = encode_usual(body)
+        text = encode_plain(body)
         assert text is not None
         assert json.loads(text) == Walk(WIDE).simplify(body) == body
