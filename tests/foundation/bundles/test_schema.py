@@ -179,7 +179,8 @@ def test_every_problem_of_a_file_is_told_at_once(tmp_path: Path) -> None:
 def test_every_key_of_an_entry_that_the_kernel_reads_may_be_written() -> None:
     """What the schema allows and what the kernel reads are one list, but for two bundle matters."""
     allowed = dict.fromkeys(ModuleEntry.model_fields, None) | {"module": "x", "enabled": True}
-    values = {"source": "s", "name": "n", "config": {}, "priority": 1, "required": True}
+    values = {"source": "s", "name": "n", "instance_id": "i", "config": {}, "priority": 1}
+    values["required"] = True
     entry = {key: values.get(key, value) for key, value in allowed.items()} | {"locked": True}
     assert list(schema.MODULE(make_node(entry, Place("f")), "hooks[0]")) == []
     assert entry.keys() - ModuleEntry.model_fields.keys() == {"enabled", "locked"}

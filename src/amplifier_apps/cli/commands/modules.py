@@ -60,11 +60,11 @@ def list_modules(kind: str | None, as_json: bool) -> None:
 
 
 def find_installed() -> list[InstalledModule]:
-    """Every module that an installed package offers."""
-    from importlib.metadata import entry_points
+    """Every module that an installed package offers; of two with one id, the one that mounts."""
+    from amplifier_core.loader import ModuleLoader
 
     found = []
-    for entry in entry_points(group="amplifier.modules"):
+    for entry in ModuleLoader().known().values():
         package = entry.dist.name if entry.dist else "?"
         kind = KINDS.get(entry.name.split("-", 1)[0], "module")
         summary = _read_summary(entry.module)

@@ -9,6 +9,7 @@ import pytest
 
 from amplifier_apps.cli.commands.modules import find_installed, guess_kind
 from tests.apps.cli.program import invoke, run_at_terminal
+from tests.support.modules import write_distribution
 
 HOOK = "async def on_tool_pre(event, data):\n    return None\n"
 
@@ -30,6 +31,16 @@ def test_every_installed_module_has_a_kind_and_a_summary() -> None:
     for one in found:
         assert one.summary
         assert not one.summary.startswith((one.id, "cannot be read", "(not there)"))
+
+
+def test_of_two_modules_with_one_id_the_one_that_mounts_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever installed another one sees that one, with its package."""
+    write_distribution(tmp_path, "theirs", {"tool-bash": "amplifier_module_tool_bash:mount"})
+    monkeypatch.syspath_prepend(str(tmp_path))
+    [found] = [one for one in find_installed() if one.id == "tool-bash"]
+    assert (found.package, found.target) == ("theirs", "amplifier_module_tool_bash:mount")
 
 
 def test_a_hook_of_ones_own_is_validated(home: Path) -> None:
