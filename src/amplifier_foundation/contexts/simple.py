@@ -1,7 +1,8 @@
 """context-simple: the conversation in memory, compacted when it grows over a token budget.
 
 Emits       decision:context_resolution, context:pre_compact, context:post_compact
-Configure   max_tokens: when to compact (null: never); target: the share to keep;
+Configure   max_tokens: when to compact (null: never); compact_threshold: from which share of it
+            on; target: the share to keep;
             keep_last: messages at the end that always stay
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from itertools import chain
 from typing import Any, Literal
 
@@ -29,7 +30,7 @@ from amplifier_core.events.payloads import (
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.utils import DONE, Done, timestamp
 from amplifier_core.utils.tokens import estimate_tokens
-from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.options import parse_known
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +44,7 @@ class SimpleContextConfig(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     max_tokens: int | None = Field(default=150_000, gt=0)
+    compact_threshold: float = Field(default=1.0, gt=0, le=1)
     target: float = Field(default=0.5, gt=0, lt=1)
     keep_last: int = Field(default=6, ge=1)
 
@@ -96,6 +98,25 @@ class SimpleContext:
         """A copy of the list, with the very messages that the context holds."""
         return MessageList(self.messages)
 
+    async def get_messages_for_request(
+        self, token_budget: int | None = None, provider: Any = None
+    ) -> MessageList:
+        """What to send to a model, compacted before if it is over the budget.
+
+        That is the given budget, else the configured one or what the provider can read, if less.
+        """
+        limit = self._choose_limit(token_budget, provider)
+        if self._is_over(limit):
+            await self.compact(limit=limit)
+        return self.get_messages()
+
+    def _choose_limit(self, token_budget: int | None, provider: Any) -> int | None:
+        configured = self.config.max_tokens
+        if token_budget is not None or configured is None:
+            return token_budget
+        room = _find_room(provider)
+        return configured if room is None else min(configured, room)
+
     def set_messages(self, messages: list[Message]) -> Done:
         """Replace the conversation."""
         self.clear()
@@ -128,14 +149,16 @@ class SimpleContext:
 
     def should_compact(self) -> bool:
         """Whether the budget is used up."""
-        limit = self.config.max_tokens
-        return limit is not None and self.token_count() > limit
+        return self._is_over(self.config.max_tokens)
 
-    async def compact(self, trigger: Trigger = "auto") -> bool:
+    def _is_over(self, limit: int | None) -> bool:
+        return limit is not None and self.token_count() > limit * self.config.compact_threshold
+
+    async def compact(self, trigger: Trigger = "auto", limit: int | None = None) -> bool:
         """Drop the oldest groups until the rest fits; False if a hook denies it or none can go."""
         async with self._compacting:
             before = self.token_count()
-            target = int((self.config.max_tokens or before) * self.config.target)
+            target = int((limit or self.config.max_tokens or before) * self.config.target)
             if len(self._select_messages(target)) == len(self.messages):
                 return False
             if not await self._ask_hooks(trigger, before, target):
@@ -193,6 +216,19 @@ class SimpleContext:
         return MessageList(chain.from_iterable(_add_note(kept, dropped)))
 
 
+def _find_room(provider: Any) -> int | None:
+    """The tokens that a provider's model reads, with those left over that it may write."""
+    get_info = getattr(provider, "get_info", None)
+    defaults = getattr(get_info(), "defaults", None) if callable(get_info) else None
+    if not isinstance(defaults, Mapping):
+        return None
+    window, output = defaults.get("context_window"), defaults.get("max_output_tokens")
+    if not isinstance(window, int) or window <= 0:
+        return None
+    room = window - output if isinstance(output, int) else window
+    return room if room > 0 else window
+
+
 def _is_instruction(group: list[Message], index: int) -> bool:
     first = group[0]
     return index == 0 and first["role"] == "system" and not first["metadata"].get("source")
@@ -226,7 +262,7 @@ def group_messages(messages: list[Message]) -> list[list[Message]]:
     groups: list[list[Message]] = []
     open_calls: set[str] = set()
     for message in messages:
-        calls = {call["id"] for call in message.get("tool_calls") or ()}
+        calls = {call["id"] for call in message.get("tool_calls") or () if call.get("id")}
         if groups and (message["role"] == "tool" or open_calls):
             groups[-1].append(message)
         else:
@@ -239,6 +275,6 @@ async def mount(
     coordinator: SessionCoordinator, config: dict[str, Any] | None = None
 ) -> Cleanup | None:
     """Mount the context."""
-    options = parse_config(SimpleContextConfig, config, "context-simple")
+    options = await parse_known(coordinator, SimpleContextConfig, config, "context-simple")
     await coordinator.mount("context", SimpleContext(options, coordinator))
     return None

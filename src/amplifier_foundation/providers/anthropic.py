@@ -25,7 +25,7 @@ from amplifier_core.message_models import (
     ToolSpec,
     Usage,
 )
-from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.providers.conversation import (
     Conversation,
     Thought,
@@ -35,6 +35,7 @@ from amplifier_foundation.providers.conversation import (
 )
 from amplifier_foundation.providers.failures import Origin
 from amplifier_foundation.providers.remote import (
+    SYNONYMS,
     RemoteConfig,
     RemoteProvider,
     Vendor,
@@ -286,5 +287,7 @@ def _write_choice(choice: str | dict[str, Any] | None) -> dict[str, Any] | None:
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup | None:
     """Mount the provider under its configured name."""
-    options = parse_config(AnthropicConfig, config, "provider-anthropic")
+    options = await parse_known(
+        coordinator, AnthropicConfig, config, "provider-anthropic", SYNONYMS
+    )
     return await mount_remote(coordinator, RemoteProvider(options, _VENDOR, Messages()))

@@ -33,7 +33,7 @@ from amplifier_core.message_models import (
     Usage,
 )
 from amplifier_core.models import ModelInfo, ProviderInfo
-from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.providers.calls import find_calls
 from amplifier_foundation.providers.embedded import EmbeddedModel, MissingModel, load_model
 from amplifier_foundation.providers.failures import Origin
@@ -230,6 +230,6 @@ def _read_usage(usage: dict[str, Any]) -> Usage:
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup | None:
     """Mount the provider under its configured name."""
-    options = parse_config(LocalConfig, config, "provider-local")
+    options = await parse_known(coordinator, LocalConfig, config, "provider-local")
     await coordinator.mount("providers", LocalProvider(options), name=options.name)
     return None

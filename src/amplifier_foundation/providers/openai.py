@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from amplifier_core.interfaces import Cleanup, Host
-from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.providers.openai_chat import Chat
 from amplifier_foundation.providers.openai_responses import Responses
 from amplifier_foundation.providers.remote import (
+    SYNONYMS,
     RemoteConfig,
     RemoteProvider,
     Vendor,
@@ -41,6 +42,6 @@ class OpenAIConfig(RemoteConfig):
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup | None:
     """Mount the provider under its configured name."""
-    options = parse_config(OpenAIConfig, config, "provider-openai")
+    options = await parse_known(coordinator, OpenAIConfig, config, "provider-openai", SYNONYMS)
     wire = Chat() if options.api == "chat" else Responses()
     return await mount_remote(coordinator, RemoteProvider(options, _VENDOR, wire))

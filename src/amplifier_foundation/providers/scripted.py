@@ -30,7 +30,7 @@ from amplifier_core.message_models import (
     ToolCallBlock,
 )
 from amplifier_core.models import ModelInfo, ProviderInfo
-from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.providers.calls import find_calls, read_call
 from amplifier_foundation.providers.info import describe_model
 from amplifier_foundation.providers.script import (
@@ -251,7 +251,7 @@ def _split_text(kind: Literal["text", "thinking"], index: int, text: str) -> Ite
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup | None:
     """Mount the provider under its configured name."""
-    options = parse_config(ScriptedConfig, config, "provider-scripted")
+    options = await parse_known(coordinator, ScriptedConfig, config, "provider-scripted")
     script = await _load_script(options, coordinator)
     provider = ScriptedProvider(
         script,

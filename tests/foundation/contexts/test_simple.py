@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.interfaces import ContextManager
-from amplifier_core.models import HookResult
-from amplifier_core.testing import EventRecorder, TestCoordinator
+from amplifier_core.models import HookResult, ProviderInfo
+from amplifier_core.testing import EventRecorder, RecordingDisplay, TestCoordinator
 from amplifier_foundation.contexts.simple import (
     SimpleContext,
     SimpleContextConfig,
@@ -226,13 +226,104 @@ def test_tool_calls_and_blocks_count_as_text() -> None:
     assert one.token_count() > calls_only + 100
 
 
-async def test_it_mounts_with_its_options_and_refuses_others() -> None:
+async def test_it_mounts_with_its_options_and_tells_of_others() -> None:
     """The options of the plan are those of the mounted context."""
-    coordinator = TestCoordinator()
+    screen = RecordingDisplay()
+    coordinator = TestCoordinator(display_system=screen)
     assert await mount(coordinator, {"keep_last": 2}) is None
     mounted = coordinator.get("context")
     assert isinstance(mounted, SimpleContext)
     assert isinstance(mounted, ContextManager)
     assert (mounted.config.keep_last, mounted.config.max_tokens) == (2, 150_000)
-    with pytest.raises(ModuleLoadError, match="context-simple: unknown option 'max_token'"):
-        await mount(coordinator, {"max_token": 9})
+    await mount(coordinator, {"max_token": 9})
+    [(shown, _, _)] = screen.messages
+    assert shown.startswith("context-simple: unknown option 'max_token' is ignored")
+    with pytest.raises(ModuleLoadError, match="option 'compact_threshold' cannot be 2"):
+        await mount(coordinator, {"compact_threshold": 2})
+
+
+@pytest.mark.parametrize(("threshold", "expected"), [(1.0, False), (0.5, True)])
+async def test_it_may_compact_before_the_budget_is_used_up(
+    threshold: float, expected: bool
+) -> None:
+    """From a share of it on, whoever asks whether it is time."""
+    config = SimpleContextConfig(
+        max_tokens=100, compact_threshold=threshold, target=0.2, keep_last=1
+    )
+    context = SimpleContext(config)
+    for _ in range(8):
+        context.add_message("assistant", "x" * 24)
+    assert context.token_count() == 80
+    assert context.should_compact() is expected
+    assert (len(await context.get_messages_for_request()) < 8) is expected
+
+
+# What to send
+
+
+def long_talk(**options: Any) -> SimpleContext:
+    """About 1,000 tokens in 20 messages."""
+    one = context(keep_last=2, **options)
+    for _ in range(20):
+        one.add_message("user", "x" * 184)
+    return one
+
+
+class Reads:
+    """A provider of which the limits are known."""
+
+    def __init__(self, **defaults: Any) -> None:
+        self.defaults = defaults
+
+    def get_info(self) -> ProviderInfo:
+        return ProviderInfo(id="p", display_name="P", defaults=self.defaults)
+
+
+@pytest.mark.parametrize(
+    ("options", "asked", "left"),
+    [
+        ({}, {}, 1000),
+        ({"max_tokens": 1000}, {}, 1000),
+        ({"max_tokens": 900}, {}, 450),
+        ({"max_tokens": None}, {}, 1000),
+        ({}, {"token_budget": 500}, 250),
+        ({"max_tokens": None}, {"token_budget": 500}, 250),
+        ({"max_tokens": 900}, {"token_budget": 2000}, 1000),
+        ({}, {"provider": Reads(context_window=800, max_output_tokens=200)}, 300),
+        ({}, {"provider": Reads(context_window=800)}, 400),
+        ({}, {"provider": Reads(context_window=800, max_output_tokens=800)}, 400),
+        ({}, {"provider": Reads(context_window=0)}, 1000),
+        ({}, {"provider": Reads(context_window="large")}, 1000),
+        ({}, {"provider": Reads()}, 1000),
+        ({}, {"provider": object()}, 1000),
+        ({"max_tokens": 600}, {"provider": Reads(context_window=800)}, 300),
+        ({"max_tokens": None}, {"provider": Reads(context_window=800)}, 1000),
+    ],
+)
+async def test_room_is_made_before_the_messages_are_handed_out(
+    options: dict[str, Any], asked: dict[str, Any], left: int
+) -> None:
+    """For the budget that is asked for, else for the smaller of the configured and the model's."""
+    one = long_talk(**options)
+    sent = await one.get_messages_for_request(**asked)
+    assert sent == one.get_messages()
+    assert left - 60 <= one.token_count() <= left + 20  # with the note on what was left out
+    assert all(mine is theirs for mine, theirs in zip(one.messages, sent, strict=True))
+
+
+async def test_what_was_handed_out_is_a_list_of_its_own() -> None:
+    """A loop may put something for one request into it."""
+    one = long_talk()
+    (await one.get_messages_for_request()).clear()
+    assert len(one.get_messages()) == 20
+
+
+def test_calls_without_ids_do_not_hold_a_group_open() -> None:
+    """Loops of other authors may write them in other words."""
+    calls = [{"function": {"name": "Bash"}}]
+    talk: list[dict[str, Any]] = [
+        {"role": "assistant", "content": "", "tool_calls": calls},
+        {"role": "tool", "content": "done"},
+        {"role": "user", "content": "next"},
+    ]
+    assert [len(group) for group in group_messages(talk)] == [2, 1]

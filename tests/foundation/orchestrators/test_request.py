@@ -92,7 +92,10 @@ def test_a_message_that_no_model_takes_is_refused() -> None:
 def test_a_reply_that_only_calls_tools_may_have_no_content() -> None:
     """Some contexts store None where there were no words."""
     calls = [{"id": "1", "tool": "Bash", "arguments": {}}]
-    history = [{"role": "assistant", "content": None, "tool_calls": calls}, {"role": "user"}]
+    history: list[dict[str, Any]] = [
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        {"role": "user"},
+    ]
     request = RequestBuilder().build(history, [])
     assert [one.content for one in request.messages] == ["", ""]
     assert request.messages[0].model_extra == {"tool_calls": calls}

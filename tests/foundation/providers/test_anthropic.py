@@ -88,7 +88,7 @@ def test_thinking_of_another_provider_is_not_sent():
 def test_what_other_loops_store_goes_back_in_the_words_of_this_server():
     """Hidden thinking as it came, pictures as they are; reasoning of others stays here."""
     source = {"type": "base64", "media_type": "image/png", "data": "aGk="}
-    blocks = [RedactedThinkingBlock(data="xyz"), ReasoningBlock(content=[], summary=[])]
+    blocks: list[Any] = [RedactedThinkingBlock(data="xyz"), ReasoningBlock(content=[], summary=[])]
     history = [
         Message(role="user", content=[ImageBlock(source=source)]),
         Message(role="assistant", content=[*blocks, TextBlock(text="Yes")]),

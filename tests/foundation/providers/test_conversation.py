@@ -209,7 +209,7 @@ def test_pictures_of_the_user_are_sent_and_no_others():
 
 def test_thoughts_are_sent_only_to_who_wants_them():
     """Each kind of thought is of use to its own server only."""
-    thoughts = [
+    thoughts: list[Any] = [
         ThinkingBlock(thinking="Hm."),
         RedactedThinkingBlock(data="x"),
         ReasoningBlock(content=[], summary=[]),
@@ -237,4 +237,4 @@ def test_calls_in_other_words_are_paired_with_their_results():
     ]
     _, spoken, result = arrange(history).utterances
     assert spoken.blocks == (ToolCallBlock(id="a", name="Bash", input={"n": 1}),)
-    assert result.blocks[0].output == "done"
+    assert result.blocks == (ToolResultBlock(tool_call_id="a", output="done", is_error=False),)

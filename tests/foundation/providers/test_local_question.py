@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -98,6 +99,6 @@ def test_without_tools_nothing_is_said_about_them() -> None:
 
 def test_a_picture_is_said_to_be_one() -> None:
     """The model cannot see it, but should know that it was shown one."""
-    said = [TextBlock(text="Look"), ImageBlock(source={"url": "u"})]
+    said: list[Any] = [TextBlock(text="Look"), ImageBlock(source={"url": "u"})]
     [message] = write_messages(ChatRequest(messages=[Message(role="user", content=said)]), [], 100)
     assert message["content"] == "Look\n\n(A picture that you cannot see.)"

@@ -83,7 +83,7 @@ def test_a_conversation_is_a_list_of_items():
 
 def test_a_picture_is_an_item_of_its_own():
     """Between the words before it and after it."""
-    said = [TextBlock(text="See"), ImageBlock(source={"url": "u"})]
+    said: list[Any] = [TextBlock(text="See"), ImageBlock(source={"url": "u"})]
     assert write([Message(role="user", content=said)])["input"] == [
         {"role": "user", "content": "See"},
         {"role": "user", "content": [{"type": "input_image", "image_url": "u"}]},
