@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pydantic import BaseModel
 
 from amplifier_core.errors import ModuleLoadError
+from amplifier_core.events.event import DataT, EventOf
 from amplifier_core.interfaces import Cleanup, Host, Tool
 from amplifier_core.models import ToolResult
 from amplifier_foundation.modules.options import parse_config
@@ -47,7 +48,7 @@ class InputTool(Generic[InputT]):
         raise NotImplementedError
 
 
-async def announce(host: Host, event: str, data: dict[str, Any]) -> None:
+async def announce(host: Host, event: EventOf[DataT], data: DataT) -> None:
     """Tell the hooks what was done, and have their answers carried out where that is possible."""
     # A coordinator of the ecosystem has a registry, but no `notify`.
     tell: Any = getattr(host, "notify", host.hooks.emit)

@@ -57,7 +57,7 @@ from typing import Any
 
 from amplifier_core.models import HookResult
 
-WRITING = {"Write", "Edit", "MultiEdit"}
+WRITING = {"Write", "Edit", "MultiEdit", "NotebookEdit"}
 LOCK_FILES = {"package-lock.json", "poetry.lock", "Cargo.lock", "uv.lock"}
 
 

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from pydantic import BaseModel, Field
 
-from amplifier_core.events import ARTIFACT_WRITE
 from amplifier_core.models import ToolResult
 from amplifier_foundation.tools.base import InputT, Refused
 from amplifier_foundation.tools.filesystem.file_tool import FileTool
@@ -55,7 +54,7 @@ class EditingTool(FileTool[InputT]):
 
     async def _change(self, file_path: str, change: Callable[[str], Replaced]) -> ToolResult:
         place, size, replaced = await asyncio.to_thread(self._rewrite, file_path, change)
-        await self._announce(ARTIFACT_WRITE, place, size)
+        await self._announce_write(place, size)
         times = "1 replacement" if replaced.count == 1 else f"{replaced.count} replacements"
         shown = self._show_surroundings(replaced)
         return ToolResult(output=f"Edited {format_path(place.path)}: {times}.\n{shown}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, PositiveInt
 
+from amplifier_core.events import ARTIFACT_READ, ARTIFACT_WRITE
+from amplifier_core.events.payloads import ArtifactReadData, ArtifactWriteData
 from amplifier_core.interfaces import Host
 from amplifier_foundation.tools.base import InputT, InputTool, announce
 from amplifier_foundation.tools.roots import Place, Roots, refuse_protected
@@ -43,8 +45,13 @@ class FileTool(InputTool[InputT]):
         refuse_protected(place, self._config.protected)
         return place
 
-    async def _announce(self, event: str, place: Place, size: int) -> None:
-        await announce(self._host, event, {"path": str(place.path), "bytes": size})
+    async def _announce_read(self, place: Place, size: int) -> None:
+        data = ArtifactReadData(path=str(place.path), bytes=size)
+        await announce(self._host, ARTIFACT_READ, data)
+
+    async def _announce_write(self, place: Place, size: int) -> None:
+        data = ArtifactWriteData(path=str(place.path), bytes=size)
+        await announce(self._host, ARTIFACT_WRITE, data)
 
     def _number(self, line: str, number: int) -> str:
         """A line with its number, cut where it is too long."""

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from pydantic import BaseModel, Field
 
-from amplifier_core.events import ARTIFACT_READ
 from amplifier_core.models import ToolResult
 from amplifier_foundation.tools.base import Refused
 from amplifier_foundation.tools.filesystem.file_tool import FileTool
@@ -38,7 +37,7 @@ class Read(FileTool[ReadInput]):
     async def run(self, given: ReadInput) -> ToolResult:
         """Read the file in a thread and announce it."""
         place, content, text = await asyncio.to_thread(self._read, given)
-        await self._announce(ARTIFACT_READ, place, len(content.data))
+        await self._announce_read(place, len(content.data))
         return ToolResult(output=text)
 
     def _read(self, given: ReadInput) -> tuple[Place, Content, str]:

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from pydantic import BaseModel, Field
 
-from amplifier_core.events import ARTIFACT_WRITE
 from amplifier_core.models import ToolResult
 from amplifier_foundation.tools.filesystem.file_tool import FileTool
 from amplifier_foundation.tools.filesystem.text_file import encode, get_lock, replace
@@ -34,7 +33,7 @@ class Write(FileTool[WriteInput]):
     async def run(self, given: WriteInput) -> ToolResult:
         """Write the file in a thread and announce it."""
         place, size, created = await asyncio.to_thread(self._write, given)
-        await self._announce(ARTIFACT_WRITE, place, size)
+        await self._announce_write(place, size)
         verb = "Created" if created else "Replaced"
         return ToolResult(output=f"{verb} {format_path(place.path)} ({size} bytes)")
 

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from amplifier_core.events import ARTIFACT_READ
+from amplifier_core.events.payloads import ArtifactReadData
 from amplifier_core.models import ToolResult
 from amplifier_foundation.machine.process import run_command
 from amplifier_foundation.tools.base import Refused, announce
@@ -61,7 +62,7 @@ class Grep(SearchTool[GrepInput]):
         place = self._locate(given.path)
         report = await self._scan(place, self._build_request(given))
         for path, size in report.shown:
-            await announce(self._host, ARTIFACT_READ, {"path": path, "bytes": size})
+            await announce(self._host, ARTIFACT_READ, ArtifactReadData(path=path, bytes=size))
         lines = report.lines or [f"No match for {given.pattern!r} in {given.path!r}"]
         return ToolResult(output=format_answer(lines, report.notes))
 
