@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.events import ARTIFACT_WRITE
+from amplifier_core.events.payloads import ArtifactWriteData
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.interfaces import Tool
 from amplifier_core.models import HookResult, ToolResult
@@ -127,7 +128,7 @@ async def test_what_a_hook_answers_to_an_announcement_is_carried_out(coordinator
         return HookResult(action="deny", reason="too late", user_message=f"{data['bytes']} bytes")
 
     coordinator.hooks.register("artifact:write", comment, name="commentator")
-    await announce(coordinator, ARTIFACT_WRITE, {"path": "/a", "bytes": 1})
+    await announce(coordinator, ARTIFACT_WRITE, ArtifactWriteData(path="/a", bytes=1))
     assert ("1 bytes", "info", "hook:commentator") in coordinator.screen.messages
 
 
@@ -140,5 +141,5 @@ async def test_a_coordinator_of_the_ecosystem_hears_through_its_registry() -> No
     seen = EventRecorder()
     Older.hooks.register("artifact:write", seen)
     older: Any = Older()
-    await announce(older, ARTIFACT_WRITE, {"path": "/a", "bytes": 1})
+    await announce(older, ARTIFACT_WRITE, ArtifactWriteData(path="/a", bytes=1))
     assert seen.names == ["artifact:write"]
