@@ -187,3 +187,17 @@ async def test_tools_understand_where_they_work(
     result = await coordinator.get("tools", tool).execute(given)
     assert "found" in result.output, result.error
     assert screen.messages == []
+
+
+@pytest.mark.parametrize("module_id", ["provider-anthropic", "provider-openai"])
+async def test_providers_understand_which_model_and_how_much(
+    coordinator: TestCoordinator, screen: RecordingDisplay, module_id: str
+) -> None:
+    """The model, and the longest reply."""
+    options = {"api_key": "none", "default_model": "m", "max_tokens": 77, "debug": True}
+    cleanup = await mount(coordinator, module_id, **options)
+    [provider] = coordinator.get("providers").values()
+    assert (provider.config.model, provider.config.max_output_tokens) == ("m", 77)
+    [(shown, _, _)] = screen.messages
+    assert shown.startswith(f"{module_id}: unknown option 'debug' is ignored; ")
+    await finish(cleanup)
