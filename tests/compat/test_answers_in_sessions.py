@@ -250,6 +250,27 @@ async def test_our_tools_and_hooks_serve_their_loops(app: App, loop: str) -> Non
     assert "reminder" not in str(outcome.messages[-1])
 
 
+async def test_our_redaction_hides_secrets_of_their_loops_from_observers(
+    app: App, loop: str
+) -> None:
+    """In results and blocks too, whatever their loop calls them."""
+    secret = "sk-" + "a1b2c3d4" * 6
+    add = ("notes", {"operation": "add", "text": secret})
+    read = ("notes", {"operation": "read", "number": 1})
+    log = app.folder / "log.jsonl"
+    plan = build_plan(
+        [[add, read], f"It is {secret}."],
+        loop=loop,
+        context="context-simple",
+        provider="provider-scripted",
+        hooks={"hooks-redaction": {}, "hooks-logging": {"path": str(log)}},
+    )
+    await run_session(app, plan, "Add")
+    heard = [json.loads(line) for line in log.read_text().splitlines()]
+    assert "REDACTED" in json.dumps(heard)
+    assert [one for one in heard if secret in json.dumps(one)] == []
+
+
 def read_roles(request: Any) -> list[str]:
     return [one.role for one in request.messages]
 

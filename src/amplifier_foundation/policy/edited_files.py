@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from amplifier_foundation.machine.text import to_one_line
+from amplifier_foundation.policy.call_outcome import read_success
 from amplifier_foundation.policy.editing_tools import find_path
 from amplifier_foundation.policy.paths import match_glob, resolve
 
@@ -23,19 +24,12 @@ FilePatterns = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_c
 def find_edited_file(data: dict[str, Any], tools: frozenset[str], base: str) -> Path | None:
     """The path of a successful edit; None for everything else."""
     tool = data.get("tool_name")
-    if not isinstance(tool, str) or tool not in tools or not _succeeded(data):
+    if not isinstance(tool, str) or tool not in tools or not read_success(data):
         return None
     try:
         return resolve(find_path(data.get("tool_input")) or "", Path(base))
     except ValueError:
         return None
-
-
-def _succeeded(data: dict[str, Any]) -> bool:
-    """Whether the call succeeded; some loops of the ecosystem say it only in the result."""
-    result = data.get("tool_result")
-    said = result.get("success") if isinstance(result, dict) else getattr(result, "success", None)
-    return bool(data.get("success", said))
 
 
 def format_path(path: Path, base: str) -> str:

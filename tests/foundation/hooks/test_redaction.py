@@ -19,6 +19,7 @@ PAYLOADS: dict[str, dict[str, Any]] = {
         "tool_input": {"a": ["SECRET"]},
         "tool_result": {"success": True, "output": {"SECRET": ["SECRET"]}, "error": None},
     },
+    "content_block:end": {"block_index": 0, "block": {"type": "text", "text": "SECRET"}},
     "prompt:submit": {"prompt": "use SECRET", "metadata": {"k": "SECRET"}},
     "provider:request": {"messages": [{"role": "user", "content": [{"text": "SECRET"}]}]},
     "provider:response": {"response": {"content": [{"type": "text", "text": "SECRET"}]}},

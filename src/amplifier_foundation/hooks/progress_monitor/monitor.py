@@ -38,6 +38,7 @@ from amplifier_foundation.hooks.progress_monitor.config import NAME, Config
 from amplifier_foundation.machine.text import count_noun
 from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.modules.subscription import get_session_id, is_own_event, subscribe
+from amplifier_foundation.policy.call_outcome import read_success
 
 _LAST = 3
 
@@ -132,7 +133,7 @@ class ProgressMonitor:
         if run.asked is not None and run.asked == identify_call(data):
             run.forgive()
         run.tools[get_tool_name(data)] += 1
-        run.failed += not data.get("success", False)
+        run.failed += read_success(data) is False
         return self._answer(run, self._describe_progress(run, data))
 
     async def on_request(self, event: str, data: dict[str, Any]) -> HookResult:

@@ -102,6 +102,19 @@ async def test_progress_is_shown_no_more_often_than_the_interval(harness: Harnes
     assert finished.user_message == "Finished: 60 tool calls in 60 s (60 Edit), 1 failed"
 
 
+async def test_a_call_counts_as_failed_only_if_somebody_says_so(harness: Harness) -> None:
+    """Loops of the ecosystem say it in the result, or not at all."""
+    now = 100.0
+    monitor = ProgressMonitor(harness.coordinator, Config(interval=10), clock=lambda: now)
+    await monitor.on_prompt("prompt:submit", {})
+    for told in ({}, {"result": {"success": True}}, {"result": {"success": False}}):
+        now += 20
+        call = {"tool_name": "Edit", "tool_input": {"file_path": str(now)}}
+        result = await monitor.on_result("tool:post", {**call, **told})
+    assert result.user_message is not None
+    assert "(3 Edit), 1 failed" in result.user_message
+
+
 async def test_a_short_turn_is_not_commented(harness: Harness) -> None:
     """Nobody needs a summary of two seconds."""
     async with harness.mounted("progress_monitor"):
