@@ -94,11 +94,12 @@ def _describe_call(data: Data, sign: Fragment, after: str = "") -> Line:
 
 
 def _describe_result(data: Data, verbose: bool) -> list[Line]:
-    result = data.get("tool_result") or {}
+    result = data.get("tool_result")
+    if not isinstance(result, Mapping):  # loops of the ecosystem may tell of the output only
+        result = {"output": result}
     took = _format_milliseconds(data.get("duration_ms"))
     if not data.get("success", True):
-        why = get_first_line(str(result.get("error") or "it failed"))
-        return [_describe_call(data, _BAD, took), (("bad", f"  {why}"),)]
+        return [_describe_call(data, _BAD, took), (("bad", f"  {_get_error(result)}"),)]
     output = result.get("output")
     text = make_readable(
         output if isinstance(output, str) else "" if output is None else str(output)
@@ -126,8 +127,9 @@ def _describe_tool_error(data: Data) -> list[Line]:
 
 
 def _get_error(data: Data) -> str:
-    error = data.get("error") or {}
-    return get_first_line(str(error.get("message") if isinstance(error, Mapping) else error))
+    error = data.get("error")
+    message = error.get("message") if isinstance(error, Mapping) else error
+    return get_first_line(str(message or error or "it failed"))
 
 
 def _describe_violation(data: Data) -> list[Line]:

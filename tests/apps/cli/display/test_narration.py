@@ -103,6 +103,22 @@ def test_a_failed_call_says_why() -> None:
     assert lines_of(events.TOOL_ERROR, tool_name="Read", error="boom") == ["✗ Read", "  boom"]
 
 
+@pytest.mark.parametrize(
+    ("result", "why"),
+    [
+        ({"error": {"message": "No such file\nmore", "code": 2}}, "No such file"),
+        ({"error": {"code": 2}}, "{'code': 2}"),
+        ({"error": None}, "it failed"),
+        ("half of it", "it failed"),
+        (None, "it failed"),
+    ],
+)
+def test_an_error_of_any_form_is_said_in_words(result: Any, why: str) -> None:
+    """Tools of the ecosystem give a dict; a loop may tell less than that."""
+    _, line = lines_of(events.TOOL_POST, tool_name="Read", tool_result=result, success=False)
+    assert line == f"  {why}"
+
+
 def test_messages_stand_out_by_severity() -> None:
     """A sign for each level; a level that nobody knows is information."""
     levels = ("info", "warning", "error", "odd")
