@@ -109,11 +109,12 @@ def add_unknown_results(messages: Iterable[_Message]) -> list[_Message]:
 
 
 def _make_unknown_result(call: Mapping[str, Any]) -> _Message:
-    outcome = UnknownOutcome(str(call.get("name")), str(call.get("id")))
+    name = call.get("name") or call.get("tool")  # loops of the ecosystem write the latter
+    outcome = UnknownOutcome(str(name), str(call.get("id")))
     return {
         "role": "tool",
         "content": outcome.sentence,
         "tool_call_id": call.get("id"),
-        "name": call.get("name"),
+        "name": name,
         "metadata": {"success": False, "outcome": "unknown"},
     }

@@ -10,6 +10,8 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
+
 from amplifier_audit import open_log, read_records
 from amplifier_core.testing import MockTool
 from amplifier_foundation.session.trail import locate_trail
@@ -149,6 +151,14 @@ async def test_a_saved_conversation_with_an_open_call_can_go_on(project: Project
     state = {"version": 1, "session_id": os.urandom(4).hex(), "messages": saved}
     async with project.session(resume=state) as session:
         assert len(session.context.get_messages()) == 7
+
+
+@pytest.mark.parametrize("key", ["name", "tool"])
+def test_a_call_is_named_in_the_words_of_its_loop(key: str) -> None:
+    """Loops of the ecosystem store the name of a tool under another key."""
+    saved = {"role": "assistant", "content": "", "tool_calls": [{"id": "1", key: "Deploy"}]}
+    _, result = add_unknown_results([saved])
+    assert (result["name"], "Deploy" in result["content"]) == ("Deploy", True)
 
 
 async def test_calls_of_a_dead_process_are_told_to_person_and_agent() -> None:

@@ -117,7 +117,7 @@ def _print_message(message: Mapping[str, Any]) -> None:
         print_line(*(_fold(text) if role in ("tool", "system") else [make_readable(text)]))
     for call in message.get("tool_calls") or []:
         if isinstance(call, Mapping):
-            name = make_readable(str(call.get("name", "?")))
+            name = make_readable(str(call.get("name") or call.get("tool") or "?"))
             print_line(("tool", f"  ● {name}"), f"  {summarize_call(call.get('arguments'))}")
 
 

@@ -18,7 +18,10 @@ TALK = [
     {
         "role": "assistant",
         "content": [{"type": "text", "text": "on it"}],
-        "tool_calls": [{"name": "Bash", "arguments": {"command": "ls"}}],
+        "tool_calls": [
+            {"name": "Bash", "arguments": {"command": "ls"}},
+            {"tool": "Grep", "arguments": {"pattern": "x"}},
+        ],
     },
     {"role": "tool", "content": "a.py\nb.py\nc.py\n"},
 ]
@@ -60,6 +63,7 @@ def test_a_session_is_shown_by_the_start_of_its_id(store: SessionStore) -> None:
     assert "fix it\\u{1B}[2K" in shown
     assert "\nassistant\non it\n" in shown
     assert "● Bash  ls" in shown
+    assert "● Grep  x" in shown
     assert "a.py  … 2 more lines" in shown
     told = json.loads(invoke("sessions", "show", "abc", "--json").stdout)
     assert told["state"]["messages"] == TALK
