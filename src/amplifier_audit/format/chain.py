@@ -9,9 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from amplifier_audit.format.record import GENESIS, VERSION, hash_record
-from amplifier_audit.format.tree import Tree, fold, hash_leaf
+from amplifier_audit.format.record import GENESIS, RECORD_DIGEST, VERSION
+from amplifier_audit.format.tree import LEAF_DIGEST, Tree, fold
 
+# The tree grows when somebody asks for it or so many leaves wait for it, not with each line.
+LEAVES_AT_ONCE = 64
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
@@ -66,41 +68,57 @@ class NanoClock:
 class Chain:
     """Turns bodies into lines. Not locked: its owner sees to it that one call runs at a time."""
 
-    __slots__ = ("_clock", "_start", "hash", "log", "tree")
+    __slots__ = ("_clock", "_leaves", "_start", "_tree", "hash", "log", "size")
 
     def __init__(self, log: str, head: Head | None = None, clock: NanoClock | None = None) -> None:
         head = head or Head()
         self.log = log
         self.hash = head.hash
-        self.tree = Tree(head.size, head.frontier)
+        self.size = head.size
+        self._tree = Tree(head.size, head.frontier)
+        self._leaves: list[bytes] = []
         self._clock = clock or NanoClock()
         self._start = b'{"v":%d,"log":"%b","seq":' % (VERSION, log.encode("ascii"))
 
     @property
-    def size(self) -> int:
-        """How many records there are; the next one has this sequence."""
-        return self.tree.size
+    def tree(self) -> Tree:
+        """The tree over all lines so far."""
+        self._grow_tree()
+        return self._tree
 
     @property
     def head(self) -> Head:
         """The end of the log as it is now."""
-        return Head(self.tree.size, self.hash, self.tree.frontier)
+        return Head(self.size, self.hash, self.tree.frontier)
 
     def extend(self, source: bytes, body: bytes) -> bytes:
         """The line (with LF) of the next record, from `encode_source` and `encode_body`."""
         covered = b'%b%d,"time":"%b","mono":%d,%b,"body":%b,"prev":"%b"' % (
             self._start,
-            self.tree.size,
+            self.size,
             self._clock().encode("ascii"),
             time.monotonic_ns() // 1000,  # in nanoseconds it would pass 2^53 after 104 days
             source,
             body,
             self.hash.encode("ascii"),
         )
-        self.hash = hash_record(covered)
+        digest = RECORD_DIGEST.copy()
+        digest.update(covered)
+        self.hash = digest.hexdigest()
         leaf = b'%b,"hash":"%b"}' % (covered, self.hash.encode("ascii"))
-        self.tree.push(hash_leaf(leaf))
+        digest = LEAF_DIGEST.copy()
+        digest.update(leaf)
+        self._leaves.append(digest.digest())
+        self.size += 1
+        if len(self._leaves) == LEAVES_AT_ONCE:
+            self._grow_tree()
         return leaf + b"\n"
+
+    def _grow_tree(self) -> None:
+        push = self._tree.push
+        for leaf in self._leaves:
+            push(leaf)
+        self._leaves.clear()
 
 
 def make_log_id() -> str:

@@ -28,7 +28,7 @@ from amplifier_audit.format.walk import Walk, digest_text, safe_repr
 
 CUT_TYPE = 40
 _SOURCE = b'"session":%b,"turn":%b,"event":%b,"hook":%b,"registration":%b,"type":%b'
-_TEXT_OR_NONE = frozenset({str, type(None)})
+_KEPT = frozenset({str, bool, type(None)})
 _CONTAINERS = frozenset({dict, list})
 
 
@@ -135,17 +135,16 @@ def _is_plain(value: dict[Any, Any]) -> bool:
                 return False
             if kind in _CONTAINERS:
                 containers.append(entry)
-            elif kind not in _TEXT_OR_NONE and not _is_plain_number(entry):
+            elif kind not in _KEPT and not _is_plain_number(entry):
                 return False
     return len(containers) <= WIDE.depth
 
 
 def _is_plain_number(value: Any) -> bool:
-    kind = type(value)
-    if kind is int:
+    if type(value) is int:
         return bool(-SAFE_INTEGER <= value <= SAFE_INTEGER)
     # NaN and the infinities are the numbers that do not cancel themselves out.
-    return kind is bool or (kind is float and value - value == 0)
+    return type(value) is float and value - value == 0
 
 
 # Typed, because 1 and True are the same key and not the same JSON.

@@ -6,7 +6,6 @@ gather, and those who wait for them are released together.
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable
 from time import monotonic
@@ -19,7 +18,11 @@ from amplifier_audit.writer.waiters import Waiters
 
 
 class GroupCommit:
-    """The writer thread. `lock` guards the queue, `failure` and `closing`."""
+    """The writer thread. `lock` guards the queue, `failure` and `closing`.
+
+    `waiters` are released when their records are durable; `wake` says that there is something to
+    write or to sync.
+    """
 
     def __init__(
         self,
@@ -39,21 +42,14 @@ class GroupCommit:
         self._settings = settings
         self._on_failure = on_failure
         self._wake = threading.Event()
-        self._waiters = Waiters(settings.sync_timeout)
+        self.wake = self._wake.set
+        self.waiters = Waiters(settings.sync_timeout)
         self._last_sync = monotonic()
         self._thread = threading.Thread(target=self._run, name="audit-writer", daemon=True)
 
     def start(self) -> None:
         """Begin to write."""
         self._thread.start()
-
-    def wake(self) -> None:
-        """There is something to write, or to sync."""
-        self._wake.set()
-
-    def add_waiter(self, size: int) -> asyncio.Future[None]:
-        """A future that is done when so many records are durable. Under the lock."""
-        return self._waiters.add(size)
 
     def stop(self) -> bool:
         """Write and sync what is left; False if the disk does not answer in time."""
@@ -81,7 +77,7 @@ class GroupCommit:
         self._last_sync = monotonic()
         with self.lock:
             self.durable = batch.head.size
-        self._waiters.release(batch.head.size)
+        self.waiters.release(batch.head.size)
         self._disk.remove_surplus()
         # Only now: an anchor that knows more than the disk would turn a crash into tampering.
         for note in notes:
@@ -92,7 +88,7 @@ class GroupCommit:
             self._wake.wait(self._find_timeout())
             self._wake.clear()
             # Nobody waits for these records: a moment's patience makes one write of many.
-            if not self._waiters and not self.closing:
+            if not self.waiters and not self.closing:
                 self._wake.wait(self._settings.gather_seconds)
             self._take_turn()
         if self.failure is None:
@@ -107,7 +103,7 @@ class GroupCommit:
     def _take_turn(self) -> None:
         due = monotonic() - self._last_sync >= self._settings.checkpoint_seconds
         try:
-            self.flush(sync=due or bool(self._waiters) or self.closing, timed=due)
+            self.flush(sync=due or bool(self.waiters) or self.closing, timed=due)
         except Exception as error:  # noqa: BLE001 - a thread that dies would leave all waiting
             self._fail(getattr(error, "strerror", None) or str(error) or type(error).__name__)
 
@@ -119,4 +115,4 @@ class GroupCommit:
         with self.lock:
             self.failure = reason
         self._on_failure(reason)
-        self._waiters.fail(f"The audit trail takes no records: {reason}")
+        self.waiters.fail(f"The audit trail takes no records: {reason}")

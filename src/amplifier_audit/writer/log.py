@@ -52,6 +52,8 @@ class AuditLog:
         self._signer = signer
         self._alarm = alarm
         self._process = os.getpid()
+        self._backlog = self.settings.backlog_bytes
+        self._commits_to_values = self.settings.values == "committed"
         self.directory.create()
         self._lock_file = self.directory.lock()
         with ExitStack() as opened:
@@ -109,19 +111,20 @@ class AuditLog:
         """Queue a record and return its sequence."""
         # What costs time comes before the lock, so that threads hold each other up only briefly.
         source = encode_source(type, session, turn, event, hook, registration, foreign=True)
-        content, values = self._encode(body)
-        queue = self._queue
-        with self._commits.lock:
-            self._refuse_if_unavailable()
-            idle = not queue
-            sequence = queue.add(source, content, values)
-            if type == "session_ended":
-                queue.add_checkpoint()
-            queue.add_due_checkpoint()
-            queue.rotate_if_full()
+        values: list[StoredValue] = []
+        if self._commits_to_values:
+            body, values = replace_sensitive(body)
+        content = encode_body(body)
+        commits, queue = self._commits, self._queue
+        with commits.lock:
+            waiting = queue.waiting_bytes
+            stopped = commits.closing or commits.failure is not None
+            if stopped or waiting > self._backlog or self._process != os.getpid():
+                self._refuse_if_unavailable()
+            sequence = queue.add(source, content, values, checkpoint=type == "session_ended")
         # A queue that was not empty has woken the thread already.
-        if idle:
-            self._commits.wake()
+        if not waiting:
+            commits.wake()
         return sequence
 
     async def commit(self, sequence: int | None = None) -> None:
@@ -134,7 +137,7 @@ class AuditLog:
             raise AuditError(f"There is no record {sequence}; the last is {size - 1}")
         with self._commits.lock:
             self._refuse_if_unavailable()
-            done = self._commits.add_waiter(target)
+            done = self._commits.waiters.add(target)
         self._commits.wake()
         await done
 
@@ -219,7 +222,7 @@ class AuditLog:
 
     def _open_values(self) -> ValueStore | None:
         # Also for a log that is now written inline: values that it has can still be redacted.
-        if self.settings.values == "committed" or self.directory.values.exists():
+        if self._commits_to_values or self.directory.values.exists():
             return ValueStore(self.directory.values)
         return None
 
@@ -248,12 +251,6 @@ class AuditLog:
             assert self._values is not None
             self._values.delete(order["commitment"])
 
-    def _encode(self, body: Mapping[str, Any]) -> tuple[bytes, list[StoredValue]]:
-        if self.settings.values == "inline":
-            return encode_body(body), []
-        replaced, kept = replace_sensitive(body)
-        return encode_body(replaced), kept
-
     def _refuse_if_unavailable(self) -> None:
         """Under the lock."""
         if self._commits.failure is not None:
@@ -266,7 +263,7 @@ class AuditLog:
                 "a child needs a log of its own"
             )
         waiting = self._queue.waiting_bytes
-        if waiting > self.settings.backlog_bytes:
+        if waiting > self._backlog:
             raise AuditUnavailable(
                 f"{waiting} bytes of the audit trail wait for a disk that is too slow"
             )

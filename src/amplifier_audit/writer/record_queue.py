@@ -40,7 +40,10 @@ class Batch:
 
 
 class RecordQueue:
-    """Chains records, adds the ones by which the log speaks of itself, and hands out batches."""
+    """Chains records, adds the ones by which the log speaks of itself, and hands out batches.
+
+    `size` is how many records there are, written or not; the next one has this sequence.
+    """
 
     def __init__(
         self,
@@ -53,7 +56,7 @@ class RecordQueue:
         self._settings = settings
         self._signer = signer
         self._list_segments = list_segments
-        self._last_checkpoint = opening.head.size
+        self.size = self._last_checkpoint = opening.head.size
         self._segment = opening.segment
         self._segment_size = opening.offset
         self._day = find_today()
@@ -73,28 +76,30 @@ class RecordQueue:
         return self._chain.log
 
     @property
-    def size(self) -> int:
-        """How many records there are, written or not; the next one has this sequence."""
-        return self._chain.tree.size
-
-    @property
     def since_checkpoint(self) -> int:
         """How many records no checkpoint covers yet."""
-        return self._chain.tree.size - self._last_checkpoint
+        return self.size - self._last_checkpoint
 
-    def add(self, source: bytes, body: bytes, values: Iterable[StoredValue] = ()) -> int:
-        """Chain a record; its sequence."""
-        sequence = self._chain.tree.size
-        line = self._chain.extend(source, body)
-        self._items.append(line)
+    def add(
+        self,
+        source: bytes,
+        body: bytes,
+        values: Iterable[StoredValue] = (),
+        *,
+        checkpoint: bool = False,
+    ) -> int:
+        """Chain a record and then what is due, a checkpoint or a new segment; its sequence."""
+        sequence = self._extend(source, body)
         self._values += values
-        self.waiting_bytes += len(line)
-        self._segment_size += len(line)
+        if checkpoint or self.size - self._last_checkpoint >= self._settings.checkpoint_every:
+            self.add_checkpoint()
+        if self._segment_size > self._settings.segment_bytes:
+            self._rotate()
         return sequence
 
     def add_own(self, type: str, body: Mapping[str, Any]) -> int:
         """A record by which the log speaks of itself."""
-        return self.add(encode_source(type, None, None, None, None, None), encode_body(body))
+        return self._extend(encode_source(type, None, None, None, None, None), encode_body(body))
 
     def add_checkpoint(self, type: str = "checkpoint") -> Note:
         """A checkpoint of everything before it."""
@@ -125,11 +130,6 @@ class RecordQueue:
             body["previous"] = {**head.to_dict(), "root": head.compute_root().hex()}
         self.add_own("log_opened", body)
 
-    def rotate_if_full(self) -> None:
-        """Begin a new segment, if this one is large enough."""
-        if self._segment_size > self._settings.segment_bytes:
-            self._rotate()
-
     def rotate_if_new_day(self) -> None:
         """Begin a new segment, if this one is of another day."""
         if self._settings.daily and self._day != find_today():
@@ -148,6 +148,15 @@ class RecordQueue:
         self._items, self._values, self._notes, self._removed = [], [], [], []
         self.waiting_bytes = 0
         return batch
+
+    def _extend(self, source: bytes, body: bytes) -> int:
+        sequence = self.size
+        line = self._chain.extend(source, body)
+        self._items.append(line)
+        self.size = sequence + 1
+        self.waiting_bytes += len(line)
+        self._segment_size += len(line)
+        return sequence
 
     def _make_note(self) -> Note:
         return make_note(self._chain.log, self.size, self._chain.tree.compute_root(), self._signer)

@@ -60,6 +60,18 @@ def test_the_tree_has_each_line_without_its_line_break_as_a_leaf() -> None:
     assert chain.tree.compute_root() == tree.compute_root()
 
 
+@given(st.lists(st.booleans(), max_size=40) | st.integers(60, 140).map(lambda n: [False] * n))
+def test_the_tree_is_the_same_whenever_it_is_asked_for(asked: list[bool]) -> None:
+    """It grows when somebody wants it; nobody can tell."""
+    chain, tree = Chain("ab"), Tree()
+    for now in asked:
+        tree.push(hash_leaf(chain.extend(make_source(), encode_body({}))[:-1]))
+        if now:
+            assert chain.head == Head(tree.size, chain.hash, tree.frontier)
+    assert chain.size == chain.tree.size == len(asked)
+    assert chain.tree.compute_root() == tree.compute_root()
+
+
 def test_monotonic_time_never_goes_back_and_stays_exact_in_json() -> None:
     """It orders records even when somebody sets the clock."""
     times = [parse_record(line)["mono"] for line in make_lines(20)]

@@ -43,7 +43,6 @@ def queue(directory: AuditDirectory) -> RecordQueue:
 def add(queue: RecordQueue, count: int = 1, values: Any = ()) -> None:
     for _ in range(count):
         queue.add(make_source(), encode_body({"text": "x" * 20}), values)
-        queue.rotate_if_full()
 
 
 def write(disk: Disk, queue: RecordQueue) -> None:
@@ -85,7 +84,7 @@ def test_a_sync_hands_out_the_checkpoints_that_are_durable_now(
     state = read_state(directory.state)
     assert state is not None
     assert state.checkpoint == second.text
-    queue.add(make_source(), encode_body({}))
+    queue.add_own("recovered", {})
     batch = queue.take()
     disk.write(batch)
     assert disk.sync(batch) == []

@@ -120,7 +120,7 @@ async def test_a_waiter_is_done_when_its_record_is_durable(tmp_path: Path) -> No
     setup.commits.start()
     setup.add(2)
     with setup.commits.lock:
-        done = setup.commits.add_waiter(2)
+        done = setup.commits.waiters.add(2)
     setup.commits.wake()
     await done
     assert setup.commits.durable == 2
@@ -165,7 +165,7 @@ async def test_a_failure_is_told_once_and_ends_the_thread(
     setup.commits.start()
     setup.add()
     with setup.commits.lock:
-        done = setup.commits.add_waiter(1)
+        done = setup.commits.waiters.add(1)
     setup.commits.wake()
     with pytest.raises(AuditUnavailable, match="takes no records: Input/output error"):
         await done
@@ -187,7 +187,7 @@ async def test_any_exception_of_the_thread_is_a_failure_and_not_a_silence(
     setup.commits.start()
     setup.add()
     with setup.commits.lock:
-        done = setup.commits.add_waiter(1)
+        done = setup.commits.waiters.add(1)
     setup.commits.wake()
     with pytest.raises(AuditUnavailable, match="ZeroDivisionError"):
         await done

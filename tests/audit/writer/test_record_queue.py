@@ -43,11 +43,9 @@ def make_queue(
     )
 
 
-def add(queue: RecordQueue, count: int = 1, *, due: bool = False) -> None:
+def add(queue: RecordQueue, count: int = 1) -> None:
     for _ in range(count):
         queue.add(make_source(), encode_body({"text": "x" * 20}))
-        if due:
-            queue.add_due_checkpoint()
 
 
 def read_records(items: list[bytes | NewSegment]) -> list[Record]:
@@ -104,9 +102,17 @@ def test_a_checkpoint_is_due_after_so_many_records() -> None:
     queue = make_queue(AuditSettings(checkpoint_every=3))
     for expected in (0, 0, 1, 1, 1, 2):
         add(queue)
-        queue.add_due_checkpoint()
         types = [record["type"] for record in read_records(queue._items)]
         assert types.count("checkpoint") == expected
+
+
+def test_a_checkpoint_that_is_asked_for_covers_its_record_and_comes_once() -> None:
+    """Also when one would have been due."""
+    queue = make_queue(AuditSettings(checkpoint_every=2))
+    for _ in range(2):
+        queue.add(make_source("session_ended"), encode_body({}), checkpoint=True)
+    types = [record["type"] for record in read_records(queue.take().items)]
+    assert types == ["session_ended", "checkpoint"] * 2
 
 
 def test_the_opening_says_who_writes_and_how() -> None:
@@ -146,7 +152,6 @@ def test_a_full_segment_is_sealed_and_the_next_begins() -> None:
     queue = make_queue(AuditSettings(segment_bytes=2000))
     while not any(isinstance(item, NewSegment) for item in queue._items):
         add(queue)
-        queue.rotate_if_full()
     items = queue.take().items
     (place,) = (n for n, item in enumerate(items) if isinstance(item, NewSegment))
     new = items[place]
@@ -158,15 +163,14 @@ def test_a_full_segment_is_sealed_and_the_next_begins() -> None:
     assert after["type"] == "log_opened"
     assert after["body"]["previous"]["size"] == new.seal.checkpoint.size
     assert after["body"]["segment"] == 1
-    queue.rotate_if_full()
-    assert not queue
+    add(queue)
+    assert not any(isinstance(item, NewSegment) for item in queue.take().items)
 
 
 def test_a_segment_that_is_continued_counts_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its size in the file is part of its size."""
     queue = make_queue(AuditSettings(segment_bytes=2000), Opening("ab", Head(), 0, 1990))
     add(queue)
-    queue.rotate_if_full()
     assert sum(isinstance(item, NewSegment) for item in queue.take().items) == 1
 
 
@@ -188,7 +192,6 @@ def test_segments_beyond_retention_are_removed_on_record() -> None:
     settings = AuditSettings(segment_bytes=1, retain_segments=2)
     queue = make_queue(settings, Opening("ab", Head(), 4, 5), segments=(1, 2, 3, 4))
     add(queue)
-    queue.rotate_if_full()
     batch = queue.take()
     assert batch.removed == [1, 2]
     told = [r["body"] for r in read_records(batch.items) if r["type"] == "segment_removed"]
@@ -201,7 +204,6 @@ def test_many_removals_at_once_do_not_hold_up_the_next_signature() -> None:
     settings = AuditSettings(segment_bytes=1, retain_segments=1, checkpoint_every=100)
     queue = make_queue(settings, Opening("ab", Head(), 2000, 5), SIGNER, tuple(range(2001)))
     add(queue)
-    queue.rotate_if_full()
     lines = [item for item in queue.take().items if isinstance(item, bytes)]
     assert len(lines) > 2000
     assert verify_lines(lines, key=VERIFIER).verdict == "consistent"
@@ -211,11 +213,12 @@ def test_without_retention_nothing_is_removed() -> None:
     """A trail is kept until somebody decides otherwise."""
     queue = make_queue(AuditSettings(segment_bytes=1), segments=(0, 1, 2))
     add(queue)
-    queue.rotate_if_full()
     assert queue.take().removed == []
 
 
-OPERATIONS = st.lists(st.sampled_from(["add", "checkpoint", "full", "day", "take"]), max_size=40)
+OPERATIONS = st.lists(
+    st.sampled_from(["add", "ask", "checkpoint", "own", "due", "day", "take"]), max_size=40
+)
 
 
 @given(OPERATIONS)
@@ -225,9 +228,11 @@ def test_whatever_the_order_of_calls_the_lines_verify(operations: list[str]) -> 
     queue.add_opening()
     queue.add_checkpoint()
     calls: dict[str, Callable[[], Any]] = {
-        "add": lambda: add(queue, due=True),
+        "add": lambda: add(queue),
+        "ask": lambda: queue.add(make_source(), encode_body({}), checkpoint=True),
         "checkpoint": queue.add_checkpoint,
-        "full": queue.rotate_if_full,
+        "own": lambda: queue.add_own("redacted", {}),
+        "due": queue.add_due_checkpoint,
         "day": queue.rotate_if_new_day,
         "take": lambda: items.extend(queue.take().items),
     }
