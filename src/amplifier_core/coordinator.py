@@ -225,12 +225,10 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         What hooks of this very event inject is part of it; ephemeral injections are used up.
         """
         history = data.get("messages") or await self._injector.read_history()
-        asked: ProviderRequestData = {
-            **data,
-            "messages": self._injector.use_ephemeral(history),
-        }
+        asked: ProviderRequestData = {**data, "messages": self._injector.use_ephemeral(history)}
         if not self.hooks.hears(PROVIDER_REQUEST):
-            await self.notify(PROVIDER_REQUEST, asked)  # no hook, so nothing has to be copied
+            if self._trail.records:
+                await self.notify(PROVIDER_REQUEST, asked)  # no hook: nothing has to be copied
             return Outcome(True, {**asked})
         stored = len(await self._injector.read_history())
         outcome = await self.judge(PROVIDER_REQUEST, asked)

@@ -31,7 +31,7 @@ class _Own(Generic[T]):
     def __get__(self, instance: BaseModel | None, owner: type) -> T | None:
         if instance is None:
             raise AttributeError(self.name)
-        found: T | None = (instance.model_extra or {}).get(self.name)
+        found: T | None = (instance.__pydantic_extra__ or {}).get(self.name)
         return found
 
 
@@ -41,7 +41,7 @@ class _Text:
     def __get__(self, instance: Any, owner: type) -> str:
         if instance is None:
             raise AttributeError("text")
-        given = (instance.model_extra or {}).get("text")
+        given = (instance.__pydantic_extra__ or {}).get("text")
         return extract_text(instance.content) if given is None else str(given)
 
 

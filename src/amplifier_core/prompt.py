@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable
-from contextlib import nullcontext
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -90,8 +89,11 @@ class PromptRun:
             self.status = "denied"
             return
         try:
-            async with nullcontext() if seconds is None else asyncio.timeout(seconds):
+            if seconds is None:
                 reply = await self._run_loop()
+            else:
+                async with asyncio.timeout(seconds):
+                    reply = await self._run_loop()
         except Exception as error:
             self.status = "error"
             await self._report_error(error)

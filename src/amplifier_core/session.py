@@ -240,8 +240,9 @@ class AmplifierSession:
             raise SessionStateError("The session has ended; resume it to go on")
 
     def _check_complete(self) -> None:
+        points = self.coordinator.mount_points
         for point in ("orchestrator", "context", "providers"):
-            if self.coordinator.mount_points[point] in (None, {}):
+            if points[point] in (None, {}):
                 raise SessionStateError(f"No {point} mounted")
 
     async def _prepare_turn(self) -> None:

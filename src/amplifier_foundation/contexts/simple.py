@@ -100,7 +100,7 @@ class SimpleContext:
 
     async def get_messages_for_request(
         self, token_budget: int | None = None, provider: Any = None
-    ) -> MessageList:
+    ) -> list[Message]:
         """What to send to a model, compacted before if it is over the budget.
 
         That is the given budget, else the configured one or what the provider can read, if less.
@@ -108,7 +108,7 @@ class SimpleContext:
         limit = self._choose_limit(token_budget, provider)
         if self._is_over(limit):
             await self.compact(limit=limit)
-        return self.get_messages()
+        return list(self.messages)
 
     def _choose_limit(self, token_budget: int | None, provider: Any) -> int | None:
         configured = self.config.max_tokens
@@ -219,7 +219,9 @@ class SimpleContext:
 def _find_room(provider: Any) -> int | None:
     """The tokens that a provider's model reads, with those left over that it may write."""
     get_info = getattr(provider, "get_info", None)
-    defaults = getattr(get_info(), "defaults", None) if callable(get_info) else None
+    if not callable(get_info):
+        return None
+    defaults = getattr(get_info(), "defaults", None)
     if not isinstance(defaults, Mapping):
         return None
     window, output = defaults.get("context_window"), defaults.get("max_output_tokens")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 from amplifier_core.interfaces import ContextManager, Provider
+from amplifier_core.utils import is_awaitable
 
 
 async def read_messages(context: ContextManager, provider: Provider) -> list[dict[str, Any]]:
@@ -15,7 +15,7 @@ async def read_messages(context: ContextManager, provider: Provider) -> list[dic
         await compact_if_needed(context)
         return []
     found = read(provider=provider)
-    return list(await found if inspect.isawaitable(found) else found)
+    return list(await found if is_awaitable(found) else found)
 
 
 async def compact_if_needed(context: ContextManager) -> None:
@@ -26,7 +26,7 @@ async def compact_if_needed(context: ContextManager) -> None:
     needed = should_compact()
     if needed is False:
         return
-    if await needed if inspect.isawaitable(needed) else needed:
+    if await needed if is_awaitable(needed) else needed:
         compacted = context.compact()  # type: ignore[attr-defined]  # goes with should_compact
-        if inspect.isawaitable(compacted):
+        if is_awaitable(compacted):
             await compacted

@@ -90,7 +90,10 @@ class ModelCaller:
 
 async def _review(turn: Turn, response: ChatResponse, duration: int) -> ChatResponse | Denial:
     """Let the hooks see the reply: they may change it or withhold it."""
-    coordinator, data = turn.coordinator, _describe_reply(turn, response, duration)
+    coordinator = turn.coordinator
+    if not coordinator.reaches_anybody(PROVIDER_RESPONSE):
+        return response
+    data = _describe_reply(turn, response, duration)
     if not coordinator.hooks.hears(PROVIDER_RESPONSE):
         # Writing out a whole reply for nobody costs time: only the trail reads this, without it.
         facts = {name: value for name, value in data.items() if name != "response"}
@@ -119,8 +122,10 @@ def _get_model(turn: Turn) -> str | None:
 
 
 def _count_tokens(coordinator: SessionCoordinator, response: ChatResponse) -> None:
+    if response.usage is None:
+        return
     stats = coordinator.get_capability("session.stats")
-    if stats is not None and response.usage is not None:
+    if stats is not None:
         stats["total_tokens"] += response.usage.total_tokens
 
 
