@@ -26,6 +26,8 @@ from amplifier_foundation.session.store import SavedSession, SessionInfo, Sessio
 STOPPING = "Stopping after this step; Ctrl-C once more stops at once."
 STOPPED = "Stopped, as requested."
 EMPTY = "The model ended its turn without a word."
+ENDED_EARLY = frozenset({"interrupted", "error", "cancelled", "incomplete"})
+"""How loops, ours and others, call a turn that did not come to its end."""
 
 Approve = Literal["ask", "deny"]
 
@@ -92,6 +94,8 @@ class Agent:
         try:
             with self._handle_interrupts():
                 reply = await self.session.execute(prompt)
+            if self.status == "done":
+                self.display.show_reply(self.session.coordinator.scrub(reply))
         finally:
             self.display.stop()
         self.turns += 1
@@ -115,7 +119,7 @@ class Agent:
         """How the last turn ended; "stopped" means early, by a limit or a denied request."""
         if self.session.status != "idle":
             return self.session.status
-        return "done" if self._outcome == "success" else "stopped"
+        return "stopped" if self._outcome in ENDED_EARLY else "done"
 
     @property
     def exit_code(self) -> int:

@@ -36,6 +36,9 @@ class JsonDisplay:
         """Do nothing: nobody types here."""
         yield
 
+    def show_reply(self, text: str) -> None:
+        """Do nothing: the reply is in the last line."""
+
     def show_result(self, **facts: Any) -> None:
         """Write the last line."""
         known = {"tokens": self.state.tokens, "cost": self.state.cost}

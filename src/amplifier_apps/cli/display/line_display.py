@@ -33,6 +33,7 @@ class LineDisplay:
     def start(self) -> None:
         """Begin a turn."""
         self.state = RunState()
+        self._streamed = False
 
     def stop(self) -> None:
         """End a turn, and the answer with a newline."""
@@ -44,6 +45,11 @@ class LineDisplay:
         """End the line, so that a question starts on a fresh one."""
         self._end_line()
         yield
+
+    def show_reply(self, text: str) -> None:
+        """Show the answer of a turn, unless its words were shown as they came."""
+        if not self._streamed:
+            self._stream(text)
 
     def show_result(self, **facts: Any) -> None:
         """Show the figures of the turn."""

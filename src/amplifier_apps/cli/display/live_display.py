@@ -15,7 +15,6 @@ from rich.text import Text
 from rich.theme import Theme
 
 from amplifier_apps.cli.display.line_display import LineDisplay
-from amplifier_apps.cli.display.run_state import RunState
 from amplifier_apps.cli.text.escape import get_first_line, make_readable
 from amplifier_apps.cli.text.fragments import Line
 from amplifier_apps.cli.text.styles import STYLES
@@ -51,7 +50,7 @@ class LiveDisplay(LineDisplay):
 
     def start(self) -> None:
         """Begin a turn: show the state."""
-        self.state = RunState()
+        super().start()
         self._open()
 
     def stop(self) -> None:

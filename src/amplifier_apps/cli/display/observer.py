@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any
 
+from pydantic import BaseModel
+
 from amplifier_apps.cli.display.display import Display
 from amplifier_core import events
 from amplifier_core.hooks import HookRegistry
@@ -35,7 +37,7 @@ def observe(
         return CONTINUE
 
     async def show(event: str, data: dict[str, Any]) -> HookResult:
-        display.show_event(event, {**scrub(data), **_recall_call(event, data)})
+        display.show_event(event, {**scrub(_unpack(data)), **_recall_call(event, data)})
         return CONTINUE
 
     removals = [
@@ -48,6 +50,13 @@ def observe(
             undo()
 
     return remove
+
+
+def _unpack(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The data with what models are in it as dicts; loops of the ecosystem emit replies so."""
+    return {
+        key: one.model_dump() if isinstance(one, BaseModel) else one for key, one in data.items()
+    }
 
 
 def _recall_call(event: str, data: Mapping[str, Any]) -> dict[str, Any]:

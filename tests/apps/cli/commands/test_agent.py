@@ -23,6 +23,8 @@ from amplifier_apps.cli.commands.plan import NoModel
 from amplifier_apps.cli.display.line_display import LineDisplay
 from amplifier_foundation import SessionStore
 from tests.apps.cli.conftest import Project
+from tests.support.ecosystem import THEIR_LOOPS, entry
+from tests.support.modules import imports_undone
 from tests.support.sessions import calls
 
 HELLO = {"text": "Hello to you."}
@@ -53,6 +55,19 @@ async def test_a_turn_is_shown_counted_and_saved(project: Project) -> None:
     assert screen.answers.getvalue() == "Hello to you.\n"
     (info,) = SessionStore().list()
     assert (info.turns, info.messages, info.working_dir) == (1, 2, str(Path.cwd()))
+
+
+@pytest.mark.parametrize("loop", THEIR_LOOPS)
+async def test_loops_of_the_ecosystem_are_shown_too(project: Project, loop: str) -> None:
+    """The reply once, whatever they tell of it, and a turn that has ended well."""
+    project(HELLO, session={"orchestrator": entry(loop)})
+    screen = Screen()
+    with imports_undone():
+        async with open_agent(AgentOptions(), screen) as agent:
+            for _ in range(2):
+                await agent.run_turn("hi")
+                assert (agent.status, agent.exit_code) == ("done", exit_codes.DONE)
+    assert screen.answers.getvalue() == "Hello to you.\n" * 2
 
 
 async def test_a_session_without_a_turn_is_not_saved(project: Project) -> None:

@@ -43,7 +43,9 @@ def test_an_event_is_written_with_all_its_data(event: str, data: dict[str, str])
     """Whatever is in it, it is one line and can be read back."""
     stream = io.StringIO()
     JsonDisplay(stream).show_event(event, data)
-    assert read(stream) == [{"type": "event", "event": event, "data": data}]
+    # Two lone surrogates beside each other are one character for every reader of JSON.
+    told = json.loads(json.dumps(data))
+    assert read(stream) == [{"type": "event", "event": event, "data": told}]
 
 
 def test_the_result_has_what_the_run_added_up_to() -> None:
@@ -63,6 +65,13 @@ def test_the_result_has_what_the_run_added_up_to() -> None:
         "tokens": 7,
         "cost": 0.5,
     }
+
+
+def test_a_reply_is_written_with_the_result_only() -> None:
+    """A program reads it there."""
+    stream = io.StringIO()
+    JsonDisplay(stream).show_reply("Hello.")
+    assert stream.getvalue() == ""
 
 
 def test_a_message_keeps_its_level_and_source() -> None:

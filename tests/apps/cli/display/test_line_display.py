@@ -48,6 +48,18 @@ def test_an_event_without_its_fields_breaks_nothing(event: str, data: dict) -> N
     assert all(text == "" or text.endswith("\n") for text in (answers.getvalue(), notes.getvalue()))
 
 
+def test_a_reply_is_shown_at_the_end_if_no_words_of_it_came_before() -> None:
+    """Once in any case, and in each turn anew."""
+    display, answers, _ = make_display()
+    for words in ("Hello.", None):
+        display.start()
+        if words:
+            display.show_event(events.CONTENT_BLOCK_DELTA, {"session_id": "a", "delta": words})
+        display.show_reply("Hello.")
+        display.stop()
+    assert answers.getvalue() == "Hello.\n" * 2
+
+
 def test_words_of_sub_agents_are_not_mixed_into_the_answer() -> None:
     """A child's text stays with the child; its calls are shown."""
     display, answers, notes = make_display()

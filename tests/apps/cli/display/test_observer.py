@@ -10,6 +10,7 @@ import pytest
 from amplifier_apps.cli.display.json_display import JsonDisplay
 from amplifier_apps.cli.display.observer import observe
 from amplifier_core import events
+from amplifier_core.message_models import ChatResponse, TextBlock, Usage
 from amplifier_core.testing import ScriptedApproval
 from tests.support.harness import Harness
 from tests.support.hooks import asks, modifies, says
@@ -44,6 +45,19 @@ async def test_it_sees_what_other_hooks_left_of_an_event(screen: RecordingScreen
     harness.hooks.register("tool:pre", modifies(tool_name="Changed"), 5_000, name="changes")
     await harness.pre("Bash", command="ls")
     assert [data["tool_name"] for data in screen.of("tool:pre")] == ["Changed"]
+
+
+async def test_models_in_an_event_are_shown_as_their_fields(screen: RecordingScreen) -> None:
+    """Loops of the ecosystem emit a reply and its usage as they got them."""
+    harness = Harness()
+    watch(harness, screen)
+    harness.coordinator.register_scrubber(lambda text: text.replace("secret", "…"))
+    reply = ChatResponse(content=[TextBlock(text="The secret.")], finish_reason="stop")
+    usage = Usage(input_tokens=1, output_tokens=2, total_tokens=3)
+    await harness.emit(events.PROVIDER_RESPONSE, response=reply, usage=usage)
+    ((_, data),) = screen.seen
+    assert data["response"]["content"][0]["text"] == "The …."
+    assert data["usage"]["total_tokens"] == 3
 
 
 async def test_a_denial_says_which_call_was_denied(screen: RecordingScreen) -> None:
