@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -334,3 +335,23 @@ async def test_a_session_goes_on_after_a_stop(app: App, loop: str) -> None:
     assert await app.ask(session, "Still there?") == "Here I am."
     assert session.status == "idle"
     await app.close()
+
+
+async def test_many_sessions_at_once_do_not_mix(tmp_path: Path) -> None:
+    """Each has modules, conversation and folder of its own, and leaves nothing behind."""
+
+    async def work(number: int) -> None:
+        app = App(tmp_path / str(number), screen=Screen(), resolver=FolderResolver(FOLDER))
+        add = ("notes", {"operation": "add", "text": str(number)})
+        hooks: dict[str, Any] = {"hooks-status": {}, "hooks-masking": {}, "hooks-routing": {}}
+        plan = build_plan(
+            [[add], f"Done {number}."], loop=LOOPS[number % 4], hooks=hooks, by_source=False
+        )
+        outcome = await run_session(app, plan, "Add")
+        assert outcome.replies == [f"Done {number}."]
+        assert outcome.store.notes == {1: str(number)}
+        assert outcome.store.working_dir == str(tmp_path / str(number))
+
+    path = list(sys.path)
+    await asyncio.gather(*(work(number) for number in range(20)))
+    assert sys.path == path
