@@ -98,7 +98,7 @@ def encode_source(
 def encode_member(value: Any) -> bytes:
     """A short member of the line itself, such as the session or the name of a hook."""
     if type(value) is str:
-        return encode(value if len(value) <= KEY_LIMIT else digest_text(value))
+        return _encode_name(value) if len(value) <= KEY_LIMIT else encode(digest_text(value))
     if value is None:
         return b"null"
     if type(value) is int and -SAFE_INTEGER <= value <= SAFE_INTEGER:
@@ -159,6 +159,12 @@ def _encode_plain_source(*given: Any) -> bytes:
         if member is not None and not (type(member) is int and _is_plain_number(member)):
             raise TypeError(member)
     return _encode_source(*members, foreign=foreign)
+
+
+@lru_cache(maxsize=2048)
+def _encode_name(name: str) -> bytes:
+    """Remembered too, because a new turn is a new source with the same names."""
+    return encode(name)
 
 
 def _encode_source(type: Any, *given: Any, foreign: bool) -> bytes:
