@@ -19,7 +19,10 @@ def overlay(below: Node, above: Node) -> Node:
     for key in LISTS:
         lower, upper = below.mapping().get(key), above.mapping().get(key)
         if lower is not None and upper is not None:
-            merged = merged.with_key(key, _merge_entries(lower, upper))
+            entries = _merge_entries(lower, upper)
+            if key == "providers":
+                entries = _put_named_first(entries, upper)
+            merged = merged.with_key(key, entries)
     return merged
 
 
@@ -58,6 +61,14 @@ def _merge_entries(below: Node, above: Node) -> Node:
             entry = merge(known.without("enabled"), entry)
         entries[name] = entry
     return replace(above, value=tuple(entries.values()))
+
+
+def _put_named_first(merged: Node, above: Node) -> Node:
+    """The first provider is asked, so what a bundle names itself comes before what it includes."""
+    named = [identify(entry) for entry in above.items()]
+    rank = {name: place for place, name in enumerate(named)}
+    ordered = sorted(merged.items(), key=lambda entry: rank.get(identify(entry), len(rank)))
+    return replace(merged, value=tuple(ordered))
 
 
 def _refuse_locked(name: str, known: Node, entry: Node) -> None:

@@ -46,6 +46,14 @@ def test_a_name_tells_two_entries_of_one_module_apart(tmp_path: Path) -> None:
     assert named["two"] == {"x": 2}
 
 
+def test_a_provider_that_a_bundle_names_is_asked_before_those_it_includes(tmp_path: Path) -> None:
+    """The first one is asked, and the default bundle ends in one that only says what is missing."""
+    bundle = load(tmp_path, "providers:\n  - {module: provider-local, config: {name: mine}}\n")
+    assert modules(bundle, "providers") == ["provider-local", "provider-scripted"]
+    text = "providers:\n  - provider-local\n  - provider-openai\n"
+    assert modules(load(tmp_path, text), "providers")[:2] == ["provider-local", "provider-openai"]
+
+
 def test_enabled_false_removes(tmp_path: Path) -> None:
     """An entry that is switched off is no part of the plan; the others stay."""
     bundle = load(tmp_path, "hooks:\n  - {module: hooks-redaction, enabled: false}\n")
