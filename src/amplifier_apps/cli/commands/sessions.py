@@ -103,14 +103,13 @@ def get_messages(state: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _print_message(message: Mapping[str, Any]) -> None:
-    from amplifier_apps.cli.display.narration import summarize_call
+    from amplifier_apps.cli.display.narration import join_blocks, summarize_call
     from amplifier_apps.cli.text.escape import make_readable
     from amplifier_apps.cli.text.output import print_line
 
     role = str(message.get("role", "?"))
     styles = {"user": "title", "assistant": "note"}
-    content = message.get("content")
-    text = content if isinstance(content, str) else _join_blocks(content)
+    text = join_blocks(message.get("content"))
     if text:
         print_line("")
         print_line((styles.get(role, "dim"), make_readable(role)))
@@ -130,12 +129,6 @@ def _fold(text: str) -> list[Part]:
         get_first_line(text, 200),
         ("dim", f"  … {more} more line{'s' * (more != 1)}" * (more > 0)),
     ]
-
-
-def _join_blocks(content: Any) -> str:
-    if not isinstance(content, list):
-        return ""
-    return "".join(str(block.get("text", "")) for block in content if isinstance(block, Mapping))
 
 
 @sessions.command()

@@ -9,7 +9,7 @@ from amplifier_apps.cli.display.run_state import format_duration
 from amplifier_apps.cli.text.escape import escape, get_first_line, make_readable
 from amplifier_apps.cli.text.fragments import Fragment, Line
 from amplifier_core import events
-from amplifier_core.message_models import TextBlock, extract_text
+from amplifier_core.message_models import TextBlock
 
 Data = Mapping[str, Any]
 
@@ -60,10 +60,14 @@ def describe_event(event: str, data: Data, *, verbose: bool = False) -> list[Lin
 
 def get_reply_text(data: Data) -> str:
     """The text of a reply that was not streamed."""
-    content = (data.get("response") or {}).get("content")
-    if not isinstance(content, list):
-        return extract_text(content) if isinstance(content, str) else ""
-    return "".join(_get_block_text(block) for block in content)
+    return join_blocks((data.get("response") or {}).get("content"))
+
+
+def join_blocks(content: Any) -> str:
+    """The text of a message: its content, or the text of its blocks, as models or as data."""
+    if isinstance(content, str):
+        return content
+    return "".join(map(_get_block_text, content)) if isinstance(content, list) else ""
 
 
 def _get_block_text(block: Any) -> str:

@@ -14,6 +14,7 @@ from amplifier_apps.cli.display.narration import (
     describe_event,
     describe_message,
     get_reply_text,
+    join_blocks,
     summarize_call,
 )
 from amplifier_apps.cli.text.fragments import join_text
@@ -217,3 +218,4 @@ def test_a_call_is_summed_up_by_its_main_field(tool_input: Any, summary: str) ->
 def test_a_reply_is_the_text_of_its_blocks(response: Any, text: str) -> None:
     """As models or as plain data."""
     assert get_reply_text({"response": response}) == text
+    assert join_blocks((response or {}).get("content")) == text

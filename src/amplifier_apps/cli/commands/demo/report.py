@@ -8,12 +8,15 @@ import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from amplifier_apps.cli.commands.demo.story import AFTER, BEFORE, PRODUCTION, SECRET
 from amplifier_apps.cli.text.escape import escape
 from amplifier_apps.cli.text.output import print_heading, print_line
 from amplifier_apps.cli.text.table import Column, print_table
+
+if TYPE_CHECKING:
+    from amplifier_audit import Note
 
 WORDS = {
     "deny": "denied",
@@ -122,11 +125,11 @@ def _check_trail(folder: Path, trail: Path) -> Fact:
     return Fact(report.verdict == "proven", f"audit trail: {report.size} records, {detail}")
 
 
-def _read_anchors(folder: Path) -> list[Any]:
-    from amplifier_audit import parse_notes
+def _read_anchors(folder: Path) -> list[Note]:
+    from amplifier_audit import read_checkpoints
 
     path = folder / "outside" / "checkpoints"
-    return list(parse_notes(path.read_text(encoding="utf-8"))) if path.exists() else []
+    return read_checkpoints(path) if path.exists() else []
 
 
 def _load_key(folder: Path) -> Any:
