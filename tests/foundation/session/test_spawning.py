@@ -82,12 +82,13 @@ async def test_the_events_of_a_delegation_have_exactly_their_fields(project: Pro
     (_, spawn), (_, fork), (_, complete) = heard.events
     assert heard.names == ["agent:spawn", "session:fork", "agent:complete"]
     assert spawn.keys() == {
-        "session_id", "parent_session_id", "agent_name", "task", "config_override", "timestamp",
+        "session_id", "parent_id", "parent_session_id", "agent_name", "task", "config_override",
+        "timestamp",
     }  # fmt: skip
     assert fork.keys() == {"session_id", "parent_id", "child_id", "agent_name", "timestamp"}
     assert complete.keys() == {
-        "session_id", "parent_session_id", "agent_name", "task", "result", "duration_ms", "status",
-        "timestamp",
+        "session_id", "parent_id", "parent_session_id", "agent_name", "task", "result",
+        "duration_ms", "status", "timestamp",
     }  # fmt: skip
     assert spawn["config_override"]["description"] == "Helps."
     assert complete["result"]["output"] == "Read it."
