@@ -237,6 +237,7 @@ async def test_a_required_module_that_does_not_load_is_fatal() -> None:
     assert harness.session.mounting.mounted == []
 
 
+@pytest.mark.timeout(240)  # on a busy machine; alone it takes seconds
 async def test_a_thousand_sessions_at_once_do_not_mix() -> None:
     """1,000 sessions at once in one process: no leak, no cross-talk."""
     before = len(asyncio.all_tasks())

@@ -227,7 +227,7 @@ async def test_damage_before_the_acknowledged_position_is_not_repaired(
     if how == "cut":
         path.write_bytes(b"".join(content.splitlines(keepends=True)[:-1]))
     elif how == "edit last":
-        path.write_bytes(content[:-5] + b"0" + content[-4:])
+        path.write_bytes(content[:-5] + (b"1" if content[-5:-4] == b"0" else b"0") + content[-4:])
     elif how == "empty":
         path.write_bytes(b"")
     elif how == "delete":
