@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 
@@ -17,3 +18,8 @@ def is_running(marker: Path) -> bool:
 def is_written(marker: Path) -> bool:
     """Whether the file is there and holds something."""
     return marker.exists() and bool(marker.read_text().strip())
+
+
+def heed_interrupts() -> None:
+    """For `preexec_fn`: a shell's background jobs, as half of our tests are, ignore SIGINT."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

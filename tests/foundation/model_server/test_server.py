@@ -34,6 +34,7 @@ from tests.support.models import (
     mount_provider,
     serve_script,
 )
+from tests.support.processes import heed_interrupts
 from tests.support.waiting import wait_until
 
 
@@ -110,7 +111,9 @@ def test_it_runs_from_the_command_line(tmp_path: Path):
     script = tmp_path / "script.yaml"
     script.write_text("- text: Served.\n")
     command = [sys.executable, "-m", "amplifier_foundation.model_server", str(script)]
-    serving = subprocess.Popen([*command, "--port", "0"], stdout=subprocess.PIPE, text=True)
+    serving = subprocess.Popen(
+        [*command, "--port", "0"], stdout=subprocess.PIPE, text=True, preexec_fn=heed_interrupts
+    )
     try:
         assert serving.stdout is not None
         lines = [serving.stdout.readline(), serving.stdout.readline()]

@@ -16,6 +16,7 @@ from amplifier_apps.cli.commands.chat import HELP, run_command
 from amplifier_foundation import SessionInfo, SessionStore
 from tests.apps.cli.conftest import Project
 from tests.apps.cli.program import PROGRAM, run_amplifier, run_at_terminal, wait_for_prompt
+from tests.support.processes import heed_interrupts
 from tests.support.sessions import calls
 
 HELLO = {"text": "Hello to you."}
@@ -92,6 +93,7 @@ def test_an_interrupt_from_outside_ends_the_program(project: Project) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        preexec_fn=heed_interrupts,
     )
     assert child.stdin is not None
     assert child.stdout is not None
