@@ -173,8 +173,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
 
     async def tell_of_trail(self) -> None:
         """A trail that fails is the person's business, whatever the operation was."""
-        if news := self._trail.take_news():
-            await self.show(news, "error", "audit")
+        await self.show(self._trail.take_news(), "error", "audit")
 
     # Injecting
 

@@ -89,7 +89,7 @@ class Trail:
         self.turn = 0
         self.scrubbers: list[Scrubber] = []
         self.failed = False
-        self.news: str | None = None
+        self.news = ""
 
     @property
     def records_each_hook(self) -> bool:
@@ -176,9 +176,9 @@ class Trail:
         self.news = f"The audit trail has failed: {describe_error(error)}; {then}"
         logger.error("%s", self.news)
 
-    def take_news(self) -> str | None:
+    def take_news(self) -> str:
         """What the person has yet to be told of a failed trail; handed out once."""
-        news, self.news = self.news, None
+        news, self.news = self.news, ""
         return news
 
     # Dispatches

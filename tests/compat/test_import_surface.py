@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.metadata
 import subprocess
 import sys
 from pathlib import Path
@@ -66,10 +67,19 @@ def test_everything_that_is_announced_is_there() -> None:
     assert isinstance(amplifier_core.__version__, str)
 
 
-def test_the_capabilities_are_a_module_at_the_top() -> None:
-    from amplifier_core import capabilities
+def test_the_capabilities_are_a_module_at_the_top(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also before anybody has imported them."""
+    found = importlib.import_module("amplifier_core.capabilities")
+    monkeypatch.delattr(amplifier_core, "capabilities", raising=False)
+    assert amplifier_core.capabilities is found
 
-    assert capabilities is importlib.import_module("amplifier_core.capabilities")
+
+def test_a_tree_that_is_not_installed_has_a_version_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def not_installed(name: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", not_installed)
+    assert amplifier_core.__version__ == "0"
 
 
 def test_the_registry_offers_the_results_too() -> None:

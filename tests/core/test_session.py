@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from amplifier_core.errors import ApprovalError, ModuleLoadError, SessionDenied, SessionStateError
+from amplifier_core.loader import ModuleLoader
 from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock
 from amplifier_core.models import HookResult
 from amplifier_core.session import AmplifierSession
@@ -47,6 +48,41 @@ async def test_a_session_is_announced_once_before_its_first_work_and_after_all_i
     assert heard.names[0] == "session:start"
     assert heard.names.count("session:start") == 1
     await harness.session.cleanup()
+
+
+async def test_who_starts_a_session_that_is_starting_waits_for_it() -> None:
+    """Two at once announce it once, and starting it again changes nothing."""
+    harness = SessionHarness([])
+    heard, started, go = harness.listen(), asyncio.Event(), asyncio.Event()
+
+    async def wait(event: str, data: dict[str, Any]) -> None:
+        started.set()
+        await go.wait()
+
+    harness.hooks.register("session:start", wait)
+    first = asyncio.ensure_future(harness.session.start())
+    await started.wait()
+    second = asyncio.ensure_future(harness.session.start())
+    await asyncio.sleep(0)
+    go.set()
+    await asyncio.gather(first, second)
+    await harness.session.start()
+    assert heard.names == ["session:start"]
+    await harness.session.cleanup()
+
+
+async def test_a_loader_of_others_need_not_clean_up() -> None:
+    """What it does not have is not called."""
+
+    class Finder:
+        def __init__(self) -> None:
+            self._loader = ModuleLoader()
+            self.load = self._loader.load
+
+    session = AmplifierSession(plan_for([]), loader=Finder())  # type: ignore[arg-type]
+    await session.initialize()
+    await session.cleanup()
+    assert session.status == "ended"
 
 
 async def test_a_child_without_its_parents_hooks_tells_of_itself() -> None:

@@ -9,6 +9,7 @@ import pytest
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import SESSION_END
 from amplifier_core.testing import MemoryAudit
+from amplifier_core.trail import NullSink
 from tests.support.harness import Harness
 from tests.support.hooks import PRE, Data, injects, raises, says
 
@@ -154,3 +155,11 @@ async def test_without_a_trail_nothing_is_written():
     assert session.trail.write("error", {}) is None
     assert await session.trail.write_ahead("error", {}) is None
     assert not session.trail.records
+
+
+async def test_where_nothing_is_kept_a_record_costs_nothing_and_is_safe_at_once():
+    """The sink of a session without a trail."""
+    sink = NullSink()
+    assert sink.append("error", {"what": "x"}, session="s") == 0
+    await sink.commit(0)
+    await sink.close()
