@@ -431,6 +431,37 @@ async def test_a_prompt_of_another_type_is_refused(prompt: Any) -> None:
             await harness.session.execute(prompt)
 
 
+SILENT = """
+class Tool:
+    name = "Danger"
+    description = "Does what nobody wants"
+    input_schema = {}
+
+    async def execute(self, input):
+        return "done"
+
+async def mount(coordinator, config):
+    await coordinator.mount("tools", Tool())
+"""
+
+
+async def test_a_tool_that_a_hook_takes_out_of_the_plan_is_gone(tmp_path: Path) -> None:
+    """Also that of a module which undoes nothing by itself."""
+    (tmp_path / "silent.py").write_text(SILENT)
+    harness = SessionHarness([], tool_modules=[{"module": str(tmp_path / "silent.py")}])
+
+    async def strip(event: str, data: dict[str, Any]) -> HookResult:
+        plan = {**data["mount_plan"], "tools": []}
+        return HookResult(action="modify", data={**data, "mount_plan": plan})
+
+    await harness.session.initialize()
+    assert list(harness.coordinator.get("tools")) == ["Danger"]
+    harness.hooks.register("session:start", strip)
+    result = await harness.session.execute_tool("Danger", {})
+    assert (result.success, list(harness.coordinator.get("tools"))) == (False, [])
+    await harness.session.cleanup()
+
+
 async def test_a_hook_may_choose_another_context_and_the_first_messages_move_over() -> None:
     """What was injected before is in the new one."""
     harness = SessionHarness([{"text": "ok"}])

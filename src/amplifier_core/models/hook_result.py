@@ -146,7 +146,17 @@ def continue_with(data: dict[str, Any] | None) -> HookResult:
     return result
 
 
+class _NoInjections(list[ContextInjection]):
+    """The empty list of the one result that all hooks share: what one adds, all would have."""
+
+    def _refuse(self, *_: Any) -> Any:
+        raise TypeError("A HookResult is frozen; pass context_injections=[...] to its constructor")
+
+    append = extend = insert = __iadd__ = __setitem__ = _refuse
+
+
 CONTINUE: HookResult = continue_with(None)
+CONTINUE.__dict__["context_injections"] = _NoInjections()
 
 
 def replace_fields(result: HookResult, **changes: Any) -> HookResult:

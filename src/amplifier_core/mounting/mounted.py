@@ -124,6 +124,11 @@ class Mounting:
             logger.exception("The clean-up of module '%s' failed", outcome.id)
         for handler in outcome.handlers:
             self._coordinator.hooks.remove(handler)
+        # Many modules undo nothing; what they mounted must be gone all the same.
+        for point, objects in outcome.objects.items():
+            place = self._coordinator.mount_points[point]
+            for name in [one for one, kept in objects.items() if place.get(one) is kept]:
+                del place[name]
 
     async def unmount_all(self) -> None:
         """Undo everything, the last one first."""

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import pytest
@@ -140,3 +142,17 @@ def test_what_is_called_wrongly_is_refused() -> None:
     """Results are made by keyword."""
     with pytest.raises(TypeError):
         HookResult("deny")
+
+
+def test_nobody_adds_to_the_result_that_all_hooks_share() -> None:
+    """Or the next hook that says continue would carry it too."""
+    for add in (
+        lambda found: found.append("x"),
+        lambda found: found.extend(["x"]),
+        lambda found: found.insert(0, "x"),
+        lambda found: found.__iadd__(["x"]),
+    ):
+        with pytest.raises(TypeError, match="frozen; pass context_injections"):
+            add(HookResult().context_injections)
+    assert HookResult().context_injections == []
+    assert copy.deepcopy(HookResult()) == HookResult() == pickle.loads(pickle.dumps(HookResult()))

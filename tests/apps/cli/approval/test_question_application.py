@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import termios
 from collections.abc import AsyncIterator, Callable
@@ -53,6 +54,13 @@ class Asking:
         """Keep the terminal from filling up."""
         self.output += os.read(self.master, 65536)
 
+    def read_the_rest(self) -> None:
+        """What was written last may not have been read yet when the question ends."""
+        os.set_blocking(self.master, False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                self.read()
+
     async def wait_until(self, is_so: Callable[[QuestionState], bool]) -> None:
         """For the next state that fits."""
         async with asyncio.timeout(20):
@@ -80,6 +88,7 @@ async def asking(prompt: str = SHORT, *, settled: bool = True) -> AsyncIterator[
         running.cancel()
         await asyncio.wait([running])
         loop.remove_reader(question.master)
+        question.read_the_rest()
         os.close(question.master)
         os.close(question.slave)
 
