@@ -1,0 +1,176 @@
+"""The table of places that govern the agent or run programs for the person: data only.
+
+What is listed runs without anybody running the project: by git, another agent, an editor, a shell,
+the desktop. What the project itself runs (Makefile, package.json, CI) is the agent's ordinary work
+and is reviewed as such. `.envrc` is left out because direnv trusts it by content.
+"""
+
+from __future__ import annotations
+
+OWN_FOLDER = "amplifier"
+"""The name of our folder below the person's data and configuration folders."""
+
+GIT_RUNS = ("config", "config.worktree", "hooks", "commondir")
+"""What makes git run programs, or read its configuration elsewhere, inside a git directory."""
+
+PROJECT = (
+    ".hg/hgrc",
+    ".jj/repo",
+    # other agents: hooks, servers to start, permissions
+    ".amazonq",
+    ".claude",
+    ".cline",
+    ".codex",
+    ".continue",
+    ".copilot",
+    ".cursor",
+    ".gemini",
+    ".github/copilot",
+    ".github/hooks",
+    ".junie",
+    ".kiro",
+    ".opencode",
+    ".qwen",
+    ".roo",
+    ".windsurf",
+    ".mcp.json",
+    "opencode.json",
+    "opencode.jsonc",
+    # editors: tasks on opening a folder, interpreters and servers that settings name
+    ".exrc",
+    ".idea",
+    ".nvim.lua",
+    ".nvimrc",
+    ".vimrc",
+    ".vscode",
+    ".zed",
+)
+"""Sealed below every root, and for file tools at any depth."""
+
+NAMED_ONLY = (".git", ".amplifier")
+"""Folders in which file tools write nothing at any depth, but commands and hooks of ours must."""
+
+HOME = (
+    # shells
+    ".bash_aliases",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".cshrc",
+    ".inputrc",
+    ".kshrc",
+    ".login",
+    ".logout",
+    ".mkshrc",
+    ".oh-my-zsh",
+    ".profile",
+    ".tcshrc",
+    ".xonshrc",
+    ".zlogin",
+    ".zlogout",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+    # the desktop and timers
+    ".local/share/applications",
+    ".local/share/dbus-1",
+    ".local/share/systemd",
+    ".pam_environment",
+    ".xinitrc",
+    ".xprofile",
+    ".xsession",
+    ".xsessionrc",
+    "Library/LaunchAgents",
+    # keys, and what signs and logs in
+    ".gnupg",
+    ".ssh",
+    # programs by name
+    ".cargo/bin",
+    ".local/bin",
+    "bin",
+    # settings that name programs to run
+    ".aws/config",
+    ".cargo/config.toml",
+    ".cargo/env",
+    ".docker/config.json",
+    ".emacs",
+    ".emacs.d",
+    ".gdbinit",
+    ".gitconfig",
+    ".gradle/init.d",
+    ".gradle/init.gradle",
+    ".hgrc",
+    ".kube/config",
+    ".lldbinit",
+    ".local/share/direnv",
+    ".npmrc",
+    ".pdbrc",
+    ".psqlrc",
+    ".screenrc",
+    ".tmux.conf",
+    ".vim",
+    ".vimrc",
+    # other agents
+    ".amazonq",
+    ".claude",
+    ".claude.json",
+    ".codex",
+    ".continue",
+    ".copilot",
+    ".cursor",
+    ".gemini",
+    ".kiro",
+    ".qwen",
+    ".windsurf",
+)
+"""Sealed below the person's home."""
+
+CONFIG = (
+    "Code/User",
+    "Cursor/User",
+    "VSCodium/User",
+    "autostart",
+    "direnv",
+    "elvish",
+    "emacs",
+    "environment.d",
+    "fish",
+    "gdb",
+    "git",
+    "hg",
+    "jj",
+    "mise",
+    "nushell",
+    "nvim",
+    "opencode",
+    "plasma-workspace",
+    "powershell",
+    "systemd",
+    "tmux",
+    "xonsh",
+    "zed",
+    "zsh",
+)
+"""Sealed below the person's configuration folder."""
+
+ZSH = (".zlogin", ".zlogout", ".zprofile", ".zshenv", ".zshrc")
+"""Sealed in ZDOTDIR, if that is set."""
+
+SYSTEM = (
+    "/etc/bash.bashrc",
+    "/etc/cron.d",
+    "/etc/crontab",
+    "/etc/environment",
+    "/etc/gitconfig",
+    "/etc/ld.so.preload",
+    "/etc/profile",
+    "/etc/profile.d",
+    "/etc/ssh",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+    "/etc/systemd",
+    "/etc/zsh",
+    "/var/spool/cron",
+)
+"""Sealed when a root is as wide as the machine."""

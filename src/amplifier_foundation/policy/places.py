@@ -1,0 +1,197 @@
+"""The places out of the agent's reach, as one table for file tools, commands and guards.
+
+Hidden places are neither read nor written by tools: our data, with the trail, its keys, saved
+sessions and what was trusted. Sealed ones may be read: what runs programs for the person.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from amplifier_foundation.machine.user_folders import find_config_home, find_data_home
+from amplifier_foundation.policy import place_table as table
+from amplifier_foundation.policy.file_identity import Identities
+from amplifier_foundation.policy.git_places import follow_settings, list_git_places
+from amplifier_foundation.policy.place_names import fold_name, fold_path
+
+Kind = Literal["hidden", "sealed", "code"]
+_PACKAGES = ("amplifier_core", "amplifier_audit", "amplifier_foundation", "amplifier_apps")
+_NAMED = tuple(
+    tuple(fold_name(part) for part in name.split("/"))
+    for name in (*table.NAMED_ONLY, *table.PROJECT)
+)
+_FIRST_NAMES = frozenset(names[0] for names in _NAMED)
+_WORDS: Mapping[Kind, str] = {
+    "hidden": "lies in {place}, which holds records and keys of this program; "
+    "tools neither read nor write there",
+    "sealed": "lies in {place}, which can make programs run or governs an agent; "
+    "tools do not write there",
+    "code": "lies in {place}, the code that runs this agent; tools do not write there",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Absolute, real paths; they need not exist. A link inside a root is listed as itself too.
+
+    `code` is where this program runs from, if that lies inside a root: file tools refuse it, but
+    it is too large to be sealed around every command.
+    """
+
+    hidden: tuple[Path, ...]
+    sealed: tuple[Path, ...]
+    roots: tuple[Path, ...] = ()
+    code: tuple[Path, ...] = ()
+    _kinds: dict[tuple[str, ...], tuple[Kind, Path]] = field(init=False, repr=False, compare=False)
+    _above: frozenset[tuple[str, ...]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        kinds: dict[tuple[str, ...], tuple[Kind, Path]] = {}
+        listed: list[tuple[Kind, tuple[Path, ...]]] = [
+            ("code", self.code),
+            ("sealed", self.sealed),
+            ("hidden", self.hidden),
+        ]
+        for kind, paths in listed:  # the strictest last, so that it stays
+            kinds.update({fold_path(path): (kind, path) for path in paths})
+        above = frozenset(parts[:n] for parts in kinds for n in range(1, len(parts)))
+        object.__setattr__(self, "_kinds", kinds)
+        object.__setattr__(self, "_above", above)
+
+    def find_refusal(self, path: Path, *, writing: bool) -> str | None:
+        """Why a path may not be used, as the rest of a sentence that begins with it; else None."""
+        real = Path(os.path.realpath(path))
+        for one in dict.fromkeys((Path(os.path.normpath(path.absolute())), real)):
+            reason = self._judge_name(one, writing=writing)
+            if reason is not None:
+                return reason
+        return self._judge_file(real, writing=writing)
+
+    def identify(self, *, writing: bool) -> Identities:
+        """What the places are on disk at this moment, for looks at descriptors."""
+        guarded = (*self.hidden, *self.sealed, *self.code) if writing else self.hidden
+        return Identities(guarded, must_know=self.hidden)
+
+    def explain(self, place: Path) -> str:
+        """The rest of a sentence about something that turned out to be a place of the table."""
+        kind, listed = self._kinds.get(fold_path(place), ("sealed", place))
+        return _WORDS[kind].format(place=str(listed))
+
+    def is_hidden(self, path: Path) -> bool:
+        """Whether a real path is hidden, by its name."""
+        found = self._find_listed(fold_path(path))
+        return found is not None and found[0] == "hidden"
+
+    def _judge_name(self, path: Path, *, writing: bool) -> str | None:
+        parts = fold_path(path)
+        found = self._find_listed(parts)
+        if found is not None and (writing or found[0] == "hidden"):
+            return _WORDS[found[0]].format(place=str(found[1]))
+        if not writing:
+            return None
+        named = self._find_named(path)
+        if named is not None:
+            return _WORDS["sealed"].format(place=str(named))
+        if parts in self._above and not path.is_dir():
+            return "would take the place of a folder that can make programs run; tools do not"
+        return None
+
+    def _find_listed(self, parts: tuple[str, ...]) -> tuple[Kind, Path] | None:
+        found = None
+        for n in range(1, len(parts) + 1):
+            listed = self._kinds.get(parts[:n])
+            if listed is not None and (found is None or listed[0] == "hidden"):
+                found = listed
+        return found
+
+    def _find_named(self, path: Path) -> Path | None:
+        """The part of a path that has one of the names; names count from the nearest root."""
+        inside = [root for root in self.roots if path.is_relative_to(root)]
+        root = max(inside, key=lambda one: len(one.parts), default=Path(path.anchor))
+        parts = path.relative_to(root).parts
+        folded = [fold_name(part) for part in parts]
+        for at in (n for n, name in enumerate(folded) if name in _FIRST_NAMES):
+            for names in _NAMED:
+                here = tuple(folded[at : at + len(names)])
+                # `.github` as a file would take the place of `.github/hooks`.
+                if here == names[: len(here)] and (here == names or not path.is_dir()):
+                    return root.joinpath(*parts[: at + len(here)])
+        return None
+
+    def _judge_file(self, real: Path, *, writing: bool) -> str | None:
+        try:
+            info = real.lstat()
+        except (OSError, ValueError):
+            return None
+        place = self.identify(writing=writing).find(info)
+        return None if place is None else self.explain(place)
+
+
+def list_places(
+    roots: Iterable[Path],
+    env: Mapping[str, str] | None = None,
+    *,
+    hidden: Iterable[Path] = (),
+) -> Places:
+    """The table for the roots of a session; `hidden` adds a trail or a key kept elsewhere."""
+    env = os.environ if env is None else env
+    real = tuple(dict.fromkeys(Path(os.path.realpath(root)) for root in roots))
+    hide = [find_data_home(env) / table.OWN_FOLDER, *hidden]
+    sealed = [*_list_sealed_at_home(env), *_list_sealed_below(real, env), *map(Path, table.SYSTEM)]
+    return Places(
+        hidden=_spell_out(hide, real),
+        sealed=_spell_out(sealed, real),
+        roots=real,
+        code=tuple(one for one in _list_code() if any(one.is_relative_to(root) for root in real)),
+    )
+
+
+def _list_sealed_at_home(env: Mapping[str, str]) -> list[Path]:
+    home, config = _find_home(env), find_config_home(env)
+    found = [config / table.OWN_FOLDER, *(home / name for name in table.HOME)]
+    found += [config / name for name in table.CONFIG]
+    if env.get("ZDOTDIR"):
+        found += [Path(env["ZDOTDIR"], name) for name in table.ZSH]
+    return [*found, *follow_settings([home / ".gitconfig", config / "git/config"], home, home)]
+
+
+def _list_sealed_below(roots: Iterable[Path], env: Mapping[str, str]) -> Iterator[Path]:
+    home = _find_home(env)
+    for root in roots:
+        yield from (root / name for name in table.PROJECT)
+        yield from list_git_places(root, home)
+
+
+def _list_code() -> list[Path]:
+    """The environment that this interpreter runs in, and our packages."""
+    beside = Path(__file__).parents[2]
+    folders = [Path(sys.prefix), *(beside / name for name in _PACKAGES)]
+    return list(dict.fromkeys(Path(os.path.realpath(one)) for one in folders))
+
+
+def _find_home(env: Mapping[str, str]) -> Path:
+    return Path(env.get("HOME") or Path.home())
+
+
+def _spell_out(paths: Iterable[Path], roots: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Real paths, and the links inside the roots that lead to them."""
+    found: dict[Path, None] = {}
+    for path in paths:
+        spelled, real = os.path.normpath(path), os.path.realpath(path)
+        if spelled != real:
+            found.update(dict.fromkeys(_trace_links(Path(spelled), roots)))
+        found[Path(real)] = None
+    return tuple(found)
+
+
+def _trace_links(path: Path, roots: tuple[Path, ...]) -> Iterator[Path]:
+    for one in (path, *path.parents):
+        if one.is_symlink():
+            link = Path(os.path.realpath(one.parent), one.name)
+            if any(link.is_relative_to(root) for root in roots):
+                yield link
