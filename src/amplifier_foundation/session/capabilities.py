@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from amplifier_core.mount_plan import read_entry
+from amplifier_foundation.policy.paths import resolve
+from amplifier_foundation.policy.places import Places, list_places
 from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.side_call import ask_model
 
@@ -15,7 +18,7 @@ Rename = Callable[[str, str], Any]
 def register_capabilities(
     session: AssembledSession, folder: Path, on_rename: Rename | None = None
 ) -> None:
-    """Offer `session.working_dir`, `.rename`, `.model_call` and `.keep_working`."""
+    """Offer `session.working_dir`, `.places`, `.rename`, `.model_call` and `.keep_working`."""
     coordinator = session.coordinator
 
     def rename(name: str, description: str = "") -> Any:
@@ -29,9 +32,46 @@ def register_capabilities(
         return await ask_model(coordinator, prompt, system, max_output_tokens)
 
     coordinator.register_capability("session.working_dir", str(folder.absolute()))
+    coordinator.register_capability("session.places", list_session_places(session.config, folder))
     coordinator.register_capability("session.rename", rename)
     coordinator.register_capability("session.model_call", model_call)
     coordinator.register_capability("session.keep_working", session.keep_working)
+
+
+def list_session_places(plan: Mapping[str, Any], folder: Path) -> Places:
+    """What is out of reach for the tools of a plan, whose trail and key may lie anywhere."""
+    audit = plan.get("audit") or {}
+    named = [
+        audit.get("path"),
+        audit.get("sign"),
+        audit.get("socket"),
+        *(audit.get("anchors") or ()),
+    ]
+    hidden = [Path(path).expanduser().absolute() for path in named if isinstance(path, str)]
+    return list_places(list_roots(plan, folder), hidden=hidden)
+
+
+def list_roots(plan: Mapping[str, Any], folder: Path) -> tuple[Path, ...]:
+    """The working directory, and the others that tools of the plan were given."""
+    base = folder.resolve()
+    return tuple(dict.fromkeys([base, *(resolve(root, base) for root in _name_roots(plan))]))
+
+
+def _name_roots(plan: Mapping[str, Any]) -> Iterator[str]:
+    for entry in plan.get("tools") or ():
+        config = read_entry("tools", entry).config
+        start = config.get("working_dir") or "."
+        given = [config.get(key) for key in ("roots", "allowed_write_paths")]
+        yield from (str(Path(start, root)) for roots in given for root in _read_texts(roots))
+        yield str(start)
+    sandbox = plan.get("sandbox")
+    yield from _read_texts(sandbox.get("write") if isinstance(sandbox, Mapping) else None)
+
+
+def _read_texts(values: Any) -> list[str]:
+    """The texts of a list; a module says itself what is wrong with anything else."""
+    listed = values if isinstance(values, list | tuple) else ()
+    return [str(Path(one).expanduser()) for one in listed if isinstance(one, str) and one.strip()]
 
 
 def hide_secrets(session: AssembledSession, secrets: frozenset[str]) -> None:
