@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import logging
+from asyncio import Semaphore
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from amplifier_core import output
+from amplifier_core import events, output
 from amplifier_core.approval.gate import ApprovalGate
 from amplifier_core.approval.passage import Passage
 from amplifier_core.cancellation import CancellationToken
-from amplifier_core.dispatch import Answer, Dispatch, Watch
+from amplifier_core.dispatch import Answer, Watch
 from amplifier_core.ecosystem_face import EcosystemFace
 from amplifier_core.errors import ApprovalError
-from amplifier_core.events import (
-    CANCEL_REQUESTED,
-    POLICY_VIOLATION,
-    PROVIDER_REQUEST,
-)
+from amplifier_core.events import payloads
 from amplifier_core.events.event import DataT, EventOf
-from amplifier_core.events.payloads import (
-    CancelRequestedData,
-    PolicyViolationData,
-    ProviderRequestData,
-)
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.host import ModuleHost
 from amplifier_core.host.display import LoggingDisplay
@@ -40,7 +32,9 @@ from amplifier_core.mount_plan import (
     INJECTION_BUDGET_PER_TURN,
     MAX_INJECTION_SIZE,
     InjectionLimits,
+    copy_plan,
     read_approval_limit,
+    read_calls_at_once,
 )
 from amplifier_core.operation import KERNEL, Operations, Outcome
 from amplifier_core.registration import HookHandler
@@ -80,7 +74,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
     ) -> None:
         output.install()
         self.session = session
-        self.config = _read_config(config or getattr(session, "config", None))
+        self.config = copy_plan(config or getattr(session, "config", None))
         self.session_id = session_id or getattr(session, "session_id", None)
         self.parent_id = parent_id or getattr(session, "parent_id", None)
         self.hooks = HookRegistry() if hooks is None else hooks
@@ -93,6 +87,8 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         self._gate = ApprovalGate(approval_system, read_approval_limit(self.config))
         passage = Passage(self._gate, self._trail, self.notify, self._find_tool)
         self._operations = Operations(self.hooks, passage, self._trail, self)
+        # One for each tool call that may run at once, here and in sub-agents.
+        self.slots = Semaphore(read_calls_at_once(self.config))
         self._strangers: dict[str, HookHandler] = {}
         limits = InjectionLimits.read(self.config.get("session") or {})
         self._injector = Injector(self._find_context, InjectionBudget(limits), self._trail)
@@ -129,8 +125,8 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
 
     async def deny(self, event: str, hook: str, reason: str) -> Outcome:
         """Tell observers of a denied operation; returns what becomes of it."""
-        violation = PolicyViolationData(event=event, hook=hook, reason=reason)
-        await self.notify(POLICY_VIOLATION, violation)
+        violation = payloads.PolicyViolationData(event=event, hook=hook, reason=reason)
+        await self.notify(events.POLICY_VIOLATION, violation)
         return Outcome(False, hook=hook, reason=reason)
 
     # Showing
@@ -154,21 +150,23 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         finally:
             output.restore(printing)
 
-    async def show_answers(self, run: Dispatch, printed: Mapping[HookHandler, str]) -> None:
+    async def show_answers(
+        self, event: str, answers: list[Answer], printed: Mapping[HookHandler, str]
+    ) -> None:
         """Show what hooks printed, unless they hid it, and the messages of their answers."""
-        results = {answer.handler: answer.result for answer in run.spoken}
+        results = {answer.handler: answer.result for answer in answers}
         for handler, text in printed.items():
             result = results.get(handler)
             hidden = result is not None and result.suppress_output
             type = "output_suppressed" if hidden else "output_shown"
-            self._trail.write(type, {"text": text}, event=run.event, handler=handler)
+            self._trail.write(type, {"text": text}, event=event, handler=handler)
             if not hidden:
                 await self.show(text.rstrip("\n"), "info", f"hook:{handler.name}")
-        for answer in run.spoken:
+        for answer in answers:
             result = answer.result
             if result.user_message:
                 body = {"text": result.user_message, "level": result.user_message_level}
-                self._trail.write("user_message", body, event=run.event, handler=answer.handler)
+                self._trail.write("user_message", body, event=event, handler=answer.handler)
                 await self.handle_user_message(result, answer.hook)
 
     async def tell_of_trail(self) -> None:
@@ -218,25 +216,27 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         """While tool calls are under way, injections wait until their results are in place."""
         return ToolCalls(self._injector, self._report_drops)
 
-    async def open_request(self, data: ProviderRequestData) -> Outcome:
+    async def open_request(self, data: payloads.ProviderRequestData) -> Outcome:
         """Take a request to a model through its hooks; `data["messages"]` is what to send.
 
         What hooks of this very event inject is part of it; ephemeral injections are used up.
         """
         history = data.get("messages") or await self._injector.read_history()
-        asked: ProviderRequestData = {**data, "messages": self._injector.use_ephemeral(history)}
-        if not self.hooks.hears(PROVIDER_REQUEST):
+        messages = self._injector.use_ephemeral(history)
+        asked: payloads.ProviderRequestData = {**data, "messages": messages}
+        if not self.hooks.hears(events.PROVIDER_REQUEST):
             if self._trail.records:
-                await self.notify(PROVIDER_REQUEST, asked)  # no hook: nothing has to be copied
+                # No hook: nothing has to be copied.
+                await self.notify(events.PROVIDER_REQUEST, asked)
             return Outcome(True, {**asked})
         stored = len(await self._injector.read_history())
-        outcome = await self.judge(PROVIDER_REQUEST, asked)
+        outcome = await self.judge(events.PROVIDER_REQUEST, asked)
         if not outcome.allowed or outcome.data is None:
             return outcome
         kept = outcome.data.get("messages")
         if not isinstance(kept, list):
             why = f"a hook left {type(kept).__name__} instead of a list of messages"
-            return await self.deny(PROVIDER_REQUEST, KERNEL, why)
+            return await self.deny(events.PROVIDER_REQUEST, KERNEL, why)
         fresh = (await self._injector.read_history())[stored:]
         sent = self._injector.use_ephemeral([*kept, *fresh])
         return Outcome(True, {**outcome.data, "messages": sent})
@@ -268,6 +268,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         """A hook has changed the mount plan: its settings hold from here on."""
         self.config = dict(plan)
         self._injector.budget.limits = InjectionLimits.read(plan.get("session") or {})
+        self.slots = Semaphore(read_calls_at_once(plan))
 
     def reset_turn(self) -> None:
         """A new turn begins: the injection budget is whole again."""
@@ -329,7 +330,8 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         token = self.cancellation
         if not (token.request_immediate() if immediate else token.request_graceful()):
             return
-        await self.notify(CANCEL_REQUESTED, CancelRequestedData(immediate=immediate))
+        wish = payloads.CancelRequestedData(immediate=immediate)
+        await self.notify(events.CANCEL_REQUESTED, wish)
         await token.trigger_callbacks()
 
     def _record_registration(self, change: str, handler: HookHandler) -> None:
@@ -339,11 +341,6 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
             "timeout": handler.timeout,
         }
         self._trail.write(f"hook_{change}", body, event=handler.event, handler=handler)
-
-
-def _read_config(config: Any) -> dict[str, Any]:
-    """A plan as a dict; applications also keep theirs as a model."""
-    return dict(config.model_dump() if hasattr(config, "model_dump") else config or {})
 
 
 class ModuleCoordinator(SessionCoordinator):

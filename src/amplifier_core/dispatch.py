@@ -23,13 +23,16 @@ logger = logging.getLogger(__name__)
 # Emits nested deeper than this are a failed hook.
 MAX_DEPTH = 16
 
-PINNED = ("timestamp", "session_id")
-"""What `modify` cannot change."""
+# True in the data of a hook that is called once more after a wait: who counts, counts once.
+JUDGED_AGAIN = "judged_again"
+
+# What `modify` cannot change.
+PINNED = ("timestamp", "session_id", JUDGED_AGAIN)
 
 FAILURES = (Exception, asyncio.CancelledError)
 
+# How many emits the running code is inside of.
 depth: ContextVar[int] = ContextVar("amplifier_hook_depth", default=0)
-"""How many emits the running code is inside of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,7 @@ class Answer:
     handler: HookHandler
     result: HookResult
     error: BaseException | None = None
+    left: dict[str, Any] | None = None  # the data after it, if it changed them
 
     @property
     def hook(self) -> str:
@@ -49,8 +53,8 @@ class Answer:
         return isinstance(self.error, HookTimeout)
 
 
+# The call (None for a hook with limits, which needs more than that), its event name, itself.
 PlanEntry = tuple[Handler | None, str, HookHandler]
-"""The call (None for a hook with limits, which needs more than that), its event name, itself."""
 
 
 class Plan(tuple[PlanEntry, ...]):
@@ -75,18 +79,18 @@ def _is_coroutine_function(call: Any) -> bool:
 class Dispatch:
     """One emission: the data as the hooks left it and every answer, with its hook's name."""
 
-    __slots__ = ("data", "denied", "event", "plan", "ran", "shared", "spoken")
+    __slots__ = ("data", "denied", "event", "given", "plan", "ran", "shared", "spoken")
 
     def __init__(
         self, event: str, plan: Plan, data: dict[str, Any], shared: dict[str, Any] | None
     ) -> None:
         self.event = event
         self.plan = plan
-        self.data = data
+        self.given = self.data = data
+        # The copy that all hooks may see; None if each must get its own.
         self.shared = shared
-        """The copy that all hooks may see; None if each must get its own."""
+        # The answers that are more than a plain continue.
         self.spoken: list[Answer] = []
-        """The answers that are more than a plain continue."""
         self.ran = len(plan)
         self.denied = False
 
@@ -164,11 +168,15 @@ _NOT_ASKED = object()
 
 
 async def run_hooks(  # noqa: C901 - the loop that every audited event goes through
-    run: Dispatch, first: int = 0, answer: Any = _NOT_ASKED, watch: Watch | None = None
+    run: Dispatch,
+    first: int = 0,
+    answer: Any = _NOT_ASKED,
+    watch: Watch | None = None,
+    end: int | None = None,
 ) -> Dispatch:
     """Run the hooks of a dispatch from one of them on; that one may have answered already."""
     follow = None
-    for call, name, record in run.plan[first:]:
+    for call, name, record in run.plan[first:end]:
         if watch is not None:
             follow = watch.begin(record)
         try:
@@ -190,6 +198,36 @@ async def run_hooks(  # noqa: C901 - the loop that every audited event goes thro
             break
         answer = _NOT_ASKED
     return run
+
+
+async def run_again(run: Dispatch, before: Dispatch, watch: Watch | None = None) -> Dispatch:
+    """Judge an operation once more: guards, those that asked, those that have not seen this data.
+
+    Of every other hook the answer that it gave stands, so that what it does is not done twice.
+    """
+    known, seen = {}, before.given
+    for answer in before.answers:
+        known[answer.handler] = seen, answer
+        seen = seen if answer.left is None else answer.left
+    for place, (_, name, record) in enumerate(run.plan):
+        seen, said = known.get(record, ({}, Answer(record, CONTINUE)))
+        judges = record.is_guard or said.result.action == "ask_user"
+        if judges or not _equals(seen, run.data):
+            told = detach(run.data)
+            if run.given is before.given:  # what a person has edited is another operation
+                told[JUDGED_AGAIN] = True
+            await run_hooks(run, place, record.execute(name, told), watch, place + 1)
+        elif said.result is not CONTINUE or said.error is not None:
+            _repeat(run, said)
+        if run.denied:
+            break
+    return run
+
+
+def _repeat(run: Dispatch, said: Answer) -> None:
+    run.spoken.append(said)
+    if said.left is not None:
+        run.data, run.shared = said.left, copy_plain(said.left)
 
 
 async def collect_replies(run: Dispatch, timeout: float) -> AsyncIterator[Any]:
@@ -243,10 +281,9 @@ def _take_answer(run: Dispatch, record: HookHandler, answer: Any) -> None:
             error = caught
     if error is not None:
         result = _answer_for_failure(run, record, error)
-    if result.action == "modify":
-        _take_data(run, result.data)
+    left = _take_data(run, result.data) if result.action == "modify" else None
     if result is not CONTINUE or error is not None:
-        run.spoken.append(Answer(record, result, error))
+        run.spoken.append(Answer(record, result, error, left))
     run.denied = result.action == "deny"
 
 
@@ -262,7 +299,7 @@ def _answer_for_failure(run: Dispatch, record: HookHandler, error: BaseException
     return HookResult(action="deny", reason=reason)
 
 
-def _take_data(run: Dispatch, returned: Any) -> None:
+def _take_data(run: Dispatch, returned: Any) -> dict[str, Any]:
     before = run.data
     run.data = adopt(returned, before)
     for key in PINNED:
@@ -271,6 +308,7 @@ def _take_data(run: Dispatch, returned: Any) -> None:
         else:
             run.data.pop(key, None)
     run.shared = copy_plain(run.data)
+    return run.data
 
 
 def _equals(seen: dict[str, Any], current: dict[str, Any]) -> bool:

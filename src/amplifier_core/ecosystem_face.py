@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterable, Mapping
 from typing import Any, Protocol
 
-from amplifier_core.approval.passage import Answered, Clearance
+from amplifier_core.approval.passage import Clearance
 from amplifier_core.dispatch import Answer, Dispatch, Plan, find_dispatch
 from amplifier_core.events import is_notification
 from amplifier_core.injection.budget import Injection
@@ -71,12 +71,9 @@ class EcosystemFace:
     ) -> HookResult:
         """Put a result's question to the person; returns `continue` or `deny`."""
         asking = replace_fields(result, action="ask_user")
-        run, answered = (
-            _build_run(self._strangers, event, hook_name, asking),
-            set[tuple[int, str]](),
-        )
-        clearance = await self._operations.passage.clear(run, answered)
-        return (await self._operations.conclude(run, clearance, answered)).to_result()
+        built = _build_run(self._strangers, event, hook_name, asking)
+        run, clearance = await self._operations.clear(built, fixed=True)
+        return (await self._operations.conclude(run, clearance)).to_result()
 
     def to_dict(self: Any) -> dict[str, Any]:
         """A summary for logs and debugging."""
@@ -108,17 +105,17 @@ def _build_run(
 
 
 async def _carry_out(operations: Operations, run: Dispatch) -> tuple[Outcome, list[Injection]]:
-    """Carry out the answers of a dispatch that somebody else ran, without judging again.
+    """Carry out the answers of a dispatch that somebody else ran and goes on with.
 
     What is injected for one request only is handed back: who emits also builds the request.
     """
     effects = operations.effects
-    await effects.show_answers(run, {})
-    answered: Answered = set()
-    notifies = is_notification(run.event)
-    clearance = Clearance() if notifies else await operations.passage.clear(run, answered)
+    await effects.show_answers(run.event, run.spoken, {})
+    clearance = Clearance()
+    if not is_notification(run.event):
+        run, clearance = await operations.clear(run, fixed=True)
     injected = await effects.inject_answers(run.event, run.spoken, keep_ephemeral=False)
-    outcome = await operations.conclude(run, clearance, answered)
+    outcome = await operations.conclude(run, clearance)
     return outcome, [one for one in injected if one.ephemeral]
 
 

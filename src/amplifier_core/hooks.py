@@ -27,6 +27,7 @@ from amplifier_core.dispatch import (
     collect_replies,
     depth,
     enter,
+    run_again,
     run_hooks,
     take_failure,
 )
@@ -327,15 +328,24 @@ class HookRegistry:
             depth.set(here)
 
     async def dispatch(
-        self, event: str, data: Mapping[str, Any] | None = None, watch: Watch | None = None
+        self,
+        event: str,
+        data: Mapping[str, Any] | None = None,
+        watch: Watch | None = None,
+        before: Dispatch | None = None,
     ) -> Dispatch:
-        """The same as `emit`, every answer kept apart; `watch` sees each hook begin and end."""
-        run = self._begin(event, data)
-        before = enter(event)
+        """The same as `emit`, every answer kept apart; `watch` sees each hook begin and end.
+
+        With `before` it is that operation, judged once more: see `run_again`.
+        """
+        run = self._begin(event, data, before is None)
+        outside = enter(event)
         try:
-            return await run_hooks(run, watch=watch)
+            if before is None:
+                return await run_hooks(run, watch=watch)
+            return await run_again(run, before, watch)
         finally:
-            depth.set(before)
+            depth.set(outside)
 
     async def emit_and_collect(
         self, event: str, data: dict[str, Any] | None = None, timeout: float = 1.0
@@ -353,13 +363,14 @@ class HookRegistry:
         finally:
             depth.set(before)
 
-    def _begin(self, event: str, data: Any) -> Dispatch:
+    def _begin(self, event: str, data: Any, is_new: bool = True) -> Dispatch:
         if type(data) is not dict:
             data = normalize_data(data)
-        stamped = {**self._defaults, **data, "timestamp": timestamp()}
-        if event in TRACED:
-            add_request_id(event, stamped)
-        return Dispatch(event, self._plan(event), stamped, copy_plain(stamped))
+        if is_new:
+            data = {**self._defaults, **data, "timestamp": timestamp()}
+            if event in TRACED:
+                add_request_id(event, data)
+        return Dispatch(event, self._plan(event), data, copy_plain(data))
 
 
 def _identify(record: HookHandler) -> Any:

@@ -6,6 +6,7 @@ reads it here, so that an entry has one form and a mistake one sentence.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self
@@ -20,6 +21,7 @@ EXAMPLES = {"orchestrator": "loop-basic", "context": "context-simple"}
 
 MAX_INJECTION_SIZE = 10_240
 INJECTION_BUDGET_PER_TURN = 10_000
+_TOOL_CALLS_AT_ONCE = 8
 
 
 class _Section(BaseModel):
@@ -76,6 +78,11 @@ class MountPlan(_Section):
         yield from (("providers", entry) for entry in self.providers)
         yield from (("tools", entry) for entry in self.tools)
         yield from (("hooks", entry) for entry in self.hooks)
+
+
+def copy_plan(plan: Any) -> dict[str, Any]:
+    """A plan as a dict of one's own; applications also keep theirs as a model."""
+    return dict(plan.model_dump() if hasattr(plan, "model_dump") else plan or {})
 
 
 def check_plan(plan: Any) -> None:
@@ -167,6 +174,18 @@ def _read_limit(settings: Mapping[str, Any], key: str, default: int) -> int | No
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ValueError(f"{key} must be a whole number of at least 0 or null, got {value!r}")
     return value
+
+
+def read_calls_at_once(plan: Mapping[str, Any]) -> int:
+    """How many tool calls a plan lets run at once: `session.limits.tool_calls_at_once`."""
+    limits = (plan.get("session") or {}).get("limits") or {}
+    most = limits.get("tool_calls_at_once", _TOOL_CALLS_AT_ONCE)
+    if most is None:
+        return sys.maxsize
+    if type(most) is not int or most < 1:
+        where = "session.limits.tool_calls_at_once"
+        raise ValueError(f"{where}: a whole number of at least 1 or null, got {most!r}")
+    return most
 
 
 def read_approval_limit(plan: Mapping[str, Any]) -> float | None:

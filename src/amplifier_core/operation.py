@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -18,9 +17,7 @@ from amplifier_core.isolation import detach
 from amplifier_core.models import HookResult, continue_with, replace_fields
 from amplifier_core.registration import HookHandler
 from amplifier_core.trail import Trail
-from amplifier_core.utils import describe_error, run_with_timeout
-
-logger = logging.getLogger(__name__)
+from amplifier_core.utils.slots import take_slot
 
 # How often one operation may be edited or judged again before it is denied.
 MOST_ROUNDS = 8
@@ -36,10 +33,8 @@ class Outcome(NamedTuple):
     data: dict[str, Any] | None = None
     hook: str = ""
     reason: str = ""
-    digest: str = ""
-    """Of what a person allowed; empty when nobody was asked."""
-    comments: tuple[str, ...] = ()
-    """What people said when they allowed it."""
+    digest: str = ""  # of what a person allowed; empty when nobody was asked
+    comments: tuple[str, ...] = ()  # what people said when they allowed it
 
     @property
     def denial(self) -> str:
@@ -62,7 +57,9 @@ def describe_denial(hook: str, reason: str) -> str:
 class Effects(Protocol):
     """What an operation has carried out by others."""
 
-    async def show_answers(self, run: Dispatch, printed: Mapping[HookHandler, str]) -> None: ...
+    async def show_answers(
+        self, event: str, answers: list[Answer], printed: Mapping[HookHandler, str]
+    ) -> None: ...
     async def inject_answers(
         self, event: str, answers: list[Answer], keep_ephemeral: bool = True
     ) -> list[Injection]: ...
@@ -78,22 +75,21 @@ class Operations:
     passage: Passage
     trail: Trail
     effects: Effects
+    # Makes, for each dispatch, whoever else looks on while hooks run.
     watch_with: Callable[[], Watch] | None = None
-    """Makes, for each dispatch, whoever else looks on while hooks run."""
 
     async def judge(self, event: str, data: Mapping[str, Any] | None) -> Outcome:
         """Dispatch an event and carry out every answer; the data is a copy nobody else holds."""
         given = detach(data if type(data) is dict else normalize_data(data))
-        if is_notification(event):
+        if is_notification(event) or not self.hooks.hears(event):
             await self.notify(event, given)
-            return Outcome(True, {**self.hooks.default_fields, **given})
-        if not self.hooks.hears(event):
-            await self._record_unheard(event, given)
             return Outcome(True, {**self.hooks.default_fields, **given})
         run = await self._dispatch(event, given)
         if not run.spoken:
             return Outcome(True, run.data)
-        return await self._settle(run, given)
+        run, clearance = await self.clear(run)
+        await self.effects.inject_answers(event, run.spoken)
+        return await self.conclude(run, clearance)
 
     async def notify(self, event: str, data: Mapping[str, Any]) -> None:
         """Tell of something that has happened; nothing that a hook answers can undo it."""
@@ -104,53 +100,63 @@ class Operations:
         if run.spoken:
             await self.effects.inject_answers(event, run.spoken)
 
-    async def _settle(self, run: Dispatch, given: dict[str, Any]) -> Outcome:
-        """Ask for what the hooks left of it; again, if it or the policy is changed meanwhile."""
+    async def clear(self, run: Dispatch, *, fixed: bool = False) -> tuple[Dispatch, Clearance]:
+        """Take a dispatch through its gates; after each wait it is judged again, as it is then.
+
+        `fixed` means that nothing can be changed any more: what was shown may run, or nothing.
+        """
         answered: Answered = set()
         comments: tuple[str, ...] = ()
         for _ in range(MOST_ROUNDS):
             clearance = await self.passage.clear(run, answered)
             comments += clearance.comments
-            if clearance.edited_input is not None:
-                # From here on this is the operation: nothing goes back to what was edited away.
-                given = {**run.data, "tool_input": detach(clearance.edited_input)}
-                run = await self._dispatch(run.event, given)
-            elif clearance.allowed and answered and await self._changed_meanwhile(run):
-                run = await self._dispatch(run.event, given)
-                if digest_operation(run.event, run.data) != clearance.digest:
-                    answered.clear()  # the person has not seen this
-            else:
-                await self.effects.inject_answers(run.event, run.spoken)
-                return await self.conclude(run, replace(clearance, comments=comments), answered)
-        reason = f"the operation was changed more than {MOST_ROUNDS} times"
-        return await self.effects.deny(run.event, KERNEL, reason)
+            if not clearance.allowed or not self._is_stale(run, clearance):
+                return run, replace(clearance, comments=comments)
+            given, shown = _take_edit(run, clearance)
+            if fixed and shown != clearance.digest:
+                return run, _refuse("it cannot be edited any more")
+            await take_slot()
+            run = await self._dispatch(run.event, given, run)
+            if not run.denied and digest_operation(run.event, run.data) != shown:
+                answered.clear()  # the person has not seen this
+                if fixed or not run.asking:
+                    return run, _refuse("it was changed while it waited for approval")
+        return run, _refuse(f"the operation was changed more than {MOST_ROUNDS} times")
 
-    async def conclude(self, run: Dispatch, clearance: Clearance, answered: Answered) -> Outcome:
+    def _is_stale(self, run: Dispatch, clearance: Clearance) -> bool:
+        """Whether time has passed since the hooks judged what a person has allowed."""
+        if not (clearance.digest and run.plan):
+            return clearance.edited_input is not None
+        return clearance.waited or self.hooks.handlers_for(run.event) != run.handlers
+
+    async def conclude(self, run: Dispatch, clearance: Clearance) -> Outcome:
         """What became of an operation that came through its gates, or did not."""
         if not clearance.allowed:
             denied = await self.effects.deny(run.event, clearance.hook, clearance.reason)
             return denied._replace(data=run.spoken[-1].result.data) if run.denied else denied
-        if not answered:
-            return Outcome(True, run.data)
         return Outcome(True, run.data, digest=clearance.digest, comments=clearance.comments)
 
     # Running hooks
 
-    async def _dispatch(self, event: str, data: Mapping[str, Any]) -> Dispatch:
+    async def _dispatch(
+        self, event: str, data: Mapping[str, Any], before: Dispatch | None = None
+    ) -> Dispatch:
+        """Run the hooks of an event, or judge again what they were told of `before`."""
         trail = self.trail
         other = None if self.watch_with is None else self.watch_with()
         watch = _Timer(other, trail, event) if trail.records else _Capture(other)
         if not output.is_installed():
             output.install()
-        before = output.running.get()
+        outside = output.running.get()
         try:
-            run = await self.hooks.dispatch(event, data, watch)
+            run = await self.hooks.dispatch(event, data, watch, before)
         finally:
-            output.running.set(before)
+            output.running.set(outside)
         if run.spoken or watch.printed:
-            await self.effects.show_answers(run, watch.printed)
+            news = (run.spoken, watch.printed) if before is None else _list_news(run, watch, before)
+            await self.effects.show_answers(event, *news)
         if trail.records:
-            trail.record_dispatch(run, watch.durations)
+            trail.record_dispatch(run, watch.durations, before is not None)
             if trail.news:
                 await self.effects.tell_of_trail()
         return run
@@ -161,28 +167,28 @@ class Operations:
             if self.trail.news:
                 await self.effects.tell_of_trail()
 
-    async def _changed_meanwhile(self, run: Dispatch) -> bool:
-        """Whether the hooks, or what an asking guard has to say, changed while a person thought."""
-        if self.hooks.handlers_for(run.event) != run.handlers:
-            return True
-        for answer in run.asking:
-            if answer.handler.is_guard and await _changes_its_mind(answer, run):
-                return True
-        return False
+
+def _refuse(reason: str) -> Clearance:
+    return Clearance(False, KERNEL, reason)
 
 
-async def _changes_its_mind(answer: Answer, run: Dispatch) -> bool:
-    guard, before, held = answer.handler, output.running.get(), output.Holder()
-    output.running.set(held)
-    try:
-        now = await run_with_timeout(guard.execute(run.event, detach(run.data)), None)
-    except Exception as error:  # noqa: BLE001 - judged like any failing guard
-        logger.warning("Guard '%s' failed: %s", guard.name, describe_error(error))
-        return True
-    finally:
-        output.end(held)
-        output.running.set(before)
-    return now.action == "deny" or now.approval_prompt != answer.result.approval_prompt
+def _take_edit(run: Dispatch, clearance: Clearance) -> tuple[dict[str, Any], str]:
+    """What is judged again, and the digest of what a person has seen of it."""
+    if clearance.edited_input is None:
+        return run.given, clearance.digest
+    # From here on this is the operation: nothing goes back to what was edited away.
+    edited = {**run.data, "tool_input": detach(clearance.edited_input)}
+    return edited, digest_operation(run.event, edited)
+
+
+def _list_news(
+    run: Dispatch, watch: _Capture, before: Dispatch
+) -> tuple[list[Answer], dict[HookHandler, str]]:
+    """What the person has not been shown yet of an operation that was judged again."""
+    shown = {(one.handler, one.result.user_message) for one in before.spoken}
+    answers = [one for one in run.spoken if (one.handler, one.result.user_message) not in shown]
+    heard = set(before.handlers)
+    return answers, {one: text for one, text in watch.printed.items() if one not in heard}
 
 
 class _Capture:

@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import Awaitable
-from functools import lru_cache
 from typing import Any, Literal
 
+from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.events import (
-    CANCEL_COMPLETED,
-    ERROR_ORCHESTRATION,
-    PROMPT_COMPLETE,
-    PROMPT_SUBMIT,
-    USER_NOTIFICATION,
-)
-from amplifier_core.events.payloads import (
-    CancelCompletedData,
-    ErrorOrchestrationData,
-    NotificationType,
-    PromptCompleteData,
-    PromptSubmitData,
-    UserNotificationData,
-)
+from amplifier_core.events import payloads
 from amplifier_core.utils import describe_error, get_current_task
+from amplifier_core.utils.parameters import list_parameters
 
 STOPPED_AT_ONCE = "Stopped at once, as requested."
 
@@ -49,10 +35,10 @@ class PromptRun:
             self.reply = STOPPED_AT_ONCE
         if token.is_cancelled:
             self.status = "interrupted"
-            stopped = CancelCompletedData(
+            stopped = payloads.CancelCompletedData(
                 immediate=token.is_immediate, was_immediate=token.is_immediate
             )
-            await self._coordinator.notify(CANCEL_COMPLETED, stopped)
+            await self._coordinator.notify(events.CANCEL_COMPLETED, stopped)
         if self._accepted:
             await self._finish()
         return self.reply
@@ -102,8 +88,8 @@ class PromptRun:
 
     async def _submit(self, metadata: dict[str, Any]) -> bool:
         """Take the prompt through its hooks; False, and the reason as the reply, if one denies."""
-        submitted = PromptSubmitData(prompt=self._prompt, metadata=metadata)
-        outcome = await self._coordinator.judge(PROMPT_SUBMIT, submitted)
+        submitted = payloads.PromptSubmitData(prompt=self._prompt, metadata=metadata)
+        outcome = await self._coordinator.judge(events.PROMPT_SUBMIT, submitted)
         wanted = (outcome.data or {}).get("prompt", self._prompt)
         if not outcome.allowed:
             self.reply = outcome.denial
@@ -125,37 +111,30 @@ class PromptRun:
             "hooks": self._coordinator.hooks,
             "coordinator": self._coordinator,
         }
-        known = _list_parameters(getattr(execute, "__func__", execute))
-        if "**" not in known:
+        known = list_parameters(execute)
+        if known is not None and "**" not in known:
             given = {name: one for name, one in given.items() if name in known}
         return await execute(**given)
 
     async def _report_error(self, error: Exception) -> None:
         why = describe_error(error)
         self._coordinator.trail.write("error", {"what": "turn", "error": why})
-        failed = ErrorOrchestrationData(error={"type": type(error).__name__, "message": str(error)})
-        await self._coordinator.notify(ERROR_ORCHESTRATION, failed)
+        details: payloads.ErrorDetails = {"type": type(error).__name__, "message": str(error)}
+        failed = payloads.ErrorOrchestrationData(error=details)
+        await self._coordinator.notify(events.ERROR_ORCHESTRATION, failed)
         await self._notify_user("error", why)
 
     async def _finish(self) -> None:
         if self.status == "running":
             self.status = "idle"
-        if self._tells and self._coordinator.reaches_anybody(PROMPT_COMPLETE):
-            complete = PromptCompleteData(prompt=self._prompt, response=self.reply)
-            await self._coordinator.notify(PROMPT_COMPLETE, complete)
+        if self._tells and self._coordinator.reaches_anybody(events.PROMPT_COMPLETE):
+            complete = payloads.PromptCompleteData(prompt=self._prompt, response=self.reply)
+            await self._coordinator.notify(events.PROMPT_COMPLETE, complete)
         await self._notify_user("awaiting_input", "The agent waits for the next prompt.")
 
-    async def _notify_user(self, kind: NotificationType, message: str) -> None:
-        if self._coordinator.reaches_anybody(USER_NOTIFICATION):
-            news = UserNotificationData(notification_type=kind, message=message, metadata={})
-            await self._coordinator.notify(USER_NOTIFICATION, news)
-
-
-@lru_cache(maxsize=64)
-def _list_parameters(execute: Any) -> frozenset[str]:
-    """The names of what a loop takes, `**` for any; a loop that does not tell takes everything."""
-    try:
-        found = inspect.signature(execute).parameters.values()
-    except (TypeError, ValueError):
-        return frozenset({"**"})
-    return frozenset("**" if one.kind is one.VAR_KEYWORD else one.name for one in found)
+    async def _notify_user(self, kind: payloads.NotificationType, message: str) -> None:
+        if self._coordinator.reaches_anybody(events.USER_NOTIFICATION):
+            news = payloads.UserNotificationData(
+                notification_type=kind, message=message, metadata={}
+            )
+            await self._coordinator.notify(events.USER_NOTIFICATION, news)

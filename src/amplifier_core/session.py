@@ -11,24 +11,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Any, Literal, Self, cast
 
+from amplifier_core import events
 from amplifier_core.coordinator import ModuleCoordinator
 from amplifier_core.errors import ModuleLoadError, SessionDenied, SessionStateError
-from amplifier_core.events import (
-    SESSION_END,
-    SESSION_FORK,
-    SESSION_RESUME,
-    SESSION_START,
-)
+from amplifier_core.events import payloads
 from amplifier_core.events.event import DataT
-from amplifier_core.events.payloads import (
-    EndReason,
-    SessionEndData,
-    SessionForkData,
-    SessionResumeData,
-    SessionStartData,
-    SessionStats,
-    StartSource,
-)
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.injection.placing import add_message
 from amplifier_core.loader import ModuleLoader
@@ -75,7 +62,7 @@ class AmplifierSession:
         self._announced = False
         self._ended = False
         self._run: PromptRun | None = None
-        self.stats = SessionStats(total_messages=0, tool_invocations=0, total_tokens=0)
+        self.stats = payloads.SessionStats(total_messages=0, tool_invocations=0, total_tokens=0)
         self.stats.update(self._state.get("stats", {}))
         self.coordinator = ModuleCoordinator(
             self,
@@ -157,8 +144,10 @@ class AmplifierSession:
         self.initialized = True
         await self.mounting.ready()
         if self.parent_id and self.coordinator.hooks.parent is None:  # else the parent tells of it
-            fork = SessionForkData(child_id=self.session_id, agent_name="", parent=self.parent_id)
-            await self.coordinator.notify(SESSION_FORK, self._add_metadata(fork))
+            fork = payloads.SessionForkData(
+                child_id=self.session_id, agent_name="", parent=self.parent_id
+            )
+            await self.coordinator.notify(events.SESSION_FORK, self._add_metadata(fork))
 
     async def _mount_difference(self, plan: MountPlan) -> list[Mounted]:
         """Mount what a plan has and is not mounted yet, and take away what it has not."""
@@ -183,15 +172,15 @@ class AmplifierSession:
         self.coordinator.seal()
         started = {"resumed": self.is_resumed, "parent": self.parent_id}
         self.coordinator.trail.write("session_started", started)
-        source: StartSource = "resume" if self.is_resumed else "startup"
-        starts = SessionStartData(mount_plan=self.config, source=source)
-        outcome = await self.coordinator.judge(SESSION_START, self._add_metadata(starts))
+        source: payloads.StartSource = "resume" if self.is_resumed else "startup"
+        starts = payloads.SessionStartData(mount_plan=self.config, source=source)
+        outcome = await self.coordinator.judge(events.SESSION_START, self._add_metadata(starts))
         if not outcome.allowed:
             raise SessionDenied(outcome.denial)
         if self.is_resumed:
             count = len(await self._read_messages())
-            resumed = SessionResumeData(mount_plan=self.config, messages_count=count)
-            await self.coordinator.notify(SESSION_RESUME, self._add_metadata(resumed))
+            resumed = payloads.SessionResumeData(mount_plan=self.config, messages_count=count)
+            await self.coordinator.notify(events.SESSION_RESUME, self._add_metadata(resumed))
         if self.config["session"].get("raw"):
             config = {"raw": redact_secrets(self.config)}
             await self.coordinator.hooks.emit("session:config", config)
@@ -301,7 +290,7 @@ class AmplifierSession:
             "stats": dict(self.stats),
         }
 
-    async def cleanup(self, reason: EndReason = "complete") -> None:
+    async def cleanup(self, reason: payloads.EndReason = "complete") -> None:
         """End the session: tell the hooks, then undo everything in reverse order."""
         if self._ended:
             return
@@ -313,14 +302,14 @@ class AmplifierSession:
         finally:
             await self._unmount()
 
-    async def _announce_end(self, reason: EndReason) -> None:
+    async def _announce_end(self, reason: payloads.EndReason) -> None:
         try:
             self.stats["total_messages"] = len(await self._read_messages())
         except Exception as error:  # noqa: BLE001 - a broken context must not keep it from ending
             logger.warning("The context cannot say what it holds: %s", describe_error(error))
         spent = int((time.monotonic() - self._started) * 1000)
-        ended = SessionEndData(reason=reason, duration_ms=spent, stats=self.stats.copy())
-        await self.coordinator.notify(SESSION_END, ended)
+        ended = payloads.SessionEndData(reason=reason, duration_ms=spent, stats=self.stats.copy())
+        await self.coordinator.notify(events.SESSION_END, ended)
         self.coordinator.trail.write("session_ended", {"reason": reason, "stats": self.stats})
 
     async def _unmount(self) -> None:
@@ -345,7 +334,7 @@ class AmplifierSession:
         await self.cleanup(_read_reason(kind))
 
 
-def _read_reason(kind: type[BaseException] | None) -> EndReason:
+def _read_reason(kind: type[BaseException] | None) -> payloads.EndReason:
     if kind is None:
         return "complete"
     if issubclass(kind, TimeoutError):

@@ -7,25 +7,17 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from amplifier_core import output
+from amplifier_core import events, output
 from amplifier_core.approval.passage import digest_operation
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import UnknownTool
-from amplifier_core.events import (
-    TOOL_ERROR,
-    TOOL_POST,
-    TOOL_PRE,
-)
-from amplifier_core.events.payloads import (
-    ToolErrorData,
-    ToolPostData,
-    ToolPreData,
-)
+from amplifier_core.events import payloads
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
 from amplifier_core.operation import KERNEL, Outcome, describe_denial
 from amplifier_core.utils import describe_error, digest, is_awaitable, is_being_cancelled
 from amplifier_core.utils.copying import is_same
+from amplifier_core.utils.slots import Slot, take_slot
 
 _FIELDS = frozenset(ToolResult.model_fields)
 
@@ -38,25 +30,36 @@ async def call_tool(
     stats = coordinator.get_capability("session.stats")
     if stats is not None:
         stats["tool_invocations"] += 1
-    wanted: ToolPreData = {
-        "tool_name": call.name,
-        "tool_input": call.arguments,
-        "tool_call_id": call.id,
-    }
+    wanted = payloads.ToolPreData(
+        tool_name=call.name, tool_input=call.arguments, tool_call_id=call.id
+    )
     async with coordinator.tool_calls():
         if call.parse_error or call.name not in have:
             why = call.parse_error or str(UnknownTool(call.name, have))
             return await _fail(coordinator, wanted, "InvalidToolCall", why)
-        before = have[call.name]
-        outcome = await coordinator.judge(TOOL_PRE, wanted)
-        if not outcome.allowed:
-            return ToolResult.refused(outcome.denial)
-        left = outcome.data or {}
-        tool = have.get(str(left.get("tool_name")))
-        refusal = await _refuse(coordinator, outcome, left, tool, before)
-        if refusal is not None:
-            return refusal
-        return _add_comments(await _run(coordinator, tool, left), outcome.comments)
+        slot = Slot(coordinator.slots)
+        try:
+            if await slot.open() and coordinator.cancellation.is_cancelled:
+                return ToolResult.failed("The call was not run: the user asked to stop.")
+            return await _judge_and_run(coordinator, wanted, have)
+        finally:
+            slot.close()
+
+
+async def _judge_and_run(
+    coordinator: SessionCoordinator, wanted: payloads.ToolPreData, have: Mapping[str, Any]
+) -> ToolResult:
+    before = have.get(wanted["tool_name"])
+    outcome = await coordinator.judge(events.TOOL_PRE, wanted)
+    if not outcome.allowed:
+        return ToolResult.refused(outcome.denial)
+    left = outcome.data or {}
+    tool = have.get(str(left.get("tool_name")))
+    refusal = await _refuse(coordinator, outcome, left, tool, before)
+    if refusal is not None:
+        return refusal
+    await take_slot()  # a hook that called a tool gave it up
+    return _add_comments(await _run(coordinator, tool, left), outcome.comments)
 
 
 def _add_comments(result: ToolResult, comments: tuple[str, ...]) -> ToolResult:
@@ -93,19 +96,19 @@ async def _start(
     trail, name, gated = coordinator.trail, left.get("tool_name"), bool(outcome.digest)
     if not gated and not (trail.records and trail.records_each_event):
         return None
-    found = digest_operation(TOOL_PRE, left)
+    found = digest_operation(events.TOOL_PRE, left)
     start = {"tool": name, "id": left.get("tool_call_id"), "digest": found, "gated": gated}
     if not gated:
-        trail.write("tool_started", start, event=TOOL_PRE)
+        trail.write("tool_started", start, event=events.TOOL_PRE)
         return None
     if not same_tool:
         return f"{name} was replaced while it waited for approval"
     if found != outcome.digest:
         body = {"approved": outcome.digest, "found": found}
-        trail.write("digest_mismatch", body, event=TOOL_PRE)
+        trail.write("digest_mismatch", body, event=events.TOOL_PRE)
         return f"the input of {name} is not what was approved"
     # What a person had to allow is on disk before it runs.
-    return await trail.write_ahead("tool_started", start, event=TOOL_PRE)
+    return await trail.write_ahead("tool_started", start, event=events.TOOL_PRE)
 
 
 async def _run(coordinator: SessionCoordinator, tool: Any, left: dict[str, Any]) -> ToolResult:
@@ -143,7 +146,7 @@ def _record_end(
         body = {"tool": left.get("tool_name"), "id": left.get("tool_call_id"), "outcome": outcome}
         if result is not None:
             body |= {"success": result.success, "digest": digest(result.output)}
-        coordinator.trail.write("tool_finished", {**body, "ms": spent}, event=TOOL_PRE)
+        coordinator.trail.write("tool_finished", {**body, "ms": spent}, event=events.TOOL_PRE)
     return spent
 
 
@@ -151,10 +154,10 @@ async def _judge_result(
     coordinator: SessionCoordinator, left: dict[str, Any], result: ToolResult, spent: int
 ) -> ToolResult:
     """Let the hooks see the result: they may change it or withhold it."""
-    if not coordinator.reaches_anybody(TOOL_POST):
+    if not coordinator.reaches_anybody(events.TOOL_POST):
         return result
     given = {"success": result.success, "output": result.output, "error": result.error}
-    data: ToolPostData = {
+    data: payloads.ToolPostData = {
         "tool_name": left["tool_name"],
         "tool_input": left["tool_input"],
         "tool_call_id": left.get("tool_call_id", ""),
@@ -162,7 +165,7 @@ async def _judge_result(
         "success": result.success,
         "duration_ms": spent,
     }
-    outcome = await coordinator.judge(TOOL_POST, data)
+    outcome = await coordinator.judge(events.TOOL_POST, data)
     if not outcome.allowed:
         return ToolResult.refused(outcome.denial)
     seen = (outcome.data or {}).get("tool_result", given)
@@ -179,13 +182,13 @@ def _read_changed_result(seen: Any) -> ToolResult:
 async def _fail(
     coordinator: SessionCoordinator, call: Mapping[str, Any], kind: str, why: str
 ) -> ToolResult:
-    data: ToolErrorData = {
+    data: payloads.ToolErrorData = {
         "tool_name": call["tool_name"],
         "tool_input": call["tool_input"],
         "tool_call_id": call.get("tool_call_id", ""),
         "error": {"type": kind, "message": why},
     }
-    await coordinator.notify(TOOL_ERROR, data)
+    await coordinator.notify(events.TOOL_ERROR, data)
     return ToolResult.failed(why)
 
 

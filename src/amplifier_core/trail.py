@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol, TypedDict, Unpack, runtime_checkable
 
-from amplifier_core.dispatch import Answer, Dispatch
+from amplifier_core.dispatch import JUDGED_AGAIN, Answer, Dispatch
 from amplifier_core.models import CONTINUE
 from amplifier_core.precedence import fold
 from amplifier_core.registration import HookHandler
@@ -107,17 +107,16 @@ class Trail:
         """The value with every text in it passed through the scrubbers."""
         if not self.scrubbers:
             return value
-        return rewrite(value, lambda text, _key: self._scrub_text(text))
+        return rewrite(value, self._scrub_text)
 
-    def _scrub_text(self, text: str) -> str:
+    def _scrub_text(self, text: str, key: Any) -> str:
         for scrubber in tuple(self.scrubbers):
+            keyed = getattr(scrubber, "scrub_keyed", None)  # one that also heeds a text's key
             try:
-                text = scrubber(text)
+                # Unlike str(), this raises on what is no text.
+                text = str.__str__(scrubber(text) if keyed is None else keyed(text, key))
             except Exception:
                 logger.exception("A scrubber failed; the text is withheld")
-                return "[withheld: a scrubber failed]"
-            if not isinstance(text, str):
-                logger.error("A scrubber returned %s; the text is withheld", type(text).__name__)
                 return "[withheld: a scrubber failed]"
         return text
 
@@ -183,17 +182,22 @@ class Trail:
 
     # Dispatches
 
-    def record_dispatch(self, run: Dispatch, durations: Mapping[int, float]) -> None:
-        """One record for an event with each hook's answer, or one for each decision."""
+    def record_dispatch(
+        self, run: Dispatch, durations: Mapping[int, float], again: bool = False
+    ) -> None:
+        """One record for an event with the answer of each hook that ran, or one a decision."""
         if not self.records_each_event:
             self._record_decisions(run, durations)
             return
         final = fold(run.spoken, run.data)
+        ran = [one for one in run.answers if one.handler.id in durations] if again else run.answers
         body: dict[str, Any] = {
             "action": final.action,
-            "hooks": [_describe_answer(answer, durations) for answer in run.answers],
+            "hooks": [_describe_answer(answer, durations) for answer in ran],
             "data": _leave_out_histories(run.data),
         }
+        if again:
+            body[JUDGED_AGAIN] = True
         if final.reason:
             body["reason"] = final.reason
         self.write("dispatch", body, event=run.event)
@@ -206,7 +210,8 @@ class Trail:
 
     def _record_decisions(self, run: Dispatch, durations: Mapping[int, float]) -> None:
         for answer in run.spoken:
-            if answer.error is not None or answer.result.action != "continue":
+            spoke = answer.error is not None or answer.result.action != "continue"
+            if spoke and answer.handler.id in durations:
                 body = _describe_answer(answer, durations)
                 self.write("action_resolved", body, event=run.event, handler=answer.handler)
 

@@ -15,6 +15,7 @@ from amplifier_core.approval.question import (
     DecidingApprovalSystem,
 )
 from amplifier_core.errors import ApprovalError, ApprovalTimeout
+from amplifier_core.events import is_unique
 from amplifier_core.utils import describe_error, run_with_timeout, safe_repr
 
 logger = logging.getLogger(__name__)
@@ -43,7 +44,8 @@ class GateDecision:
         return self.how == "person" and read_option(self.decision or "").remembered
 
 
-CacheKey = tuple[int, str | None, str]
+# Registration, tool, prompt, and the digest of the operation; none for a scope in words.
+CacheKey = tuple[int, str | None, str, str]
 
 
 class ApprovalGate:
@@ -62,19 +64,22 @@ class ApprovalGate:
     def recall(
         self, registration: int, question: ApprovalQuestion, tool: Any = None
     ) -> GateDecision | None:
-        """What the person said about exactly this hook, tool and prompt, if it was for always."""
-        key = (registration, question.tool_name, question.prompt)
-        kept, its_tool = self._remembered.get(key, (None, None))
-        if kept is None or its_tool is not tool:
+        """What the person said for always about exactly this, or for a scope that it is in."""
+        keys = (_build_key(registration, question, scoped) for scoped in (False, True))
+        found = [self._remembered[key] for key in keys if key in self._remembered]
+        said = [decision for decision, its_tool in found if its_tool is tool]
+        if not said:
             return None
+        kept = min(said, key=lambda one: one.allowed)  # a no is stronger
         return GateDecision(kept.allowed, "cache", kept.decision, kept.by)
 
     def remember(
         self, registration: int, question: ApprovalQuestion, decision: GateDecision, tool: Any
     ) -> bool:
-        """Keep a decision that ends in "always"; True if it is one."""
+        """Keep a decision that is for always; True if it is one."""
         if decision.remembered:
-            self._remembered[registration, question.tool_name, question.prompt] = (decision, tool)
+            scoped = read_option(decision.decision or "").scoped
+            self._remembered[_build_key(registration, question, scoped)] = (decision, tool)
         return decision.remembered
 
     def forget(self) -> int:
@@ -116,6 +121,11 @@ class ApprovalGate:
         return await self.system.request_approval(
             question.prompt, list(question.options), question.timeout, question.default
         )
+
+
+def _build_key(registration: int, question: ApprovalQuestion, scoped: bool) -> CacheKey:
+    about = "" if scoped or is_unique(question.event) else question.digest
+    return registration, question.tool_name, question.prompt, about
 
 
 def _judge_failure(question: ApprovalQuestion, error: Exception) -> GateDecision:

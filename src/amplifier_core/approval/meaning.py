@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from amplifier_core.models import DEFAULT_APPROVAL_OPTIONS
 
@@ -29,16 +30,22 @@ class OptionMeaning:
     """Whether it is a plain no, and not something unclear that counts as one."""
     remembered: bool
     """Whether the same question gets the same answer for the rest of the session."""
+    scoped: bool = False
+    """Whether its words say for what: the prompt is the scope, and not the exact input."""
 
 
 def read_option(option: str) -> OptionMeaning:
-    """What an option means: its first word allows or refuses, a last word "always" remembers."""
+    """What an option means: its first word allows or refuses, a last word "always" remembers.
+
+    "Always for …" remembers as well, for what the words say.
+    """
     words = re.findall(r"[^\W_]+", option.lower())
-    first, last = words[:1], words[-1:]
+    first, scoped = words[:1], ("always", "for") in pairwise(words[:-1])
     return OptionMeaning(
         allows=not ALLOWING.isdisjoint(first),
         refuses=not REFUSING.isdisjoint(first),
-        remembered=last == ["always"],
+        remembered=scoped or words[-1:] == ["always"],
+        scoped=scoped,
     )
 
 

@@ -9,28 +9,18 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from amplifier_core import output
+from amplifier_core import events, output
 from amplifier_core.approval.gate import ApprovalGate, GateDecision
 from amplifier_core.approval.meaning import find_unclear_options, resolve_options
 from amplifier_core.approval.question import ApprovalQuestion
 from amplifier_core.dispatch import Answer, Dispatch
-from amplifier_core.events import (
-    APPROVAL_DENIED,
-    APPROVAL_GRANTED,
-    APPROVAL_REQUIRED,
-    USER_NOTIFICATION,
-)
+from amplifier_core.events import payloads
 from amplifier_core.events.event import DataT, EventOf
-from amplifier_core.events.payloads import (
-    ApprovalDeniedData,
-    ApprovalGrantedData,
-    ApprovalRequiredData,
-    UserNotificationData,
-)
 from amplifier_core.isolation import detach
 from amplifier_core.models import find_problem
 from amplifier_core.trail import Source, Trail
 from amplifier_core.utils import digest
+from amplifier_core.utils.slots import give_up_slot
 
 logger = logging.getLogger(__name__)
 
@@ -41,13 +31,13 @@ class Notify(Protocol):
     async def __call__(self, event: EventOf[DataT], data: DataT) -> None: ...
 
 
+# The questions that were answered with yes in this operation: registration and prompt.
 Answered = set[tuple[int, str]]
-"""The questions that were answered with yes in this operation: registration and prompt."""
 
+# What is being asked further up in this very stack: a hook may not ask itself in a circle.
 _open: ContextVar[frozenset[tuple[int, str, str]]] = ContextVar(
     "amplifier_open_questions", default=frozenset()
 )
-"""What is being asked further up in this very stack: a hook may not ask itself in a circle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +50,14 @@ class Clearance:
     comments: tuple[str, ...] = ()
     edited_input: dict[str, Any] | None = None
     digest: str = ""
+    waited: bool = False  # for a person, and did not only remember what one said
 
 
 def digest_operation(event: str, data: Mapping[str, Any]) -> str:
     """What is compared between the question and the run: the operation, not the time of it."""
     if "tool_name" in data:
-        return digest({"tool": data["tool_name"], "input": data.get("tool_input")})
+        about = {"tool": data["tool_name"], "input": data.get("tool_input")}
+        return digest({**about, "result": data["tool_result"]} if "tool_result" in data else about)
     return digest({"event": event, **{k: v for k, v in data.items() if k != "timestamp"}})
 
 
@@ -96,6 +88,7 @@ class Passage:
     async def _ask_all(self, run: Dispatch, answered: Answered) -> Clearance:
         shown = digest_operation(run.event, run.data)
         comments: list[str] = []
+        waited = False
         for answer in run.asking:
             if problem := find_problem(answer.result):
                 return Clearance(False, answer.hook, f"the question cannot be put: {problem}")
@@ -106,11 +99,13 @@ class Passage:
             if not decision.allowed:
                 return Clearance(False, answer.hook, _explain_refusal(question, decision))
             answered.add((answer.handler.id, question.prompt))
+            waited = waited or decision.how != "cache"
             if decision.comment:
                 comments.append(decision.comment)
             if decision.edited_input is not None:
-                return Clearance(True, answer.hook, "", tuple(comments), decision.edited_input)
-        return Clearance(comments=tuple(comments), digest=shown)
+                said = tuple(comments)
+                return Clearance(True, "", "", said, decision.edited_input, shown, waited)
+        return Clearance(comments=tuple(comments), digest=shown, waited=waited)
 
     def _write_question(self, answer: Answer, run: Dispatch, shown: str) -> ApprovalQuestion:
         result = answer.result
@@ -131,21 +126,19 @@ class Passage:
 
     async def _decide(self, answer: Answer, question: ApprovalQuestion) -> GateDecision:
         handler, tool = answer.handler, self._find_tool(question.tool_name)
-        decision = self.gate.recall(handler.id, question, tool)
-        if decision is not None:
-            self._record_cache("approval_cache_hit", answer, question, decision)
-        else:
+        decision, cache = self.gate.recall(handler.id, question, tool), "hit"
+        if decision is None:
             decision = await self._ask_once(answer, question)
-            if self.gate.remember(handler.id, question, decision, tool):
-                self._record_cache("approval_cache_stored", answer, question, decision)
+            cache = "stored" if self.gate.remember(handler.id, question, decision, tool) else ""
+        if cache:
+            about = {"prompt": question.prompt, "decision": decision.decision}
+            self._write(f"approval_cache_{cache}", answer, question, **about)
         await self._announce_decision(question, decision)
         return decision
 
-    def _record_cache(
-        self, type: str, answer: Answer, question: ApprovalQuestion, decision: GateDecision
-    ) -> None:
-        body = {"prompt": question.prompt, "decision": decision.decision, "digest": question.digest}
-        self._trail.write(type, body, **_name_source(answer, question))
+    def _write(self, type: str, answer: Answer, question: ApprovalQuestion, **more: Any) -> None:
+        body = {**more, "digest": question.digest}
+        self._trail.write(type, body, event=question.event, handler=answer.handler)
 
     async def _ask_once(self, answer: Answer, question: ApprovalQuestion) -> GateDecision:
         """Ask, unless the same question is what somebody further up is waiting for."""
@@ -157,8 +150,7 @@ class Passage:
         try:
             return await self._ask(answer, question)
         except asyncio.CancelledError:
-            about = {"digest": question.digest}
-            self._trail.write("approval_cancelled", about, **_name_source(answer, question))
+            self._write("approval_cancelled", answer, question)
             raise
         finally:
             output.restore(printing)
@@ -171,8 +163,8 @@ class Passage:
         if failure is not None:
             return GateDecision(False, "error", detail=failure)
         if self.gate.system is not None:
-            body = {"digest": question.digest}
-            self._trail.write("approval_shown", body, **_name_source(answer, question))
+            self._write("approval_shown", answer, question)
+        give_up_slot()
         decision = await self.gate.ask(question)
         failure = await self._record_decision(answer, question, decision)
         return decision if failure is None else GateDecision(False, "error", detail=failure)
@@ -190,8 +182,9 @@ class Passage:
             "input": question.tool_input,
             "digest": question.digest,
         }
-        source = _name_source(answer, question)
-        return await self._trail.write_ahead("approval_requested", body, **source)
+        return await self._trail.write_ahead(
+            "approval_requested", body, event=question.event, handler=answer.handler
+        )
 
     async def _record_decision(
         self, answer: Answer, question: ApprovalQuestion, decision: GateDecision
@@ -207,18 +200,16 @@ class Passage:
             "digest": question.digest,
         }
         type = "approval_expired" if decision.how == "timeout" else "approval_decided"
-        return await self._trail.write_ahead(type, body, **_name_source(answer, question))
+        source: Source = {"event": question.event, "handler": answer.handler}
+        return await self._trail.write_ahead(type, body, **source)
 
     # Events
 
     async def _announce_request(self, answer: Answer, question: ApprovalQuestion) -> None:
         if unclear := find_unclear_options(question.options):
-            logger.warning(
-                "Hook '%s' offers %s, which count as a refusal: neither a yes nor a plain no",
-                answer.hook,
-                unclear,
-            )
-        required = ApprovalRequiredData(
+            message = "Hook '%s' offers %s, which count as a refusal: neither a yes nor a plain no"
+            logger.warning(message, answer.hook, unclear)
+        required = payloads.ApprovalRequiredData(
             hook=question.hook,
             prompt=question.prompt,
             digest=question.digest,
@@ -227,16 +218,16 @@ class Passage:
             default=question.default,
             tool_name=question.tool_name,
         )
-        await self._notify(APPROVAL_REQUIRED, required)
-        notification = UserNotificationData(
+        await self._notify(events.APPROVAL_REQUIRED, required)
+        notification = payloads.UserNotificationData(
             notification_type="approval_required",
             message=question.prompt,
             metadata={"hook": question.hook, "tool_name": question.tool_name},
         )
-        await self._notify(USER_NOTIFICATION, notification)
+        await self._notify(events.USER_NOTIFICATION, notification)
 
     async def _announce_decision(self, question: ApprovalQuestion, decision: GateDecision) -> None:
-        about: ApprovalDeniedData = {
+        about: payloads.ApprovalDeniedData = {
             "hook": question.hook,
             "prompt": question.prompt,
             "digest": question.digest,
@@ -245,14 +236,9 @@ class Passage:
             "how": decision.how,
         }
         if decision.allowed:
-            await self._notify(APPROVAL_GRANTED, ApprovalGrantedData(**about))
+            await self._notify(events.APPROVAL_GRANTED, payloads.ApprovalGrantedData(**about))
         else:
-            await self._notify(APPROVAL_DENIED, about)
-
-
-def _name_source(answer: Answer, question: ApprovalQuestion) -> Source:
-    """Whom a record of the trail is about."""
-    return {"event": question.event, "handler": answer.handler}
+            await self._notify(events.APPROVAL_DENIED, about)
 
 
 def _explain_refusal(question: ApprovalQuestion, decision: GateDecision) -> str:

@@ -127,6 +127,14 @@ def is_notification(event: str) -> bool:
     return event in _notifications
 
 
+_unique = frozenset({PROVIDER_REQUEST, PROVIDER_RESPONSE, *spellings(CONTEXT_PRE_COMPACT)})
+
+
+def is_unique(event: str) -> bool:
+    """Whether no two of its occurrences are alike, because the conversation goes with it."""
+    return event in _unique
+
+
 def payload_type(event: str) -> type[EventData] | None:
     """The typed payload of an event; None for an event of a module's own."""
     return _types.get(canonical(event))

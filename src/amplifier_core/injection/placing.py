@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 from amplifier_core.dispatch import Answer
@@ -18,6 +16,7 @@ from amplifier_core.models import HookResult
 from amplifier_core.precedence import list_injections
 from amplifier_core.trail import Trail
 from amplifier_core.utils import DONE, PATIENCE, describe_error, resolve
+from amplifier_core.utils.parameters import list_parameters
 
 logger = logging.getLogger(__name__)
 
@@ -224,7 +223,7 @@ def gather_injections(event: str, answers: Iterable[Answer]) -> list[Injection]:
 async def add_message(context: Any, message: dict[str, Any]) -> None:
     """Add a message to a context of either form: one dict, or role, content and metadata."""
     add = context.add_message
-    known = _list_parameters(getattr(add, "__func__", add))
+    known = list_parameters(add)
     if known is None or "message" in known or not {"role", "content"} & known:
         outcome = add(message)
     else:
@@ -236,14 +235,3 @@ async def add_message(context: Any, message: dict[str, Any]) -> None:
         outcome = add(message["role"], message["content"], **extra)
     if outcome is not None and outcome is not DONE:
         await resolve(outcome, PATIENCE)
-
-
-@lru_cache(maxsize=256)
-def _list_parameters(add: Any) -> frozenset[str] | None:
-    """The names of the parameters, `**` for any; None if it does not tell."""
-    try:
-        found = inspect.signature(add).parameters.values()
-    except (TypeError, ValueError):
-        return None
-    names = {one.name for one in found}
-    return frozenset(names | {"**" for one in found if one.kind is one.VAR_KEYWORD})
