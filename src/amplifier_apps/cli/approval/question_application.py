@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import threading
-import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from prompt_toolkit.key_binding import KeyBindings
     from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
-# A person who is typing when the question appears must not have answered it.
-SETTLING_SECONDS = 0.25
 REFRESH_SECONDS = 0.2
+ESCAPE_SECONDS = 0.3  # over a slow line an arrow key arrives in pieces
 POLLING_SECONDS = 0.5
 
 _CHOOSING: Mapping[str, Action] = {
@@ -44,9 +43,17 @@ _COMMENTING: Mapping[str, Action] = {
 
 
 def make_application(
-    terminal: Terminal, state: QuestionState, get_remaining: Callable[[], float]
+    terminal: Terminal,
+    state: QuestionState,
+    get_remaining: Callable[[], float],
+    *,
+    settling: float,
+    escape_seconds: float = ESCAPE_SECONDS,
 ) -> Application[None]:
-    """The application that runs until the question is decided or its time is over."""
+    """The application that runs until the question is decided or its time is over.
+
+    Keys count once the question has been on the screen for `settling` seconds.
+    """
     from prompt_toolkit.application import Application
     from prompt_toolkit.input.vt100 import Vt100Input
     from prompt_toolkit.layout import FormattedTextControl, Layout, Window
@@ -62,7 +69,7 @@ def make_application(
     control = FormattedTextControl(draw, show_cursor=False)
     application: Application[None] = Application(
         Layout(Window(control, dont_extend_height=True, always_hide_cursor=True)),
-        key_bindings=_make_bindings(state, drawing.is_settled),
+        key_bindings=_make_bindings(state),
         style=Style.from_dict({name: to_prompt_toolkit(name) for name in STYLES}),
         refresh_interval=REFRESH_SECONDS,
         # A signal tells of a new size; asking as well would blank the question a second time.
@@ -72,13 +79,19 @@ def make_application(
         output=output,
     )
 
+    async def settle() -> None:
+        await asyncio.sleep(settling)
+        state.act("settle")
+        application.invalidate()
+
     def check(_: object) -> None:
-        drawing.confirm()
+        if drawing.confirm():
+            application.create_background_task(settle())
         if get_remaining() <= 0 and application.is_running and not application.is_done:
             application.exit()
 
     application.after_render += check
-    application.ttimeoutlen = 0.3  # over a slow line an arrow key arrives in pieces
+    application.ttimeoutlen = escape_seconds
     return application
 
 
@@ -92,7 +105,7 @@ class _Drawing:
     def __init__(self, state: QuestionState) -> None:
         self._state = state
         self._screen: Screen | None = None
-        self._since: float | None = None
+        self._is_confirmed = False
 
     def draw(self, columns: int, rows: int, remaining: float) -> StyleAndTextTuples:
         """The screen as prompt_toolkit takes it."""
@@ -103,18 +116,15 @@ class _Drawing:
             fragments.append(("", "\n"))
         return fragments[:-1]
 
-    def confirm(self) -> None:
-        """The last drawing is on the terminal."""
-        self._since = self._since or time.monotonic()
+    def confirm(self) -> bool:
+        """The last drawing is on the terminal; returns whether it is the first."""
+        is_first, self._is_confirmed = not self._is_confirmed, True
         if self._screen is not None:
             self._state.act(self._screen.view)
-
-    def is_settled(self) -> bool:
-        """Whether the question has been on the screen for a moment."""
-        return time.monotonic() - (self._since or math.inf) > SETTLING_SECONDS
+        return is_first
 
 
-def _make_bindings(state: QuestionState, is_settled: Callable[[], bool]) -> KeyBindings:
+def _make_bindings(state: QuestionState) -> KeyBindings:
     """Keys count once the question has been on the screen for a moment; Ctrl-C always does."""
     from prompt_toolkit.filters import Condition
     from prompt_toolkit.key_binding import KeyBindings
@@ -126,7 +136,7 @@ def _make_bindings(state: QuestionState, is_settled: Callable[[], bool]) -> KeyB
         state.act("interrupt")
         event.app.exit()
 
-    settled = Condition(is_settled)
+    settled = Condition(lambda: state.settled)
     commenting = Condition(lambda: state.commenting)
     _bind_choosing(keys, state, settled & ~commenting)
     _bind_commenting(keys, state, settled & commenting)

@@ -51,7 +51,7 @@ class Typed:
 
 
 Command = Literal[
-    "switch view", "start comment", "erase", "keep comment", "drop comment", "interrupt"
+    "settle", "switch view", "start comment", "erase", "keep comment", "drop comment", "interrupt"
 ]
 Action = View | Scroll | Typed | Choice | Command
 
@@ -70,6 +70,7 @@ class QuestionState:
     top: int = 0
     view: View = View(0, 1, 1)
     seen_to_end: bool = False
+    settled: bool = False
     hint: str = ""
     interrupted: bool = False
 
@@ -116,6 +117,8 @@ class QuestionState:
 
     def _carry_out(self, command: Command) -> None:
         match command:
+            case "settle":
+                self.settled = True
             case "switch view":
                 self.exact, self.top = not self.exact, 0
             case "start comment":

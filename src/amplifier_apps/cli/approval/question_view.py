@@ -140,7 +140,9 @@ def _draw_help(state: QuestionState, width: int) -> list[Line]:
         lines += state.content.label("Comment", state.comment, width, "comment")[:2]
     if state.hint:
         lines += wrap_words((("warn", state.hint),), width)
-    return [*lines, *_draw_flow(_list_keys(state), width)]
+    keys = _draw_flow(_list_keys(state), width)
+    # Keys are shown from the moment they count; their room is kept free until then.
+    return [*lines, *(keys if state.settled else [EMPTY] * len(keys))]
 
 
 def _draw_comment_field(state: QuestionState, width: int) -> list[Line]:

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from amplifier_apps.cli.approval.question_state import QuestionState
 
 
+# A person who is typing when the question appears must not have answered it.
+SETTLING_SECONDS = 0.25
+
+
 class Pausable(Protocol):
     """A live display that lets go of the terminal for a while."""
 
@@ -46,12 +50,14 @@ class TerminalApproval:
         display: Pausable | None = None,
         device: str = DEVICE,
         clock: Callable[[], float] = read_boot_clock,
+        settling: float = SETTLING_SECONDS,
         on_interrupt: Callable[[], None] | None = None,
     ) -> None:
         self._base = base or Path.cwd()
         self._display = display
         self._device = device
         self._clock = clock
+        self._settling = settling
         self._on_interrupt = on_interrupt
         self._turn = asyncio.Lock()
         self._waiting = 0
@@ -115,7 +121,9 @@ class TerminalApproval:
 
         from amplifier_apps.cli.approval.question_application import make_application
 
-        application = make_application(terminal, state, lambda: deadline - self._clock())
+        application = make_application(
+            terminal, state, lambda: deadline - self._clock(), settling=self._settling
+        )
         clear_typeahead(application.input)
         terminal.discard_typeahead()
         try:

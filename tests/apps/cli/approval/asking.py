@@ -2,20 +2,25 @@
 
     python -m tests.apps.cli.approval.asking '{"questions": [{...}], "line_after": true}'
 
-Prints one JSON line per answer, and the next line that was typed if asked to.
+Prints one JSON line per answer, one about the event loop, and the next line that was typed if
+asked to.
 """
 
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import itertools
 import json
+import signal
 import sys
+import termios
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from amplifier_apps.cli.approval.terminal_approval import TerminalApproval
+from amplifier_apps.cli.approval.terminal_approval import TerminalApproval, read_boot_clock
 from amplifier_core.approval import ApprovalQuestion, ApprovalTimeout
 
 
@@ -43,28 +48,43 @@ async def ask(approval: TerminalApproval, spec: dict[str, Any]) -> None:
 
 
 async def count(ticks: list[float]) -> None:
-    """Proof that the event loop goes on while the question stands."""
+    """How much the loop's thread has worked so far, while the question stands."""
     while True:
-        ticks.append(time.monotonic())
+        ticks.append(time.thread_time())
         await asyncio.sleep(0.05)
+
+
+def count_typed() -> int:
+    """The bytes that wait in the terminal."""
+    return int.from_bytes(fcntl.ioctl(sys.stdin, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
+def make_clock(plan: dict[str, Any]) -> Callable[[], float]:
+    """The clock of the time limits; a signal puts it forward."""
+    ahead: list[float] = []
+    signal.signal(signal.SIGUSR1, lambda *_: ahead.append(plan.get("jump", 0)))
+    return lambda: read_boot_clock() + sum(ahead)
 
 
 async def main(plan: dict[str, Any]) -> None:
     for spec in plan["questions"]:
         if "times" in plan:  # more than fits into an argument
             spec["tool_input"]["command"] *= plan["times"]
-    approval = TerminalApproval(base=Path(plan.get("base", ".")))
+    approval = TerminalApproval(
+        base=Path(plan.get("base", ".")), clock=make_clock(plan), settling=plan.get("settling", 0.0)
+    )
     ticks: list[float] = []
     ticking = asyncio.create_task(count(ticks))
-    await asyncio.sleep(plan.get("busy_first", 0))
+    while "typed_first" in plan and count_typed() < plan["typed_first"]:
+        await asyncio.sleep(0.01)
     if plan.get("together"):
         await asyncio.gather(*(ask(approval, spec) for spec in plan["questions"]))
     else:
         for spec in plan["questions"]:
             await ask(approval, spec)
     ticking.cancel()
-    pauses = [later - earlier for earlier, later in itertools.pairwise(ticks)]
-    say(longest_pause=max(pauses, default=0))
+    work = [later - earlier for earlier, later in itertools.pairwise(ticks)]
+    say(ticks=len(ticks), longest_work=max(work, default=0))
 
 
 if __name__ == "__main__":

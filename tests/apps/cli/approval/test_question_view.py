@@ -39,7 +39,7 @@ def make_state(
     preview = make_preview("Tool", question.tool_input, Path())
     choice = Choice.among(options)
     content = QuestionContent(question, preview, choice.rows, ascii_only)
-    return QuestionState(content, choice)
+    return QuestionState(content, choice, settled=True)
 
 
 def text_of(screen: Screen) -> str:
@@ -180,6 +180,20 @@ def test_the_help_names_the_keys_that_work() -> None:
     assert "c comment · v exact input · Esc refuse" in shown
     state.act("switch view")
     assert "v readable view" in text_of(draw_screen(state, 200, 24, 60))
+
+
+def test_keys_are_named_from_the_moment_they_count() -> None:
+    """Until then their place is empty, so that nothing moves when they appear."""
+    state = make_state("go?")
+    state.settled = False
+    before = draw_screen(state, 40, 24, 60)
+    state.act("settle")
+    after = draw_screen(state, 40, 24, 60)
+    assert "Esc refuse" not in text_of(before)
+    assert "Esc refuse" in text_of(after)
+    assert (len(before.lines), before.view) == (len(after.lines), after.view)
+    named = [row for row, line in enumerate(after.lines) if line != before.lines[row]]
+    assert not "".join(join_text(before.lines[row]) for row in named)
 
 
 def test_a_comment_is_shown_while_and_after_it_is_typed() -> None:

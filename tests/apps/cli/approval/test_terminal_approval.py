@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -113,16 +115,15 @@ def test_no_single_key_allows_for_ever() -> None:
             program.wait_for_question(f"Question {key}?")
             program.press(key)
             program.wait_for(f"Question {key}?", "› 2. Allow always")
-            program.pass_time(0.4)
-            assert f"Question {key}?" in program.text()
-            program.press("\x03")
+            program.press("d")
         assert [one["option"] for one in answers(program)[:2]] == ["Deny", "Deny"]
 
 
 def test_what_was_typed_before_the_question_is_no_answer() -> None:
     """Keys that wait in the buffer before there is a question are thrown away."""
-    with asking(ASK, busy_first=1.0) as program:
-        program.press("a\r1y\n")
+    keys = "a\r1y\n"
+    with asking(ASK, typed_first=len(keys)) as program:
+        program.press(keys)
         program.wait_for_question("› 3. Deny")
         assert program.child.isalive()
         program.press("d")
@@ -131,12 +132,13 @@ def test_what_was_typed_before_the_question_is_no_answer() -> None:
 
 def test_a_key_in_the_moment_the_question_appears_is_no_answer() -> None:
     """A person who is typing when the question appears has not answered it."""
-    with asking(ASK) as program:
+    with asking(ASK, settling=1000) as program:
         program.wait_for("Approval needed")
-        program.press("a")
-        program.wait_for_question("› 3. Deny")
-        program.press("\r")
+        program.press("a\r")
+        program.press("\x03")
         assert answers(program)[0]["option"] == "Deny"
+        assert b"Esc refuse" not in program.raw
+    assert inspect.signature(TerminalApproval).parameters["settling"].default >= 0.2
 
 
 def test_keys_after_a_decision_do_not_answer_the_next_question() -> None:
@@ -163,13 +165,14 @@ def test_questions_asked_together_come_one_after_the_other() -> None:
 
 def test_a_timeout_raises_and_swallows_no_later_input() -> None:
     """A clean timeout: the next line the person types goes where it belongs."""
-    with asking({**ASK, "timeout": 5}, line_after=True) as program:
+    with asking({**ASK, "timeout": 500}, line_after=True, jump=500) as program:
         program.wait_for("Approval needed")
+        program.child.kill(signal.SIGUSR1)
         program.wait_for('{"timeout"')
         assert "Approval needed" not in program.text()
         program.press("the next line\n")
         said = answers(program)
-        assert "5 seconds" in said[0]["timeout"]
+        assert "500 seconds" in said[0]["timeout"]
         assert said[-1]["typed_after"] == "the next line\n"
 
 
@@ -190,9 +193,9 @@ def test_the_countdown_is_live_and_the_loop_goes_on() -> None:
     """Live countdown; nothing blocks the event loop."""
     with asking({**ASK, "timeout": 50}) as program:
         first = seconds_left(program)
-        program.wait_until(lambda _: seconds_left(program) <= first - 2, "a later time")
+        program.wait_until(lambda _: seconds_left(program) < first, "a later time")
         program.press("d")
-        assert answers(program)[-1]["longest_pause"] < 2.0
+        assert answers(program)[-1]["ticks"] > 2
 
 
 def seconds_left(program: PtyProgram) -> int:
@@ -255,7 +258,7 @@ def test_a_megabyte_does_not_stop_the_loop() -> None:
         program.press("d")
         said = answers(program)
     assert said[0]["option"] == "Deny"
-    assert said[-1]["longest_pause"] < 2.0
+    assert said[-1]["longest_work"] < 1.0
 
 
 def test_a_long_input_can_be_refused_unread() -> None:
@@ -371,7 +374,7 @@ def test_hostile_prompts_are_visible_and_harmless() -> None:
             lines = program.wait_for_question(f"hook{number}", "› 2. No")
             prompt = next(row for row, line in enumerate(lines) if "Approval needed" in line) + 1
             assert unescape(lines[prompt]) == text
-            program.press("\x1b")
+            program.press("\r")
         said = answers(program)
     assert [answer["option"] for answer in said[:-1]] == [f"No {text}" for text in HOSTILE]
     shown = program.raw.decode("utf-8", "replace")
@@ -403,7 +406,7 @@ def test_the_terminal_is_left_as_it_was() -> None:
     with asking(ASK, line_after=True) as program:
         program.wait_for_question("Allow this?")
         program.press("d")
-        program.wait_for("longest_pause")
+        program.wait_for("longest_work")
         program.press("typx\x7fed\n")
         assert answers(program)[-1]["typed_after"] == "typed\n"
 
