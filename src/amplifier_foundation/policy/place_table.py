@@ -106,8 +106,8 @@ PROJECT = (
 )
 """Sealed below every root, and for file tools at any depth."""
 
-NAMED_ONLY = (".git", ".amplifier")
-"""Folders in which file tools write nothing at any depth, but commands and hooks of ours must."""
+NAMED_ONLY = (".git",)
+"""Folders in which file tools write nothing at any depth, but commands must."""
 
 HOME = (
     # shells

@@ -1,7 +1,9 @@
 """The directories that tools may touch, and descriptors that cannot be led out of them.
 
-A path is resolved and checked first. It is then opened again, component by component from its root
-and without following links, so that a link put in its way after the check stops the call.
+A path is resolved and checked first: it lies inside a root, and the table of places does not keep
+it out of reach. It is then opened again, component by component from its root and without
+following links, so that a link put in its way after the check stops the call. What was opened is
+compared with what the table's places are on disk, so that no second name leads there.
 """
 
 from __future__ import annotations
@@ -11,17 +13,24 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from amplifier_core.interfaces import Host
+from amplifier_foundation.policy.file_identity import Identities
 from amplifier_foundation.policy.paths import match_glob, resolve
+from amplifier_foundation.policy.places import Places, list_places
 from amplifier_foundation.tools.base import Refused
 
 _DIRECTORY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Without O_NONBLOCK the opening of a pipe would wait for somebody to write to it.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _MOVED = {errno.ELOOP, errno.ENOTDIR}
+_ENVIRONMENT = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "ZDOTDIR")
+
+
+_NOWHERE = Places((), ())
 
 
 def get_working_dir(host: Host, configured: str | None = None) -> Path:
@@ -37,11 +46,19 @@ class Place:
     asked: str
     root: Path
     parts: tuple[str, ...]
+    places: Places = field(default=_NOWHERE, compare=False, repr=False)
+    guarded: Identities | None = field(default=None, compare=False, repr=False)
 
     @property
     def path(self) -> Path:
         """The real path."""
         return self.root.joinpath(*self.parts)
+
+    def check(self, info: os.stat_result) -> None:
+        """Refuse what was opened if it is a guarded place, or a guarded file's other name."""
+        found = None if self.guarded is None else self.guarded.find(info)
+        if found is not None:
+            raise Refused(f"{self.asked!r} {self.places.explain(found)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +67,7 @@ class Roots:
 
     base: Path
     directories: tuple[Path, ...]
+    places: Places = field(default=_NOWHERE, compare=False, repr=False)
 
     @classmethod
     def from_host(
@@ -58,10 +76,11 @@ class Roots:
         """The configured roots, else the working directory."""
         base = get_working_dir(host, working_dir)
         given = ["."] if configured is None else configured
-        return cls(base, tuple(resolve(root, base) for root in given))
+        directories = tuple(resolve(root, base) for root in given)
+        return cls(base, directories, find_places(host, directories))
 
-    def locate(self, asked: str) -> Place:
-        """The real place of a path, or a refusal when it lies outside."""
+    def locate(self, asked: str, *, writing: bool = False) -> Place:
+        """The real place of a path, or a refusal when it lies outside or is out of reach."""
         try:
             real = resolve(asked, self.base)
         except ValueError as wrong:
@@ -71,7 +90,29 @@ class Roots:
             allowed = [str(root) for root in self.directories]
             raise Refused(f"{asked!r} is outside the allowed directories {allowed}")
         root = max(inside, key=lambda candidate: len(candidate.parts))
-        return Place(asked, root, real.relative_to(root).parts)
+        refusal = self.places.find_refusal(real, writing=writing)
+        if refusal is not None:
+            raise Refused(f"{asked!r} {refusal}")
+        guarded = self.places.identify(writing=writing)
+        return Place(asked, root, real.relative_to(root).parts, self.places, guarded)
+
+
+def find_places(host: Host, directories: tuple[Path, ...]) -> Places:
+    """The session's table of places, with these directories among its roots."""
+    known = host.get_capability("session.places")
+    if isinstance(known, Places) and set(directories) <= set(known.roots):
+        return known
+    hidden, roots = (known.hidden, known.roots) if isinstance(known, Places) else ((), ())
+    # Where a person's folders are is part of the key: it may change while the process runs.
+    env = tuple((name, os.environ.get(name, "")) for name in _ENVIRONMENT)
+    return _list_places_once((*roots, *directories), env, hidden)
+
+
+@lru_cache(maxsize=32)
+def _list_places_once(
+    roots: tuple[Path, ...], env: tuple[tuple[str, str], ...], hidden: tuple[Path, ...]
+) -> Places:
+    return list_places(roots, dict(env), hidden=hidden)
 
 
 def format_path(path: Path) -> str:
@@ -103,37 +144,43 @@ def open_parent(place: Place, *, create: bool = False) -> Iterator[tuple[int, st
     if not place.parts:
         raise Refused(f"{place.asked!r} is a directory; name a file in it")
     with _refuse_failures(place), contextlib.ExitStack() as stack:
-        yield _descend(place.root, place.parts[:-1], stack, create=create), place.parts[-1]
+        yield _descend(place, place.parts[:-1], stack, create=create), place.parts[-1]
 
 
 @contextlib.contextmanager
 def open_directory(place: Place) -> Iterator[int]:
     """A descriptor of the place itself, for walking."""
     with _refuse_failures(place), contextlib.ExitStack() as stack:
-        parent = _descend(place.root, place.parts, stack, create=False)
+        parent = _descend(place, place.parts, stack, create=False)
         # What was opened with O_PATH cannot be listed.
         readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=parent)
         stack.callback(os.close, readable)
         yield readable
 
 
-def open_file(name: str, parent: int, asked: str) -> int:
-    """A descriptor of a regular file; anything else is refused."""
+def open_file(name: str, parent: int, asked: str, place: Place | None = None) -> int:
+    """A descriptor of a regular file; anything else is refused, and what `place` refuses."""
     descriptor = os.open(name, _FILE, dir_fd=parent)
     try:
-        require_regular(os.fstat(descriptor), asked)
+        info = os.fstat(descriptor)
+        require_regular(info, asked)
+        if place is not None:
+            place.check(info)
     except Refused:
         os.close(descriptor)
         raise
     return descriptor
 
 
-def _descend(root: Path, parts: Sequence[str], stack: contextlib.ExitStack, *, create: bool) -> int:
-    descriptor = os.open(root, _DIRECTORY)
+def _descend(
+    place: Place, parts: Sequence[str], stack: contextlib.ExitStack, *, create: bool
+) -> int:
+    descriptor = os.open(place.root, _DIRECTORY)
     stack.callback(os.close, descriptor)
     for part in parts:
         descriptor = _enter(descriptor, part, create=create)
         stack.callback(os.close, descriptor)
+        place.check(os.fstat(descriptor))
     return descriptor
 
 

@@ -41,7 +41,7 @@ class FileTool(InputTool[InputT]):
     def _locate_for_writing(self, file_path: str) -> Place:
         allowed = self._config.allowed_write_paths
         roots = self._read_roots(self._config.roots if allowed is None else allowed)
-        place = roots.locate(file_path)
+        place = roots.locate(file_path, writing=True)
         refuse_protected(place, self._config.protected)
         return place
 

@@ -46,7 +46,7 @@ def load(place: Place, limit: int) -> Content:
     """The first `limit` bytes of a text file."""
     try:
         with open_parent(place) as (parent, name):
-            descriptor = open_file(name, parent, place.asked)
+            descriptor = open_file(name, parent, place.asked, place)
     except FileNotFoundError as missing:
         raise Refused(f"No file {place.asked!r}{_suggest_name(place)}") from missing
     with os.fdopen(descriptor, "rb") as file:
@@ -104,6 +104,7 @@ def _inspect(place: Place, name: str, parent: int) -> os.stat_result | None:
     except FileNotFoundError:
         return None
     require_regular(info, place.asked)
+    place.check(info)
     if not info.st_mode & 0o222:
         raise Refused(f"{place.asked!r} is read-only; change its mode first if that is meant")
     return info

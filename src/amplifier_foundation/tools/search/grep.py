@@ -97,6 +97,7 @@ async def _scan_apart(place: Place, request: Request) -> Report:
         "asked": place.asked,
         "root": str(place.root),
         "parts": place.parts,
+        "hidden": [str(path) for path in place.places.hidden],
         "request": request.model_dump(),
     }
     outcome = await run_command(

@@ -19,6 +19,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from amplifier_foundation.policy.paths import match_glob
+from amplifier_foundation.policy.places import Places
 from amplifier_foundation.tools.base import Refused
 from amplifier_foundation.tools.roots import Place, format_path, open_file
 from amplifier_foundation.tools.search.finder import Engine, Span, make_finder
@@ -111,7 +112,7 @@ class _Scan:
 
     def _look_into(self, entry: Entry) -> bool:
         """Add what one file holds; False when the answer is full."""
-        data = _load(entry, self.request.max_bytes)
+        data = _load(entry, self.request.max_bytes, self.place)
         if data is None:
             self.too_large += 1
         spans = list(self.find(data)) if data else []
@@ -126,11 +127,11 @@ class _Scan:
         return len(lines) <= room
 
 
-def _load(entry: Entry, limit: int) -> bytes | None:
+def _load(entry: Entry, limit: int, place: Place) -> bytes | None:
     """The content of a text file; nothing of any other; None when it is too large."""
     try:
-        descriptor = open_file(entry.name, entry.parent, entry.path)
-    except (OSError, Refused):  # no permission, gone, a link, a pipe
+        descriptor = open_file(entry.name, entry.parent, entry.path, place)
+    except (OSError, Refused):  # no permission, gone, a link, a pipe, hidden
         return b""
     with os.fdopen(descriptor, "rb") as file:
         if os.fstat(descriptor).st_size > limit:
@@ -166,7 +167,9 @@ def _format_line(path: Path, number: int, line: bytes, hit: bool, numbers: bool)
 def main() -> None:
     """One scan for a parent process: a job on stdin, the report or the refusal on stdout."""
     job: dict[str, Any] = json.load(sys.stdin)
-    place = Place(job["asked"], Path(job["root"]), tuple(job["parts"]))
+    places = Places(tuple(map(Path, job.get("hidden", ()))), ())
+    guarded = places.identify(writing=False)
+    place = Place(job["asked"], Path(job["root"]), tuple(job["parts"]), places, guarded)
     request = Request.model_validate(job["request"])
     _limit_processor_time(request.seconds)
     try:

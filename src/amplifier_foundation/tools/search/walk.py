@@ -6,9 +6,10 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from amplifier_foundation.policy.place_names import fold_name
 from amplifier_foundation.tools.base import Refused
 from amplifier_foundation.tools.roots import Place, open_directory, open_parent
 
@@ -51,18 +52,37 @@ class Walk:
         with open_directory(self.place) as top:
             for root, directories, files, parent in os.fwalk(".", dir_fd=top):
                 prefix = root[2:] + "/" if len(root) > 1 else ""
-                self._prune(directories, prefix.count("/"))
-                for name in sorted(files):
+                if self._is_guarded(parent):
+                    directories.clear()
+                    continue
+                self._prune(directories, prefix)
+                for name in self._choose_visible(prefix, files):
                     left -= 1
                     self.unfinished = self._explain_stop(left, deadline)
                     if self.unfinished:
                         return
                     yield Entry(prefix + name, name, parent)
 
-    def _prune(self, directories: list[str], depth: int) -> None:
+    def _prune(self, directories: list[str], prefix: str) -> None:
         """Tell the walk where to go next, by changing its own list."""
-        chosen = sorted(name for name in directories if name not in self.skip)
-        directories[:] = chosen if depth < MAX_DEPTH else []
+        chosen = [name for name in directories if name not in self.skip]
+        deep = prefix.count("/") >= MAX_DEPTH
+        directories[:] = [] if deep else self._choose_visible(prefix, chosen)
+
+    def _is_guarded(self, directory: int) -> bool:
+        """Whether this is a hidden place, under whatever name the walk came to it."""
+        guarded = self.place.guarded
+        return guarded is not None and guarded.find(os.fstat(directory)) is not None
+
+    def _choose_visible(self, prefix: str, names: Iterable[str]) -> list[str]:
+        """Without those that are hidden, such as a key among other files."""
+        places, folder = self.place.places, self.place.path / prefix
+        suspects = {fold_name(path.name) for path in places.hidden}
+        return sorted(
+            name
+            for name in names
+            if fold_name(name) not in suspects or not places.is_hidden(folder / name)
+        )
 
     def _explain_stop(self, left: int, deadline: float) -> str | None:
         if left < 0:
