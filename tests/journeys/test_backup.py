@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from amplifier_apps.cli.commands.backups import backups
-from amplifier_foundation.hooks.backup import list_backups
+from amplifier_foundation.hooks.backup import list_backups, locate_store
 from tests.support.sessions import SessionHarness, calls
 
 
@@ -16,6 +16,7 @@ async def test_what_the_agent_overwrote_can_be_brought_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Files before they are overwritten, with a restore command."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "notes.txt"
     file.write_text("worth keeping\n")
@@ -27,7 +28,7 @@ async def test_what_the_agent_overwrote_can_be_brought_back(
     ) as staged:
         assert await staged.session.execute("write") == "done"
     assert file.read_text() == "overwritten\n"
-    (kept,) = list_backups(tmp_path / ".amplifier" / "backups")
+    (kept,) = list_backups(locate_store(tmp_path))
     done = CliRunner().invoke(backups, ["restore", kept.id], input="y\n")
     assert done.exit_code == 0, done.output
     assert file.read_text() == "worth keeping\n"

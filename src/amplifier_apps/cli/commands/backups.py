@@ -19,9 +19,7 @@ _directory = click.option(
     "--dir",
     "backup_dir",
     type=click.Path(path_type=Path),
-    default=Path(".amplifier/backups"),
-    show_default=True,
-    help="Where the backups are.",
+    help="Where the backups are; by default those of this folder, in amplifier's own data.",
 )
 
 
@@ -35,10 +33,12 @@ def backups() -> None:
 @click.option("--file", "part", help="Only files whose path contains this.")
 @click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
-def list_command(backup_dir: Path, part: str | None, limit: int, as_json: bool) -> None:
+def list_command(backup_dir: Path | None, part: str | None, limit: int, as_json: bool) -> None:
     """List the backups, the newest first."""
-    from amplifier_foundation.hooks.backup import list_backups
+    from amplifier_foundation.hooks.backup import DIRECTORY, list_backups
 
+    older = backup_dir is None and Path(DIRECTORY).is_dir()
+    backup_dir = _find_store(backup_dir)
     found = [one for one in list_backups(backup_dir) if part is None or part in one.path]
     if as_json:
         for backup in found[:limit]:
@@ -46,7 +46,8 @@ def list_command(backup_dir: Path, part: str | None, limit: int, as_json: bool) 
         return
     _print_backups(found[:limit])
     if not found:
-        click.echo(f"No backups in {escape(str(backup_dir))}.")
+        hint = f" There are older ones: --dir {DIRECTORY}" if older else ""
+        click.echo(f"No backups in {escape(str(backup_dir))}.{hint}")
     elif len(found) > limit:
         click.echo(f"{len(found) - limit} more; see them with --limit {len(found)}.")
 
@@ -56,10 +57,11 @@ def list_command(backup_dir: Path, part: str | None, limit: int, as_json: bool) 
 @_directory
 @click.option("--to", type=click.Path(path_type=Path), help="Put it here instead.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def restore_command(backup_id: str, backup_dir: Path, to: Path | None, yes: bool) -> None:
+def restore_command(backup_id: str, backup_dir: Path | None, to: Path | None, yes: bool) -> None:
     """Put a backup back. ID may be its beginning; what is there now is backed up first."""
     from amplifier_foundation.hooks.backup import find_backup, restore
 
+    backup_dir = _find_store(backup_dir)
     backup = find_backup(backup_dir, backup_id)
     if not yes:
         where = escape(str(to or backup.path))
@@ -69,6 +71,12 @@ def restore_command(backup_id: str, backup_dir: Path, to: Path | None, yes: bool
             click.get_current_context().exit(exit_codes.FAILED)
     target = restore(backup_dir, backup.id, to=to, within=Path.cwd())
     click.echo(f"Restored {escape(str(target))}.")
+
+
+def _find_store(given: Path | None) -> Path:
+    from amplifier_foundation.hooks.backup import locate_store
+
+    return locate_store(Path.cwd()) if given is None else given
 
 
 def _print_backups(backups: list[Backup]) -> None:

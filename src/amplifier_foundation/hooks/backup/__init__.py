@@ -16,6 +16,7 @@ from amplifier_foundation.hooks.backup.store import (
     find_backup,
     find_surplus,
     list_backups,
+    locate_store,
     restore,
 )
 
@@ -29,6 +30,7 @@ __all__ = [
     "find_backup",
     "find_surplus",
     "list_backups",
+    "locate_store",
     "mount",
     "restore",
 ]

@@ -11,6 +11,7 @@ from amplifier_foundation.policy.editing_tools import EDITING_TOOLS
 
 NAME = "hooks-backup"
 DIRECTORY = ".amplifier/backups"
+"""Where copies went by default when they still lay within an agent's reach."""
 
 SYNONYMS = {"backup_dir": "directory"}
 """What modules of the ecosystem call these options."""
@@ -21,7 +22,7 @@ class Config(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    directory: str = DIRECTORY
+    directory: str | None = None
     roots: list[str] | None = None
     tools: list[str] = Field(default_factory=lambda: sorted(EDITING_TOOLS))
     max_count: int = Field(500, ge=1)

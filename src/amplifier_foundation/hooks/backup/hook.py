@@ -12,6 +12,7 @@ from amplifier_core.models import HookResult
 from amplifier_foundation.hooks.backup.config import NAME, SYNONYMS, Config
 from amplifier_foundation.hooks.backup.store import (
     BackupError,
+    locate_store,
     prune,
     save,
 )
@@ -73,10 +74,12 @@ class BackupHook:
 
     def _get_directory(self) -> Path:
         """Where copies go; a relative directory that a link leads elsewhere is not used."""
-        base = self._get_base()
-        directory = resolve(self._config.directory, base)
-        if not Path(self._config.directory).is_absolute() and not is_within(directory, [base]):
-            raise BackupError(f"{self._config.directory!r} leads out of the working directory")
+        base, configured = self._get_base(), self._config.directory
+        if configured is None:
+            return locate_store(base)
+        directory = resolve(configured, base)
+        if not Path(configured).is_absolute() and not is_within(directory, [base]):
+            raise BackupError(f"{configured!r} leads out of the working directory")
         return directory
 
     def _warn(self, path: Path, reason: str) -> HookResult:

@@ -20,7 +20,9 @@ from typing import Any
 
 from amplifier_core.errors import AmplifierError
 from amplifier_foundation.machine.files import replace_file, write_new_file
+from amplifier_foundation.machine.user_folders import find_data_home
 from amplifier_foundation.policy.paths import is_within, resolve
+from amplifier_foundation.policy.places import list_places
 
 CONTENT = "content"
 FACTS = "backup.json"
@@ -60,6 +62,12 @@ class Limits:
     max_count: int = 500
     max_bytes: int = 200_000_000
     max_age_days: float = 30.0
+
+
+def locate_store(base: Path) -> Path:
+    """Where the copies of a project go: into our data, which no tool reads or writes."""
+    digest = hashlib.sha256(os.fsencode(base.resolve())).hexdigest()[:16]
+    return find_data_home() / "amplifier" / "backups" / digest
 
 
 def list_backups(backup_dir: Path) -> list[Backup]:
@@ -127,20 +135,29 @@ def restore(
 ) -> Path:
     """Put a copy back and return where; what stands there now is copied first.
 
-    The facts of a copy lie where an agent may write. So the place that they name must be inside
-    `within`, if that is given; a place that a person names with `to` may be anywhere.
+    The facts of a copy may lie where an agent writes. So the place that they name must be inside
+    `within`, if that is given, and none that tools do not write; a place that a person names with
+    `to` may be anywhere.
     """
     backup = find_backup(backup_dir, backup_id)
     data = _read_content(backup_dir, backup)
     target = resolve(to or backup.path, Path.cwd())
-    if to is None and within is not None and not is_within(target, [within]):
-        raise BackupError(f"{backup.path!r} is outside {str(within)!r}; say where it shall go")
+    if to is None and within is not None:
+        _refuse_elsewhere(target, within)
     if target.is_dir():
         raise BackupError(f"{str(target)!r} is a directory; name a file")
     save(backup_dir, target, tool="restore", session_id="", max_file_bytes=_measure_file(target))
     target.parent.mkdir(parents=True, exist_ok=True)
     replace_file(target, data, mode=backup.mode & 0o777)
     return target
+
+
+def _refuse_elsewhere(target: Path, within: Path) -> None:
+    if not is_within(target, [within]):
+        raise BackupError(f"{str(target)!r} is outside {str(within)!r}; say where it shall go")
+    refusal = list_places([within]).find_refusal(target, writing=True)
+    if refusal is not None:
+        raise BackupError(f"{str(target)!r} {refusal}; say where it shall go")
 
 
 def _make_id() -> str:

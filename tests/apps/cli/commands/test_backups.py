@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_foundation.hooks.backup import Backup
+from amplifier_foundation.hooks.backup import Backup, locate_store
 from amplifier_foundation.hooks.backup.store import save
 from tests.apps.cli.program import Outcome, invoke
 
@@ -15,6 +15,7 @@ from tests.apps.cli.program import Outcome, invoke
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The project that the command is run in."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
     return tmp_path.resolve()
 
@@ -22,8 +23,9 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def back_up(path: Path, text: str = "old") -> Backup:
     """A file, and its copy."""
     path.write_text(text)
-    kept = path.parent / ".amplifier" / "backups"
-    made = save(kept, path, tool="Write", session_id="s-1", max_file_bytes=1000)
+    made = save(
+        locate_store(path.parent), path, tool="Write", session_id="s-1", max_file_bytes=1000
+    )
     assert made is not None
     return made
 
@@ -61,7 +63,18 @@ def test_the_list_can_be_narrowed(work: Path) -> None:
 
 def test_an_empty_list_is_a_sentence(work: Path) -> None:
     """With the folder that was looked into."""
-    assert "No backups in .amplifier/backups." in run("list").output
+    assert f"No backups in {locate_store(work)}.\n" in run("list").output
+
+
+def test_copies_of_earlier_versions_are_pointed_at(work: Path) -> None:
+    """They lay in the project, where `--dir` finds them; nothing there is used unasked."""
+    older = work / ".amplifier" / "backups"
+    (work / "a.txt").write_text("old")
+    made = save(older, work / "a.txt", tool="Write", session_id="s", max_file_bytes=9)
+    assert made is not None
+    assert "There are older ones: --dir .amplifier/backups" in run("list").output
+    assert made.id in run("list", "--dir", ".amplifier/backups").output
+    assert run("restore", made.id, "--yes").code == 1
 
 
 def test_hostile_names_are_shown_harmless(work: Path) -> None:

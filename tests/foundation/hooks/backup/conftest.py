@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from amplifier_foundation.hooks.backup import locate_store
 from tests.support.harness import Harness, finish
 
 
@@ -14,9 +15,16 @@ def work(tmp_path):
     return (tmp_path / "work").resolve()
 
 
+@pytest.fixture(autouse=True)
+def data_home(tmp_path, monkeypatch):
+    """Copies go into the data of this test."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
 @pytest.fixture
-def kept(work):
-    return work / ".amplifier" / "backups"
+def kept(work, data_home):
+    return locate_store(work)
 
 
 @pytest.fixture

@@ -29,3 +29,10 @@ async def test_the_directory_may_be_called_as_modules_of_the_ecosystem_call_it(b
     (work / "file").write_text("old")
     await before("file", config={"backup_dir": "copies"})
     assert len(list_backups(work / "copies")) == 1
+
+
+async def test_the_directory_may_lie_in_the_project(before, work):
+    """Option `directory`, from the working directory."""
+    (work / "file").write_text("old")
+    await before("file", config={"directory": ".amplifier/backups"})
+    assert len(list_backups(work / ".amplifier" / "backups")) == 1

@@ -64,7 +64,7 @@ async def test_odd_calls_pass(work):
         (lambda work: (work / "a").symlink_to("../secret"), "a", {}, "outside"),
         (lambda work: None, "../secret", {}, "outside"),
         (lambda work: (work / "a").write_text("x"), "a", {"directory": "a/b"}, "a"),
-        (lambda work: (work / ".amplifier").symlink_to(".."), "b", {}, "leads out"),
+        (lambda work: (work / "kept").symlink_to(".."), "b", {"directory": "kept"}, "leads out"),
     ],
 )
 async def test_a_copy_that_cannot_be_made_is_said_and_blocks_nothing(

@@ -18,6 +18,7 @@ from amplifier_foundation.hooks.backup import (
     Limits,
     find_surplus,
     list_backups,
+    locate_store,
     restore,
 )
 
@@ -129,6 +130,26 @@ async def test_forged_facts_do_not_lead_out(before, work, kept, tmp_path):
         restore(kept, made.id, within=work)
     assert (tmp_path / "secret").read_text() == "secret"
     assert restore(kept, made.id, to=work / "b", within=work).read_text() == "evil"
+
+
+@pytest.mark.parametrize("path", [".git/hooks/pre-commit", ".claude/settings.json"])
+async def test_forged_facts_restore_nothing_that_runs_programs(before, work, kept, path):
+    """Where tools do not write, a copy goes only when a person says so."""
+    (work / "a").write_text("evil")
+    await before("a")
+    [made] = list_backups(kept)
+    facts = kept / made.id / "backup.json"
+    facts.write_text(json.dumps({**json.loads(facts.read_text()), "path": str(work / path)}))
+    with pytest.raises(BackupError, match="can make programs run"):
+        restore(kept, made.id, within=work)
+    assert not (work / path).exists()
+
+
+def test_copies_lie_in_our_data_and_each_project_has_its_own(tmp_path, data_home):
+    """Out of reach of the agent whose edits they undo."""
+    one, other = locate_store(tmp_path / "a"), locate_store(tmp_path / "b")
+    assert one != other
+    assert one.parent == other.parent == data_home / "amplifier" / "backups"
 
 
 async def test_damage_is_noticed(before, work, kept):
