@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import partial
 from heapq import merge
-from operator import length_hint
+from operator import attrgetter, length_hint
 from types import MethodType
 from typing import Any, overload
 from weakref import WeakSet
@@ -266,6 +266,7 @@ class HookRegistry:
     def _entries_for(self, event: str) -> Iterable[PlanEntry]:
         names = events.spellings(event)
         records = [entry[2] for entry in merge(*self._matching(names))]
+        records.sort(key=attrgetter("locked"))
         # A handler that listens to both spellings is told the one that was emitted, once.
         told = {_identify(record) for record in records if record.event == event}
         for record in records:

@@ -45,6 +45,9 @@ class ModuleEntry(_Section):
     config: dict[str, Any] = Field(default_factory=dict)
     priority: int | None = None
     required: bool = False
+    locked: bool = False
+    """Whether it stays as it is, and its hooks run behind all others, so that none changes what
+    they have judged."""
 
 
 class SessionSection(_Section):
@@ -98,6 +101,15 @@ def check_plan(plan: Any) -> None:
     limit = session.get("tool_result_limit")
     if limit is not None and (type(limit) is not int or limit < 1):
         raise ValueError(f"session.tool_result_limit: a positive number or null, got {limit!r}")
+
+
+def check_locks(before: Any, plan: MountPlan) -> None:
+    """Refuse a plan that leaves out or changes a locked entry of the one before it."""
+    left = list(plan.entries())
+    for kind, entry in MountPlan.parse(before).entries():
+        if entry.locked and (kind, entry) not in left:
+            message = f"Module '{entry.module}' is locked; no hook can change it or leave it out"
+            raise ModuleLoadError(message, module_id=entry.module)
 
 
 def read_entry(kind: str, entry: Any) -> ModuleEntry:
@@ -179,6 +191,8 @@ def _read_limit(settings: Mapping[str, Any], key: str, default: int) -> int | No
 def read_calls_at_once(plan: Mapping[str, Any]) -> int:
     """How many tool calls a plan lets run at once: `session.limits.tool_calls_at_once`."""
     limits = (plan.get("session") or {}).get("limits") or {}
+    if not isinstance(limits, Mapping):
+        raise TypeError(f"session.limits is a mapping, got {type(limits).__name__}")
     most = limits.get("tool_calls_at_once", _TOOL_CALLS_AT_ONCE)
     if most is None:
         return sys.maxsize

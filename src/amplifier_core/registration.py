@@ -30,7 +30,7 @@ _numbers = count(1)
 class HookHandler:
     """One registration. Sorts by priority, then by the order of registration."""
 
-    __slots__ = ("event", "handler", "id", "name", "on_error", "priority", "timeout")
+    __slots__ = ("event", "handler", "id", "locked", "name", "on_error", "priority", "timeout")
 
     def __init__(
         self,
@@ -49,6 +49,7 @@ class HookHandler:
         self.on_error = on_error
         self.timeout = timeout
         self.id = next(_numbers)
+        self.locked = False
 
     @property
     def is_guard(self) -> bool:

@@ -21,7 +21,7 @@ from amplifier_core.injection.placing import add_message
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
-from amplifier_core.mount_plan import EXAMPLES, MountPlan, check_plan
+from amplifier_core.mount_plan import EXAMPLES, MountPlan, check_locks, check_plan
 from amplifier_core.mounting import Mounted, Mounting
 from amplifier_core.mounting.provider import resolve_provider
 from amplifier_core.prompt import PromptRun
@@ -188,6 +188,7 @@ class AmplifierSession:
         plan = (outcome.data or {}).get("mount_plan")
         if plan and plan != self.config:
             parsed = MountPlan.parse(plan)
+            check_locks(self.config, parsed)
             self.config = plan
             self.coordinator.use_plan(plan)
             await self.mounting.ready(await self._mount_difference(parsed))

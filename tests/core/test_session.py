@@ -462,6 +462,33 @@ async def test_a_tool_that_a_hook_takes_out_of_the_plan_is_gone(tmp_path: Path) 
     await harness.session.cleanup()
 
 
+@pytest.mark.parametrize("change", ["leave out", "other options", "unlock", "nothing"])
+async def test_no_hook_takes_a_locked_entry_out_of_the_plan(tmp_path: Path, change: str) -> None:
+    """The session does not start without what a person has locked."""
+    (tmp_path / "silent.py").write_text(SILENT)
+    entry = {"module": str(tmp_path / "silent.py"), "locked": True}
+    harness = SessionHarness([], tool_modules=[entry])
+    tools = {
+        "leave out": [],
+        "other options": [{**entry, "config": {"x": 1}}],
+        "unlock": [{**entry, "locked": False}],
+        "nothing": [entry, "tool-todo"],
+    }[change]
+
+    async def strip(event: str, data: dict[str, Any]) -> HookResult:
+        plan = {**data["mount_plan"], "tools": tools}
+        return HookResult(action="modify", data={**data, "mount_plan": plan})
+
+    harness.hooks.register("session:start", strip)
+    if change == "nothing":
+        await harness.session.start()
+        assert "Danger" in harness.coordinator.get("tools")
+    else:
+        with pytest.raises(ModuleLoadError, match="is locked; no hook can change it"):
+            await harness.session.start()
+    await harness.session.cleanup()
+
+
 async def test_a_hook_may_choose_another_context_and_the_first_messages_move_over() -> None:
     """What was injected before is in the new one."""
     harness = SessionHarness([{"text": "ok"}])

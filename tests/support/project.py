@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import yaml
 
 from amplifier_core.testing import RecordingDisplay
 from amplifier_foundation import AssembledSession, Bundle, load_bundle, open_session
+from amplifier_foundation.session.reload import ChangePolicy
 
 SECRET = "k" * 12
 """The value of the variable KEY_X, which its name says is secret."""
@@ -59,6 +60,12 @@ class Project:
             yield session
         finally:
             await session.cleanup()
+
+    def dev_session(
+        self, bundle: Bundle | None = None, **options: Any
+    ) -> AbstractAsyncContextManager[AssembledSession]:
+        """The session of a person who edits hooks all day."""
+        return self.session(bundle, changes=ChangePolicy(dev=True), **options)
 
     def shown(self, source: str) -> list[str]:
         """What the person saw of one source."""

@@ -30,6 +30,7 @@ from amplifier_core.loader.importing import (
 )
 from amplifier_core.loader.module import Module, Mount, read_module
 from amplifier_core.loader.session_ready import Ready
+from amplifier_core.loader.sources import Sources, import_source
 from amplifier_core.module_sources import ask_resolver
 from amplifier_core.utils import describe_error
 
@@ -65,7 +66,10 @@ TYPE_TO_MOUNT_POINT = {
 
 
 class ModuleLoader:
-    """Finds and imports the modules of one session; `base` is where relative paths start."""
+    """Finds and imports the modules of one session; `base` is where relative paths start.
+
+    With `sources`, files and folders are imported from those, and none that is not among them.
+    """
 
     def __init__(
         self,
@@ -73,8 +77,10 @@ class ModuleLoader:
         search_paths: Sequence[Path | str] | None = None,
         *,
         base: Path | None = None,
+        sources: Sources | None = None,
     ) -> None:
         self.base = base
+        self.sources = sources
         self._coordinator = coordinator
         self._search_paths = search_paths
         self._entry_points: dict[str, EntryPoint] | None = None
@@ -85,7 +91,7 @@ class ModuleLoader:
 
     def copy(self) -> ModuleLoader:
         """A loader for another session, which knows what this one knows and cleans up by itself."""
-        other = ModuleLoader(search_paths=self._search_paths, base=self.base)
+        other = ModuleLoader(search_paths=self._search_paths, base=self.base, sources=self.sources)
         other._entry_points, other._built_in = self._entry_points, self._built_in
         other._loaded = dict(self._loaded)
         return other
@@ -126,10 +132,21 @@ class ModuleLoader:
         text = text.removeprefix("file://")
         looks_like_path = text.endswith(".py") or "/" in text
         path = (self.base or Path.cwd()) / Path(text).expanduser()
-        return path.resolve() if looks_like_path and path.exists() else None
+        if not looks_like_path:
+            return None
+        if self.sources is None:
+            return path.resolve() if path.exists() else None
+        path = Path(os.path.normpath(path.absolute()))
+        return path if self.sources.list_below(path) or path.exists() else None
 
-    def _import_from(self, path: Path, module_id: str) -> Module:
-        """The module in a file, in a package, or in a folder that holds its package."""
+    def _import_from(self, path: Path, module_id: str, *, vouched: bool = False) -> Module:
+        """The module in a file, in a package, or in a folder that holds its package.
+
+        For what is `vouched` for by the application or its environment, the disk will do.
+        """
+        sources = self.sources
+        if sources is not None and not (vouched and not sources.list_below(path)):
+            return read_module(module_id, import_source(sources, path, module_id), str(path))
         package = find_package(module_id, path) if path.is_dir() else None
         if package is None:
             return read_module(module_id, import_path(path), str(path))
@@ -146,7 +163,7 @@ class ModuleLoader:
             return read_module(module_id, found, name)
         for folder in self._list_folders():
             if folder.name == f"amplifier-module-{module_id}":
-                return self._import_from(folder, module_id)
+                return self._import_from(folder, module_id, vouched=True)
         return None
 
     def _find_built_in(self, module_id: str, source: str | None) -> Module:
@@ -233,7 +250,7 @@ class ModuleLoader:
                 for entry in dist.entry_points.select(group=GROUP, name=module_id):
                     found = import_with(module_id, entry.load, "invalid_entry_point")
                     return read_module(module_id, found, entry.value, entry.module)
-        return self._import_from(folder, module_id)
+        return self._import_from(folder, module_id, vouched=True)
 
     async def discover(self) -> list[ModuleInfo]:
         """Every module that can be had without a source: the installed ones, and in folders."""

@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,6 +21,10 @@ Stamp = tuple[tuple[str, int, int], ...]
 
 _stamps: dict[str, tuple[Path, Stamp]] = {}
 """Each package that was imported by its own name, with its files as they were then."""
+
+
+taken: dict[str, Any] = {}
+"""What is imported from sources instead of the disk, by the name of its package."""
 
 
 def package_name(module_id: str) -> str:
@@ -47,6 +52,11 @@ def is_importable(name: str) -> bool:
 
     One that came from a folder which is not on `sys.path` any more is another session's.
     """
+    if name in taken and not taken[name].installed:
+        # It came from a path of some session's own plan, and means nothing to others.
+        if PathFinder.find_spec(name) is None:
+            return False
+        forget(name)
     loaded = getattr(sys.modules.get(name), "__file__", None)
     if name in _stamps and loaded is not None and not _is_on_path(Path(loaded), name):
         forget(name)
@@ -104,11 +114,16 @@ def _stamp(package: Path) -> Stamp:
     return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in found)
 
 
+def choose_file_name(path: Path) -> str:
+    """The name that a file or folder is imported by; two of one name are told apart."""
+    return f"amplifier_file_{path.stem.replace('-', '_')}_{digest(str(path))[:8]}"
+
+
 def import_path(path: Path) -> ModuleType:
     """Import a file, or a folder with an `__init__.py`, always as it is on disk now."""
     is_package = path.is_dir()
     file = path / "__init__.py" if is_package else path
-    name = f"amplifier_file_{path.stem.replace('-', '_')}_{digest(str(path))[:8]}"
+    name = choose_file_name(path)
     spec = importlib.util.spec_from_file_location(
         name, file, submodule_search_locations=[str(path)] if is_package else None
     )
@@ -129,5 +144,6 @@ def import_path(path: Path) -> ModuleType:
 
 def forget(name: str) -> None:
     """Drop an earlier import of a module and of its parts."""
+    taken.pop(name, None)
     for stale in [one for one in sys.modules if one == name or one.startswith(name + ".")]:
         del sys.modules[stale]

@@ -99,9 +99,10 @@ class Mounting:
         undo = await resolve(mount(host))
         outcome.undo = undo if callable(undo) else None
         outcome.on_ready = getattr(mount, "__on_session_ready__", (entry.module, None))[1]
-        if entry.priority is not None:
-            for handler in list(outcome.handlers):
-                host.hooks.move(handler, entry.priority)
+        wanted = entry.priority
+        for handler in list(outcome.handlers) if entry.locked or wanted is not None else ():
+            handler.locked = entry.locked
+            host.hooks.move(handler, handler.priority if wanted is None else wanted)
 
     async def ready(self, mounted: Iterable[Mounted] | None = None) -> None:
         """Everything is mounted: tell the modules that want to know, all of them or these."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from amplifier_core.mount_plan import EXAMPLES, LISTS, MountPlan
 from amplifier_foundation.bundles.node import Node, Place, to_plain
+from amplifier_foundation.machine.snapshot import Snapshot
 
 SECTIONS = ("session", *LISTS, "agents", "approval", "audit")
 
@@ -26,6 +27,7 @@ class Bundle:
     watched: tuple[Path, ...]
     digest: str
     secrets: frozenset[str]
+    snapshot: Snapshot
     _plan: dict[str, Any]
     _places: dict[str, Place] = field(default_factory=dict, compare=False)
     _again: Callable[[], Bundle] | None = field(default=None, compare=False)
@@ -59,6 +61,7 @@ def make_bundle(
     watched: tuple[Path, ...],
     secrets: frozenset[str],
     again: Callable[[], Bundle] | None,
+    snapshot: Snapshot | None = None,
 ) -> Bundle:
     """Make a bundle of a document that is merged, valid and complete."""
     plan = build_mount_plan(document)
@@ -69,6 +72,7 @@ def make_bundle(
         watched=(*watched, *_list_local_sources(plan)),
         digest=_compute_digest(plan),
         secrets=secrets,
+        snapshot=snapshot or Snapshot(),
         _plan=plan,
         _places=_find_places(document),
         _again=again,
@@ -97,7 +101,9 @@ def _is_enabled(entry: Any) -> bool:
 
 
 def _clean_entry(entry: dict[str, Any]) -> dict[str, Any]:
-    kept = {key: value for key, value in entry.items() if key not in ("enabled", "locked")}
+    kept = {key: value for key, value in entry.items() if key != "enabled"}
+    if not kept.get("locked"):
+        kept.pop("locked", None)
     return {**kept, "config": entry.get("config") or {}}
 
 

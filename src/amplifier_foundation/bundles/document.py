@@ -10,7 +10,7 @@ from pathlib import Path
 
 from amplifier_foundation.bundles import schema
 from amplifier_foundation.bundles.long_form import write_out
-from amplifier_foundation.bundles.merge import overlay
+from amplifier_foundation.bundles.merge import keep_locked, overlay
 from amplifier_foundation.bundles.node import (
     BundleError,
     Node,
@@ -20,6 +20,7 @@ from amplifier_foundation.bundles.node import (
     raise_problems,
 )
 from amplifier_foundation.bundles.reader import read_file
+from amplifier_foundation.machine.snapshot import Snapshot
 
 
 @dataclass
@@ -27,17 +28,16 @@ class DocumentReader:
     """Reads files with their includes; remembers which files it read, and the secrets in them."""
 
     env: Mapping[str, str]
+    snapshot: Snapshot = field(default_factory=Snapshot)
     sources: list[Path] = field(default_factory=list)
     secrets: set[str] = field(default_factory=set)
 
     def read_layers(self, layers: list[Path], *, defaults: bool) -> list[Node]:
-        """Read layers from the top down; a layer that does not inherit is the last."""
-        found: list[Node] = []
-        for layer in layers:
-            found.append(self.read(layer.absolute()))
-            if not _inherits(found[-1]):
-                return found
-        return [*found, self.read_packaged()] if defaults else found
+        """Read layers from the top down; below one that does not inherit, only locks count."""
+        found = [self.read(layer.absolute()) for layer in layers]
+        found += [self.read_packaged()] if defaults else []
+        alone = next((n for n, layer in enumerate(found) if not _inherits(layer)), len(found))
+        return [*found[: alone + 1], *map(keep_locked, found[alone + 1 :])]
 
     def read_packaged(self) -> Node:
         """Read the bundle that comes with the package."""
@@ -46,7 +46,7 @@ class DocumentReader:
 
     def read(self, path: Path, chain: tuple[Path, ...] = ()) -> Node:
         """Read one file over the files it includes; `chain` has the files that led to it."""
-        node = read_file(path, self.env, self.secrets)
+        node = read_file(path, self.env, self.secrets, self.snapshot.read)
         if path not in self.sources:
             self.sources.append(path)
         node = write_out(node, path.parent)

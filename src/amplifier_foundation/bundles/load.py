@@ -41,7 +41,7 @@ def load_bundle(
         return load_bundle(named, project_dir=directory, env=env, user=user, defaults=defaults)
 
     sources, secrets = tuple(reader.sources), frozenset(reader.secrets)
-    return make_bundle(merged, sources, watched, secrets, read_again)
+    return make_bundle(merged, sources, watched, secrets, read_again, reader.snapshot)
 
 
 def list_project_candidates(directory: Path) -> tuple[Path, Path]:

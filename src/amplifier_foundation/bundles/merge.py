@@ -36,6 +36,16 @@ def merge(below: Node, above: Node) -> Node:
     return replace(above, value=merged)
 
 
+def keep_locked(document: Node) -> Node:
+    """What of a document stays under a bundle that does not inherit: its locked entries."""
+    kept = {
+        key: replace(entries, value=tuple(one for one in entries.items() if _get_lock(one)))
+        for key, entries in document.mapping().items()
+        if key in LISTS
+    }
+    return replace(document, value={key: node for key, node in kept.items() if node.value})
+
+
 def _drop_replaced(below: Node, above: Node) -> Node:
     """Another loop or context starts from its own settings, not from those of the old one."""
     lower, upper = below.mapping().get("session"), above.mapping().get("session")
@@ -71,8 +81,13 @@ def _put_named_first(merged: Node, above: Node) -> Node:
     return replace(merged, value=tuple(ordered))
 
 
+def _get_lock(entry: Node) -> Node | None:
+    locked = entry.mapping().get("locked")
+    return locked if locked is not None and locked.value is True else None
+
+
 def _refuse_locked(name: str, known: Node, entry: Node) -> None:
-    locked = known.mapping().get("locked")
-    if locked is not None and locked.value is True:
+    locked = _get_lock(known)
+    if locked is not None:
         message = f"is locked in {locked.place} and cannot be changed here"
         raise BundleError([Problem(entry.place, name, message)])

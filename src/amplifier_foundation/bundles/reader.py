@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
@@ -22,9 +22,14 @@ _TYPES = frozenset(_TAG + name for name in ("null", "bool", "int", "float", "str
 _yaml_scalars = yaml.SafeLoader("")
 
 
-def read_file(path: Path, env: Mapping[str, str], secrets: set[str]) -> Node:
-    """Read one bundle file, without its includes."""
-    return read_text(_read_content(path), str(path), env, secrets)
+def read_file(
+    path: Path,
+    env: Mapping[str, str],
+    secrets: set[str],
+    read: Callable[[Path], bytes] = Path.read_bytes,
+) -> Node:
+    """Read one bundle file, without its includes; `read` gets its bytes."""
+    return read_text(_read_content(path, read), str(path), env, secrets)
 
 
 def read_text(text: str, file: str, env: Mapping[str, str], secrets: set[str]) -> Node:
@@ -40,10 +45,10 @@ def read_text(text: str, file: str, env: Mapping[str, str], secrets: set[str]) -
     return _Converter(file, env, secrets).convert(document)
 
 
-def _read_content(path: Path) -> str:
+def _read_content(path: Path, read: Callable[[Path], bytes]) -> str:
     place = Place(str(path))
     try:
-        data = path.read_bytes()
+        data = read(path)
         if len(data) > MAX_BYTES:
             raise BundleError([Problem(place, "", f"has {len(data)} bytes; {MAX_BYTES} at most")])
         return data.decode("utf-8-sig")

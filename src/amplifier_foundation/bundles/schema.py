@@ -44,6 +44,7 @@ LIMITS: Rule = mapping(
     {
         "agent_depth": integer(0),
         "agent_count": integer(0),
+        "tool_calls_at_once": optional(integer(1)),
     }
 )
 

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from amplifier_core.events.payloads import EndReason
 from amplifier_core.session import AmplifierSession
 
 MOST_CONTINUATIONS = 8
 """How often hooks may keep the agent from stopping after one prompt."""
+
+
+class Reloads(Protocol):
+    """Puts changed files in use when a person allows it."""
+
+    async def reload(self) -> bool: ...
+
+    def watch(self) -> None: ...
 
 
 class AssembledSession(AmplifierSession):
@@ -25,6 +33,14 @@ class AssembledSession(AmplifierSession):
         super().__init__(config, **options)
         self._owned = list(owned)
         self._wanted_next: list[str] = []
+        self.reloader: Reloads | None = None
+
+    async def reload(self) -> bool:
+        """Show the person what has changed in the files of the session, and ask whether to use it.
+
+        Returns whether the session now has something new.
+        """
+        return self.reloader is not None and await self.reloader.reload()
 
     @property
     def failures(self) -> list[str]:
@@ -46,6 +62,11 @@ class AssembledSession(AmplifierSession):
             self._wanted_next.clear()
             reply = await super().execute(wanted, {"source": "stop_hook"})
         return reply
+
+    async def state(self) -> dict[str, Any]:
+        """Everything another process needs to go on, as it may leave the session: scrubbed."""
+        clean: dict[str, Any] = self.coordinator.scrub(await super().state())
+        return clean
 
     async def cleanup(self, reason: EndReason = "complete") -> None:
         """End the session, then close the trail, so that the end is recorded."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -16,9 +17,10 @@ from amplifier_foundation.session.builder import SessionBuilder
 from amplifier_foundation.session.capabilities import Rename
 from amplifier_foundation.session.child_plan import apply_session_options
 from amplifier_foundation.session.left_out import add_place, report_left_out
-from amplifier_foundation.session.reload import Reloader
-from amplifier_foundation.session.trail import SessionTrail, attach_trail
+from amplifier_foundation.session.reload import ASKING, ChangePolicy, Reloader, use_material
+from amplifier_foundation.session.trail import SessionTrail, attach_trail, guard_tool_calls
 from amplifier_foundation.session.unknown_outcomes import report_unknown_outcomes
+from amplifier_foundation.trust.material import Material, collect_material
 
 Prepare = Callable[[AssembledSession], Any]
 
@@ -33,6 +35,8 @@ async def open_session(
     resume: Mapping[str, Any] | None = None,
     audit: AuditSink | None = None,
     hot_reload: bool = True,
+    material: Material | None = None,
+    changes: ChangePolicy = ASKING,
     on_rename: Rename | None = None,
     prepare: Prepare | None = None,
 ) -> AssembledSession:
@@ -40,18 +44,28 @@ async def open_session(
 
     Without `audit`, the trail is opened as the bundle says and closed with the session. `prepare`
     gets the session before its first event. A module that does not load is reported and left out.
+
+    `material` is what a person has trusted; without it, the files are read now, because the program
+    that calls this has chosen them. `changes` says who may have changed files used; a person who is
+    asked in `session.reload()` always may.
     """
     plan = apply_session_options(bundle.mount_plan)
     own_id = session_id or (resume or {}).get("session_id") or str(uuid.uuid4())
     folder = Path(working_dir or Path.cwd())
+    if material is None:
+        material = await asyncio.to_thread(collect_material, bundle, folder)
     trail = await attach_trail(plan["audit"], own_id, audit, resumed=bool(resume))
     builder = SessionBuilder(bundle, folder, approval_system, display_system, trail.sink)
     async with _close_on_failure(trail, bundle):
         session = builder.build_root(plan, own_id, resume, trail.owned, on_rename)
+        use_material(session, material)
+        guard_tool_calls(session.coordinator, trail.sink, plan["audit"].get("on_failure", "deny"))
         await _start(session, prepare)
+    material.snapshot.seal()
     await _report_start(session, bundle, trail)
     if hot_reload:
-        Reloader(session, bundle, folder).watch()
+        session.reloader = Reloader(session, material, changes)
+        session.reloader.watch()
     return session
 
 

@@ -1,136 +1,210 @@
-"""Hot reload: a changed bundle or hook file takes effect at the next turn, whole or not at all.
+"""Reloading: a changed bundle or hook file takes effect when a person says so, whole or not at all.
 
-Only modules whose entries changed are replaced, so that the others keep what they remember. New
-modules are mounted beside the old ones; when one of them fails, all of them are removed again and
-the old set stays. Nothing else happens in the session meanwhile. What hooks changed in the plan
-when the session started is changed again.
+Only modules whose entries or files changed are replaced, so that the others keep what they
+remember. New modules are mounted beside the old ones; when one of them fails, all of them are
+removed again and the old set stays. Nothing else happens in the session meanwhile. What hooks
+changed in the plan when the session started is changed again.
 
-An agent must not rewrite the rules it works under: what changed while one of its tools ran is used
-only if a person allows it.
+The files are read once: what the question shows is what is loaded.
 """
 
 from __future__ import annotations
 
 import asyncio
 import copy
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from amplifier_core.errors import ModuleLoadError, SessionError
-from amplifier_core.events import TOOL_ERROR, TOOL_POST, TOOL_PRE
-from amplifier_core.models import HookResult
+from amplifier_core.models import HookResult, Level
 from amplifier_core.mount_plan import MountPlan
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils import describe_error
 from amplifier_foundation.bundles import Bundle, BundleError
 from amplifier_foundation.session.child_plan import apply_session_options
+from amplifier_foundation.session.own_edits import OwnEdits
 from amplifier_foundation.session.plan_change import repeat_change
 from amplifier_foundation.session.replacement import ModuleReplacer, Replacement
 from amplifier_foundation.session.watched_files import Stamp, list_files, stamp_files
+from amplifier_foundation.trust.difference import describe_change, find_lost
+from amplifier_foundation.trust.material import Material, collect_material
+from amplifier_foundation.trust.weakening import Lost
 
-_FIXED = ("audit", "approval")
-_LAST = 1_000_000  # behind every hook that may still refuse the call
+_FIXED = ("audit", "approval", "sandbox")
+QUESTION = "Use the changed files in this session?"
+HINT = "they take effect when a person allows it, in a chat with /reload"
+
+
+def _accept_nothing(material: Material) -> bool:
+    return False
+
+
+def _tell_nobody(material: Material) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePolicy:
+    """Who may have changed files used, besides a person who is asked."""
+
+    accepts: Callable[[Material], bool] = _accept_nothing
+    """Whether a person has allowed a content elsewhere, such as with `amplifier trust`."""
+    on_allowed: Callable[[Material], Any] = _tell_nobody
+    """Is told of the content that a person has allowed."""
+    dev: bool = False
+    """Use edits made while no tool was alive, except those that weaken a guard."""
+
+
+ASKING = ChangePolicy()
+"""Nobody but a person who is asked."""
 
 
 class Reloader:
-    """Checks the files of a session before each turn."""
+    """Looks at the files of a session before each turn."""
 
-    def __init__(self, session: AmplifierSession, bundle: Bundle, folder: Path) -> None:
+    def __init__(
+        self,
+        session: AmplifierSession,
+        material: Material,
+        changes: ChangePolicy = ASKING,
+    ) -> None:
         self._session = session
         self._coordinator = session.coordinator
-        self._modules = ModuleReplacer(session.coordinator, session.mounting, folder)
-        self._bundle = bundle
-        self._folder = folder
-        self._at_start = apply_session_options(bundle.mount_plan), copy.deepcopy(session.config)
+        self._material = material
+        self._changes = changes
+        self._modules = ModuleReplacer(session.coordinator, session.mounting, material.digest_entry)
+        self._at_start = (
+            apply_session_options(material.bundle.mount_plan),
+            copy.deepcopy(session.config),
+        )
         self._seen = self._stamp_all()
-        self._at_rest = self._seen  # the files when no tool was running
-        self._running: set[str] = set()
-        self._suspects: set[str] = set()
+        self._told: set[tuple[str, str]] = set()
+        self._own_edits = OwnEdits(session.coordinator, self._stamp_all) if changes.dev else None
 
     def watch(self) -> None:
-        """Check before each turn and around each tool call, until the session ends."""
+        """Check before each turn, until the session ends."""
         self._session.on_turn(self.check)
-        for event, handler in (
-            (TOOL_PRE, self._before_tool),
-            (TOOL_POST, self._after_tool),
-            (TOOL_ERROR, self._after_tool),
-        ):
-            remove = self._coordinator.hooks.register(event, handler, priority=_LAST, name="reload")
-            self._coordinator.register_cleanup(remove)
+        if self._own_edits is not None:
+            self._own_edits.watch()
 
     async def check(self) -> bool:
-        """Reload if a file changed; returns whether the session now has something new."""
+        """Look for changes; returns whether the session now has something new."""
         seen = await asyncio.to_thread(self._stamp_all)
-        suspects, self._suspects = self._suspects, set()
-        self._running.clear()
         if seen == self._seen:
             return False
-        self._seen = seen
+        return await self._try(self._use_if_allowed, seen)
+
+    async def reload(self) -> bool:
+        """Show what has changed and ask; returns whether the session now has something new."""
+        return await self._try(self._use_if_person_allows, await asyncio.to_thread(self._stamp_all))
+
+    async def _try(self, use: Callable[[Material], Any], seen: Stamp) -> bool:
         try:
-            await self._require_person(suspects)
-            return await self._reload()
-        except (BundleError, ModuleLoadError, SessionError) as error:
+            material = await asyncio.to_thread(self._read)
+            changed = await use(material) if self._is_other(material) else False
+        except (BundleError, ModuleLoadError, SessionError, OSError) as error:
             await self._report_refusal(str(error))
         except Exception as error:  # noqa: BLE001 - whatever an edit breaks, the turn goes on
             await self._report_refusal(describe_error(error))
+        else:
+            self._seen = seen
+            return bool(changed)
+        self._seen = seen
         return False
 
-    async def _before_tool(self, event: str, data: dict[str, Any]) -> HookResult:
-        if not self._running:
-            self._at_rest = await asyncio.to_thread(self._stamp_all)
-        self._running.add(str(data.get("tool_call_id")))
-        return HookResult(action="continue")
+    def _read(self) -> Material:
+        bundle = self._material.bundle.reload()
+        material = collect_material(bundle, self._material.folder, self._apply_hooks(bundle))
+        material.snapshot.seal()
+        return material
 
-    async def _after_tool(self, event: str, data: dict[str, Any]) -> HookResult:
-        self._running.discard(str(data.get("tool_call_id")))
-        now = await asyncio.to_thread(self._stamp_all)
-        if now != self._at_rest:
-            self._at_rest = now
-            self._suspects.add(str(data.get("tool_name")))
-        return HookResult(action="continue")
+    def _apply_hooks(self, bundle: Bundle) -> dict[str, Any]:
+        """The plan of a bundle, changed as hooks changed the first one when the session began."""
+        plan = repeat_change(*self._at_start, apply_session_options(bundle.mount_plan))
+        return dict(plan)
 
-    async def _require_person(self, suspects: set[str]) -> None:
-        if not suspects:
-            return
-        who = ", ".join(sorted(suspects))
+    def _is_other(self, material: Material) -> bool:
+        return _identify(material) != _identify(self._material)
+
+    async def _use_if_allowed(self, material: Material) -> bool:
+        if await asyncio.to_thread(self._changes.accepts, material):
+            return await self._use(material)
+        if self._own_edits is not None and self._own_edits.are_all and not self._lost(material):
+            return await self._use(material)
+        if _identify(material) not in self._told:
+            self._told.add(_identify(material))
+            files = ", ".join(_list_changed(self._material, material)) or "The settings"
+            await self._show(f"{files} changed. The old settings stay; {HINT}.", "warning")
+        return False
+
+    def _lost(self, material: Material) -> list[Lost]:
+        """What would be lost of guards and of limits; a hook that guards nothing may change."""
+        mounted = self._session.mounting.mounted
+        guards = {one.id for one in mounted if any(hook.is_guard for hook in one.handlers)}
+        hooks = MountPlan.parse(self._session.config).hooks
+        guards |= {entry.module for entry in hooks if entry.required or entry.locked}
+        lost = find_lost(self._material.files, self._material.plan, material)
+        return [one for one in lost if not one.module or one.module in guards]
+
+    async def _use_if_person_allows(self, material: Material) -> bool:
+        change = describe_change(self._material.files, self._material.plan, material)
         question = HookResult(
             action="ask_user",
-            approval_prompt=f"The files of this session changed while {who} ran. Use the change?",
+            approval_prompt=f"{QUESTION}\n\n{change}",
             approval_options=["Allow", "Deny"],
         )
         answer = await self._coordinator.handle_approval_request(question, "reload", "reload")
         if answer.action == "deny":
-            raise SessionError(f"it was made while {who} ran, and no person allowed it")
+            raise SessionError("no person allowed it")
+        await asyncio.to_thread(self._changes.on_allowed, material)
+        return await self._use(material)
 
-    async def _reload(self) -> bool:
-        bundle = await asyncio.to_thread(self._bundle.reload)
-        plan = repeat_change(*self._at_start, apply_session_options(bundle.mount_plan))
-        replacement = await asyncio.to_thread(self._modules.compare, MountPlan.parse(plan))
-        changed = replacement.fresh or replacement.gone
-        if not changed and bundle.digest == self._bundle.digest:
-            return False
-        await self._modules.apply(replacement)
+    async def _use(self, material: Material) -> bool:
+        """Put the modules of the material in place of those whose entries or files changed."""
+        plan = self._apply_hooks(material.bundle)
+        digest = material.digest_entry
+        replacement = await asyncio.to_thread(self._modules.compare, MountPlan.parse(plan), digest)
+        before, self._material = self._material, material
+        try:
+            self._lead_to(material)
+            if replacement.fresh or replacement.gone:
+                await self._modules.apply(replacement)
+        except BaseException:
+            self._material = before
+            self._lead_to(before)
+            raise
         self._session.config = self._coordinator.config = plan
-        await self._report_reload(bundle, replacement)
-        self._bundle = bundle
-        self._seen = await asyncio.to_thread(self._stamp_all)
+        if self._own_edits is not None:
+            self._own_edits.forget()
+        await self._report_reload(before, material, replacement)
         return True
+
+    def _lead_to(self, material: Material) -> None:
+        """Have modules imported, and rules and settings read, from this material."""
+        use_material(self._session, material)
 
     def _stamp_all(self) -> Stamp:
         entries = MountPlan.parse(self._session.config).entries()
-        named = [path for _, entry in entries for path in list_files(entry, self._folder)]
-        return stamp_files([*self._bundle.watched, *named])
+        folder = self._material.folder
+        named = [path for _, entry in entries for path in list_files(entry, folder)]
+        return stamp_files([*self._material.bundle.watched, *self._material.snapshot.files, *named])
+
+    async def _show(self, message: str, level: Level) -> None:
+        await self._coordinator.show(message, level, "reload")
 
     async def _report_refusal(self, why: str) -> None:
         self._coordinator.trail.write("configuration_changed", {"what": "bundle", "refused": why})
-        message = f"The change is not used, the old settings stay: {why}"
-        await self._coordinator.show(message, "warning", "reload")
+        await self._show(f"The change is not used, the old settings stay: {why}", "warning")
 
-    async def _report_reload(self, bundle: Bundle, replacement: Replacement) -> None:
+    async def _report_reload(
+        self, before: Material, after: Material, replacement: Replacement
+    ) -> None:
         body = {
             "what": "bundle",
-            "before": self._bundle.digest,
-            "after": bundle.digest,
+            "before": before.bundle.digest,
+            "after": after.bundle.digest,
+            "files": after.digest,
             "mounted": replacement.mounted,
             "unmounted": replacement.removed,
         }
@@ -139,7 +213,24 @@ class Reloader:
         parts = [f"Reloaded: {ids}" if ids else "Reloaded the settings"]
         if replacement.removed:
             parts.append(f"removed: {', '.join(replacement.removed)}")
-        old, new = self._bundle.mount_plan, bundle.mount_plan
-        if fixed := [key for key in _FIXED if old[key] != new[key]]:
+        old, new = before.bundle.mount_plan, after.bundle.mount_plan
+        if fixed := [key for key in _FIXED if old.get(key) != new.get(key)]:
             parts.append(f"{' and '.join(fixed)} will not change until the next session")
-        await self._coordinator.show("; ".join(parts), "info", "reload")
+        await self._show("; ".join(parts), "info")
+
+
+def use_material(session: AmplifierSession, material: Material) -> None:
+    """Have the modules of a session imported, and their files read, from this material."""
+    material.claim_packages()
+    session.mounting.loader.sources = material.snapshot
+    session.coordinator.register_capability("session.snapshot", material.snapshot)
+
+
+def _identify(material: Material) -> tuple[str, str]:
+    """What the session would be made of; a comment in a bundle is no part of it."""
+    return material.bundle.digest, material.digest_modules()
+
+
+def _list_changed(before: Material, after: Material) -> list[str]:
+    old, new = before.files, after.files
+    return sorted(name for name in {*old, *new} if old.get(name) != new.get(name))

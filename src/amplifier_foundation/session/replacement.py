@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from amplifier_core.coordinator import SessionCoordinator
@@ -13,7 +13,8 @@ from amplifier_core.host.mount_points import NAMED
 from amplifier_core.injection.placing import add_message
 from amplifier_core.mount_plan import ModuleEntry, MountPlan
 from amplifier_core.mounting import Mounted, Mounting
-from amplifier_foundation.session.watched_files import Stamp, list_files, stamp_files
+
+Digest = Callable[[ModuleEntry], str]
 
 _SINGLE = ("context", "orchestrator")
 
@@ -24,7 +25,7 @@ class Slot:
 
     kind: str
     entry: ModuleEntry
-    stamp: Stamp
+    digest: str
     mounted: Mounted | None = None
 
 
@@ -48,18 +49,20 @@ class Replacement:
 
 
 class ModuleReplacer:
-    """Replaces modules of one session. Those whose entry and files are the same stay."""
+    """Replaces modules of one session. Those whose entry and files are the same stay.
 
-    def __init__(self, coordinator: SessionCoordinator, mounting: Mounting, folder: Path) -> None:
+    `digest` is that of the files that an entry runs.
+    """
+
+    def __init__(self, coordinator: SessionCoordinator, mounting: Mounting, digest: Digest) -> None:
         self._coordinator = coordinator
         self._mounting = mounting
-        self._folder = folder
-        self._stamps = {one: self._stamp(one.entry) for one in mounting.mounted}
+        self._digests = {one: digest(one.entry) for one in mounting.mounted}
 
-    def compare(self, plan: MountPlan) -> Replacement:
+    def compare(self, plan: MountPlan, digest: Digest) -> Replacement:
         """Match the entries of a plan with the modules that are mounted."""
         left = list(self._mounting.mounted)
-        slots = [Slot(kind, entry, self._stamp(entry)) for kind, entry in plan.entries()]
+        slots = [Slot(kind, entry, digest(entry)) for kind, entry in plan.entries()]
         for slot in slots:
             slot.mounted = next((one for one in left if self._fills(one, slot)), None)
             if slot.mounted is not None:
@@ -73,18 +76,15 @@ class ModuleReplacer:
         await self._swap(replacement)
         if self._coordinator.context is not old_context:
             await _move_messages(old_context, self._coordinator.context)
-        filled = [(slot.mounted, slot.stamp) for slot in replacement.slots]
-        self._stamps = {mounted: stamp for mounted, stamp in filled if mounted is not None}
+        filled = [(slot.mounted, slot.digest) for slot in replacement.slots]
+        self._digests = {mounted: digest for mounted, digest in filled if mounted is not None}
         fresh = {slot.mounted for slot in replacement.fresh}
         await self._mounting.ready(one for one in self._mounting.mounted if one in fresh)
-
-    def _stamp(self, entry: ModuleEntry) -> Stamp:
-        return stamp_files(list_files(entry, self._folder))
 
     def _fills(self, mounted: Mounted, slot: Slot) -> bool:
         if _identify(mounted.kind, mounted.entry) != _identify(slot.kind, slot.entry):
             return False
-        return self._stamps.get(mounted) == slot.stamp
+        return self._digests.get(mounted) == slot.digest
 
     async def _mount(self, fresh: list[Slot]) -> None:
         points = self._coordinator.mount_points

@@ -8,23 +8,26 @@ from pathlib import Path
 from amplifier_core.mount_plan import ModuleEntry
 from amplifier_core.utils.nested import iterate_texts
 
-Stamp = tuple[tuple[str, int, int, int], ...]
-"""Of each file its path, time of change, size and inode; -1 where it is not there."""
+Stamp = tuple[tuple[str, int, int, int, int], ...]
+"""Of each file its path, times of change, size and inode; -1 where it is not there.
 
-_LONGEST_PATH = 300
+The second time is that of the inode, which no program can set back.
+"""
+
+_NAMING_FILES = ("file", "settings")
 
 
 def list_files(entry: ModuleEntry, folder: Path) -> Iterator[Path]:
-    """The source of an entry, and the files that its options name: rules, settings, scripts."""
+    """The source of an entry, and the files that its options name: rules and settings.
+
+    Other options may name files that the agent works on.
+    """
     if entry.source is not None and "://" not in entry.source:
         yield folder / entry.source
-    for text in filter(_may_be_path, iterate_texts(entry.config)):
-        path = folder / _expand_home(text)
-        if _is_file(path):
-            yield path
-    # Only here: in other options a pattern stands for files that the agent works on.
-    for text in iterate_texts(entry.config.get("settings")):
-        yield from _match(folder / _expand_home(text))
+    for option in _NAMING_FILES:
+        for text in iterate_texts(entry.config.get(option)):
+            path = folder / _expand_home(text)
+            yield from _match(path) if set("*?[") & set(text) else [path]
 
 
 def stamp_files(paths: Iterable[Path]) -> Stamp:
@@ -35,10 +38,6 @@ def stamp_files(paths: Iterable[Path]) -> Stamp:
     return tuple(_stat(path) for path in sorted(files))
 
 
-def _may_be_path(text: str) -> bool:
-    return len(text) <= _LONGEST_PATH and ("." in text or "/" in text)
-
-
 def _expand_home(text: str) -> Path:
     try:
         return Path(text).expanduser()
@@ -47,9 +46,7 @@ def _expand_home(text: str) -> Path:
 
 
 def _match(pattern: Path) -> list[Path]:
-    """The files that a pattern finds; nothing for a plain path."""
-    if not set("*?[") & set(str(pattern)):
-        return []
+    """The files that a pattern finds."""
     try:
         found = Path(pattern.anchor).glob(str(pattern.relative_to(pattern.anchor)))
         return [path for path in found if _is_file(path)]
@@ -64,9 +61,9 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _stat(path: Path) -> tuple[str, int, int, int]:
+def _stat(path: Path) -> tuple[str, int, int, int, int]:
     try:
         found = path.stat()
     except OSError:
-        return str(path), -1, -1, -1
-    return str(path), found.st_mtime_ns, found.st_size, found.st_ino
+        return str(path), -1, -1, -1, -1
+    return str(path), found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino

@@ -12,6 +12,7 @@ import pytest
 
 from amplifier_core.errors import ModuleLoadError, ModuleNotFound
 from amplifier_core.loader import ModuleLoader
+from amplifier_core.models import HookResult
 from amplifier_core.mount_plan import ModuleEntry
 from amplifier_core.mounting import Mounting
 from amplifier_core.mounting import mounted as book
@@ -273,6 +274,38 @@ async def test_a_loader_of_somebody_else_needs_only_load(coordinator: TestCoordi
     await mounting.ready()
     assert set(outcome.objects["tools"]) == {"X"}
     assert (outcome.origin, outcome.on_ready, outcome.undo) == ("", None, None)
+
+
+CHANGER = """
+from amplifier_core.models import HookResult
+
+async def mount(coordinator, config):
+    async def change(event, data):
+        seen = [*data.get("seen", []), config["name"]]
+        return HookResult(action="modify", data={**data, "seen": seen})
+    coordinator.hooks.register("tool:pre", change, priority=config["priority"])
+"""
+
+
+@pytest.mark.parametrize("priority", [None, 3])
+async def test_hooks_of_a_locked_entry_run_behind_all_others(
+    coordinator: TestCoordinator, mounting: Mounting, tmp_path: Path, priority: int | None
+) -> None:
+    """Whatever priority the others have, they change nothing that a locked guard has judged."""
+    given = {"guard": 900, "second": 901, "late": 5000}
+    for name, own in given.items():
+        config = {"name": name, "priority": own}
+        more = {"locked": True, "priority": priority} if name != "late" else {}
+        await mounting.mount("hooks", entry(tmp_path, name, CHANGER, config=config, **more))
+
+    async def change(event: str, data: dict[str, Any]) -> HookResult:
+        seen = [*data["seen"], "unmounted"]
+        return HookResult(action="modify", data={**data, "seen": seen})
+
+    coordinator.hooks.register("tool:*", change, priority=10**9)
+    result = await coordinator.hooks.emit("tool:pre", {})
+    assert result.data is not None
+    assert result.data["seen"] == ["late", "unmounted", "guard", "second"]
 
 
 async def test_an_instance_belongs_to_its_entry(

@@ -102,8 +102,9 @@ SWITCHES = st.tuples(st.sampled_from("abcdef"), st.sampled_from([True, False, No
 
 @given(st.lists(SWITCHES, max_size=5))
 def test_a_plan_has_what_is_switched_on_and_every_section(entries: list[Any]) -> None:
-    """In the order of the file; what switched an entry off or locked it is no part of the plan."""
+    """In the order of the file; what switched an entry on or off is no part of the plan."""
     hooks = [{"module": module, "enabled": on, "locked": True} for module, on in entries]
     plan = build_mount_plan(make_node({"hooks": hooks}, Place("f")))
-    assert plan["hooks"] == [{"module": module, "config": {}} for module, on in entries if on]
+    kept = [{"module": module, "config": {}, "locked": True} for module, on in entries if on]
+    assert plan["hooks"] == kept
     assert plan.keys() == {"session", "providers", "tools", "hooks", "agents", "approval", "audit"}

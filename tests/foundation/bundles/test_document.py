@@ -90,16 +90,21 @@ def test_later_includes_lie_over_earlier_ones_and_the_file_over_all(tmp_path: Pa
 
 
 @pytest.mark.parametrize("inherit", [True, False])
-def test_a_layer_that_does_not_inherit_is_the_last(tmp_path: Path, inherit: bool) -> None:
-    """The layers below it are not even read."""
+def test_of_layers_below_one_that_does_not_inherit_only_locked_entries_stay(
+    tmp_path: Path, inherit: bool
+) -> None:
+    """Or a project that does not inherit would be without the guards that its user locked."""
     upper, lower = tmp_path / "upper.yaml", tmp_path / "lower.yaml"
     upper.write_text(f"inherit: {str(inherit).lower()}\n")
-    lower.write_text("name: lower\n")
-    reader = DocumentReader({})
-    documents = reader.read_layers([upper, lower], defaults=True)
-    names = [source.name for source in reader.sources]
-    assert names == (["upper.yaml", "lower.yaml", "default.yaml"] if inherit else ["upper.yaml"])
-    assert len(documents) == len(names)
+    locked = [{"module": "hooks-b", "locked": True}]
+    lower.write_text(f"name: lower\nhooks: {[*locked, {'module': 'hooks-c'}]}\n")
+    documents = DocumentReader({}).read_layers([upper, lower], defaults=True)
+    found = [to_plain(document) for document in documents]
+    if inherit:
+        assert (found[1]["name"], len(found[1]["hooks"])) == ("lower", 2)
+        assert found[2]["name"] == "default"
+    else:
+        assert found == [{"inherit": False}, {"hooks": locked}, {}]
 
 
 def test_secrets_of_included_files_are_remembered(tmp_path: Path) -> None:

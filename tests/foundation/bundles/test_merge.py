@@ -85,6 +85,19 @@ def test_what_the_user_locked_no_project_can_switch_off(tmp_path: Path) -> None:
     )
 
 
+def test_a_bundle_that_inherits_nothing_keeps_what_the_user_locked(tmp_path: Path) -> None:
+    """Everything else of the lower layers is gone."""
+    user = tmp_path / "home" / ".config" / "amplifier"
+    user.mkdir(parents=True)
+    mine = "hooks:\n  - {module: hooks-command-guard, locked: true}\n  - hooks-datetime\n"
+    (user / "amplifier.yaml").write_text(mine)
+    session = "session: {orchestrator: loop-basic, context: context-simple}\n"
+    bundle = load(tmp_path, f"inherit: false\n{session}hooks: [hooks-git-status]\n")
+    assert modules(bundle) == ["hooks-command-guard", "hooks-git-status"]
+    with pytest.raises(BundleError, match="is locked"):
+        load(tmp_path, f"inherit: false\n{session}hooks: [hooks-command-guard]\n")
+
+
 def test_another_loop_does_not_inherit_the_settings_of_the_old_one(tmp_path: Path) -> None:
     """Options of one loop mean nothing to another."""
     (tmp_path / "base.yaml").write_text(

@@ -183,7 +183,7 @@ def test_every_key_of_an_entry_that_the_kernel_reads_may_be_written() -> None:
     values["required"] = True
     entry = {key: values.get(key, value) for key, value in allowed.items()} | {"locked": True}
     assert list(schema.MODULE(make_node(entry, Place("f")), "hooks[0]")) == []
-    assert entry.keys() - ModuleEntry.model_fields.keys() == {"enabled", "locked"}
+    assert entry.keys() - ModuleEntry.model_fields.keys() == {"enabled"}
 
 
 def test_a_plan_that_keeps_the_schema_is_a_plan_for_the_kernel(tmp_path: Path) -> None:

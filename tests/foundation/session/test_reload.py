@@ -1,4 +1,4 @@
-"""Hot reload: at the next turn, whole or not at all, and never by the agent's own hand."""
+"""Reloading: when a person says so, whole or not at all, and never by the agent's own hand."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pytest
 
 from amplifier_core.session import AmplifierSession
 from amplifier_core.testing import MemoryAudit, ScriptedApproval
+from amplifier_foundation.session.reload import HINT, QUESTION, ChangePolicy
+from amplifier_foundation.trust.material import collect_material
 from tests.foundation.session.hook_files import COUNTER
 from tests.support.project import Project, script
 from tests.support.sessions import calls
@@ -36,7 +38,7 @@ async def said(project: Project, session: AmplifierSession) -> list[str]:
 
 async def test_an_edit_of_the_bundle_takes_effect_at_the_next_turn(project: Project) -> None:
     """Changing the bundle takes effect at the next turn."""
-    async with project.session(project.bundle(hooks=[counter("one")])) as session:
+    async with project.dev_session(project.bundle(hooks=[counter("one")])) as session:
         assert await said(project, session) == ["one 1"]
         project.save(hooks=[counter("two")])
         assert await said(project, session) == ["two 1"]
@@ -48,7 +50,7 @@ async def test_an_edit_of_the_bundle_takes_effect_at_the_next_turn(project: Proj
 
 async def test_an_edit_of_a_hook_file_takes_effect_at_the_next_turn(project: Project) -> None:
     """Changing a hook file takes effect at the next turn."""
-    async with project.session(project.bundle(hooks=[counter("one")])) as session:
+    async with project.dev_session(project.bundle(hooks=[counter("one")])) as session:
         await said(project, session)
         project.write("counter.py", COUNTER.replace("{len(seen)}", "changed"))
         assert await said(project, session) == ["one changed"]
@@ -56,14 +58,14 @@ async def test_an_edit_of_a_hook_file_takes_effect_at_the_next_turn(project: Pro
 
 async def test_nothing_changes_without_an_edit(project: Project) -> None:
     """Modules stay what they are from turn to turn."""
-    async with project.session(project.bundle(hooks=[counter("one")])) as session:
+    async with project.dev_session(project.bundle(hooks=[counter("one")])) as session:
         assert [await said(project, session) for _ in range(3)] == [["one 1"], ["one 2"], ["one 3"]]
         assert project.shown("reload") == []
 
 
 async def test_untouched_modules_keep_what_they_remember(project: Project) -> None:
     """Only entries that changed are exchanged."""
-    async with project.session(project.bundle(hooks=[counter("a"), counter("b")])) as session:
+    async with project.dev_session(project.bundle(hooks=[counter("a"), counter("b")])) as session:
         await said(project, session)
         project.save(hooks=[counter("a"), counter("c")])
         assert await said(project, session) == ["a 2", "c 1"]
@@ -71,7 +73,7 @@ async def test_untouched_modules_keep_what_they_remember(project: Project) -> No
 
 async def test_a_comment_reloads_nothing(project: Project) -> None:
     """A file that says the same as before is no change."""
-    async with project.session(project.bundle(hooks=[counter("a")])) as session:
+    async with project.dev_session(project.bundle(hooks=[counter("a")])) as session:
         await said(project, session)
         path = project.folder / "amplifier.yaml"
         path.write_text(path.read_text() + "# a comment\n")
@@ -81,7 +83,7 @@ async def test_a_comment_reloads_nothing(project: Project) -> None:
 
 async def test_a_broken_bundle_keeps_the_old_set_and_says_why_once(project: Project) -> None:
     """A broken edit keeps the old set and says why."""
-    async with project.session(project.bundle(hooks=[counter("a")])) as session:
+    async with project.dev_session(project.bundle(hooks=[counter("a")])) as session:
         await said(project, session)
         path = project.write("amplifier.yaml", "hoks: []\n")
         assert await said(project, session) == ["a 2"]
@@ -107,18 +109,18 @@ async def test_a_broken_bundle_keeps_the_old_set_and_says_why_once(project: Proj
 )
 async def test_a_broken_hook_file_keeps_the_old_set(project: Project, text: str, why: str) -> None:
     """A broken edit keeps the old set and says why."""
-    async with project.session(project.bundle(hooks=[counter("a"), counter("b")])) as session:
+    async with project.dev_session(project.bundle(hooks=[counter("a"), counter("b")])) as session:
         await said(project, session)
         project.write("counter.py", text)
         assert await said(project, session) == ["a 2", "b 2"]
         assert why in project.shown("reload")[0]
         project.write("counter.py", COUNTER)
-        assert await said(project, session) == ["a 1", "b 1"]
+        assert await said(project, session) == ["a 3", "b 3"]
 
 
 async def test_the_conversation_survives_another_loop_and_context(project: Project) -> None:
     """What was said so far is moved to the new context, and the next turn goes on from it."""
-    async with project.session(project.bundle()) as session:
+    async with project.dev_session(project.bundle()) as session:
         await session.execute("remember me")
         plan = {"orchestrator": "loop-streaming"}
         plan["context"] = {"module": "context-simple", "config": {"keep_last": 3}}  # type: ignore[assignment]
@@ -136,7 +138,7 @@ async def test_files_that_options_name_are_watched(project: Project) -> None:
     settings = {"hooks": {"UserPromptSubmit": [{"hooks": [{"command": "echo no >&2; exit 2"}]}]}}
     path = project.write("settings.json", json.dumps({"hooks": {}}))
     hook = {"module": "hooks-shell", "config": {"settings": ["settings.json"]}}
-    async with project.session(project.bundle(hooks=[hook])) as session:
+    async with project.dev_session(project.bundle(hooks=[hook])) as session:
         assert "denied" not in await session.execute("go")
         path.write_text(json.dumps(settings))
         assert "denied by hooks-shell: no" in await session.execute("go")
@@ -145,7 +147,7 @@ async def test_files_that_options_name_are_watched(project: Project) -> None:
 async def test_patterns_of_files_that_the_agent_works_on_are_not_watched(project: Project) -> None:
     """Only the files of the session are looked at; an edit of the project asks nobody."""
     hook = {"module": "hooks-test-runner", "config": {"command": "true", "files": ["*.py"]}}
-    async with project.session(project.bundle(hooks=[hook])) as session:
+    async with project.dev_session(project.bundle(hooks=[hook])) as session:
         project.write("work.py", "x = 1\n")
         await session.execute("go")
         assert project.shown("reload") == []
@@ -170,7 +172,7 @@ async def test_what_a_hook_changed_in_the_plan_survives_a_reload(project: Projec
     """session:start modify: the session runs on the changed plan, after an edit as before it."""
     project.write("changer.py", CHANGER)
     hooks = ["./changer.py", counter("unwanted")]
-    async with project.session(project.bundle(hooks=hooks)) as session:
+    async with project.dev_session(project.bundle(hooks=hooks)) as session:
         assert await said(project, session) == ["added 1"]
         project.save(hooks=[*hooks, counter("new")])
         assert sorted(await said(project, session)) == ["added 2", "new 1"]
@@ -182,7 +184,7 @@ async def test_what_a_hook_changed_in_the_plan_survives_a_reload(project: Projec
 
 async def test_nothing_of_the_reloader_stays_behind_a_session(project: Project) -> None:
     """cleanup undoes everything that the session registered."""
-    async with project.session() as session:
+    async with project.dev_session() as session:
         assert any(session.coordinator.hooks.list_handlers().values())
     assert not any(session.coordinator.hooks.list_handlers().values())
 
@@ -191,7 +193,7 @@ async def test_included_files_and_new_layers_are_watched(project: Project) -> No
     """`.sources`: the files read; and those that would be read if they existed."""
     part = project.write("part.yaml", "name: part\n")
     project.save(include="part.yaml", inherit=True)
-    async with project.session(project.bundle()) as session:
+    async with project.dev_session(project.bundle()) as session:
         await session.execute("go")
         part.write_text("session: {injection_size_limit: 77}\n")
         await session.execute("go")
@@ -206,7 +208,7 @@ async def test_included_files_and_new_layers_are_watched(project: Project) -> No
 async def test_the_trail_tells_of_changes_and_of_refused_ones(project: Project) -> None:
     """Each change has its digests before and after, each refusal its reason."""
     sink = MemoryAudit()
-    async with project.session(project.bundle(hooks=[counter("a")]), audit=sink) as session:
+    async with project.dev_session(project.bundle(hooks=[counter("a")]), audit=sink) as session:
         await session.execute("go")
         project.save(hooks=[counter("b")])
         await session.execute("go")
@@ -220,7 +222,7 @@ async def test_the_trail_tells_of_changes_and_of_refused_ones(project: Project) 
 
 async def test_what_is_fixed_at_the_start_is_said_to_be(project: Project) -> None:
     """Changes of approval and audit wait for the next session, and the person is told."""
-    async with project.session(project.bundle(approval={"mode": "ask"})) as session:
+    async with project.dev_session(project.bundle(approval={"mode": "ask"})) as session:
         await session.execute("go")
         project.save(approval={"mode": "deny"})
         await session.execute("go")
@@ -246,34 +248,116 @@ def rewriting(project: Project, tool: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("tool", ["Write", "Bash"])
-@pytest.mark.parametrize("answer", [None, "Deny", "Allow"])
+@pytest.mark.parametrize("dev", [True, False])
 async def test_an_agent_cannot_take_off_its_own_guards(
-    project: Project, tool: str, answer: str | None
+    project: Project, tool: str, dev: bool
 ) -> None:
-    """What changed while a tool ran is used only if a person allows it."""
+    """A person is told once; nothing changes, at this turn or a later one."""
     project.write("guard.py", GUARD)
     project.save(hooks=["./guard.py"], tools=["tool-filesystem", "tool-bash"])
     project.plan["providers"] = script("hi")
     bundle = project.bundle(providers=script(rewriting(project, tool), "Done.", when_done="close"))
-    person = None if answer is None else ScriptedApproval(answer)
-    async with project.session(bundle, approval_system=person) as session:
+    async with project.session(bundle, changes=ChangePolicy(dev=dev)) as session:
         assert await said(project, session) == ["guarded"]
-        assert await said(project, session) == ([] if answer == "Allow" else ["guarded"])
-        told = project.shown("reload")[0]
-        assert ("no person allowed it" in told) is (answer != "Allow")
-        assert await said(project, session) == ([] if answer == "Allow" else ["guarded"])
-    if person is not None:
-        assert person.prompts == [
-            f"The files of this session changed while {tool} ran. Use the change?"
-        ]
+        assert await said(project, session) == ["guarded"]
+        told = f"amplifier.yaml, guard.py changed. The old settings stay; {HINT}."
+        assert project.shown("reload") == [told]
+        assert await said(project, session) == ["guarded"]
+        assert project.shown("reload") == []
 
 
-async def test_tools_that_touch_nothing_of_the_session_ask_nobody(project: Project) -> None:
-    """An edit by the person between turns needs no question."""
-    person = ScriptedApproval("Deny")
-    steps = script(calls("Bash", command="echo x > other.txt"), "ok", when_done="repeat")
-    bundle = project.bundle(hooks=[counter("a")], tools=["tool-bash"], providers=steps)
+@pytest.mark.parametrize("answer", [None, "Deny", "Allow"])
+async def test_a_person_is_shown_what_will_be_loaded_and_that_is_loaded(
+    project: Project, answer: str | None
+) -> None:
+    """Lost guards first, then the difference; what the file becomes meanwhile is not used."""
+    project.write("guard.py", GUARD)
+    bundle = project.bundle(hooks=["./guard.py", counter("one")])
+
+    class Swapping(ScriptedApproval):
+        async def request_approval(self, *given: Any) -> str:
+            project.write("counter.py", COUNTER.replace("{len(seen)}", "swapped"))
+            return await super().request_approval(*given)
+
+    person = None if answer is None else Swapping(answer)
     async with project.session(bundle, approval_system=person) as session:
+        assert await said(project, session) == ["guarded", "one 1"]
+        project.write("counter.py", COUNTER.replace("{len(seen)}", "shown"))
+        project.save(hooks=[counter("one")])
+        assert await said(project, session) == ["guarded", "one 2"]
+        assert await session.reload() is (answer == "Allow")
+        assert await said(project, session) == (
+            ["one shown"] if answer == "Allow" else ["guarded", "one 3"]
+        )
+    if person is not None:
+        [prompt] = person.prompts
+        first, lost, *rest = prompt.removeprefix(f"{QUESTION}\n\n").split("\n")
+        assert (first, lost) == ("Weaker than before:", "  guard would be gone")
+        assert any(line.startswith("+") and "shown" in line for line in rest)
+        assert "swapped" not in prompt
+
+
+async def test_what_a_person_allowed_elsewhere_needs_no_second_question(project: Project) -> None:
+    """Such as with `amplifier trust` in another terminal."""
+    allowed: set[str] = set()
+    told: list[str] = []
+    changes = ChangePolicy(
+        accepts=lambda material: material.digest in allowed,
+        on_allowed=lambda material: told.append(material.digest),
+    )
+    bundle = project.bundle(hooks=[counter("one")])
+    person = ScriptedApproval("Allow")
+    async with project.session(bundle, changes=changes, approval_system=person) as session:
+        project.save(hooks=[counter("two")])
+        assert await said(project, session) == ["one 1"]
+        allowed.add(collect_material(project.bundle(), project.folder).digest)
+        project.write("amplifier.yaml", (project.folder / "amplifier.yaml").read_text())
+        assert await said(project, session) == ["two 1"]
+        assert (person.prompts, told) == ([], [])
+        project.save(hooks=[counter("three")])
+        assert await session.reload()
+        assert await said(project, session) == ["three 1"]
+        assert told == [collect_material(project.bundle(), project.folder).digest]
+
+
+async def test_with_dev_a_weakened_guard_still_needs_a_person(project: Project) -> None:
+    """Other edits of the person take effect at the next turn."""
+    guard = {"module": "hooks-production-guard", "config": {"patterns": ["prod/**"]}}
+    async with project.dev_session(project.bundle(hooks=[guard, counter("a")])) as session:
+        project.save(hooks=[guard, counter("b")])
+        assert await said(project, session) == ["b 1"]
+        weaker = {**guard, "config": {"patterns": ["nothing"]}}
+        project.save(hooks=[weaker, counter("c")])
+        assert await said(project, session) == ["b 2"]
+        assert HINT in project.shown("reload")[0]
+        project.save(hooks=[guard, counter("d")])
+        assert await said(project, session) == ["d 1"]
+
+
+async def test_a_process_that_outlives_its_call_changes_nothing(project: Project) -> None:
+    """It rewrites the bundle between two turns, when no tool runs: not even with dev is it used."""
+    project.write("guard.py", GUARD)
+    project.save(hooks=["./guard.py"], tools=["tool-bash"])
+    project.plan["providers"] = script("hi")
+    project.write("weaker.json", json.dumps({**project.plan, "hooks": []}))
+    path = project.folder / "amplifier.yaml"
+    command = f"setsid bash -c 'sleep 0.2; cp weaker.json {path}; touch done' >/dev/null 2>&1 &"
+    steps = script(calls("Bash", command=command), "Done.", when_done="close")
+    async with project.dev_session(project.bundle(providers=steps)) as session:
+        assert await said(project, session) == ["guarded"]
+        # Whether or not the process got that far: then somebody else is assumed to have done it.
+        project.write("amplifier.yaml", project.folder.joinpath("weaker.json").read_text())
+        if session.coordinator.get_capability("session.wall") is None:
+            assert await said(project, session) == ["guarded"]
+            assert HINT in project.shown("reload")[0]
+
+
+async def test_edits_between_calls_of_tools_are_the_persons(project: Project) -> None:
+    """With dev, tools that touch nothing of the session ask nobody."""
+    person = ScriptedApproval("Deny")
+    steps = script(calls("Write", file_path="other.txt", content="x"), "ok", when_done="repeat")
+    bundle = project.bundle(hooks=[counter("a")], tools=["tool-filesystem"], providers=steps)
+    async with project.dev_session(bundle, approval_system=person) as session:
         assert await said(project, session) == ["a 1"]
         project.save(hooks=[counter("b")])
         assert await said(project, session) == ["b 1"]
@@ -283,7 +367,7 @@ async def test_tools_that_touch_nothing_of_the_session_ask_nobody(project: Proje
 async def test_what_a_command_put_on_top_survives_a_reload(project: Project) -> None:
     """Flags hold for the whole run."""
     bundle = project.bundle().changed(lambda plan: {**plan, "providers": script("flag")})
-    async with project.session(bundle) as session:
+    async with project.dev_session(bundle) as session:
         project.save(hooks=[counter("a")])
         assert await said(project, session) == ["a 1"]
         assert session.coordinator.get("providers")["scripted"] is not None
@@ -302,7 +386,7 @@ async def test_reload_can_be_switched_off(project: Project) -> None:
 
 async def test_many_reloads_leave_nothing_behind(project: Project) -> None:
     """Every old set is taken away completely."""
-    async with project.session(project.bundle(hooks=[counter("a")])) as session:
+    async with project.dev_session(project.bundle(hooks=[counter("a")])) as session:
         tasks = len(asyncio.all_tasks())
         for number in range(40):
             project.save(hooks=[counter(f"w{number}")])

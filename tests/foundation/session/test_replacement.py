@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_core.mount_plan import MountPlan
+from amplifier_core.mount_plan import ModuleEntry, MountPlan
 from amplifier_core.session import AmplifierSession
 from amplifier_foundation.session.replacement import ModuleReplacer
 from tests.support.project import Project, script
@@ -17,8 +17,13 @@ from tests.support.sessions import calls, plan_for
 SESSION = {"orchestrator": "loop-basic", "context": "context-simple"}
 
 
-def replacer_of(session: AmplifierSession, folder: Path = Path()) -> ModuleReplacer:
-    return ModuleReplacer(session.coordinator, session.mounting, folder)
+def digest(entry: ModuleEntry) -> str:
+    """Of the file that an entry names, as it is now."""
+    return Path(entry.source).read_text() if entry.source else ""
+
+
+def replacer_of(session: AmplifierSession) -> ModuleReplacer:
+    return ModuleReplacer(session.coordinator, session.mounting, digest)
 
 
 def bash(timeout: Any) -> dict[str, Any]:
@@ -44,7 +49,9 @@ async def test_only_an_entry_that_says_something_else_is_exchanged(
 ) -> None:
     """Module, name, source, options and priority count; order and `required` do not."""
     async with AmplifierSession({"session": SESSION, "tools": before}) as session:
-        found = replacer_of(session).compare(MountPlan.parse({"session": SESSION, "tools": after}))
+        found = replacer_of(session).compare(
+            MountPlan.parse({"session": SESSION, "tools": after}), digest
+        )
     assert (found.mounted, found.removed) == (mounted, removed)
 
 
@@ -54,9 +61,9 @@ async def test_a_file_that_changed_exchanges_its_module(tmp_path: Path) -> None:
     file.write_text("async def on_tool_pre(event, data): ...\n")
     plan = {"session": SESSION, "hooks": [{"module": "mine", "source": str(file)}]}
     async with AmplifierSession(plan) as session:
-        replacer = replacer_of(session, tmp_path)
+        replacer = replacer_of(session)
         file.write_text("async def on_tool_post(event, data): ...\n")
-        found = replacer.compare(MountPlan.parse(plan))
+        found = replacer.compare(MountPlan.parse(plan), digest)
         assert found.mounted == ["mine"]
         await replacer.apply(found)
         assert session.coordinator.hooks.list_handlers("tool:post") == {
@@ -75,7 +82,7 @@ async def test_when_one_fails_nothing_has_changed() -> None:
         other = {**SESSION, "context": {"module": "context-simple", "config": {"keep_last": 3}}}
         edit = {"session": other, "tools": [bash(6), "tool-search", "tool-nonsense"]}
         with pytest.raises(ModuleLoadError, match="Unknown module 'tool-nonsense'"):
-            await replacer.apply(replacer.compare(MountPlan.parse(edit)))
+            await replacer.apply(replacer.compare(MountPlan.parse(edit), digest))
         assert session.coordinator.get("tools") == tools
         assert session.mounting.mounted == book
         assert session.context is context
@@ -94,7 +101,7 @@ async def test_modules_that_came_in_are_told_that_all_is_ready(tmp_path: Path) -
         entries.append({"module": name, "source": str(tmp_path / f"{name}.py")})
     async with AmplifierSession({"session": SESSION, "tools": entries[:1]}) as session:
         replacer = replacer_of(session)
-        found = replacer.compare(MountPlan.parse({"session": SESSION, "tools": entries}))
+        found = replacer.compare(MountPlan.parse({"session": SESSION, "tools": entries}), digest)
         await replacer.apply(found)
         assert session.coordinator.session_state["ready"] == ["old", "new"]
 
@@ -108,7 +115,7 @@ async def test_the_conversation_moves_to_another_context() -> None:
         plan = plan_for([], context_config={"keep_last": 3})
         plan["providers"] = session.config["providers"]
         replacer = replacer_of(session)
-        await replacer.apply(replacer.compare(MountPlan.parse(plan)))
+        await replacer.apply(replacer.compare(MountPlan.parse(plan), digest))
         assert session.context.config.keep_last == 3
         assert [one["content"] for one in session.context.get_messages()] == before
 
@@ -116,7 +123,7 @@ async def test_the_conversation_moves_to_another_context() -> None:
 async def test_one_bad_entry_keeps_the_good_ones_of_the_same_edit_out(project: Project) -> None:
     """Atomically: all of an edit or nothing of it, whatever order it is written in."""
     tools = ["tool-filesystem"]
-    async with project.session(project.bundle(tools=tools)) as session:
+    async with project.dev_session(project.bundle(tools=tools)) as session:
         await session.execute("go")
         before = dict(session.coordinator.get("tools"))
         handlers = session.coordinator.hooks.list_handlers()
@@ -132,7 +139,7 @@ async def test_tools_and_providers_are_exchanged_too(project: Project) -> None:
     """All new modules are mounted, then swapped; what an old one cleans up is its own."""
     first = script("first", when_done="repeat")
     bundle = project.bundle(tools=["tool-filesystem"], providers=first)
-    async with project.session(bundle) as session:
+    async with project.dev_session(bundle) as session:
         assert await session.execute("go") == "first"
         read = session.coordinator.get("tools", "Read")
         project.save(
@@ -152,7 +159,7 @@ async def test_a_changed_tool_of_the_same_name_survives_the_clean_up_of_the_old(
 ) -> None:
     """The clean-up of the old module must not take the new one away."""
     tool = {"module": "tool-bash", "config": {"timeout": 5}}
-    async with project.session(project.bundle(tools=[tool])) as session:
+    async with project.dev_session(project.bundle(tools=[tool])) as session:
         await session.execute("go")
         old = session.coordinator.get("tools", "Bash")
         project.save(tools=[{"module": "tool-bash", "config": {"timeout": 6}}])

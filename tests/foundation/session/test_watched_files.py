@@ -35,9 +35,10 @@ def folder(tmp_path: Path) -> Path:
         ({}, []),
         ({"source": "own.py"}, ["own.py"]),
         ({"source": "git+https://host.invalid/repo"}, []),
-        ({"config": {"rules": "rules.yaml"}}, ["rules.yaml"]),
-        ({"config": {"deep": [{"er": ("./rules.yaml",)}]}}, ["rules.yaml"]),
-        ({"config": {"rules": "gone.yaml", "text": "no file. at all", "n": 3}}, []),
+        ({"config": {"file": "rules.yaml"}}, ["rules.yaml"]),
+        ({"config": {"file": ["./rules.yaml"]}}, ["rules.yaml"]),
+        ({"config": {"file": "gone.yaml", "n": 3}}, ["gone.yaml"]),
+        ({"config": {"output": "rules.yaml"}}, []),
         ({"config": {"word": "script"}}, []),
         ({"config": {"command": "conf"}}, []),
         ({"config": {"settings": ["conf/*.json"]}}, ["conf/a.json", "conf/b.json"]),
@@ -50,14 +51,14 @@ def folder(tmp_path: Path) -> Path:
 def test_the_source_and_the_files_that_options_name(
     folder: Path, entry: dict[str, Any], expected: list[str]
 ) -> None:
-    """A text that looks like a path and leads to a file; patterns only under `settings`."""
+    """Rules and settings, by path or by pattern; other options may name the agent's own files."""
     assert sorted(files_of(folder, **entry)) == expected
 
 
 def test_a_path_from_home_is_expanded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`~/rules.yaml` is the person's own file."""
     monkeypatch.setenv("HOME", str(folder))
-    assert files_of(folder, config={"rules": "~/rules.yaml"}) == ["rules.yaml"]
+    assert files_of(folder, config={"file": "~/rules.yaml"}) == ["rules.yaml"]
 
 
 @given(st.dictionaries(st.text(), st.text() | st.lists(st.text(), max_size=3), max_size=4))
@@ -113,7 +114,7 @@ async def test_settings_files_that_a_pattern_finds_are_watched(project: Project)
         return json.dumps({"hooks": {"UserPromptSubmit": [entry]}})
 
     (project.folder / "conf").mkdir()
-    async with project.session(project.bundle(hooks=[hook])) as session:
+    async with project.dev_session(project.bundle(hooks=[hook])) as session:
         assert "closed" not in await session.execute("go")
         project.write("conf/one.json", settings("closed"))
         assert "closed" in await session.execute("go")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.policy.editing_tools import PATH_KEYS
 
 NAME = "hooks-rules"
+Read = Callable[[Path], bytes]
 
 
 class Config(BaseModel):
@@ -32,12 +33,12 @@ class Config(BaseModel):
     timeout: float = Field(10.0, gt=0, allow_inf_nan=False)
 
 
-def read_file(path: Path) -> list[dict[str, Any]]:
-    """The rules of a YAML file: a list, or a mapping with `rules`."""
+def read_file(path: Path, read: Read = Path.read_bytes) -> list[dict[str, Any]]:
+    """The rules of a YAML file: a list, or a mapping with `rules`; `read` gets its bytes."""
     import yaml
 
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        content = yaml.load(read(path).decode(), Loader=yaml.CSafeLoader)
     except (OSError, UnicodeDecodeError) as failure:
         raise ModuleLoadError(f"{NAME}: the rules file {path} cannot be read: {failure}") from None
     except yaml.YAMLError as wrong:
@@ -61,12 +62,17 @@ def _parse_rules(entries: list[Any], source: str) -> Iterator[Rule]:
         yield parse_config(Rule, {"name": f"rule-{number}", **entry}, owner)
 
 
-def read_rules(config: Config, base: Path) -> list[Rule]:
+def list_files(config: Config, base: Path) -> list[Path]:
+    """The files of rules that the options name."""
     files = [config.file] if isinstance(config.file, str) else config.file
+    return [base / Path(name).expanduser() for name in files]
+
+
+def read_rules(config: Config, base: Path, read: Read = Path.read_bytes) -> list[Rule]:
+    """The rules that are switched on, of the options and of the files that they name."""
     rules = list(_parse_rules(config.rules, ""))
-    for name in files:
-        path = base / Path(name).expanduser()
-        rules += _parse_rules(read_file(path), f" in {path.name}")
+    for path in list_files(config, base):
+        rules += _parse_rules(read_file(path, read), f" in {path.name}")
     _refuse_twins(rules)
     return [rule for rule in rules if rule.enabled]
 

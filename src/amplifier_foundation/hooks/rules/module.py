@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.interfaces import Cleanup, Host
-from amplifier_foundation.hooks.rules.config import NAME, Config, read_rules
+from amplifier_foundation.hooks.rules.config import NAME, Config, Read, read_rules
 from amplifier_foundation.hooks.rules.engine import Engine, make_occasion_factory
 from amplifier_foundation.hooks.rules.ruleset import LoadedRule, RuleSet, load_rule
+from amplifier_foundation.machine.snapshot import Snapshot
 from amplifier_foundation.modules.guarding import get_base_dir, register_guards
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.modules.subscription import combine_removals
@@ -18,10 +19,9 @@ _ORDER = ("modify", "deny", "ask_user", "inject_context", "continue")
 """Changes first, so that the others judge what will run."""
 
 
-def _load_rules(config: Config, base: Path) -> list[LoadedRule]:
-    return [
-        load_rule(rule, base, f"{NAME}: rule {rule.name!r}") for rule in read_rules(config, base)
-    ]
+def _load_rules(config: Config, base: Path, read: Read) -> list[LoadedRule]:
+    rules = read_rules(config, base, read)
+    return [load_rule(rule, base, f"{NAME}: rule {rule.name!r}") for rule in rules]
 
 
 def _list_events(rules: RuleSet) -> list[str]:
@@ -34,7 +34,10 @@ async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Clea
     """Load the rules, all of them or none, and begin to apply them."""
     settings = parse_config(Config, config, NAME)
     base = get_base_dir(coordinator)
-    loaded = await asyncio.to_thread(_load_rules, settings, base)
+    # What a person has allowed is what is loaded, not what the file has become since.
+    snapshot: Snapshot | None = coordinator.get_capability("session.snapshot")
+    read = Path.read_bytes if snapshot is None else snapshot.read
+    loaded = await asyncio.to_thread(_load_rules, settings, base, read)
     make = make_occasion_factory(base, tuple(settings.path_keys), tuple(settings.command_keys))
     removals = []
     for action in _ORDER:

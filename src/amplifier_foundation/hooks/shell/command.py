@@ -18,8 +18,9 @@ async def run_hook(
 
     `limit` is how many bytes of each stream are kept.
     """
+    written = handler.args if handler.args is not None else handler.command or ""
     outcome = await run_command(
-        handler.args if handler.args is not None else handler.command or "",
+        written if handler.run is None else handler.run,
         cwd=str(Path(cwd) / handler.cwd) if handler.cwd else cwd,
         timeout=handler.timeout,
         stdin=body,

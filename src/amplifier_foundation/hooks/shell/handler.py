@@ -15,6 +15,7 @@ class Handler:
     where: str  # for messages: file and position
     command: str | None = None
     args: tuple[str, ...] | None = None  # run without a shell
+    run: str | tuple[str, ...] | None = None  # in their place, with trusted copies of the scripts
     url: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     header_vars: frozenset[str] = frozenset()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,14 @@ from amplifier_core.errors import ModuleLoadError
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_foundation.hooks.shell.config import NAME, Config
 from amplifier_foundation.hooks.shell.dispatch import Dispatcher
+from amplifier_foundation.hooks.shell.handler import Handler
+from amplifier_foundation.hooks.shell.scripts import ScriptCopies
 from amplifier_foundation.hooks.shell.settings import Settings, read_settings, read_settings_file
+from amplifier_foundation.machine.snapshot import Snapshot, normalize
+from amplifier_foundation.machine.user_folders import find_data_home
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.modules.subscription import combine_removals, get_working_dir
+from amplifier_foundation.policy.paths import match_glob
 
 logger = logging.getLogger(__name__)
 
@@ -27,15 +33,20 @@ async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Clea
     options = parse_config(Config, config, NAME)
     if not options.settings and not options.hooks:
         raise ModuleLoadError(f"{NAME}: give 'settings' (files) or 'hooks' (written here)")
-    base = options.project_dir or get_working_dir(coordinator)
-    settings = await asyncio.to_thread(_read_all, options, Path(base))
+    base = normalize(Path(options.project_dir or get_working_dir(coordinator)))
+    snapshot: Snapshot | None = coordinator.get_capability("session.snapshot")
+    settings = await asyncio.to_thread(read_all, options, base, snapshot)
     for notice in settings.notices:
         logger.warning("%s: %s", NAME, notice)
-    folder = tempfile.TemporaryDirectory(prefix="amplifier-hooks-shell-")
+    folder = _make_folder(private=snapshot is not None)
     env_file = Path(folder.name) / "env.sh"
     env_file.touch()
     env = {"CLAUDE_ENV_FILE": str(env_file)}
-    dispatcher = Dispatcher(coordinator, options, settings.handlers, settings.notices, env)
+    handlers = settings.handlers
+    if snapshot is not None:
+        copies = ScriptCopies(snapshot, base, Path(folder.name) / "scripts")
+        handlers = tuple(await asyncio.to_thread(_use_copies, handlers, copies))
+    dispatcher = Dispatcher(coordinator, options, handlers, settings.notices, env)
     remove = combine_removals(_register(coordinator, options, dispatcher))
 
     async def cleanup() -> None:
@@ -46,10 +57,29 @@ async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Clea
     return cleanup
 
 
-def _read_all(config: Config, base: Path) -> Settings:
+def _make_folder(*, private: bool) -> tempfile.TemporaryDirectory[str]:
+    """A folder for this session; a private one lies where no tool of the agent reads or writes."""
+    place = find_data_home() / "amplifier" / "run" if private else None
+    if place is not None:
+        place.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return tempfile.TemporaryDirectory(prefix="amplifier-hooks-shell-", dir=place)
+
+
+def _use_copies(handlers: Iterable[Handler], copies: ScriptCopies) -> Iterator[Handler]:
+    for handler in handlers:
+        if handler.args is not None:
+            yield replace(handler, run=tuple(copies.redirect_words(handler.args)))
+        elif handler.command is not None:
+            yield replace(handler, run=copies.redirect(handler.command))
+        else:
+            yield handler
+
+
+def read_all(config: Config, base: Path, snapshot: Snapshot | None = None) -> Settings:
     """The hooks of every file, and those written in the bundle."""
-    base = base.expanduser().absolute()
-    found = [read_settings_file(path, config.dialect) for path in _find_files(config, base)]
+    read = Path.read_bytes if snapshot is None else snapshot.read
+    files = find_files(config, base, snapshot)
+    found = [read_settings_file(path, config.dialect, read) for path in files]
     if config.hooks:
         # Both `hooks: {PreToolUse: …}` and a whole settings object are understood.
         inner = config.hooks.get("hooks")
@@ -61,15 +91,17 @@ def _read_all(config: Config, base: Path) -> Settings:
     )
 
 
-def _find_files(config: Config, base: Path) -> Iterator[Path]:
+def find_files(config: Config, base: Path, snapshot: Snapshot | None = None) -> Iterator[Path]:
     """A plain path must be there; a pattern may find nothing."""
     for pattern in config.settings:
         path = base / Path(pattern).expanduser()
         if not any(char in pattern for char in "*?["):
             yield path
-            continue
-        anchor = Path(path.anchor)
-        yield from sorted(anchor.glob(str(path.relative_to(anchor))))
+        elif snapshot is None:
+            anchor = Path(path.anchor)
+            yield from sorted(anchor.glob(str(path.relative_to(anchor))))
+        else:
+            yield from sorted(one for one in snapshot.files if match_glob(one, [str(path)]))
 
 
 def _register(host: Host, options: Config, dispatcher: Dispatcher) -> Iterator[Cleanup]:

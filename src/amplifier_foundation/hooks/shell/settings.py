@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,9 @@ _FOLDERS = {
 _KNOWN_BY_EVENTS = ("claude", "gemini", "cursor", "copilot")
 
 
+Read = Callable[[Path], bytes]
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What one source asks for, and what of it cannot be had."""
@@ -36,14 +39,14 @@ class Settings:
     notices: tuple[str, ...] = ()
 
 
-def read_settings_file(path: Path, dialect: str) -> Settings:
-    """One file, JSON or TOML."""
-    return read_settings(_parse_file(path), dialect, str(path))
+def read_settings_file(path: Path, dialect: str, read: Read = Path.read_bytes) -> Settings:
+    """One file, JSON or TOML; `read` gets its bytes."""
+    return read_settings(_parse_file(path, read), dialect, str(path))
 
 
-def _parse_file(path: Path) -> Any:
+def _parse_file(path: Path, read: Read) -> Any:
     try:
-        text = path.read_text("utf-8-sig")
+        text = read(path).decode("utf-8-sig")
         return tomllib.loads(text) if path.suffix == ".toml" else json.loads(text or "{}")
     except OSError as error:
         reason = error.strerror or str(error)

@@ -1,0 +1,117 @@
+"""Files as they were when they were first looked at.
+
+What a person has seen is what is loaded: whoever reads a file through a snapshot gets the bytes of
+the first reading, whatever has become of the file since.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+MAX_FILE = 4_000_000
+MAX_BYTES = 32_000_000
+MAX_FILES = 2_000
+_SKIPPED = frozenset({"__pycache__", "node_modules", "venv"})
+_READING = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class SnapshotError(OSError):
+    """A file that cannot be part of a snapshot, or is none; the message says why."""
+
+
+class Snapshot:
+    """Bytes by path. Open, it reads what it does not have yet; sealed, it has what it has."""
+
+    def __init__(self, kept: Mapping[Path, bytes] | None = None) -> None:
+        self._kept: dict[Path, bytes] = dict(kept or {})
+        self._size = sum(map(len, self._kept.values()))
+        self._sealed = False
+
+    @property
+    def files(self) -> Mapping[Path, bytes]:
+        return self._kept
+
+    def read(self, path: Path) -> bytes:
+        """The bytes of a file, from the first reading."""
+        path = normalize(path)
+        if path not in self._kept:
+            if self._sealed:
+                raise SnapshotError(f"{path} was not there when a person allowed the rest")
+            self._keep(path, read_regular(path))
+        return self._kept[path]
+
+    def _keep(self, path: Path, content: bytes) -> None:
+        self._size += len(content)
+        if len(self._kept) >= MAX_FILES or self._size > MAX_BYTES:
+            limits = f"{MAX_FILES} files and {MAX_BYTES:,} bytes"
+            raise SnapshotError(f"{path}: a bundle and what it runs may have {limits} together")
+        self._kept[path] = content
+
+    def read_tree(self, folder: Path, pattern: str = "*.py") -> list[Path]:
+        """Read the files of a folder and of those below it, without caches and hidden folders."""
+        found = [normalize(path) for path in _list_tree(normalize(folder), pattern)]
+        for path in found:
+            self.read(path)
+        return found
+
+    def list_below(self, folder: Path) -> list[Path]:
+        """What it has of a folder, or a file by itself; while it is open, what the disk has."""
+        start = normalize(folder)
+        if not self._sealed and start.is_dir():
+            self.read_tree(start)
+        elif not self._sealed and start.is_file():
+            self.read(start)
+        return sorted(path for path in self._kept if path.is_relative_to(start))
+
+    def seal(self) -> None:
+        """Read nothing more."""
+        self._sealed = True
+
+    def copy(self) -> Snapshot:
+        """Another snapshot with the same files, open."""
+        return Snapshot(self._kept)
+
+    def __contains__(self, path: Path) -> bool:
+        return normalize(path) in self._kept
+
+
+def normalize(path: Path) -> Path:
+    """The absolute path without dots; symlinks stay, for what they led to is in the bytes."""
+    return Path(os.path.normpath(path.expanduser().absolute()))
+
+
+def read_regular(path: Path) -> bytes:
+    """The content of a regular file; never waits for a pipe, never reads a device."""
+    descriptor = os.open(path, _READING)
+    with os.fdopen(descriptor, "rb") as file:
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            raise SnapshotError(f"{path} is no ordinary file")
+        if facts.st_size > MAX_FILE:
+            raise SnapshotError(f"{path} has {facts.st_size:,} bytes; {MAX_FILE:,} at most")
+        return file.read(MAX_FILE + 1)
+
+
+def digest_files(files: Iterable[tuple[str, bytes]]) -> str:
+    """One digest over names and contents."""
+    lines = sorted(f"{compute_digest(content)} {name}" for name, content in files)
+    return compute_digest("\n".join(lines).encode(errors="surrogateescape"))
+
+
+def compute_digest(content: bytes) -> str:
+    """SHA-256, as hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _list_tree(folder: Path, pattern: str) -> list[Path]:
+    found: list[Path] = []
+    for here, below, names in os.walk(folder):
+        below[:] = sorted(n for n in below if n not in _SKIPPED and not n.startswith("."))
+        found += [Path(here, name) for name in sorted(names) if Path(name).match(pattern)]
+        if len(found) > MAX_FILES:
+            raise SnapshotError(f"{folder} has more than {MAX_FILES} files ({pattern})")
+    return found

@@ -1,0 +1,69 @@
+"""Whether all edits of a session's files were made by the person who works on them.
+
+An edit counts as the person's if no tool, and no process that a tool started, was alive when it
+was made. Where processes may outlive their call, none counts any more after the first call that
+may have started one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.events import TOOL_ERROR, TOOL_POST, TOOL_PRE
+from amplifier_core.models import CONTINUE, HookResult
+from amplifier_foundation.session.watched_files import Stamp
+
+_LAST = 1_000_000  # behind every hook that may still refuse the call
+_STARTS_NOTHING = frozenset({"Read", "Write", "Edit", "MultiEdit", "Glob", "TodoWrite"})
+
+
+class OwnEdits:
+    """Compares the files before and after the times in which tools run."""
+
+    def __init__(self, coordinator: SessionCoordinator, stamp: Callable[[], Stamp]) -> None:
+        self._coordinator = coordinator
+        self._stamp = stamp
+        self._running: set[str] = set()
+        self._before: Stamp = ()
+        self._by_a_tool = False
+        self._for_good = False
+
+    def watch(self) -> None:
+        """Be told of every tool call, until the session ends."""
+        for event, handler in (
+            (TOOL_PRE, self._before_tool),
+            (TOOL_POST, self._after_tool),
+            (TOOL_ERROR, self._after_tool),
+        ):
+            remove = self._coordinator.hooks.register(event, handler, priority=_LAST, name="reload")
+            self._coordinator.register_cleanup(remove)
+
+    @property
+    def are_all(self) -> bool:
+        """Whether nothing but the person can have made the changes so far."""
+        return not (self._by_a_tool or self._for_good or self._running)
+
+    def forget(self) -> None:
+        """The changes so far are in use; those from now on count."""
+        self._by_a_tool = False
+
+    async def _before_tool(self, event: str, data: dict[str, Any]) -> HookResult:
+        if not self._running:
+            self._before = await asyncio.to_thread(self._stamp)
+        self._running.add(str(data.get("tool_call_id")))
+        if data.get("tool_name") not in _STARTS_NOTHING and not self._ends_descendants():
+            self._for_good = True
+        return CONTINUE
+
+    async def _after_tool(self, event: str, data: dict[str, Any]) -> HookResult:
+        self._running.discard(str(data.get("tool_call_id")))
+        if await asyncio.to_thread(self._stamp) != self._before:
+            self._by_a_tool = True
+        return CONTINUE
+
+    def _ends_descendants(self) -> bool:
+        wall = self._coordinator.get_capability("session.wall")
+        return wall is not None and wall.build() is not None

@@ -1,0 +1,1 @@
+"""Trust: what a bundle would run, whether a person has seen it, and what has changed since."""

@@ -1,0 +1,143 @@
+"""The files that an entry of a plan runs: its source, its rules, its settings and scripts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from importlib.metadata import EntryPoint
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from amplifier_core.errors import ModuleLoadError
+from amplifier_core.loader.importing import package_name
+from amplifier_core.mount_plan import EXAMPLES, LISTS, ModuleEntry, MountPlan, read_entry
+from amplifier_foundation.machine.snapshot import Snapshot, normalize
+
+# Imported where they are used: few bundles have them, and they are not small.
+_RULES, _SHELL = "hooks-rules", "hooks-shell"
+_OWN = frozenset({"amplifier_core", "amplifier_foundation", "amplifier_apps", "amplifier_audit"})
+
+
+def iterate_entries(plan: Mapping[str, Any]) -> Iterator[ModuleEntry]:
+    """Every entry of a plan, those of its agents too."""
+    yield from (entry for _, entry in MountPlan.parse(plan).entries())
+    for agent in (plan.get("agents") or {}).values():
+        session = agent.get("session") or {}
+        yield from (read_entry(key, session[key]) for key in EXAMPLES if key in session)
+        for kind in LISTS:
+            # Tools of an agent may also be names of the parent's.
+            listed = [one for one in agent.get(kind) or () if kind != "tools" or _is_module(one)]
+            yield from (read_entry(kind, one) for one in listed)
+
+
+def _is_module(tool: Any) -> bool:
+    return not isinstance(tool, str)
+
+
+def read_files(entry: ModuleEntry, folder: Path, snapshot: Snapshot) -> list[Path]:
+    """Read what the entry runs into the snapshot; what is not there is left to its module."""
+    before = set(snapshot.files)
+    named = [normalize(path) for path in _read_named(entry, folder, snapshot)]
+    return sorted({*named, *(set(snapshot.files) - before)})
+
+
+def _read_named(entry: ModuleEntry, folder: Path, snapshot: Snapshot) -> Iterator[Path]:
+    source = find_source(entry, folder)
+    if source is not None:
+        yield from read_source(source, snapshot)
+    try:
+        if entry.module == _RULES:
+            yield from _read_rules(entry, folder, snapshot)
+        if entry.module == _SHELL:
+            yield from _read_shell(entry, folder, snapshot)
+    except (ValidationError, ModuleLoadError):
+        return  # what is wrong with its options, the module itself says best
+
+
+def find_source(entry: ModuleEntry, folder: Path) -> Path | None:
+    """The file or folder that an entry names, as the loader reads it."""
+    text = (entry.source or entry.module).removeprefix("file://")
+    if "://" in text or not (text.endswith(".py") or "/" in text or entry.source):
+        return None
+    return normalize(folder / Path(text).expanduser())
+
+
+def read_source(source: Path, snapshot: Snapshot) -> list[Path]:
+    """Read the file of a module, or the files of its folder."""
+    if source.is_dir():
+        return snapshot.read_tree(source)
+    if source.is_file():
+        snapshot.read(source)
+        return [source]
+    return []
+
+
+def _read_rules(entry: ModuleEntry, folder: Path, snapshot: Snapshot) -> Iterator[Path]:
+    from amplifier_foundation.hooks.rules.config import Config, list_files
+
+    options = Config.model_validate(entry.config)
+    for path in list_files(options, folder):
+        if path.is_file():
+            snapshot.read(path)
+            yield path
+
+
+def _read_shell(entry: ModuleEntry, folder: Path, snapshot: Snapshot) -> Iterator[Path]:
+    from amplifier_foundation.hooks.shell.config import Config
+    from amplifier_foundation.hooks.shell.module import find_files
+    from amplifier_foundation.hooks.shell.scripts import find_scripts, read_script
+
+    options = Config.model_validate(entry.config)
+    base = normalize(folder / Path(options.project_dir or ".").expanduser())
+    for path in find_files(options, base):
+        if path.is_file():
+            snapshot.read(path)
+            yield path
+    for command in list_commands(entry, folder, snapshot):
+        for word in find_scripts(command, base):
+            read_script(word.path, base, snapshot)
+            yield from snapshot.list_below(word.path)
+
+
+def list_commands(entry: ModuleEntry, folder: Path, snapshot: Snapshot) -> list[str]:
+    """The command lines that an entry of hooks-shell runs."""
+    if entry.module != _SHELL:
+        return []
+    from amplifier_foundation.hooks.shell.config import Config
+    from amplifier_foundation.hooks.shell.module import read_all
+
+    try:
+        options = Config.model_validate(entry.config)
+        base = normalize(folder / Path(options.project_dir or ".").expanduser())
+        handlers = read_all(options, base, snapshot).handlers
+    except (ValidationError, ModuleLoadError):
+        return []
+    return [one.url or " ".join(one.args or (one.command or "",)) for one in handlers]
+
+
+def find_installed(
+    entry: ModuleEntry, folder: Path, known: Mapping[str, EntryPoint]
+) -> tuple[str, Path] | None:
+    """The package of a module that is installed from within the folder, and its name.
+
+    The agent could change it there. The environment that we run in is no part of it: nothing that
+    we load could be trusted if it were changed.
+    """
+    if entry.source is not None:
+        return None
+    point = known.get(entry.module)
+    name = point.module.partition(".")[0] if point else package_name(entry.module)
+    if not name.isidentifier() or name in _OWN:
+        return None
+    spec = find_spec(name)
+    origin = None if spec is None or spec.origin is None else normalize(Path(spec.origin))
+    if origin is None or not origin.is_relative_to(folder) or _is_in_environment(origin):
+        return None
+    return name, origin.parent if origin.name == "__init__.py" else origin
+
+
+def _is_in_environment(path: Path) -> bool:
+    return path.is_relative_to(normalize(Path(sys.prefix)))

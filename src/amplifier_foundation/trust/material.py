@@ -1,0 +1,137 @@
+"""Everything of a folder that a bundle would run, as it was read once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files as list_resources
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.errors import AmplifierError
+from amplifier_core.loader import ModuleLoader
+from amplifier_core.loader.sources import claim
+from amplifier_core.mount_plan import ModuleEntry
+from amplifier_foundation.bundles import Bundle
+from amplifier_foundation.machine.snapshot import Snapshot, digest_files, normalize
+from amplifier_foundation.machine.user_folders import find_config_home
+from amplifier_foundation.trust.entry_files import (
+    find_installed,
+    find_source,
+    iterate_entries,
+    list_commands,
+    read_files,
+    read_source,
+)
+
+
+class Untrusted(AmplifierError):
+    """Nobody has allowed what would be run; the message says how to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A bundle, and the bytes of every file that it runs."""
+
+    bundle: Bundle
+    folder: Path
+    snapshot: Snapshot
+    files: Mapping[str, bytes]
+    """What needs a person's trust, by the name it is shown under."""
+    commands: tuple[str, ...]
+    _packages: tuple[tuple[str, Path], ...]
+    _by_entry: Mapping[str, tuple[Path, ...]]
+
+    @property
+    def digest(self) -> str:
+        """Of the names and the contents of the files that need trust."""
+        return digest_files(self.files.items())
+
+    @property
+    def name(self) -> str:
+        """The file that the bundle begins with; empty if it is only the packaged one."""
+        sources = self.bundle.sources
+        return _name(normalize(sources[0]), self.folder) if sources else ""
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """The mount plan without its secrets, to be kept and compared."""
+        text = json.dumps(self.bundle.mount_plan, default=str)
+        for secret in self.bundle.secrets:
+            text = text.replace(json.dumps(secret)[1:-1], "[secret]")
+        plan: dict[str, Any] = json.loads(text)
+        return plan
+
+    def claim_packages(self) -> None:
+        """Have packages that are installed from within the folder imported as they were read."""
+        for name, start in self._packages:
+            claim(self.snapshot, start, name)
+
+    def digest_entry(self, entry: ModuleEntry) -> str:
+        """Of the files that one entry runs."""
+        paths = self._by_entry.get(_identify(entry))
+        if paths is None:  # a hook has added the entry, or changed it
+            source = find_source(entry, self.folder)
+            paths = tuple(self.snapshot.list_below(source)) if source else ()
+        return digest_files((str(path), self.snapshot.read(path)) for path in paths)
+
+    def digest_modules(self) -> str:
+        """Of all files that entries run: everything but the bundles themselves."""
+        paths = {path for found in self._by_entry.values() for path in found}
+        return digest_files((str(path), self.snapshot.read(path)) for path in paths)
+
+    def name_files(self, entry: ModuleEntry) -> list[str]:
+        """The files that one entry runs, by the names they are shown under."""
+        return [_name(path, self.folder) for path in self._by_entry.get(_identify(entry), ())]
+
+
+def collect_material(
+    bundle: Bundle, folder: Path, plan: Mapping[str, Any] | None = None
+) -> Material:
+    """Read everything that a bundle would run in a folder; OSError if it cannot be read.
+
+    `plan` is the bundle's as hooks have changed it, where there is one.
+    """
+    folder, snapshot = normalize(folder), bundle.snapshot.copy()
+    by_entry: dict[str, tuple[Path, ...]] = {}
+    commands: list[str] = []
+    packages: list[tuple[str, Path]] = []
+    known = ModuleLoader().known()
+    for entry in iterate_entries(plan or bundle.mount_plan):
+        found = read_files(entry, folder, snapshot)
+        if package := find_installed(entry, folder, known):
+            packages.append(package)
+            found += read_source(package[1], snapshot)
+        by_entry[_identify(entry)] = tuple(found)
+        commands += list_commands(entry, folder, snapshot)
+    return Material(
+        bundle=bundle,
+        folder=folder,
+        snapshot=snapshot,
+        files=_choose_own(snapshot, folder),
+        commands=tuple(commands),
+        _packages=tuple(packages),
+        _by_entry=by_entry,
+    )
+
+
+def _choose_own(snapshot: Snapshot, folder: Path) -> dict[str, bytes]:
+    """Not the packaged bundle, and not the person's own settings, which no tool can write."""
+    packaged = normalize(Path(str(list_resources("amplifier_foundation.bundles"))))
+    personal = normalize(find_config_home() / "amplifier")
+    return {
+        _name(path, folder): content
+        for path, content in sorted(snapshot.files.items())
+        if not path.is_relative_to(packaged)
+        and (not path.is_relative_to(personal) or personal.is_relative_to(folder))
+    }
+
+
+def _name(path: Path, folder: Path) -> str:
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
+
+
+def _identify(entry: ModuleEntry) -> str:
+    written = entry.model_dump(exclude={"required"})
+    return json.dumps(written, sort_keys=True, default=str)

@@ -1,0 +1,127 @@
+"""What a person has trusted: for each folder and bundle the last content, and who and when.
+
+Where   $XDG_DATA_HOME/amplifier/trust, by default ~/.local/share/amplifier/trust
+Format  one JSON file for each folder and bundle, with digests; the contents beside it, by digest
+
+Only the last content counts: one that was trusted before it may lack a guard that came later.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from amplifier_foundation.machine.files import replace_file
+from amplifier_foundation.machine.snapshot import compute_digest, digest_files
+from amplifier_foundation.machine.user_folders import find_data_home
+from amplifier_foundation.trust.material import Material
+
+_PRIVATE = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class Trusted:
+    """One folder with the content that was trusted there."""
+
+    folder: str
+    bundle: str
+    digest: str
+    files: dict[str, str]
+    plan: dict[str, Any]
+    at: str
+    by: str
+
+
+class TrustStore:
+    """Remembers trust, and the contents that were trusted, so that changes can be shown."""
+
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = root if root is not None else find_data_home() / "amplifier" / "trust"
+
+    def is_trusted(self, material: Material) -> bool:
+        """Whether exactly this content was trusted last, for this folder and bundle."""
+        if not material.files:
+            return True
+        last = self.find(material)
+        return last is not None and last.digest == material.digest
+
+    def find(self, material: Material) -> Trusted | None:
+        """What was trusted last for the folder and bundle of a material."""
+        return self._read(self._get_path(str(material.folder), material.name))
+
+    def read_files(self, trusted: Trusted) -> dict[str, bytes]:
+        """The contents that were trusted; what is lost of them is empty."""
+        found: dict[str, bytes] = {}
+        for name, digest in trusted.files.items():
+            found[name] = b""
+            with contextlib.suppress(OSError):
+                found[name] = self._get_content_path(digest).read_bytes()
+        return found
+
+    def trust(self, material: Material, by: str) -> Trusted:
+        """Remember that a person has seen this content and allows it."""
+        self._get_content_path("").parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        digests = {name: compute_digest(content) for name, content in material.files.items()}
+        for name, content in material.files.items():
+            path = self._get_content_path(digests[name])
+            if not path.exists():
+                replace_file(path, content, mode=_PRIVATE, sync=False)
+        trusted = Trusted(
+            folder=str(material.folder),
+            bundle=material.name,
+            digest=digest_files(material.files.items()),
+            files=digests,
+            plan=material.plan,
+            at=datetime.now(UTC).isoformat(timespec="seconds"),
+            by=by,
+        )
+        text = json.dumps(asdict(trusted), indent=1, sort_keys=True, default=str)
+        path = self._get_path(trusted.folder, trusted.bundle)
+        replace_file(path, text.encode(), mode=_PRIVATE)
+        self._remove_orphans()
+        return trusted
+
+    def revoke(self, folder: Path) -> list[Trusted]:
+        """Trust nothing in a folder any more; returns what was trusted there."""
+        gone = [one for one in self.list() if one.folder == str(folder)]
+        for one in gone:
+            self._get_path(one.folder, one.bundle).unlink(missing_ok=True)
+        self._remove_orphans()
+        return gone
+
+    def list(self) -> list[Trusted]:
+        """Everything that is trusted, by folder."""
+        found = (self._read(path) for path in self._iterate_paths())
+        kept = [one for one in found if one is not None]
+        return sorted(kept, key=lambda one: (one.folder, one.bundle))
+
+    def _iterate_paths(self) -> Iterator[Path]:
+        return self.root.glob("*.json") if self.root.is_dir() else iter(())
+
+    def _get_path(self, folder: str, bundle: str) -> Path:
+        key = compute_digest(f"{folder}\0{bundle}".encode(errors="surrogateescape"))
+        return self.root / f"{key[:32]}.json"
+
+    def _get_content_path(self, digest: str) -> Path:
+        return self.root / "contents" / digest
+
+    def _read(self, path: Path) -> Trusted | None:
+        try:
+            written = json.loads(path.read_bytes())
+            trusted = Trusted(**written)
+        except (OSError, ValueError, TypeError):
+            return None  # damaged or not there: then nothing is trusted
+        named = self._get_path(str(trusted.folder), str(trusted.bundle)) == path
+        return trusted if named and isinstance(trusted.files, Mapping) else None
+
+    def _remove_orphans(self) -> None:
+        """Delete contents that nothing trusts any more."""
+        needed = {digest for one in self.list() for digest in one.files.values()}
+        for path in self._get_content_path("").iterdir() if self.root.is_dir() else ():
+            if path.name not in needed:
+                path.unlink(missing_ok=True)
