@@ -109,11 +109,12 @@ def _read(path: Path) -> str:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
         return ""
-    with os.fdopen(descriptor, "rb") as file:
-        try:
-            return os.fsdecode(file.read(_READ_LIMIT) or b"").replace("\0", "")
-        except OSError:  # a directory
-            return ""
+    try:
+        return os.fsdecode(os.read(descriptor, _READ_LIMIT)).replace("\0", "")
+    except OSError:  # a directory, or a pipe that somebody holds open
+        return ""
+    finally:
+        os.close(descriptor)
 
 
 def _expand(value: str, base: Path, home: Path) -> Path:
