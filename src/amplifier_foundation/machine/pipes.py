@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import os
 
+LINGER = 0.3  # seconds in which the last output of a finished command may still arrive
 _SLACK = 65_536  # bytes that may pile up before the end of a stream is cut to its size again
 
 

@@ -1,0 +1,157 @@
+"""The agent's side of the launcher: one for each process, started when it is first needed."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from amplifier_foundation.machine.sandbox.cell import Cell, Order
+from amplifier_foundation.machine.sandbox.launcher.words import PLAIN, WALLED
+
+_MOST_IDLE = 4
+_CHANNEL = 3  # the launcher's descriptor
+_PACKAGES = ("amplifier_foundation", "machine", "sandbox", "launcher")
+# Modules are found in the packages' folders without running the packages themselves, which import
+# much that a process that forks often should not carry.
+_BOOT = """
+import sys
+path, name = sys.argv[2], ""
+for part in {packages!r}:
+    path, name = path + "/" + part, name + "." * bool(name) + part
+    package = sys.modules[name] = type(sys)(name)
+    package.__path__ = [path]
+from {name}.program import main
+main()
+"""
+_KEPT = ("LD_LIBRARY_PATH", "AMPLIFIER_COMMAND_ID")
+
+
+class LauncherUnavailable(Exception):
+    """No launcher could be started, or it does not answer."""
+
+
+class Launcher:
+    """Opens cells of one kind, and keeps idle ones: opening one takes longer than using it."""
+
+    def __init__(self, kind: bytes) -> None:
+        self._kind = kind
+        self._channel: socket.socket | None = None
+        self._process = 0
+        self._owner = 0
+        self._idle: list[Cell] = []
+        self._lock = threading.Lock()
+
+    def run(self, order: Order, descriptors: Sequence[int]) -> Cell:
+        """Start a command in a cell; `give_back` the cell when the command has ended."""
+        with self._lock:
+            self._forget_inherited()
+            # One whose last wall was the same has it up again already.
+            self._idle.sort(key=lambda cell: cell.token == order.token)
+            while self._idle:
+                cell = self._idle.pop()
+                try:
+                    cell.start(order, descriptors)
+                    return cell
+                except (BrokenPipeError, ConnectionError):  # killed while it was idle
+                    cell.close()
+            cell = self._open()
+        cell.start(order, descriptors)
+        return cell
+
+    def give_back(self, cell: Cell) -> None:
+        """Keep an empty cell for the next command; close any other."""
+        with self._lock:
+            if cell.usable and cell.is_empty and len(self._idle) < _MOST_IDLE:
+                self._idle.append(cell)
+                return
+        cell.close()
+
+    def close(self) -> None:
+        """End the launcher and its idle cells; commands under way are not affected."""
+        with self._lock:
+            self._close()
+
+    def _open(self) -> Cell:
+        for _ in range(2):
+            if self._channel is None:
+                self._launch()
+            assert self._channel is not None
+            ours, theirs = _make_pair()
+            try:
+                socket.send_fds(self._channel, [self._kind], [theirs.fileno()])
+                return Cell(ours)
+            except OSError:
+                ours.close()
+                self._close()
+            finally:
+                theirs.close()
+        raise LauncherUnavailable("the process that starts commands ends as soon as it is started")
+
+    def _launch(self) -> None:
+        if not hasattr(os, "posix_spawn") or not sys.executable:
+            raise LauncherUnavailable("no Python interpreter can be started here")
+        ours, theirs = _make_pair()
+        theirs.set_inheritable(True)
+        try:
+            self._process = _spawn(theirs.fileno(), self._kind)
+        except OSError as failure:
+            ours.close()
+            raise LauncherUnavailable(str(failure)) from failure
+        finally:
+            theirs.close()
+        self._channel, self._owner = ours, os.getpid()
+
+    def _close(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+        if self._process and self._owner == os.getpid():
+            with contextlib.suppress(ChildProcessError, ProcessLookupError):
+                os.kill(self._process, signal.SIGKILL)
+                os.waitpid(self._process, 0)
+        self._process = 0
+
+    def _forget_inherited(self) -> None:
+        """After a fork, the launcher is the parent's."""
+        if self._channel is not None and self._owner != os.getpid():
+            self._close()
+
+
+def _make_pair() -> tuple[socket.socket, socket.socket]:
+    return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+
+
+def _spawn(channel: int, kind: bytes) -> int:
+    packages = Path(__file__).resolve().parents[3]
+    boot = _BOOT.format(packages=_PACKAGES, name=".".join(_PACKAGES))
+    null = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in (0, 1, 2)]
+    return os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-I", "-S", "-c", boot, str(_CHANNEL), str(packages), kind.decode()],
+        {name: os.environ[name] for name in _KEPT if name in os.environ},
+        file_actions=[(os.POSIX_SPAWN_DUP2, channel, _CHANNEL), *null],
+    )
+
+
+_LAUNCHERS = {True: Launcher(WALLED), False: Launcher(PLAIN)}
+
+
+def get_launcher(*, walled: bool) -> Launcher:
+    """The launcher of this process for commands with or without a wall."""
+    return _LAUNCHERS[walled]
+
+
+@atexit.register
+def close_launchers() -> None:
+    """End both, and with them their idle cells."""
+    for launcher in _LAUNCHERS.values():
+        launcher.close()

@@ -1,0 +1,103 @@
+"""Starting a command: the wall is put up in a thread, and the command inherits it from there.
+
+Forking this process to do it in the child would cost more than most commands take themselves. A
+thread has its own domains, filters and capabilities. It ends as soon as its command runs, because
+the command could signal it: both are on the same side of the wall.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import threading
+from collections.abc import Sequence
+from queue import SimpleQueue
+from typing import Any
+
+from amplifier_foundation.machine.sandbox.launcher.calls import (
+    NO_NEW_PRIVS,
+    apply_filter,
+    drop_capabilities,
+    restrict_self,
+    set_option,
+)
+
+_IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
+
+
+class WalledThread:
+    """A thread behind a wall, which can start one command there."""
+
+    def __init__(self, order: dict[str, Any], ruleset: int | None) -> None:
+        self.token = order["token"]
+        self._orders: SimpleQueue[tuple[dict[str, Any], Sequence[int]] | None] = SimpleQueue()
+        self._outcome: int | Exception = 0
+        self._thread = threading.Thread(target=self._work, args=(order, ruleset))
+        self._thread.start()
+
+    def run(self, order: dict[str, Any], descriptors: Sequence[int]) -> int:
+        """The id of the running command; raises what kept it from running."""
+        self._orders.put((order, descriptors))
+        self._thread.join()
+        if isinstance(self._outcome, Exception):
+            raise self._outcome
+        return self._outcome
+
+    def close(self) -> None:
+        """End the thread without a command."""
+        self._orders.put(None)
+        self._thread.join()
+
+    def _work(self, order: dict[str, Any], ruleset: int | None) -> None:
+        try:
+            _put_up_wall(order, ruleset)
+            wanted = self._orders.get()
+            if wanted is not None:
+                self._outcome = run_program(*wanted)
+        except Exception as failure:  # noqa: BLE001 - raised again by whoever waits
+            self._outcome = failure
+
+
+def _put_up_wall(order: dict[str, Any], ruleset: int | None) -> None:
+    """Give up what the order says; only this thread, and what it starts."""
+    drop_capabilities(order["capabilities"])
+    set_option(NO_NEW_PRIVS, 1)
+    if ruleset is not None:
+        restrict_self(ruleset)
+    if order["filter"]:
+        apply_filter(order["filter"])
+
+
+def run_program(order: dict[str, Any], descriptors: Sequence[int]) -> int:
+    """Run the program in a session of its own, which has no terminal to read from."""
+    streams = [(os.POSIX_SPAWN_DUP2, descriptors[number], number) for number in (0, 1, 2)]
+    if order["inherited"] is not None:
+        streams.append((os.POSIX_SPAWN_DUP2, descriptors[3], order["inherited"]))
+    os.chdir(order["cwd"])  # of the whole process, which runs one command at a time
+    try:
+        return os.posix_spawn(
+            _find_program(order["argv"][0], order["env"]),
+            order["argv"],
+            order["env"],
+            file_actions=streams,
+            setsid=True,
+            setsigmask=(),
+            setsigdef=_IGNORED_BY_PYTHON,
+        )
+    finally:
+        os.chdir("/")
+
+
+def _find_program(name: bytes, env: dict[bytes, bytes]) -> bytes:
+    """Where the command's own search path has the program."""
+    if b"/" in name:
+        return name
+    refusal = errno.ENOENT
+    for folder in env.get(b"PATH", os.fsencode(os.defpath)).split(b":"):
+        path = (folder or b".") + b"/" + name
+        if os.access(path, os.X_OK):
+            return path
+        if os.access(path, os.F_OK):
+            refusal = errno.EACCES
+    raise OSError(refusal, os.strerror(refusal))
