@@ -17,6 +17,7 @@ INTERRUPTED = 130
 _BY_NAME = {
     "BundleError": CONFIGURATION,
     "ModuleError": CONFIGURATION,
+    "Untrusted": CONFIGURATION,
     "ModuleNotFound": CONFIGURATION,
     "ModuleLoadError": CONFIGURATION,
     "NoModel": NO_MODEL,

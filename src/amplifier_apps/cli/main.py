@@ -19,6 +19,7 @@ COMMANDS = {
     "run": "Give the agent one task.",
     "chat": "Talk with the agent.",
     "sessions": "List, show, resume and delete saved sessions.",
+    "trust": "Allow what lies in this folder to be run, after having seen it.",
     "hooks": "See which hooks run, in which order, and what they answer.",
     "modules": "List the modules there are; check one of your own.",
     "audit": "Verify, read and redact the audit trail.",

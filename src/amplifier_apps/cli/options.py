@@ -33,6 +33,11 @@ _AGENT_OPTIONS = [
         show_default=True,
         help="What happens when a hook asks: a question on the terminal, or a refusal.",
     ),
+    click.option(
+        "--dev",
+        is_flag=True,
+        help="Use your own edits of hooks at the next turn, unless they weaken a guard.",
+    ),
     click.option("--no-save", is_flag=True, help="Do not keep the session."),
 ]
 

@@ -97,12 +97,17 @@ class Reloader:
 
     async def reload(self) -> bool:
         """Show what has changed and ask; returns whether the session now has something new."""
-        return await self._try(self._use_if_person_allows, await asyncio.to_thread(self._stamp_all))
+        seen = await asyncio.to_thread(self._stamp_all)
+        return await self._try(self._use_if_person_allows, seen, "Nothing has changed.")
 
-    async def _try(self, use: Callable[[Material], Any], seen: Stamp) -> bool:
+    async def _try(self, use: Callable[[Material], Any], seen: Stamp, same: str = "") -> bool:
+        """Use the files if they say something else than those in use; `same` is told if not."""
         try:
             material = await asyncio.to_thread(self._read)
-            changed = await use(material) if self._is_other(material) else False
+            other = _identify(material) != _identify(self._material)
+            changed = await use(material) if other else False
+            if same and not other:
+                await self._show(same, "info")
         except (BundleError, ModuleLoadError, SessionError, OSError) as error:
             await self._report_refusal(str(error))
         except Exception as error:  # noqa: BLE001 - whatever an edit breaks, the turn goes on
@@ -124,13 +129,11 @@ class Reloader:
         plan = repeat_change(*self._at_start, apply_session_options(bundle.mount_plan))
         return dict(plan)
 
-    def _is_other(self, material: Material) -> bool:
-        return _identify(material) != _identify(self._material)
-
     async def _use_if_allowed(self, material: Material) -> bool:
         if await asyncio.to_thread(self._changes.accepts, material):
             return await self._use(material)
         if self._own_edits is not None and self._own_edits.are_all and not self._lost(material):
+            await asyncio.to_thread(self._changes.on_allowed, material)
             return await self._use(material)
         if _identify(material) not in self._told:
             self._told.add(_identify(material))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -63,9 +63,15 @@ class TrustStore:
                 found[name] = self._get_content_path(digest).read_bytes()
         return found
 
+    def has_seen(self, folder: Path, contents: Iterable[bytes]) -> bool:
+        """Whether all these contents are among those that are trusted in a folder."""
+        here = [one for one in self.list() if one.folder == str(folder)]
+        known = {digest for one in here for digest in one.files.values()}
+        return all(compute_digest(content) in known for content in contents)
+
     def trust(self, material: Material, by: str) -> Trusted:
         """Remember that a person has seen this content and allows it."""
-        self._get_content_path("").parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._contents.mkdir(parents=True, exist_ok=True, mode=0o700)
         digests = {name: compute_digest(content) for name, content in material.files.items()}
         for name, content in material.files.items():
             path = self._get_content_path(digests[name])
@@ -108,7 +114,11 @@ class TrustStore:
         return self.root / f"{key[:32]}.json"
 
     def _get_content_path(self, digest: str) -> Path:
-        return self.root / "contents" / digest
+        return self._contents / digest
+
+    @property
+    def _contents(self) -> Path:
+        return self.root / "contents"
 
     def _read(self, path: Path) -> Trusted | None:
         try:
@@ -122,6 +132,6 @@ class TrustStore:
     def _remove_orphans(self) -> None:
         """Delete contents that nothing trusts any more."""
         needed = {digest for one in self.list() for digest in one.files.values()}
-        for path in self._get_content_path("").iterdir() if self.root.is_dir() else ():
+        for path in self._contents.iterdir() if self._contents.is_dir() else ():
             if path.name not in needed:
                 path.unlink(missing_ok=True)

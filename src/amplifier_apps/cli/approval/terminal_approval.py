@@ -113,7 +113,7 @@ class TerminalApproval:
         if state.choice.decision is None or self._clock() >= deadline:
             raise TimeoutError
         return ApprovalAnswer(
-            state.choice.decision, by=_get_user_name(), comment=state.comment or None
+            state.choice.decision, by=get_user_name(), comment=state.comment or None
         )
 
     async def _run(self, terminal: Terminal, state: QuestionState, deadline: float) -> None:
@@ -141,7 +141,7 @@ def _to_delay(seconds: float) -> float | None:
     return None if math.isinf(seconds) else seconds
 
 
-def _get_user_name() -> str:
+def get_user_name() -> str:
     """The owner of this process: on a terminal that is who answers."""
     import pwd
 

@@ -11,17 +11,21 @@ from pathlib import Path
 from typing import Any, Literal
 
 from amplifier_apps.cli import exit_codes
-from amplifier_apps.cli.approval.terminal_approval import TerminalApproval
+from amplifier_apps.cli.approval.terminal_approval import TerminalApproval, get_user_name
+from amplifier_apps.cli.approval.trust_question import require_trust
 from amplifier_apps.cli.commands.plan import apply_flags
 from amplifier_apps.cli.display.display import Display, choose_mode, make_display
 from amplifier_apps.cli.display.narration import OWN
 from amplifier_apps.cli.display.observer import LAST, observe
 from amplifier_core.events import EXECUTION_COMPLETE
 from amplifier_core.models import CONTINUE, HookResult
-from amplifier_foundation.bundles import Bundle, load_bundle
+from amplifier_foundation.bundles import load_bundle
 from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.assembly import open_session
+from amplifier_foundation.session.reload import ChangePolicy
 from amplifier_foundation.session.store import SavedSession, SessionInfo, SessionStore
+from amplifier_foundation.trust.material import Material, collect_material
+from amplifier_foundation.trust.store import TrustStore
 
 STOPPING = "Stopping after this step; Ctrl-C once more stops at once."
 STOPPED = "Stopped, as requested."
@@ -43,6 +47,7 @@ class AgentOptions:
     as_json: bool = False
     verbose: bool = False
     approve: Approve = "ask"
+    dev: bool = False
     save: bool = True
 
 
@@ -61,14 +66,21 @@ class Agent:
         self._store = store
         self._pending: set[asyncio.Task[None]] = set()
 
-    async def open(self, bundle: Bundle, options: AgentOptions) -> None:
+    async def open(self, material: Material, trust: TrustStore, options: AgentOptions) -> None:
         """Start the session, with this display looking on."""
         # An agent that asks again and again must not keep a person from stopping it.
         asking = TerminalApproval(
             base=Path.cwd(), display=self.display, on_interrupt=self._interrupt
         )
+        changes = ChangePolicy(
+            accepts=trust.is_trusted,
+            on_allowed=lambda seen: trust.trust(seen, get_user_name()),
+            dev=options.dev,
+        )
         self.session = await open_session(
-            bundle,
+            material.bundle,
+            material=material,
+            changes=changes,
             approval_system=None if options.approve == "deny" else asking,
             display_system=self.display,
             resume=self._state,
@@ -194,9 +206,12 @@ async def open_agent(options: AgentOptions, display: Display | None = None) -> A
     saved = await asyncio.to_thread(store.load, options.resume) if options.resume else None
     bundle = await asyncio.to_thread(load_bundle, options.bundle)
     bundle = bundle.changed(lambda plan: apply_flags(plan, options.provider, options.model))
+    material = await asyncio.to_thread(collect_material, bundle, Path.cwd())
+    trust = TrustStore()
+    await require_trust(material, trust, ask=options.approve == "ask")
     display = display or make_display(choose_mode(as_json=options.as_json), verbose=options.verbose)
     agent = Agent(display, store, saved)
-    await agent.open(bundle, options)
+    await agent.open(material, trust, options)
     keep = options.save
     async with agent.session:
         try:

@@ -32,6 +32,7 @@ HELP = """\
 /status  session, tokens, cost
 /hooks   the hooks that are at work
 /name X  call this session X
+/reload  show what changed in the bundle and its hooks, and use it
 /exit    leave; the session is saved
 Alt-Enter starts a new line."""
 
@@ -54,7 +55,9 @@ async def _chat(options: AgentOptions) -> int:
     async with open_agent(options) as agent:
         _greet(agent)
         async for line in read_prompts(agent.display.hold):
-            if line.startswith("/"):
+            if line.strip() == "/reload":
+                await agent.session.reload()
+            elif line.startswith("/"):
                 if not run_command(agent, line):
                     break
             else:

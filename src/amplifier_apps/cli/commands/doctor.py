@@ -18,6 +18,7 @@ from amplifier_apps.cli.options import AS_JSON
 
 if TYPE_CHECKING:
     from amplifier_apps.cli.text.fragments import Line
+    from amplifier_foundation.bundles import Bundle
 
 Health = Literal["good", "absent", "broken"]
 
@@ -175,6 +176,24 @@ def _check_bundle() -> Iterator[Finding]:
     plan = bundle.mount_plan
     counts = ", ".join(_count_entries(plan, key) for key in ("provider", "tool", "hook"))
     yield Finding("Bundle", bundle.name, "good", counts)
+    yield from _check_trust(bundle)
+
+
+def _check_trust(bundle: Bundle) -> Iterator[Finding]:
+    from amplifier_apps.cli.approval.trust_question import explain
+    from amplifier_foundation.trust.material import collect_material
+    from amplifier_foundation.trust.store import TrustStore
+
+    store = TrustStore()
+    material = collect_material(bundle, Path.cwd())
+    if not material.files:
+        yield Finding("Bundle", "trust", "good", "nothing in this folder is run")
+    elif store.is_trusted(material):
+        yield Finding(
+            "Bundle", "trust", "good", f"{len(material.files)} files, as a person saw them"
+        )
+    else:
+        yield Finding("Bundle", "trust", "absent", explain(material, store))
 
 
 def _count_entries(plan: Mapping[str, Any], kind: str) -> str:

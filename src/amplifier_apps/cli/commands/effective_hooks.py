@@ -6,7 +6,6 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from amplifier_core.coordinator import SessionCoordinator
@@ -15,7 +14,7 @@ from amplifier_core.events import ALL_EVENTS, canonical
 from amplifier_core.hooks import HookHandler, HookRegistry
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.mounting import Mounting
-from amplifier_foundation.bundles import Bundle
+from amplifier_foundation.trust.material import Material
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +92,18 @@ class EffectiveHooks:
 
 
 @asynccontextmanager
-async def mount_hooks(bundle: Bundle, folder: Path) -> AsyncIterator[EffectiveHooks]:
-    """The hooks of a bundle, unmounted again at the end."""
-    coordinator = SessionCoordinator(config=bundle.mount_plan, session_id="look")
-    coordinator.register_capability("session.working_dir", str(folder))
+async def mount_hooks(material: Material) -> AsyncIterator[EffectiveHooks]:
+    """The hooks of a bundle that a person has trusted, unmounted again at the end."""
+    plan = material.bundle.mount_plan
+    coordinator = SessionCoordinator(config=plan, session_id="look")
+    coordinator.register_capability("session.working_dir", str(material.folder))
+    coordinator.register_capability("session.snapshot", material.snapshot)
     coordinator.hooks.set_default_fields(session_id="look")
-    mounting = Mounting(coordinator, ModuleLoader(base=folder))
+    material.claim_packages()
+    loader = ModuleLoader(base=material.folder, sources=material.snapshot)
+    mounting = Mounting(coordinator, loader)
     try:
-        for entry in bundle.mount_plan.get("hooks") or ():
+        for entry in plan.get("hooks") or ():
             await mounting.mount("hooks", entry)
         yield EffectiveHooks(coordinator.hooks, mounting)
     finally:

@@ -15,7 +15,7 @@ from amplifier_apps.cli.options import AS_JSON, BUNDLE, parse_json_object
 
 if TYPE_CHECKING:
     from amplifier_apps.cli.commands.effective_hooks import EffectiveHooks, HookRow
-    from amplifier_foundation.bundles import Bundle
+    from amplifier_foundation.trust.material import Material
 
 EPILOG = """\b
 Examples:
@@ -43,7 +43,10 @@ def list_hooks(event: str | None, bundle: Path | None, as_json: bool) -> int:
 async def _list(event: str | None, path: Path | None, as_json: bool) -> int:
     from amplifier_apps.cli.commands.effective_hooks import mount_hooks
 
-    async with mount_hooks(await _load(path), Path.cwd()) as found:
+    material, refusal = await _load(path)
+    if refusal:
+        return _list_unread(material, refusal, as_json)
+    async with mount_hooks(material) as found:
         rows = [row for one in _select_events(event, found) for row in found.list_rows(one)]
         if as_json:
             facts = {"hooks": [asdict(row) for row in rows], "failures": found.failures}
@@ -54,10 +57,40 @@ async def _list(event: str | None, path: Path | None, as_json: bool) -> int:
         return _choose_exit_code(found)
 
 
-async def _load(path: Path | None) -> Bundle:
+async def _load(path: Path | None) -> tuple[Material, str]:
+    """The bundle with what it runs, and why it may not be run; empty if a person trusts it."""
+    from amplifier_apps.cli.approval.trust_question import explain, require_trust
     from amplifier_foundation.bundles import load_bundle
+    from amplifier_foundation.trust.material import Untrusted, collect_material
+    from amplifier_foundation.trust.store import TrustStore
 
-    return await asyncio.to_thread(load_bundle, path)
+    store = TrustStore()
+    bundle = await asyncio.to_thread(load_bundle, path)
+    material = await asyncio.to_thread(collect_material, bundle, Path.cwd())
+    try:
+        await require_trust(material, store, ask=False)
+    except Untrusted:
+        return material, explain(material, store)
+    return material, ""
+
+
+def _list_unread(material: Material, refusal: str, as_json: bool) -> int:
+    """What the bundle names, without running any of it."""
+    from amplifier_apps.cli.text.escape import escape
+    from amplifier_apps.cli.text.output import print_line
+    from amplifier_apps.cli.text.table import Column, print_table
+    from amplifier_core.mount_plan import MountPlan
+
+    entries = MountPlan.parse(material.bundle.mount_plan).hooks
+    if as_json:
+        named = [{"module": one.module, "source": one.source} for one in entries]
+        click.echo(json.dumps({"untrusted": refusal, "modules": named}, indent=2))
+        return exit_codes.CONFIGURATION
+    rows = [(escape(one.module), escape(one.source or "installed")) for one in entries]
+    print_table(rows, Column("tool"), Column("dim", overflow="cut start"), indent=2)
+    print_line("")
+    print_line(("bad", "✗ "), "Nothing of this was run. ", escape(refusal))
+    return exit_codes.CONFIGURATION
 
 
 def _select_events(event: str | None, found: EffectiveHooks) -> list[str]:
@@ -143,7 +176,10 @@ async def _trace(event: str, given: dict[str, Any], path: Path | None, as_json: 
     from amplifier_apps.cli.commands.hook_trace import print_trace, trace_to_dict
     from amplifier_core.validation.samples import sample_payload
 
-    async with mount_hooks(await _load(path), Path.cwd()) as found:
+    material, refusal = await _load(path)
+    if refusal:
+        raise click.ClickException(refusal)
+    async with mount_hooks(material) as found:
         sent = {**sample_payload(event), **given}
         sent.pop("timestamp", None)
         run, watch = await found.trace(event, sent)

@@ -93,8 +93,25 @@ def init(folder: Path, force: bool) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         print_line(("good", "✓ "), escape(str(path)))
+    _trust(folder, files)
     print_line("")
     print_line("Next: ", ("tool", "amplifier hooks list"), " shows your hook in its place.")
+
+
+def _trust(folder: Path, written: dict[Path, str]) -> None:
+    """Trust what was just written for the person, if that is all that the bundle runs."""
+    from amplifier_apps.cli.approval.terminal_approval import get_user_name
+    from amplifier_foundation.bundles import BundleError, load_bundle
+    from amplifier_foundation.trust.material import collect_material
+    from amplifier_foundation.trust.store import TrustStore
+
+    try:
+        material = collect_material(load_bundle(project_dir=folder), folder)
+    except BundleError:
+        return  # of another layer; the next command says what is wrong with it
+    known = {path.absolute(): text.encode() for path, text in written.items()}
+    if all(known.get(material.folder / name) == text for name, text in material.files.items()):
+        TrustStore().trust(material, get_user_name())
 
 
 def _quote(text: str) -> str:

@@ -92,13 +92,39 @@ def _read_summary(module: str) -> str:
     "--kind", type=click.Choice(sorted(set(KINDS.values()))), help="Guessed if not given."
 )
 @click.option("--config", "config_json", default="{}", help="Its config, as JSON.")
+@click.option("--run", "may_run", is_flag=True, help="Run a file that you have not trusted yet.")
 @AS_JSON
-def validate(module: str, kind: str | None, config_json: str, as_json: bool) -> int:
-    """Check a MODULE (an id, a file or a folder) against the contract of its kind."""
+def validate(module: str, kind: str | None, config_json: str, may_run: bool, as_json: bool) -> int:
+    """Check a MODULE (an id, a file or a folder) against the contract of its kind.
+
+    That runs it. A file or folder is run if it is trusted, or with --run.
+    """
     import asyncio
 
     config = parse_json_object(config_json, "--config")
+    if not may_run:
+        _require_trusted(module)
     return asyncio.run(_validate(module, kind or guess_kind(module), config, as_json))
+
+
+def _require_trusted(module: str) -> None:
+    """Refuse a file or folder whose content nobody has trusted in this folder."""
+    from amplifier_apps.cli.text.escape import escape
+    from amplifier_core.mount_plan import ModuleEntry
+    from amplifier_foundation.machine.snapshot import Snapshot
+    from amplifier_foundation.trust.entry_files import find_source, read_source
+    from amplifier_foundation.trust.material import Untrusted
+    from amplifier_foundation.trust.store import TrustStore
+
+    snapshot = Snapshot()
+    source = find_source(ModuleEntry(module=module), Path.cwd())
+    found = [] if source is None else read_source(source, snapshot)
+    if found and not TrustStore().has_seen(Path.cwd(), snapshot.files.values()):
+        names = ", ".join(escape(str(path)) for path in found[:5])
+        raise Untrusted(
+            f"{names}: nobody has trusted this, so it was not run. Look at it, then: amplifier "
+            f"modules validate --run {escape(module)}"
+        )
 
 
 def guess_kind(module: str) -> str:

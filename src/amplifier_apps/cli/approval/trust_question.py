@@ -1,0 +1,64 @@
+"""Asking the person at the terminal whether what lies in a folder may be run."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from amplifier_apps.cli.approval.terminal_approval import TerminalApproval, get_user_name
+from amplifier_apps.cli.terminal import NoTerminal
+from amplifier_core.approval import ApprovalQuestion, ApprovalTimeout
+from amplifier_foundation.trust.difference import describe_change, describe_first_use
+from amplifier_foundation.trust.material import Material, Untrusted
+
+if TYPE_CHECKING:
+    from amplifier_foundation.trust.store import Trusted, TrustStore
+
+_OPTIONS = ("Allow", "Deny")
+_SECONDS = 600.0
+
+
+async def require_trust(material: Material, store: TrustStore, *, ask: bool = True) -> None:
+    """Return when a person has trusted this content, now or before; else raise Untrusted.
+
+    From then on, this content is all that can be loaded.
+    """
+    if not await asyncio.to_thread(store.is_trusted, material):
+        if not ask:
+            raise Untrusted(explain(material, store))
+        await ask_for_trust(material, store)
+    material.snapshot.seal()
+
+
+async def ask_for_trust(material: Material, store: TrustStore) -> None:
+    """Show what would be run, or what has changed, and remember a yes."""
+    text = await asyncio.to_thread(describe, material, store)
+    question = ApprovalQuestion(text, _OPTIONS, _SECONDS, "deny", hook="trust")
+    try:
+        answer = await TerminalApproval(base=material.folder).decide(question)
+    except (NoTerminal, ApprovalTimeout) as error:
+        raise Untrusted(f"{explain(material, store)} ({error})") from error
+    if answer.option != _OPTIONS[0]:
+        raise Untrusted(f"{material.name} of {material.folder} was not trusted, so it is not run.")
+    await asyncio.to_thread(store.trust, material, get_user_name())
+
+
+def describe(material: Material, store: TrustStore) -> str:
+    """What a person is shown: everything at the first use, later what has changed."""
+    last = store.find(material)
+    if last is None:
+        return f"Trust this folder?\n\n{describe_first_use(material)}"
+    change = describe_change(store.read_files(last), last.plan, material)
+    return f"Trust what has changed since {_describe_time(last)}?\n\n{change}"
+
+
+def explain(material: Material, store: TrustStore) -> str:
+    """Why nothing is run, and the command that would change it."""
+    last = store.find(material)
+    what = f"{material.name or 'The bundle'} of {material.folder}, with what it runs,"
+    why = "has not been trusted yet" if last is None else f"changed since {_describe_time(last)}"
+    return f"{what} {why}. Look at it and allow it in a terminal: amplifier trust"
+
+
+def _describe_time(trusted: Trusted) -> str:
+    return f"{trusted.by} trusted it on {trusted.at.replace('T', ' ')[:16]}"
