@@ -11,11 +11,12 @@ import sys
 from collections.abc import Sequence
 
 from amplifier_audit.errors import AuditError
-from amplifier_audit.files.log_files import open_log
+from amplifier_audit.files.log_files import open_remains
+from amplifier_audit.format.log_name import name_log
 from amplifier_audit.keys.verifying import load_verifier
 from amplifier_audit.reader.anchor_files import read_anchors
 from amplifier_audit.reader.position import load_position, save_position
-from amplifier_audit.reader.report import EXIT_CODES, Report
+from amplifier_audit.reader.report import Report, find_exit_code
 from amplifier_audit.reader.report_text import describe_report, report_to_dict
 from amplifier_audit.reader.verification import LogVerification
 
@@ -33,16 +34,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         sys.stderr.write(f"Error: {error.strerror or error}: {error.filename}\n")
         return UNREADABLE
-    lines = [json.dumps(report_to_dict(report))] if options.json else describe_report(report)
+    told = report_to_dict(report, complete=options.complete)
+    lines = [json.dumps(told)] if options.json else describe_report(report)
     sys.stdout.write("\n".join(lines) + "\n")
-    return EXIT_CODES[report.verdict]
+    return find_exit_code(report, complete=options.complete)
 
 
 def _verify(options: argparse.Namespace) -> Report:
-    log = open_log(options.log)
+    log = open_remains(options.log)
+    name = name_log(options.session) if options.session else None
     run = LogVerification(
         log,
-        anchors=read_anchors(options.anchor, log),
+        name=name,
+        anchors=read_anchors(options.anchor, log, name),
         key=load_verifier(options.key) if options.key else None,
         since=load_position(options.since) if options.since else None,
     )
@@ -72,6 +76,12 @@ def _make_parser() -> argparse.ArgumentParser:
         default=[],
         metavar="FILE",
         help="file with checkpoints kept elsewhere; may be repeated",
+    )
+    verify.add_argument("--session", metavar="ID", help="whose trail it must be")
+    verify.add_argument(
+        "--complete",
+        action="store_true",
+        help="exit code 3 instead of 0 if records at the end are not proven",
     )
     verify.add_argument("--since", metavar="FILE", help="go on from a position that --save wrote")
     verify.add_argument("--save", metavar="FILE", help="write the verified position to this file")

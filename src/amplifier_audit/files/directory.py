@@ -20,6 +20,8 @@ from pathlib import Path
 
 from amplifier_audit.errors import AuditUnavailable, NotALog
 
+FAILURE_LIMIT = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class AuditDirectory:
@@ -63,6 +65,23 @@ class AuditDirectory:
             raise NotALog(f"Cannot read {self.path}: {error.strerror}") from error
         numbers = [name.removesuffix(".jsonl") for name in names if name.endswith(".jsonl")]
         return sorted(int(n) for n in numbers if len(n) == 8 and n.isascii() and n.isdigit())
+
+    def list_traces(self) -> list[Path]:
+        """What a writer leaves beside the segments, and nobody else does."""
+        found = [path for path in (self.state, self.failed) if path.exists()]
+        for folder in (self.seal_path(0).parent, self.quarantine):
+            found += folder.glob("*") if folder.is_dir() else ()
+        return found
+
+    def read_failure(self) -> str | None:
+        """Why the last writer gave up; None if it did not."""
+        try:
+            content = self.failed.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            return f"unknown: {error.strerror}"
+        return content[:FAILURE_LIMIT].decode("utf-8", "replace") or "unknown"
 
     def create(self) -> None:
         """Make the directory, for its owner only."""

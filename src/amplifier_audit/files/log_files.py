@@ -12,8 +12,12 @@ from pathlib import Path
 
 from amplifier_audit.errors import NotALog
 from amplifier_audit.files.directory import AuditDirectory
-from amplifier_audit.files.lines import read_lines
+from amplifier_audit.files.lines import parse_or_none, read_lines
 from amplifier_audit.files.state import State, read_state
+from amplifier_audit.format.record import read_claimed_hash
+
+# So many lines of a file are looked at before it is said that it never was a log.
+LOOK = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,22 +34,37 @@ class LogFiles:
         """All bytes."""
         return sum(path.stat().st_size for path in self.paths if path.exists())
 
+    @property
+    def name(self) -> str | None:
+        """The name of the log's folder; None for one file alone."""
+        return self.directory.path.resolve().name if self.directory else None
+
     def refuse_if_not_a_log(self) -> None:
         """Refuse a file that was never a log, instead of calling it tampered with."""
-        # A writer's state proves that there was a log: what is wrong with it, is damage.
-        if self.state is not None:
+        # What a writer left beside the segments proves that there was a log: what is wrong with
+        # it, is damage.
+        if self.directory and self.directory.list_traces():
             return
         path = self.paths[0]
         if self.size == 0:
             raise NotALog(f"{path} is empty: there are no records")
-        for _, line in read_lines(path):
-            if not line.startswith(b'{"v":'[: len(line)]):
-                raise NotALog(f"{path} is no audit log: its first line is no record")
-            return
+        if not any(_looks_like_a_log(one) for one in self.paths):
+            raise NotALog(f"{path} is no audit log: its first line is no record")
 
 
 def open_log(path: str | os.PathLike[str]) -> LogFiles:
     """The files of a directory with a log, or one file alone."""
+    log = open_remains(path)
+    if not log.paths and log.state is not None:
+        size = log.state.head.size
+        raise NotALog(f"All segments of {path} are gone; its writer acknowledged {size} records")
+    if not log.paths:
+        raise NotALog(f"{path} holds no audit log: it has no file like 00000000.jsonl")
+    return log
+
+
+def open_remains(path: str | os.PathLike[str]) -> LogFiles:
+    """The same, also where no segment is left but other traces of a log are."""
     given = Path(path)
     if not given.exists():
         raise NotALog(f"There is no log at {given}")
@@ -54,11 +73,7 @@ def open_log(path: str | os.PathLike[str]) -> LogFiles:
     directory = AuditDirectory(given)
     state = read_state(directory.state)
     numbers = directory.list_segments()
-    if not numbers and state is not None:
-        raise NotALog(
-            f"All segments of {given} are gone; its writer acknowledged {state.head.size} records"
-        )
-    if not numbers:
+    if not numbers and not directory.list_traces():
         raise NotALog(f"{given} holds no audit log: it has no file like 00000000.jsonl")
     return LogFiles(
         tuple(directory.segment_path(n) for n in numbers), tuple(numbers), directory, state
@@ -70,3 +85,15 @@ def open_readable(path: str | os.PathLike[str]) -> LogFiles:
     log = open_log(path)
     log.refuse_if_not_a_log()
     return log
+
+
+def _looks_like_a_log(path: Path) -> bool:
+    """Whether some line is a record or was one: a changed byte does not hide that."""
+    for number, (_, line) in enumerate(read_lines(path)):
+        if line.startswith(b'{"v":'[: len(line)]) or parse_or_none(line):
+            return True
+        if read_claimed_hash(line) is not None:
+            return True
+        if number >= LOOK:
+            break
+    return False

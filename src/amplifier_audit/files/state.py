@@ -27,16 +27,18 @@ class State:
     offset: int
     head: Head
     checkpoint: str | None = None
+    name: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
-        return {
+        data = {
             "log": self.log,
             "segment": self.segment,
             "offset": self.offset,
             "head": self.head.to_dict(),
             "checkpoint": self.checkpoint,
         }
+        return data if self.name is None else {**data, "name": self.name}
 
     @classmethod
     def from_dict(cls, data: Any) -> State:
@@ -48,6 +50,7 @@ class State:
                 int(data["offset"]),
                 Head.from_dict(data["head"]),
                 data.get("checkpoint"),
+                data.get("name"),
             )
         except (KeyError, TypeError, AttributeError, OverflowError) as error:
             raise ValueError("Not the saved position of a log") from error
@@ -59,6 +62,11 @@ class StateFile:
     def __init__(self, path: Path) -> None:
         self._counter = max((counter for counter, _ in _read_slots(path)), default=0)
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+
+    @property
+    def descriptor(self) -> int:
+        """Of the open file."""
+        return self._file
 
     def write(self, state: State) -> None:
         """Into the slot that is older; survives the end of the process, not yet of the machine."""

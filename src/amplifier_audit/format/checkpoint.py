@@ -3,6 +3,7 @@
 amplifier.audit/6f1c…        origin: which log
 1000                         size: how many records
 5ibGq1…=                     root of the RFC 6962 tree over them
+name 3f2a-session            whose log it is, if that is known; an extension line of the format
 
 — amplifier-audit Tm9LZ…     name of the key; key id and Ed25519 signature
 """
@@ -15,9 +16,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from amplifier_audit.errors import BadCheckpoint
+from amplifier_audit.format.log_name import is_log_name
 
 ORIGIN = "amplifier.audit/"
 NOTE_LIMIT = 16 * 1024
+_NAME = "name "
 
 
 class Signer(Protocol):
@@ -53,6 +56,7 @@ class Checkpoint:
     origin: str
     size: int
     root: bytes
+    name: str | None = None
 
     @property
     def log(self) -> str:
@@ -62,7 +66,8 @@ class Checkpoint:
     @property
     def text(self) -> str:
         """The signed text, with its final line break."""
-        return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
+        name = "" if self.name is None else f"{_NAME}{self.name}\n"
+        return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n{name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +96,11 @@ class Note:
         )
 
 
-def make_note(log: str, size: int, root: bytes, signer: Signer | None = None) -> Note:
+def make_note(
+    log: str, size: int, root: bytes, signer: Signer | None = None, name: str | None = None
+) -> Note:
     """The checkpoint of a log, signed if there is a signer."""
-    checkpoint = Checkpoint(ORIGIN + log, size, root)
+    checkpoint = Checkpoint(ORIGIN + log, size, root, name)
     if signer is None:
         return Note(checkpoint, checkpoint.text)
     signature = Signature(signer.name, signer.key_id, signer.sign(checkpoint.text.encode()))
@@ -102,29 +109,42 @@ def make_note(log: str, size: int, root: bytes, signer: Signer | None = None) ->
 
 
 def parse_note(text: Any) -> Note:
-    """Read a checkpoint; extension lines, which other writers may add, are refused."""
+    """Read a checkpoint; extension lines other than the name are refused."""
     if not isinstance(text, str) or len(text) > NOTE_LIMIT or not text.endswith("\n"):
         raise BadCheckpoint("Not a checkpoint: no text that ends with a line break")
     body, blank, signed = text.partition("\n\n")
     lines = body.removesuffix("\n").split("\n")
-    if len(lines) != 3:
+    if len(lines) not in (3, 4):
         raise BadCheckpoint(f"A checkpoint has origin, size and root; this has {len(lines)} lines")
-    checkpoint = Checkpoint(lines[0], _parse_size(lines[1]), _decode(lines[2], 32))
+    name = _parse_name(lines[3]) if len(lines) == 4 else None
+    checkpoint = Checkpoint(lines[0], _parse_size(lines[1]), _decode(lines[2], 32), name)
     signatures = tuple(map(_parse_signature, signed.splitlines())) if blank else ()
     return Note(checkpoint, text, signatures)
 
 
-def parse_notes(text: str) -> list[Note]:
-    """All checkpoints of a file in which they follow one another, as the anchors write them."""
+def parse_notes(text: str, *, skip_torn: bool = False) -> list[Note]:
+    """All checkpoints of a file in which they follow one another, as the anchors write them.
+
+    `skip_torn` passes over what is none: a crash may leave half a checkpoint anywhere.
+    """
     blocks: list[list[str]] = []
     for line in text.splitlines():
         if line.startswith(ORIGIN):
             blocks.append([])
-        if line and not blocks:
+        if line and not blocks and not (skip_torn and ORIGIN.startswith(line)):
             raise BadCheckpoint(f"Not a file of checkpoints: it begins with {line[:40]!r}")
         if blocks:
             blocks[-1].append(line)
-    return [parse_note("\n".join(block).rstrip("\n") + "\n") for block in blocks]
+    texts = ["\n".join(block).rstrip("\n") + "\n" for block in blocks]
+    return [parse_note(one) for one in texts if not skip_torn or _is_whole(one)]
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        parse_note(text)
+    except BadCheckpoint:
+        return False
+    return True
 
 
 def _parse_signature(line: str) -> Signature:
@@ -134,6 +154,13 @@ def _parse_signature(line: str) -> Signature:
         raise BadCheckpoint(f"Not a signature line: {line[:80]!r}")
     raw = _decode(blob)
     return Signature(name, raw[:4], raw[4:])
+
+
+def _parse_name(line: str) -> str:
+    name = line.removeprefix(_NAME)
+    if not line.startswith(_NAME) or not is_log_name(name):
+        raise BadCheckpoint(f"A checkpoint has origin, size, root and name, not {line[:80]!r}")
+    return name
 
 
 def _parse_size(text: str) -> int:

@@ -22,11 +22,12 @@ from amplifier_audit.format.record import (
     hash_record,
     parse_inner,
     parse_record,
-    read_claimed_hash,
 )
 from amplifier_audit.format.record_types import OWN_TYPES
 from amplifier_audit.format.tree import Tree, hash_leaf
+from amplifier_audit.reader.claims import ANCHORED, Claims
 from amplifier_audit.reader.report import Finding, Kind, Mismatch, Report, Verdict
+from amplifier_audit.reader.wrong_line import describe_damage, describe_misplacement
 
 DEFAULT_INTERVAL = 1000
 
@@ -43,8 +44,8 @@ class LineVerifier:
     signed: int = 0
     last_checkpoint: int | None = None
     proven_to: int | None = None
-    recoveries: list[int] = field(default_factory=list)
-    removed_to: int = -1
+    signed_to: int | None = None
+    claims: Claims = field(default_factory=Claims)
     broken: Finding | None = None
     notes: list[str] = field(default_factory=list)
     tree: Tree = field(init=False)
@@ -55,6 +56,7 @@ class LineVerifier:
     _unsigned: int = 0
     _unsigned_own: int = 0
     _line_start: bytes = b""
+    _covered: int = 0
 
     def __post_init__(self) -> None:
         if self.log is not None:
@@ -71,6 +73,17 @@ class LineVerifier:
     def size(self) -> int:
         """How many records are behind; the next one must have this sequence."""
         return self.tree.size
+
+    @property
+    def position(self) -> int | None:
+        """So many records are proven by an anchor or signed with the key; None if none can be."""
+        known = [size for size in (self.proven_to, self.signed_to) if size is not None]
+        return max(known, default=None)
+
+    @property
+    def unproven(self) -> int:
+        """How many of the records that were read lie behind that position."""
+        return self.size - max(self.position or 0, self._covered, self.start.size)
 
     @property
     def head(self) -> Head:
@@ -98,15 +111,17 @@ class LineVerifier:
     def _examine(self, line: bytes, own: str) -> Record:
         """A line that is not quite as expected: the first, one spelled otherwise, a wrong one."""
         if line[-TAIL:] != b',"hash":"%b"}\n' % own.encode("ascii"):
-            self._refuse("edit", _describe_damage(line))
+            self._refuse("edit", describe_damage(line))
         record = self._parse(parse_record, line)
         if record["seq"] != self.tree.size or record["prev"] != self.hash:
-            self._refuse(*self._describe_misplacement(record))
+            self._refuse(*describe_misplacement(record, self.log, self.head))
         if record["log"] != self.log:
             self._learn_log(record["log"])
         return record
 
     def _accept(self, record: Record, line: bytes, own: str) -> None:
+        if self.claims.first_session is None:
+            self.claims.add_session(self.tree.size, record["session"])
         if record["type"] in _OWN_RECORDS:
             _OWN_RECORDS[record["type"]](self, record["body"])
         self.tree.push(hash_leaf(line[:-1]))
@@ -125,12 +140,14 @@ class LineVerifier:
         if self._unsigned > self._interval or self._unsigned_own > DEFAULT_INTERVAL:
             self._refuse("unsigned", f"more than {self._interval} records without a signature")
 
-    def finish(self, *, torn: Finding | None = None) -> Report:
-        """The verdict, when there are no more lines."""
+    def finish(self, *, torn: Finding | None = None, failed: bool = False) -> Report:
+        """The verdict, when there are no more lines; `failed`: the writer gave up at their end."""
         finding = self.broken or self._describe_missing_signature() or self._describe_cut()
+        finding = finding or self.claims.describe_conflict()
         if finding:
             return self.report("tampered", finding)
-        if torn or any(sequence >= (self.proven_to or 0) for sequence in self.recoveries):
+        recoveries = self.claims.recoveries
+        if torn or failed or any(sequence >= (self.proven_to or 0) for sequence in recoveries):
             return self.report("recovered", torn)
         return self.report("consistent" if self.proven_to is None else "proven")
 
@@ -143,12 +160,15 @@ class LineVerifier:
             size=self.size,
             proven_to=self.proven_to,
             finding=finding,
-            recoveries=tuple(self.recoveries),
+            recoveries=tuple(self.claims.recoveries),
             checkpoints=self.checkpoints,
             signed=self.signed,
             last_checkpoint=self.last_checkpoint,
             notes=tuple(self.notes),
             head=self.head,
+            signed_to=self.signed_to,
+            unproven=self.unproven,
+            name=self.claims.find_name(self.position),
         )
 
     def check_note(self, note: Note, what: str) -> None:
@@ -160,11 +180,13 @@ class LineVerifier:
             self._refuse("checkpoint", f"{what} does not fit the {self.size} records before it")
         self.checkpoints += 1
         self.last_checkpoint = checkpoint.size
+        self.claims.add_name(self.size, checkpoint.name)
         if self.key is not None:
             self._check_signature(note, what, self.key)
             self._unsigned = self._unsigned_own = 0
             self._interval = self._promised
             self.signed += 1
+            self.signed_to = checkpoint.size
 
     def _refuse(self, kind: Kind, message: str) -> NoReturn:
         raise Mismatch(kind, self.tree.size, message)
@@ -175,18 +197,6 @@ class LineVerifier:
         except MalformedRecord as error:
             message = f"no writer wrote this: {error}"
             raise Mismatch("malformed", self.tree.size, message) from error
-
-    def _describe_misplacement(self, record: Record) -> tuple[Kind, str]:
-        found, expected = record["seq"], self.tree.size
-        if self.log is not None and record["log"] != self.log:
-            return "wrong log", f"a record of log {record['log'][:64]!r}"
-        if found == expected:
-            return "link", f"does not follow record {expected - 1}: one of the two was replaced"
-        if found == expected - 1 and record["hash"] == self.hash:
-            return "duplicate", f"record {found} a second time"
-        if found < expected:
-            return "order", f"record {found} where {expected} belongs"
-        return "gap", f"record {expected} is missing, the next one is {found}"
 
     def _learn_log(self, log: str) -> None:
         if self.log is not None:
@@ -204,6 +214,7 @@ class LineVerifier:
             self._promised = min(interval, DEFAULT_INTERVAL)
             # What a writer with a longer interval left unsigned stands before the next signature.
             self._interval = max(self._interval, self._promised) if self.size else self._promised
+        self.claims.add_opening(self.size, body)
 
     def _continues(self, previous: Any) -> bool:
         stated = previous.get("frontier") if isinstance(previous, dict) else None
@@ -215,14 +226,15 @@ class LineVerifier:
         except BadCheckpoint as error:
             raise Mismatch("checkpoint", self.size, str(error)) from error
         self.check_note(note, "the checkpoint")
+        # A record that holds nothing but a proven note is as good as the note.
+        if self.position == self.size and len(body) == 1:
+            self._covered = self.size + 1
 
     def _on_recovered(self, body: dict[str, Any]) -> None:
-        self.recoveries.append(self.size)
+        self.claims.recoveries.append(self.size)
 
     def _on_removed(self, body: dict[str, Any]) -> None:
-        """It speaks for all segments before as well: their own records may have gone with them."""
-        if isinstance(segment := body.get("segment"), int):
-            self.removed_to = max(self.removed_to, segment)
+        self.claims.add_removal(self.size, body.get("segment"))
 
     def _on_broken(self, body: dict[str, Any]) -> None:
         why = body.get("why")
@@ -235,6 +247,7 @@ class LineVerifier:
             self._refuse("wrong log", f"the anchor is one of log {note.checkpoint.log[:64]!r}")
         if self.key is not None:
             self._check_signature(note, f"the anchor at {note.checkpoint.size}", self.key)
+        self.claims.add_name(ANCHORED, note.checkpoint.name)
 
     def _check_signature(self, note: Note, what: str, key: SignatureVerifier) -> None:
         if not note.signatures:
@@ -276,13 +289,6 @@ _OWN_RECORDS = {
     "broken": LineVerifier._on_broken,
     "segment_removed": LineVerifier._on_removed,
 }
-
-
-def _describe_damage(line: bytes) -> str:
-    if len(line) > RECORD_LIMIT:
-        return f"a line of more than {RECORD_LIMIT} bytes"
-    whole = read_claimed_hash(line) is not None
-    return "the line is not what its hash says" if whole else "the line is no record"
 
 
 def _make_line_start(log: str) -> bytes:

@@ -53,7 +53,12 @@ class Mismatch(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a verification found. `proven_to` counts records: the first so many are proven."""
+    """What a verification found. `proven_to` counts records: the first so many are proven.
+
+    `signed_to` counts those that the key has signed, `unproven` those that were read and that
+    neither an anchor nor a signature covers: whoever can write the files may have made them up.
+    `name` says whose log it is, `failed` why its writer gave up, if it did.
+    """
 
     verdict: Verdict
     log: str | None
@@ -67,3 +72,14 @@ class Report:
     last_checkpoint: int | None = None
     notes: tuple[str, ...] = ()
     head: Head | None = None
+    signed_to: int | None = None
+    unproven: int = 0
+    name: str | None = None
+    failed: str | None = None
+
+
+def find_exit_code(report: Report, *, complete: bool = False) -> int:
+    """What a command ends with; `complete`: a record that is not proven spoils `proven`."""
+    if complete and report.verdict == "proven" and report.unproven:
+        return EXIT_CODES["consistent"]
+    return EXIT_CODES[report.verdict]

@@ -6,19 +6,22 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from amplifier_audit.reader.report import EXIT_CODES, Report
+from amplifier_audit.reader.report import Report, find_exit_code
 
 
-def report_to_dict(report: Report) -> dict[str, Any]:
+def report_to_dict(report: Report, *, complete: bool = False) -> dict[str, Any]:
     """Everything but the head, as JSON has it."""
     finding = report.finding
     return {
         "verdict": report.verdict,
-        "exit_code": EXIT_CODES[report.verdict],
+        "exit_code": find_exit_code(report, complete=complete),
         "log": report.log,
         "first": report.first,
         "size": report.size,
+        "name": report.name,
         "proven_to": report.proven_to,
+        "signed_to": report.signed_to,
+        "unproven": report.unproven,
         "finding": finding
         and {
             "kind": finding.kind,
@@ -31,6 +34,7 @@ def report_to_dict(report: Report) -> dict[str, Any]:
         "checkpoints": report.checkpoints,
         "signatures_checked": report.signed,
         "last_checkpoint": report.last_checkpoint,
+        "failed": report.failed,
         "notes": report.notes,
     }
 
@@ -42,12 +46,15 @@ def describe_report(report: Report) -> Iterator[str]:
         place = f" ({finding.segment}, byte {finding.byte})" if finding.segment else ""
         message = escape_text(finding.message)
         yield f"  {finding.kind} at record {finding.sequence}{place}: {message}"
-    yield f"  log {escape_text(report.log or 'unknown')}, {_describe_range(report)} read"
+    owner = f" of {report.name}" if report.name else ""
+    yield f"  log {escape_text(report.log or 'unknown')}{owner}, {_describe_range(report)} read"
     newest = report.last_checkpoint
     last = "" if newest is None else f", last checkpoint at {newest}"
     yield f"  {report.checkpoints} checkpoints, {report.signed} signatures checked{last}"
     if report.recoveries:
         yield f"  recoveries after a crash at records {', '.join(map(str, report.recoveries))}"
+    if report.failed is not None:
+        yield f"  the writer gave up: {escape_text(report.failed)}; later events are not recorded"
     for note in report.notes:
         yield f"  note: {escape_text(note)}"
 
@@ -65,14 +72,32 @@ def _describe_range(report: Report) -> str:
 
 
 def _describe_verdict(report: Report) -> str:
-    proven, rest = report.proven_to, report.size - (report.proven_to or 0)
-    tail = f"; the {rest} after it are consistent, their end is not proven" if rest else ""
-    known = f"the first {proven} records are proven by an anchor{tail}"
-    return {
-        "proven": f"PROVEN: {known}",
-        "consistent": "CONSISTENT, END NOT PROVEN: what is there hangs together; without an anchor "
-        "nobody knows whether something is missing at the end or all of it was replaced",
-        "recovered": "RECOVERED: a crash left its mark"
-        + (f"; {known}" if proven else "; the end is not proven"),
-        "tampered": "TAMPERED: this is not what the writer wrote",
-    }[report.verdict]
+    if report.verdict == "tampered":
+        return "TAMPERED: this is not what the writer wrote"
+    known = "; ".join(_list_proofs(report))
+    if report.verdict == "proven":
+        return f"PROVEN: {known}"
+    if report.verdict == "recovered":
+        known = known or "nothing is proven"
+        return f"RECOVERED: a crash left its mark, or somebody made it look so; {known}"
+    if report.finding is not None:
+        return f"CONSISTENT, NOT PROVEN: what is there hangs together, but {report.finding.kind}"
+    return (
+        "CONSISTENT, END NOT PROVEN: what is there hangs together; without an anchor nobody knows "
+        "whether something is missing at the end or all of it was replaced"
+        + (f"; {known}" if known else "")
+    )
+
+
+def _list_proofs(report: Report) -> list[str]:
+    """What anchors and signatures cover, and how much they do not."""
+    first, proven, signed = report.first, report.proven_to, report.signed_to
+    parts = []
+    if proven is not None:
+        which = f"records {first} to {proven - 1}" if first else f"the first {proven} records"
+        parts.append(f"{which} are proven by an anchor")
+    if signed is not None and signed > (proven or 0):
+        parts.append(f"the first {signed} are signed")
+    if parts and report.unproven:
+        parts.append(f"the last {report.unproven} are NOT PROVEN")
+    return parts

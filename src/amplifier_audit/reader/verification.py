@@ -8,11 +8,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from amplifier_audit.errors import BadCheckpoint, NotALog
-from amplifier_audit.files.lines import is_torn, read_first_record, read_head_before, read_lines
-from amplifier_audit.files.log_files import LogFiles, open_log
+from amplifier_audit.files.lines import (
+    is_torn,
+    parse_or_none,
+    read_first_record,
+    read_head_before,
+    read_lines,
+)
+from amplifier_audit.files.log_files import LogFiles, open_remains
 from amplifier_audit.files.state import State
 from amplifier_audit.format.checkpoint import Note, SignatureVerifier, parse_note
+from amplifier_audit.format.log_name import name_log
 from amplifier_audit.format.record import Record
+from amplifier_audit.reader.anchor_files import split_anchors
+from amplifier_audit.reader.claims import ANCHORED
+from amplifier_audit.reader.identity import Identity
 from amplifier_audit.reader.line_verifier import LineVerifier
 from amplifier_audit.reader.report import Finding, Mismatch, Report
 
@@ -23,20 +33,38 @@ _NO_CRASH = frozenset({"signature", "unsigned", "fork", "checkpoint"})
 
 @dataclass(slots=True)
 class LogVerification:
-    """One run over the lines of a log."""
+    """One run over the lines of a log; `name` says whose it must be."""
 
     log: LogFiles
     anchors: Sequence[Note] = ()
     key: SignatureVerifier | None = None
     since: State | None = None
     progress: Progress | None = None
+    name: str | None = None
     end: State | None = None
     _missing: int = 0
     _done: int = 0
+    _earlier: Sequence[Note] = ()
 
     def run(self) -> Report:
         """Read everything and judge."""
-        self.log.refuse_if_not_a_log()
+        names = self._identity.names
+        if not any(note.checkpoint.name in names for note in self.anchors):
+            self.log.refuse_if_not_a_log()
+        self.anchors, self._earlier = split_anchors(self.anchors, self.log, names)
+        return replace(self._run(), failed=self._failure)
+
+    @property
+    def _identity(self) -> Identity:
+        return Identity(self.name, self.log.name)
+
+    @property
+    def _failure(self) -> str | None:
+        return self.log.directory.read_failure() if self.log.directory else None
+
+    def _run(self) -> Report:
+        if not self.log.paths:
+            return self._report_gone()
         try:
             verifier = self._make_verifier()
         except Mismatch as mismatch:
@@ -46,12 +74,21 @@ class LogVerification:
                 return report
         return self._finish(verifier, None)
 
+    def _report_gone(self) -> Report:
+        """Something is there that only a writer leaves, and not one segment."""
+        state = self.log.state
+        known = f"; its writer acknowledged {state.head.size} records" if state else ""
+        finding = Finding("missing segment", 0, f"all segments are gone{known}")
+        return LineVerifier().report("tampered", finding)
+
     def _make_verifier(self) -> LineVerifier:
         if self.since:
             self._skip_to(self.since)
-            return LineVerifier(
+            verifier = LineVerifier(
                 anchors=self.anchors, key=self.key, log=self.since.log, start=self.since.head
             )
+            verifier.claims.add_name(ANCHORED, self.since.name)
+            return verifier
         number = self.log.numbers[0]
         first = read_first_record(self.log.paths[0])
         if first is None or first["seq"] == 0:
@@ -125,7 +162,8 @@ class LogVerification:
     def _remember(self, verifier: LineVerifier, index: int, end: int) -> None:
         number = self.log.numbers[index]
         if number is not None and verifier.log is not None:
-            self.end = State(verifier.log, number, end, verifier.head)
+            name = verifier.claims.find_name(verifier.position)
+            self.end = State(verifier.log, number, end, verifier.head, name=name)
 
     def _find_contradiction(self, verifier: LineVerifier) -> Finding | None:
         """The writer's own state is no anchor, but a log that contradicts it is not whole."""
@@ -142,7 +180,7 @@ class LogVerification:
         unknown = verifier.size >= state.head.size if state else is_torn(line) and offset > 0
         torn = last and unknown
         place = replace(finding, segment=self.log.paths[index].name, byte=offset)
-        if not torn or finding.kind in _NO_CRASH:
+        if not torn or finding.kind in _NO_CRASH or self._goes_on_behind(verifier, index, offset):
             return self._report_damage(verifier, finding, self.log.paths[index], offset)
         self._remember(verifier, index, offset)
         if self._is_live() and is_torn(line):
@@ -150,6 +188,14 @@ class LogVerification:
             return self._finish(verifier, None)
         message = f"the end is torn, as a crash leaves it ({finding.message})"
         return self._finish(verifier, replace(place, kind="torn tail", message=message))
+
+    def _goes_on_behind(self, verifier: LineVerifier, index: int, offset: int) -> bool:
+        """Whether a later writer went on behind the damage: it would have cut it off first."""
+        for _, line in read_lines(self.log.paths[index], offset):
+            record = parse_or_none(line) if b'"type":"log_opened"' in line else None
+            if record and record["log"] == verifier.log and record["seq"] > verifier.size:
+                return True
+        return False
 
     def _is_live(self) -> bool:
         return self.log.directory is not None and self.log.directory.is_being_written()
@@ -168,10 +214,51 @@ class LogVerification:
             last = self.log.paths[-1]
             finding = Finding("cut below anchor", verifier.size, message)
             return self._report_damage(verifier, finding, last, last.stat().st_size)
-        if self._missing > verifier.removed_to + 1:
-            message = f"no record says that segment {self._missing - 1:08d} was to be removed"
-            return verifier.report("tampered", Finding("missing segment", 0, message))
-        return verifier.finish(torn=torn)
+        claims, position = verifier.claims, verifier.position
+        wrong = self._find_unrecorded_removal(verifier)
+        if wrong := wrong or self._identity.find_stranger(claims, position):
+            return verifier.report("tampered", wrong)
+        report = verifier.finish(torn=torn, failed=self._failure is not None)
+        return self._doubt(report, verifier)
+
+    def _doubt(self, report: Report, verifier: LineVerifier) -> Report:
+        """Nothing contradicts the log, but it is not what the anchors and its name promise."""
+        doubt = (
+            self._identity.find_doubt(verifier.claims, verifier.position)
+            or self._find_unproven_removal(verifier)
+            or self._find_earlier_log()
+        )
+        if doubt is None or report.verdict == "tampered":
+            return report
+        verdict = "consistent" if report.verdict == "proven" else report.verdict
+        notes = (*report.notes, report.finding.message) if report.finding else report.notes
+        return replace(report, verdict=verdict, finding=doubt, notes=notes)
+
+    def _find_unrecorded_removal(self, verifier: LineVerifier) -> Finding | None:
+        claims, position = verifier.claims, verifier.position
+        signed = self.key is not None and claims.signs_removals(position)
+        if self._missing <= claims.find_removed_to(position if signed else None) + 1:
+            return None
+        message = f"no record says that segment {self._missing - 1:08d} was to be removed"
+        return Finding("missing segment", 0, f"no signed{message[2:]}" if signed else message)
+
+    def _find_unproven_removal(self, verifier: LineVerifier) -> Finding | None:
+        """Only records behind the proven position say so; anybody may have appended them."""
+        if self._missing <= verifier.claims.find_removed_to(verifier.position) + 1:
+            return None
+        message = f"no proven record says that segment {self._missing - 1:08d} was to be removed"
+        return Finding("missing segment", 0, message)
+
+    def _find_earlier_log(self) -> Finding | None:
+        """The anchors know a log of the same name that is not here."""
+        if not self._earlier:
+            return None
+        last = max((note.checkpoint for note in self._earlier), key=lambda one: one.size)
+        message = (
+            f"the anchors know another log of {last.name!r}, {last.log[:64]!r} with {last.size} "
+            "records, which is not here"
+        )
+        return Finding("missing segment", 0, message)
 
 
 def verify(
@@ -180,6 +267,9 @@ def verify(
     anchors: Sequence[Note] = (),
     key: SignatureVerifier | None = None,
     progress: Progress | None = None,
+    session: str | None = None,
 ) -> Report:
-    """Verify a whole log."""
-    return LogVerification(open_log(path), anchors, key, progress=progress).run()
+    """Verify a whole log; with `session`, it must be the trail of that session."""
+    name = None if session is None else name_log(session)
+    log = open_remains(path)
+    return LogVerification(log, anchors, key, progress=progress, name=name).run()

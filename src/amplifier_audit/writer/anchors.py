@@ -28,7 +28,8 @@ def anchor_to_file(path: str | os.PathLike[str]) -> Anchor:
     def anchor(note: Note) -> None:
         descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
-            write_all(descriptor, (note.text + "\n").encode())
+            # A blank line first: a crash may have left half a checkpoint at the end.
+            write_all(descriptor, f"\n{note.text}\n".encode())
             os.fsync(descriptor)
         finally:
             os.close(descriptor)

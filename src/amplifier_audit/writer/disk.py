@@ -6,10 +6,13 @@ state never claims a line that is not there.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from amplifier_audit.files.directory import AuditDirectory, write_file
 from amplifier_audit.files.state import State, StateFile
 from amplifier_audit.files.value_store import ValueStore
 from amplifier_audit.format.checkpoint import Note
+from amplifier_audit.writer.held_file import HeldFile, TakenAway
 from amplifier_audit.writer.record_queue import Batch, NewSegment
 from amplifier_audit.writer.recovery import Opening
 from amplifier_audit.writer.segment import SegmentFile
@@ -19,7 +22,11 @@ class Disk:
     """The open files of a writer. Only one thread calls it; what raises OSError ends its use."""
 
     def __init__(
-        self, directory: AuditDirectory, opening: Opening, values: ValueStore | None
+        self,
+        directory: AuditDirectory,
+        opening: Opening,
+        values: ValueStore | None,
+        watched: Iterable[HeldFile] = (),
     ) -> None:
         self._directory = directory
         self._log = opening.log
@@ -30,6 +37,7 @@ class Disk:
         except OSError:
             self._segment.close()
             raise
+        self._watched = (*watched, HeldFile(directory.state, self._state.descriptor))
         self._unsynced_notes: list[Note] = []
         self._removed: list[int] = []
 
@@ -59,6 +67,8 @@ class Disk:
     def sync(self, batch: Batch) -> list[Note]:
         """Make everything durable up to the end of this batch; the checkpoints that now are."""
         self._segment.sync()
+        if loss := self.find_loss():
+            raise TakenAway(loss)
         segment, newest = self._segment, batch.newest.text if batch.newest else None
         # After the lines, so that the state is never ahead of them.
         self._state.write(State(self._log, segment.number, segment.offset, batch.head, newest))
@@ -68,6 +78,11 @@ class Disk:
         if notes:
             self._state.sync()
         return notes
+
+    def find_loss(self) -> str | None:
+        """Which of the files was taken away or replaced; any thread may ask."""
+        held = (*self._watched, self._segment.held)
+        return next(filter(None, (one.find_loss() for one in held)), None)
 
     def remove_surplus(self) -> None:
         """Delete the segments whose removal is on record, durably."""

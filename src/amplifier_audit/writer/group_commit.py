@@ -12,6 +12,7 @@ from time import monotonic
 
 from amplifier_audit.writer.anchors import AnchorRelay
 from amplifier_audit.writer.disk import Disk
+from amplifier_audit.writer.held_file import TakenAway
 from amplifier_audit.writer.record_queue import RecordQueue
 from amplifier_audit.writer.settings import AuditSettings
 from amplifier_audit.writer.waiters import Waiters
@@ -19,6 +20,8 @@ from amplifier_audit.writer.waiters import Waiters
 
 class GroupCommit:
     """The writer thread. `lock` guards the queue, `failure` and `closing`.
+
+    `taken` says that the failure is no fault of the disk: somebody took the files away.
 
     `waiters` are released when their records are durable; `wake` says that there is something to
     write or to sync.
@@ -35,6 +38,7 @@ class GroupCommit:
         self.lock = threading.Lock()
         self.durable = 0
         self.failure: str | None = None
+        self.taken = False
         self.closing = False
         self._queue = queue
         self._disk = disk
@@ -105,14 +109,23 @@ class GroupCommit:
         try:
             self.flush(sync=due or bool(self.waiters) or self.closing, timed=due)
         except Exception as error:  # noqa: BLE001 - a thread that dies would leave all waiting
-            self._fail(getattr(error, "strerror", None) or str(error) or type(error).__name__)
+            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            self._fail(reason, taken=isinstance(error, TakenAway))
 
-    def _fail(self, reason: str) -> None:
+    def find_loss(self) -> str | None:
+        """Why the files are not there any more; whoever finds that out ends the log."""
+        if self.failure is None and not self.closing and (loss := self._disk.find_loss()):
+            self._fail(loss, taken=True)
+        return self.failure if self.taken else None
+
+    def _fail(self, reason: str, *, taken: bool) -> None:
         """Final: after a failed sync nobody knows which pages the kernel has given up on.
 
         A second sync would report success for pages that were dropped, so there is no second try.
         """
         with self.lock:
-            self.failure = reason
+            if self.failure is not None:
+                return
+            self.failure, self.taken = reason, taken
         self._on_failure(reason)
         self.waiters.fail(f"The audit trail takes no records: {reason}")

@@ -13,23 +13,35 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from amplifier_audit.errors import AuditError, AuditUnavailable
 from amplifier_audit.files.directory import AuditDirectory, raise_unavailable, write_file
-from amplifier_audit.files.lines import read_first_record
 from amplifier_audit.files.value_store import StoredValue, ValueStore
 from amplifier_audit.format.checkpoint import Note, Signer
 from amplifier_audit.format.encoding import encode_body, encode_source
+from amplifier_audit.format.log_name import refuse_bad_log_name
 from amplifier_audit.writer.anchors import Anchor, AnchorRelay
 from amplifier_audit.writer.commitments import replace_sensitive
 from amplifier_audit.writer.disk import Disk
 from amplifier_audit.writer.group_commit import GroupCommit
+from amplifier_audit.writer.held_file import HeldFile
+from amplifier_audit.writer.ownership import refuse_foreign_log
 from amplifier_audit.writer.record_queue import RecordQueue
 from amplifier_audit.writer.recovery import Opening, recover
 from amplifier_audit.writer.settings import AuditSettings, Level, OnFailure
 
 logger = logging.getLogger(__name__)
+
+
+class Options(TypedDict, total=False):
+    """What AuditLog takes by name."""
+
+    signer: Signer | None
+    anchors: tuple[Anchor, ...]
+    alarm: Callable[[str], None] | None
+    name: str | None
+    watch: Iterable[str | os.PathLike[str]]
 
 
 class AuditLog:
@@ -43,13 +55,20 @@ class AuditLog:
         signer: Signer | None = None,
         anchors: tuple[Anchor, ...] = (),
         alarm: Callable[[str], None] | None = None,
+        name: str | None = None,
+        watch: Iterable[str | os.PathLike[str]] = (),
     ) -> None:
-        """Take the lock, recover, begin to write. Blocks; `AuditLog.open` does it on a thread."""
+        """Take the lock, recover, begin to write. Blocks; `AuditLog.open` does it on a thread.
+
+        `name` says whose log it is; `watch` names files, such as the key, that must not change.
+        """
+        refuse_bad_log_name(name)
         self.settings = settings or AuditSettings()
         self.level: Level = self.settings.level
         self.on_failure: OnFailure = self.settings.on_failure
         self.directory = AuditDirectory(Path(path))
         self._signer = signer
+        self._name = name
         self._alarm = alarm
         self._process = os.getpid()
         self._backlog = self.settings.backlog_bytes
@@ -58,7 +77,7 @@ class AuditLog:
         self._lock_file = self.directory.lock()
         with ExitStack() as opened:
             opened.callback(os.close, self._lock_file)
-            self._begin(anchors, opened)
+            self._begin(anchors, watch, opened)
             opened.pop_all()
         self._commits.start()
 
@@ -67,15 +86,10 @@ class AuditLog:
         cls,
         path: str | os.PathLike[str],
         settings: AuditSettings | None = None,
-        *,
-        signer: Signer | None = None,
-        anchors: tuple[Anchor, ...] = (),
-        alarm: Callable[[str], None] | None = None,
+        **options: Unpack[Options],
     ) -> AuditLog:
         """Open a log without blocking the loop."""
-        return await asyncio.to_thread(
-            lambda: cls(path, settings, signer=signer, anchors=anchors, alarm=alarm)
-        )
+        return await asyncio.to_thread(lambda: cls(path, settings, **options))
 
     @property
     def log(self) -> str:
@@ -91,6 +105,10 @@ class AuditLog:
     def failure(self) -> str | None:
         """Why the log takes no more records, or None."""
         return self._commits.failure
+
+    def find_loss(self) -> str | None:
+        """What somebody did to the files under the writer; it ends the log. A few `stat` calls."""
+        return self._commits.find_loss()
 
     @property
     def newest_checkpoint(self) -> Note | None:
@@ -189,36 +207,30 @@ class AuditLog:
             )
         os.close(self._lock_file)
 
-    def _begin(self, anchors: tuple[Anchor, ...], opened: ExitStack) -> None:
+    def _begin(
+        self,
+        anchors: tuple[Anchor, ...],
+        watch: Iterable[str | os.PathLike[str]],
+        opened: ExitStack,
+    ) -> None:
         """Open the files; what is open is noted, to be closed if the rest cannot be opened."""
         with raise_unavailable(f"open the audit log {self.directory.path}"):
-            self._refuse_another_key()
+            refuse_foreign_log(self.directory, self._signer, self._name)
+            held = [HeldFile(self.directory.path, self._lock_file, link=True)]
+            held += [HeldFile(Path(path), exact=True, link=True) for path in watch]
             opening = recover(self.directory)
             self._values = self._open_values()
             if self._values:
                 opened.callback(self._values.close)
             self._queue = RecordQueue(
-                opening, self.settings, self._signer, self.directory.list_segments
+                opening, self.settings, self._signer, self.directory.list_segments, self._name
             )
-            disk = Disk(self.directory, opening, self._values)
+            disk = Disk(self.directory, opening, self._values, held)
         opened.callback(disk.close)
         relay = AnchorRelay(anchors)
         opened.callback(relay.close)
         self._commits = GroupCommit(self._queue, disk, relay, self.settings, self._note_failure)
         self._write_opening(opening)
-
-    def _refuse_another_key(self) -> None:
-        """A log has one key, or none, for its whole life; the verifier relies on it."""
-        segments = self.directory.list_segments()
-        first = read_first_record(self.directory.segment_path(segments[0])) if segments else None
-        if first is None or first["type"] != "log_opened":
-            return
-        known, given = first["body"].get("key"), self._signer and self._signer.public
-        if known != given:
-            raise AuditUnavailable(
-                f"The log {self.directory.path} is signed with {known or 'no key'}, "
-                f"not with {given or 'no key'}; another key needs another directory"
-            )
 
     def _open_values(self) -> ValueStore | None:
         # Also for a log that is now written inline: values that it has can still be redacted.

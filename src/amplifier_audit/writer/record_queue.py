@@ -51,10 +51,12 @@ class RecordQueue:
         settings: AuditSettings,
         signer: Signer | None,
         list_segments: Callable[[], list[int]],
+        name: str | None = None,
     ) -> None:
         self._chain = Chain(opening.log, opening.head)
         self._settings = settings
         self._signer = signer
+        self._name = name
         self._list_segments = list_segments
         self.size = self._last_checkpoint = opening.head.size
         self._segment = opening.segment
@@ -118,6 +120,7 @@ class RecordQueue:
     def add_opening(self) -> None:
         """The record that begins a segment, or goes on with one."""
         body: dict[str, Any] = {
+            "name": self._name,
             "segment": self._segment,
             "process": os.getpid(),
             "level": self._settings.level,
@@ -159,7 +162,8 @@ class RecordQueue:
         return sequence
 
     def _make_note(self) -> Note:
-        return make_note(self._chain.log, self.size, self._chain.tree.compute_root(), self._signer)
+        root = self._chain.tree.compute_root()
+        return make_note(self._chain.log, self.size, root, self._signer, self._name)
 
     def _rotate(self) -> None:
         """Seal this segment and begin the next, in the order of the queue."""
@@ -171,10 +175,14 @@ class RecordQueue:
         self._day = find_today()
         self._items.append(NewSegment(self._segment, seal))
         self.add_opening()
-        for number in self._list_surplus():
+        surplus = self._list_surplus()
+        for number in surplus:
             self.add_own("segment_removed", {"segment": number})
             self.add_due_checkpoint()
-            self._removed.append(number)
+        self._removed += surplus
+        if surplus:
+            # Signed and on disk before the segment goes: else anybody could say that it was meant.
+            self.add_checkpoint()
 
     def _list_surplus(self) -> list[int]:
         keep = self._settings.retain_segments

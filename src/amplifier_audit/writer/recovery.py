@@ -166,7 +166,8 @@ def _recover_after_failure(directory: AuditDirectory, state: State, last: int) -
         scan = _Scan(state.log, state.head, number, offset, damage="a sync failed")
         if directory.segment_path(number).exists():
             _quarantine(directory, scan)
-    facts = {"why": "a sync failed", **_describe_quarantined(directory, state.head.size)}
+    why = {"why": "a sync failed", "reason": directory.read_failure()}
+    facts = {**why, **_describe_quarantined(directory, state.head.size)}
     for number in range(state.segment + 1, last + 1):
         directory.segment_path(number).unlink(missing_ok=True)
     return Opening(state.log, state.head, state.segment + 1, 0, records=(("recovered", facts),))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from amplifier_audit.files.directory import AuditDirectory, sync_directory, write_all
+from amplifier_audit.writer.held_file import HeldFile, TakenAway
 
 
 class SegmentFile:
@@ -17,7 +18,8 @@ class SegmentFile:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self.offset = offset
         self.synced = offset
-        self._identity = _identify(os.fstat(self._file))
+        self.held = HeldFile(path, self._file)
+        self.held.size = offset
         if fresh:
             sync_directory(path.parent)
 
@@ -29,23 +31,17 @@ class SegmentFile:
     def sync(self) -> None:
         """Make everything durable that was written."""
         os.fsync(self._file)
-        self._refuse_if_replaced()
-        self.synced = self.offset
+        self._refuse_if_changed()
+        self.synced = self.held.size = self.offset
 
     def close(self) -> None:
         """Close the file."""
         os.close(self._file)
 
-    def _refuse_if_replaced(self) -> None:
+    def _refuse_if_changed(self) -> None:
         """A file that was deleted syncs without an error, into nowhere."""
-        there = self._path.stat()
-        if _identify(there) != self._identity:
-            raise OSError(2, f"{self._path.name} was replaced by another file")
-        if there.st_size != self.offset:
-            raise OSError(
-                5, f"{self._path.name} has {there.st_size} bytes, {self.offset} were written"
-            )
-
-
-def _identify(status: os.stat_result) -> tuple[int, int]:
-    return status.st_dev, status.st_ino
+        if loss := self.held.find_loss():
+            raise TakenAway(loss)
+        size = os.fstat(self._file).st_size
+        if size != self.offset:
+            raise TakenAway(f"{self._path.name} has {size} bytes, {self.offset} were written")

@@ -90,8 +90,10 @@ AUDIT: Rule = mapping(
         "path": text,
         "mode": choice("inline", "commitment"),
         "sign": either(boolean, text, "true, false or the path of a key"),
-        "on_failure": choice("deny", "warn"),
+        "on_failure": choice("deny", "stop", "warn"),
         "anchors": listing(text),
+        "socket": text,
+        "server_user": text,
     }
 )
 

@@ -1,15 +1,24 @@
-"""The trail of a session: where it is kept, how it is opened, what it says about the last run."""
+"""The trail of a session: where it is kept, how it is opened, what it says about the last run.
+
+A call that needs approval waits until its record is on disk, so a failed trail denies it anyway.
+The guard here is for all other calls. `on_failure` says when it denies them:
+
+deny   the files of the trail were moved, deleted, replaced or cut by somebody (the default)
+stop   the same, and also when the trail has failed in any other way, such as by a full disk
+warn   never
+"""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
+from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.events import TOOL_PRE
+from amplifier_core.models import HookResult
 from amplifier_core.trail import AuditSink
 from amplifier_foundation.machine.user_folders import find_data_home
 from amplifier_foundation.session.unknown_outcomes import UnknownOutcome, unknown_outcomes
@@ -17,7 +26,11 @@ from amplifier_foundation.session.unknown_outcomes import UnknownOutcome, unknow
 if TYPE_CHECKING:
     from amplifier_audit import AuditLog, Signer
 
-_SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+GUARD = "trail-guard"
+# Before every other hook: nobody needs to be asked about a call that cannot be recorded.
+GUARD_PRIORITY = -1_000_000
+
+OnFailure = Literal["deny", "stop", "warn"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +56,19 @@ async def attach_trail(
     if given is not None:
         return SessionTrail(given, unknown)
     alarms: list[str] = []
+    if resumed and options.get("enabled"):
+        alarms += await asyncio.to_thread(_report_missing, options, session_id)
     log = await open_trail(options, session_id, alarms.append)
     return SessionTrail(log, unknown, alarms, () if log is None else (log.close,))
 
 
 def locate_trail(options: Mapping[str, Any], session_id: str) -> Path:
     """The folder of a session's trail: each session has its own, because each has one writer."""
+    from amplifier_audit.format.log_name import name_log
+
     root = options.get("path")
     base = Path(root) if root else find_data_home() / "amplifier" / "audit"
-    digest = hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()
-    return base / (session_id if _SAFE_ID.fullmatch(session_id) else digest)
+    return base / name_log(session_id)
 
 
 async def open_trail(
@@ -66,14 +82,18 @@ async def open_trail(
 
     settings = AuditSettings(
         level=options.get("level", "normal"),
-        on_failure=options.get("on_failure", "deny"),
+        on_failure="warn" if options.get("on_failure") == "warn" else "deny",
         values="committed" if options.get("mode") == "commitment" else "inline",
     )
-    signer = await asyncio.to_thread(_load_signer, options.get("sign"))
+    key = _find_key(options.get("sign"))
+    signer = await asyncio.to_thread(_load_signer, key, create=options.get("sign") is True)
+    path = locate_trail(options, session_id)
     return await AuditLog.open(
-        locate_trail(options, session_id),
+        path,
         settings,
+        name=path.name,
         signer=signer,
+        watch=() if key is None else (key,),
         anchors=tuple(anchor_to_file(_expand(path)) for path in options.get("anchors") or ()),
         alarm=alarm,
     )
@@ -91,16 +111,26 @@ def find_unknown_outcomes(options: Mapping[str, Any], session_id: str) -> list[U
         return []
 
 
-def _load_signer(sign: bool | str | None) -> Signer | None:
-    """The key at a path, or the person's own, which is created when it is first needed."""
+def _report_missing(options: Mapping[str, Any], session_id: str) -> list[str]:
+    """A session that goes on and has no trail of what it did before."""
+    path = locate_trail(options, session_id)
+    return [] if path.exists() else [f"This session has no trail of its past at {path}; one begins"]
+
+
+def _find_key(sign: bool | str | None) -> Path | None:
+    """The key at a path, or the person's own."""
     if not sign:
+        return None
+    return _expand(sign) if isinstance(sign, str) else find_data_home() / "amplifier" / "audit.key"
+
+
+def _load_signer(path: Path | None, *, create: bool) -> Signer | None:
+    """The key; the person's own is created when it is first needed."""
+    if path is None:
         return None
     from amplifier_audit import create_key, load_signer
 
-    if isinstance(sign, str):
-        return load_signer(_expand(sign))
-    path = find_data_home() / "amplifier" / "audit.key"
-    if path.exists():
+    if not create or path.exists():
         return load_signer(path)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     return create_key(path)
@@ -108,3 +138,40 @@ def _load_signer(sign: bool | str | None) -> Signer | None:
 
 def _expand(path: str) -> Path:
     return Path(path).expanduser()
+
+
+# Calls without a trail
+
+
+@runtime_checkable
+class WatchedSink(Protocol):
+    """A trail that can tell what became of its files."""
+
+    @property
+    def failure(self) -> str | None: ...
+
+    def find_loss(self) -> str | None: ...
+
+
+def guard_tool_calls(coordinator: SessionCoordinator, sink: Any, on_failure: OnFailure) -> None:
+    """Deny tool calls of this session and of its sub-agents once their trail is gone."""
+    if on_failure == "warn" or not isinstance(sink, WatchedSink):
+        return
+
+    async def guard(event: str, data: dict[str, Any]) -> HookResult:
+        # Even `stat` may hang, on a network volume.
+        loss = await asyncio.to_thread(sink.find_loss)
+        why = loss or (sink.failure if on_failure == "stop" else None)
+        if why is None:
+            return HookResult()
+        return HookResult(action="deny", reason=describe_loss(why))
+
+    coordinator.hooks.register(TOOL_PRE, guard, GUARD_PRIORITY, GUARD, on_error="deny")
+
+
+def describe_loss(why: str) -> str:
+    """What the agent and the person read."""
+    return (
+        f"The audit trail takes no records: {why}. No tool runs without it; "
+        "end this session, look into the trail with `amplifier audit verify`, and start again"
+    )

@@ -136,3 +136,28 @@ def test_a_file_with_something_else_in_it_is_refused(text: str, word: str) -> No
     """What is not a checkpoint is not skipped: it may be one that was damaged."""
     with pytest.raises(BadCheckpoint, match=word):
         parse_notes(text)
+
+
+def test_a_name_is_a_fourth_line_under_the_signature() -> None:
+    """Whose log it is cannot be changed without the key."""
+    note = make_note("ab", 5, bytes(32), SIGNER, "ann")
+    assert note.checkpoint.text.splitlines()[3] == "name ann"
+    assert parse_note(note.text) == note
+    assert note.is_signed_by(VERIFIER)
+    assert not parse_note(note.text.replace("name ann", "name bob")).is_signed_by(VERIFIER)
+
+
+@pytest.mark.parametrize("line", ["name", "name ", "name a b", "ann", "other x", "name .x"])
+def test_any_other_fourth_line_is_refused(line: str) -> None:
+    """What is not understood is not taken for signed."""
+    text = make_note("ab", 5, bytes(32)).text + line + "\n"
+    with pytest.raises(BadCheckpoint):
+        parse_note(text)
+
+
+def test_half_a_checkpoint_can_be_passed_over() -> None:
+    """A crash may leave one anywhere in a file of them."""
+    notes = [make_note("ab", size, bytes(32), SIGNER, "ann") for size in (1, 2)]
+    for kept in range(1, len(notes[0].text) - 1):
+        text = f"{notes[0].text[:kept]}\n{notes[1].text}"
+        assert parse_notes(text, skip_torn=True)[-1] == notes[1]

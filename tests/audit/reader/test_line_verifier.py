@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_audit.format.chain import Chain, Head
-from amplifier_audit.format.checkpoint import make_note
+from amplifier_audit.format.checkpoint import Note, make_note
 from amplifier_audit.format.encoding import encode_body
 from amplifier_audit.format.record import TAIL, hash_record, parse_record
 from amplifier_audit.reader.line_verifier import LineVerifier
@@ -376,7 +376,7 @@ def test_odd_bodies_of_the_logs_own_records_do_not_confuse_it() -> None:
     lines = extend_log(make_lines(3), "segment_removed", {"segment": "x"})
     lines = extend_log(lines, "segment_removed", {"segment": 4})
     lines = extend_log(lines, "segment_removed", {"segment": 2})
-    assert feed_lines(lines).removed_to == 4
+    assert feed_lines(lines).claims.find_removed_to(None) == 4
     odd = extend_log(make_lines(3), "log_opened", {"previous": [1]})
     assert locate(verify_lines(odd)) == ("checkpoint", 3)
 
@@ -413,3 +413,53 @@ def test_memory_stays_constant_however_long_the_log() -> None:
 
     measure(100)
     assert measure(4000) < measure(400) + 20_000
+
+
+# What is proven, and by what
+
+
+def test_records_behind_the_last_proof_are_counted() -> None:
+    """By the anchor, by the signature that reaches further, or by nothing at all."""
+    lines = make_lines(60, signer=SIGNER, every=50)
+    anchor = make_anchor(lines, 20, SIGNER)
+    assert (r := verify_lines(lines, anchors=[anchor])).unproven == 40, r
+    report = verify_lines(lines, anchors=[anchor], key=VERIFIER)
+    # Record 51 holds the last signed checkpoint, and is as good as it.
+    assert (report.proven_to, report.signed_to, report.unproven) == (20, 51, 8)
+    assert (verify_lines(lines).unproven, verify_lines(lines, key=VERIFIER).unproven) == (60, 8)
+    assert verify_lines(lines[:52], key=VERIFIER).unproven == 0
+    assert verify_lines(lines, anchors=[make_anchor(lines, 51)]).unproven == 8
+
+
+def test_a_checkpoint_that_says_more_than_its_note_is_not_proven_with_it() -> None:
+    """What stands beside the note is nobody's word."""
+    lines = make_lines(10, signer=SIGNER, every=50)
+    root = feed_lines(lines).tree.compute_root()
+    note = make_note(parse_record(lines[0])["log"], 10, root, SIGNER)
+    plain = extend_log(lines, "checkpoint", {"note": note.text})
+    assert verify_lines(plain, key=VERIFIER).unproven == 0
+    more = extend_log(lines, "checkpoint", {"note": note.text, "by": "forger"})
+    assert verify_lines(more, key=VERIFIER).unproven == 1
+
+
+def test_a_log_of_two_names_is_tampered_with() -> None:
+    """In its openings, in its checkpoints, or in the anchors."""
+    lines = make_lines(10)
+    named = extend_log(lines, "log_opened", _make_opening(lines, "ann"))
+    assert verify_lines(named).name == "ann"
+    twice = extend_log(named, "log_opened", _make_opening(named, "bob"))
+    assert locate(verify_lines(twice)) == ("wrong log", 11)
+    anchor = make_note(parse_record(lines[0])["log"], 10, feed_lines(lines).tree.compute_root())
+    report = verify_lines(named, anchors=[make_named(anchor, "bob")])
+    assert locate(report)[0] == "wrong log"
+    # A name behind the proven position is only somebody's word.
+    assert verify_lines(named, anchors=[anchor]).name is None
+    assert verify_lines(named, anchors=[make_named(anchor, "ann")]).name == "ann"
+
+
+def make_named(note: Note, name: str) -> Note:
+    return make_note(note.checkpoint.log, note.checkpoint.size, note.checkpoint.root, None, name)
+
+
+def _make_opening(lines: list[bytes], name: str) -> dict[str, Any]:
+    return {"name": name, "previous": feed_lines(lines).head.to_dict()}

@@ -24,9 +24,27 @@ FINDING = Finding("gap", 3, "record 3 is missing, the next one is 5", "00000000.
     [
         (PROVEN, "PROVEN: the first 5 records are proven by an anchor"),
         (
-            replace(PROVEN, proven_to=3),
-            "PROVEN: the first 3 records are proven by an anchor; the 2 after it are consistent, "
-            "their end is not proven",
+            replace(PROVEN, proven_to=3, unproven=2),
+            "PROVEN: the first 3 records are proven by an anchor; the last 2 are NOT PROVEN",
+        ),
+        (
+            replace(PROVEN, proven_to=3, signed_to=4, unproven=1),
+            "PROVEN: the first 3 records are proven by an anchor; the first 4 are signed; "
+            "the last 1 are NOT PROVEN",
+        ),
+        (
+            replace(PROVEN, first=2, proven_to=4),
+            "PROVEN: records 2 to 3 are proven by an anchor",
+        ),
+        (
+            replace(CONSISTENT, signed_to=3, unproven=2),
+            "CONSISTENT, END NOT PROVEN: what is there hangs together; without an anchor nobody "
+            "knows whether something is missing at the end or all of it was replaced; the first 3 "
+            "are signed; the last 2 are NOT PROVEN",
+        ),
+        (
+            replace(CONSISTENT, finding=Finding("wrong log", 0, "that of bob")),
+            "CONSISTENT, NOT PROVEN: what is there hangs together, but wrong log",
         ),
         (
             CONSISTENT,
@@ -35,11 +53,12 @@ FINDING = Finding("gap", 3, "record 3 is missing, the next one is 5", "00000000.
         ),
         (
             replace(CONSISTENT, verdict="recovered"),
-            "RECOVERED: a crash left its mark; the end is not proven",
+            "RECOVERED: a crash left its mark, or somebody made it look so; nothing is proven",
         ),
         (
             replace(PROVEN, verdict="recovered"),
-            "RECOVERED: a crash left its mark; the first 5 records are proven by an anchor",
+            "RECOVERED: a crash left its mark, or somebody made it look so; the first 5 records "
+            "are proven by an anchor",
         ),
         (
             replace(CONSISTENT, verdict="tampered", finding=FINDING),
@@ -53,15 +72,22 @@ def test_the_first_line_says_exactly_what_is_proven(report: Report, line: str) -
 
 
 def test_the_rest_says_what_was_found_and_what_was_read() -> None:
-    """Kind, record, file and byte; the log; checkpoints; recoveries; notes."""
+    """Kind, record, file and byte; the log and whose it is; checkpoints; failures; notes."""
     report = replace(
-        CONSISTENT, verdict="tampered", finding=FINDING, recoveries=(2, 4), notes=("one", "two")
+        CONSISTENT,
+        verdict="tampered",
+        finding=FINDING,
+        recoveries=(2, 4),
+        notes=("one", "two"),
+        name="ann",
+        failed="disk\x1b full",
     )
     assert list(describe_report(report))[1:] == [
         "  gap at record 3 (00000000.jsonl, byte 1234): record 3 is missing, the next one is 5",
-        "  log ab, records 0 to 4 read",
+        "  log ab of ann, records 0 to 4 read",
         "  2 checkpoints, 0 signatures checked, last checkpoint at 4",
         "  recoveries after a crash at records 2, 4",
+        "  the writer gave up: disk\\u001b full; later events are not recorded",
         "  note: one",
         "  note: two",
     ]
@@ -87,14 +113,19 @@ def test_as_json_a_report_has_everything_but_the_head() -> None:
         "log": report.log,
         "first": 0,
         "size": 60,
+        "name": None,
         "proven_to": 40,
+        "signed_to": None,
+        "unproven": 20,
         "finding": None,
         "recoveries": [],
         "checkpoints": 2,
         "signatures_checked": 0,
         "last_checkpoint": 51,
+        "failed": None,
         "notes": [],
     }
+    assert report_to_dict(report, complete=True)["exit_code"] == 3
     found = report_to_dict(replace(report, verdict="tampered", finding=FINDING))
     assert found["finding"] == {
         "kind": "gap",

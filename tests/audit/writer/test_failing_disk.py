@@ -11,6 +11,7 @@ import pytest
 
 from amplifier_audit.errors import AuditUnavailable
 from amplifier_audit.files.log_files import open_log
+from amplifier_audit.keys.signing import create_key
 from amplifier_audit.reader.verification import verify
 from amplifier_audit.writer.log import AuditLog
 from amplifier_audit.writer.settings import AuditSettings
@@ -107,6 +108,68 @@ async def test_a_file_taken_away_under_the_writer_is_noticed(tmp_path: Path, dam
     with pytest.raises(AuditUnavailable):
         await log.commit(log.append("approval_decided", {}))
     await log.close()
+
+
+@pytest.mark.parametrize("what", ["segment", "state", "folder", "key"])
+@pytest.mark.parametrize("asked", [True, False])
+async def test_whatever_is_taken_from_the_log_ends_it(
+    tmp_path: Path, what: str, asked: bool
+) -> None:
+    """At the next sync, or when somebody asks; the mark and one alarm say what it was."""
+    key = tmp_path / "key"
+    create_key(key)
+    alarms: list[str] = []
+    log = await AuditLog.open(tmp_path / "log", FAST, alarm=alarms.append, watch=[key])
+    assert log.find_loss() is None
+    paths = {
+        "segment": first_segment(tmp_path / "log"),
+        "state": tmp_path / "log" / "state",
+        "folder": tmp_path / "log",
+        "key": key,
+    }
+    paths[what].rename(tmp_path / "elsewhere")
+    reason = f"{paths[what].name} is gone"
+    if asked:
+        assert log.find_loss() == reason
+    else:
+        with pytest.raises(AuditUnavailable, match="is gone"):
+            await log.commit(log.append("dispatch", {}))
+    assert log.find_loss() == log.failure
+    with pytest.raises(AuditUnavailable):
+        log.append("dispatch", {})
+    await log.close()
+    assert len(alarms) == 1
+    assert "is gone" in (tmp_path / "log" / "failed").read_text()
+    report = verify(tmp_path / "log")
+    assert report.failed is not None
+    assert report.verdict == ("tampered" if what in ("segment", "folder") else "recovered")
+
+
+async def test_the_reason_of_a_failure_stays_in_the_log(tmp_path: Path) -> None:
+    """Whoever puts the files back does not undo that they were gone."""
+    log = await AuditLog.open(tmp_path, FAST)
+    first_segment(tmp_path).rename(tmp_path / "elsewhere")
+    assert log.find_loss() == "00000000.jsonl is gone"
+    await log.close()
+    (tmp_path / "elsewhere").rename(first_segment(tmp_path))
+    await write_log(tmp_path, 1)
+    (recovery,) = read_bodies(tmp_path, "recovered")
+    assert recovery["reason"] == "00000000.jsonl is gone"
+    assert verify(tmp_path).verdict == "recovered"
+
+
+async def test_a_disk_that_fails_took_nothing_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two kinds of failure; only one of them is somebody's doing."""
+    log = await AuditLog.open(tmp_path, FAST)
+    break_call(monkeypatch, "fsync", errno.EIO)
+    with pytest.raises(AuditUnavailable):
+        await log.commit(log.append("dispatch", {}))
+    monkeypatch.undo()
+    assert (log.find_loss(), log.failure) == (None, os.strerror(errno.EIO))
+    await log.close()
+    assert log.find_loss() is None
 
 
 async def test_a_disk_that_hangs_is_not_waited_for_forever(

@@ -123,6 +123,7 @@ def test_the_opening_says_who_writes_and_how() -> None:
     (record,) = read_records(queue.take().items)
     assert record["type"] == "log_opened"
     assert record["body"] == {
+        "name": None,
         "segment": 0,
         "process": os.getpid(),
         "level": "full",
@@ -196,6 +197,8 @@ def test_segments_beyond_retention_are_removed_on_record() -> None:
     assert batch.removed == [1, 2]
     told = [r["body"] for r in read_records(batch.items) if r["type"] == "segment_removed"]
     assert told == [{"segment": 1}, {"segment": 2}]
+    # Signed before anything is removed: else anybody could say that it was meant.
+    assert read_records(batch.items)[-1]["type"] == "checkpoint"
     assert queue.take().removed == []
 
 

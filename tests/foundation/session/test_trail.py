@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from amplifier_audit import create_key
+from amplifier_audit import AuditUnavailable, create_key, verify
+from amplifier_core.events import TOOL_PRE
 from amplifier_core.testing import MemoryAudit
+from amplifier_foundation import AssembledSession
 from amplifier_foundation.session.trail import (
     attach_trail,
     find_unknown_outcomes,
@@ -134,3 +136,100 @@ async def test_only_a_resumed_session_looks_for_what_an_earlier_one_left(
     assert [one.call_id for one in trail.unknown] == (["1"] if resumed else [])
     for close in trail.owned:
         await close()
+
+
+# Calls without a trail
+
+CALL: Any = {"tool_name": "Read", "tool_input": {}, "tool_call_id": "1"}
+
+
+async def take_segment(project: Project, session: AssembledSession) -> Path:
+    """Move the open segment away, as a command of the agent could without a sandbox."""
+    segment = project.folder / "trail" / session.session_id / "00000000.jsonl"
+    segment.rename(project.folder / "elsewhere")
+    return segment
+
+
+@pytest.mark.parametrize(
+    ("on_failure", "allowed"), [("deny", False), ("stop", False), ("warn", True)]
+)
+async def test_a_trail_that_was_taken_away_ends_calls_that_need_no_approval(
+    project: Project, on_failure: str, allowed: bool
+) -> None:
+    """At once, without waiting for the next sync; `warn` goes on."""
+    audit = {"enabled": True, "path": "trail", "on_failure": on_failure}
+    async with project.session(project.bundle(audit=audit)) as session:
+        assert (await session.coordinator.judge(TOOL_PRE, CALL)).allowed
+        await take_segment(project, session)
+        outcome = await session.coordinator.judge(TOOL_PRE, CALL)
+        assert outcome.allowed is allowed
+        if not allowed:
+            assert "00000000.jsonl is gone" in outcome.denial
+            assert "amplifier audit verify" in outcome.denial
+
+
+async def test_putting_the_files_back_does_not_bring_the_trail_back(project: Project) -> None:
+    """What was written meanwhile is not in them; verify reports the mark."""
+    audit = {"enabled": True, "path": "trail"}
+    async with project.session(project.bundle(audit=audit)) as session:
+        segment = await take_segment(project, session)
+        assert not (await session.coordinator.judge(TOOL_PRE, CALL)).allowed
+        (project.folder / "elsewhere").rename(segment)
+        assert not (await session.coordinator.judge(TOOL_PRE, CALL)).allowed
+    report = verify(segment.parent)
+    assert (report.verdict, report.failed) == ("recovered", "00000000.jsonl is gone")
+    assert report.name == session.session_id
+
+
+class FailingSink(MemoryAudit):
+    """A trail on a disk that is full; nobody took its files."""
+
+    failure = "No space left on device"
+
+    def find_loss(self) -> str | None:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("on_failure", "allowed"), [("deny", True), ("stop", False), ("warn", True)]
+)
+async def test_a_full_disk_ends_all_calls_only_if_that_is_wanted(
+    project: Project, on_failure: str, allowed: bool
+) -> None:
+    """By default it ends those that need approval; the kernel sees to that."""
+    bundle = project.bundle(audit={"on_failure": on_failure})
+    async with project.session(bundle, audit=FailingSink()) as session:
+        assert (await session.coordinator.judge(TOOL_PRE, CALL)).allowed is allowed
+
+
+async def test_a_sink_that_cannot_tell_is_not_asked(project: Project) -> None:
+    """A trail of somebody's own making need not know how to find a loss."""
+    async with project.session(audit=MemoryAudit()) as session:
+        assert (await session.coordinator.judge(TOOL_PRE, CALL)).allowed
+
+
+async def test_a_resumed_session_says_that_its_trail_is_gone(tmp_path: Path) -> None:
+    """A new one begins, and the person knows that it is not the old one."""
+    options = {"enabled": True, "path": str(tmp_path)}
+    for resumed in (False, True, True):
+        trail = await attach_trail(options, "s1", None, resumed=resumed)
+        assert trail.alarms == []
+        for close in trail.owned:
+            await close()
+    (tmp_path / "s1").rename(tmp_path / "moved")
+    trail = await attach_trail(options, "s1", None, resumed=True)
+    assert len(trail.alarms) == 1
+    assert "no trail of its past" in trail.alarms[0]
+    for close in trail.owned:
+        await close()
+
+
+async def test_the_trail_of_another_session_is_not_continued(tmp_path: Path) -> None:
+    """Somebody put it there."""
+    options = {"enabled": True, "path": str(tmp_path)}
+    trail = await open_trail(options, "bob", print)
+    assert trail is not None
+    await trail.close()
+    (tmp_path / "bob").rename(tmp_path / "ann")
+    with pytest.raises(AuditUnavailable, match="is the trail of 'bob', not of 'ann'"):
+        await open_trail(options, "ann", print)

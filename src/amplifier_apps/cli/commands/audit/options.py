@@ -23,11 +23,9 @@ class Unreadable(click.ClickException):
 
 def find_log(_context: click.Context, _parameter: click.Parameter, given: str | None) -> Path:
     """The directory that was named, the trail of the session that was named, or the newest."""
-    from amplifier_foundation.machine.user_folders import find_data_home
-
     if given is not None and Path(given).exists():
         return Path(given)
-    home = find_data_home() / "amplifier" / "audit"
+    home = _find_home()
     trails = sorted(home.glob("*/"), key=lambda trail: trail.stat().st_mtime)
     if given is not None:
         return next((one for one in trails if one.name.startswith(given)), Path(given))
@@ -35,6 +33,17 @@ def find_log(_context: click.Context, _parameter: click.Parameter, given: str | 
         raise click.UsageError(f"There is no trail in {home} yet; name the directory of a log.")
     click.echo(f"The newest trail: {trails[-1]}", err=True)
     return trails[-1]
+
+
+def find_owner(log: Path) -> str | None:
+    """Whose trail a folder must hold, if it is one of those that sessions write to."""
+    return log.resolve().name if log.resolve().parent == _find_home().resolve() else None
+
+
+def _find_home() -> Path:
+    from amplifier_foundation.machine.user_folders import find_data_home
+
+    return find_data_home() / "amplifier" / "audit"
 
 
 def parse_time(

@@ -10,13 +10,20 @@ from pathlib import Path
 
 import click
 
-from amplifier_apps.cli.commands.audit.options import AS_JSON, LOG_OR_NEWEST, report_errors
+from amplifier_apps.cli.commands.audit.options import (
+    AS_JSON,
+    LOG_OR_NEWEST,
+    find_owner,
+    report_errors,
+)
 
 
 @click.command()
 @LOG_OR_NEWEST
 @click.option("--key", help="Public key: its text, or a file that holds it.")
 @click.option("--anchor", "anchors", multiple=True, help="File with checkpoints kept elsewhere.")
+@click.option("--session", help="Whose trail it must be; known for trails in their usual place.")
+@click.option("--complete", is_flag=True, help="Exit code 3 instead of 0 if an end is not proven.")
 @click.option("--since", help="Go on from a position that --save wrote.")
 @click.option("--save", help="Write the verified position to this file.")
 @AS_JSON
@@ -25,6 +32,8 @@ def verify(
     log: Path,
     key: str | None,
     anchors: tuple[str, ...],
+    session: str | None,
+    complete: bool,
     since: str | None,
     save: str | None,
     as_json: bool,
@@ -33,17 +42,21 @@ def verify(
 
     Exit code 0: proven to an anchor; 3: consistent, end not proven; 4: recovered; 5: tampered.
     """
-    from amplifier_audit import load_verifier, open_log
+    from amplifier_audit import load_verifier
+    from amplifier_audit.files.log_files import open_remains
+    from amplifier_audit.format.log_name import name_log
     from amplifier_audit.reader.anchor_files import read_anchors
     from amplifier_audit.reader.position import load_position, save_position
-    from amplifier_audit.reader.report import EXIT_CODES
+    from amplifier_audit.reader.report import find_exit_code
     from amplifier_audit.reader.report_text import describe_report, report_to_dict
     from amplifier_audit.reader.verification import LogVerification
 
-    files = open_log(log)
+    files = open_remains(log)
+    name = name_log(session) if session else find_owner(log)
     run = LogVerification(
         files,
-        anchors=read_anchors(anchors, files),
+        name=name,
+        anchors=read_anchors(anchors, files, name),
         key=load_verifier(key) if key else None,
         since=load_position(since) if since else None,
     )
@@ -51,10 +64,9 @@ def verify(
         report = run.run()
     if save and run.end and report.verdict != "tampered":
         save_position(save, run.end)
-    click.echo(
-        json.dumps(report_to_dict(report)) if as_json else "\n".join(describe_report(report))
-    )
-    click.get_current_context().exit(EXIT_CODES[report.verdict])
+    told = report_to_dict(report, complete=complete)
+    click.echo(json.dumps(told) if as_json else "\n".join(describe_report(report)))
+    click.get_current_context().exit(find_exit_code(report, complete=complete))
 
 
 @contextmanager

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from amplifier_audit import AuditLog
+from amplifier_audit.format.chain import Chain
 from tests.apps.cli.program import PROGRAM, Outcome, invoke
 from tests.apps.cli.pty_program import run_in_pty
-from tests.audit.support import FAST, OTHER, SIGNER
+from tests.audit.support import FAST, OTHER, SIGNER, feed_lines, make_source, write_log
 
 
 def verify(*arguments: object) -> Outcome:
@@ -145,14 +146,57 @@ def test_missing_permission_is_one_sentence(log: Path) -> None:
     assert verify(log).code == 2
 
 
-def test_a_log_whose_segments_are_gone_is_not_called_empty(log: Path) -> None:
-    """2: what was acknowledged is not there."""
+def test_a_log_whose_segments_are_gone_is_tampered_with(log: Path) -> None:
+    """5: what was acknowledged is not there."""
     for segment in log.glob("*.jsonl"):
         segment.unlink()
     done = verify(log)
-    assert done.code == 2
-    assert "All segments of" in done.stderr
-    assert "acknowledged" in done.stderr
+    assert done.code == 5
+    assert "all segments are gone; its writer acknowledged 15 records" in done.stdout
+
+
+def test_records_that_are_not_proven_are_named_and_can_spoil_the_exit_code(
+    log: Path, tmp_path: Path
+) -> None:
+    """0, or 3 with --complete, which is what an unattended check wants."""
+    proofs = ("--key", SIGNER.public, "--anchor", tmp_path / "anchors")
+    assert verify(log, *proofs, "--complete").code == 0
+    last = (log / "00000000.jsonl").read_bytes().splitlines(keepends=True)
+    head = feed_lines(last).head
+    with (log / "00000000.jsonl").open("ab") as file:
+        chain = Chain(json.loads(last[0])["log"], head)
+        file.write(chain.extend(make_source("tool_started"), b"{}"))
+    done = verify(log, *proofs)
+    assert (done.code, "the last 1 are NOT PROVEN" in done.stdout) == (0, True)
+    told = json.loads(verify(log, *proofs, "--complete", "--json").stdout)
+    assert (told["verdict"], told["unproven"], told["exit_code"]) == ("proven", 1, 3)
+    assert verify(log, *proofs, "--complete").code == 3
+
+
+async def test_the_trail_must_be_that_of_the_session_that_was_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """5 when it is somebody else's; in their usual place trails are known by their folder."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    home = tmp_path / "data" / "amplifier" / "audit"
+    await write_log(home / "ann", 3, name="ann")
+    assert verify(home / "ann", "--session", "ann").code == 3
+    done = verify(home / "ann", "--session", "bob")
+    assert (done.code, "this is the trail of 'ann', not of 'bob'" in done.stdout) == (5, True)
+    (home / "ann").rename(home / "bob")
+    assert verify("bob").code == 5
+    assert verify(home / "bob").code == 5
+    (home / "bob").rename(tmp_path / "copy")
+    done = verify(tmp_path / "copy")
+    assert (done.code, "say so with --session ann" in done.stdout) == (3, True)
+
+
+def test_a_writer_that_gave_up_is_reported(log: Path) -> None:
+    """4, with its reason."""
+    (log / "failed").write_text("00000000.jsonl is gone")
+    done = verify(log)
+    assert done.code == 4
+    assert "the writer gave up: 00000000.jsonl is gone" in done.stdout
 
 
 def test_a_bar_on_a_terminal_and_silence_elsewhere(log: Path) -> None:
