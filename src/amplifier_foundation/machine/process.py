@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from amplifier_foundation.machine.process_cell import CellRun
 from amplifier_foundation.machine.process_outcome import CommandOutcome, refuse
 from amplifier_foundation.machine.process_plain import PlainRun
 from amplifier_foundation.machine.sandbox.client import LauncherUnavailable
+from amplifier_foundation.machine.sandbox.sealing import keep_sealed
+from amplifier_foundation.machine.sandbox.seatbelt import build_seatbelt_arguments
 from amplifier_foundation.machine.sandbox.wall import Wall
 
 __all__ = ["CommandOutcome", "run_command"]
@@ -41,6 +45,8 @@ async def run_command(
         raise ValueError("command is an empty sequence; its first item names the program")
     argv = ["bash", "-c", command] if isinstance(command, str) else list(command)
     started = time.monotonic()
+    if wall is not None and wall.kind == "seatbelt":
+        return await _run_in_seatbelt(argv, cwd, env, output_limit, wall, stdin, timeout)
     if wall is not None or (contained and sys.platform == "linux"):
         try:
             return await CellRun(argv, cwd, env, output_limit, wall).run(stdin, timeout)
@@ -48,3 +54,20 @@ async def run_command(
             if wall is not None:
                 return refuse(f"The command was not run: {failure}", started)
     return await PlainRun(argv, cwd, env, output_limit).run(stdin, timeout)
+
+
+async def _run_in_seatbelt(
+    argv: list[str],
+    cwd: str | Path | None,
+    env: Mapping[str, str] | None,
+    limit: int,
+    wall: Wall,
+    stdin: str | bytes | None,
+    timeout: float,
+) -> CommandOutcome:
+    """Untested, as `seatbelt` says."""
+    walled = [*build_seatbelt_arguments(wall), *argv]
+    own = {**(os.environ if env is None else env), "TMPDIR": str(wall.temporary)}
+    with keep_sealed(wall) as notes:
+        outcome = await PlainRun(walled, cwd, own, limit).run(stdin, timeout)
+    return replace(outcome, notes=tuple(notes))

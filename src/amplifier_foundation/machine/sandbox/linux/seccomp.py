@@ -7,16 +7,19 @@ limits set on other processes, which can end them.
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import functools
 import struct
+import sys
 from collections.abc import Iterable, Sequence
 
-from amplifier_foundation.machine.sandbox.linux.system_calls import Architecture
+from amplifier_foundation.machine.sandbox.linux.system_calls import Architecture, find_architecture
 
 _LOAD, _AND, _RETURN = 0x20, 0x54, 0x06  # of a word; with a constant; a constant
 _EQUAL, _AT_LEAST, _ANY_BIT = 0x15, 0x35, 0x45
 _ALLOWED, _ERROR = 0x7FFF0000, 0x00050000
+_SET_SECCOMP, _FILTER = 22, 2
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 
 _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
@@ -34,6 +37,17 @@ _REFUSED = (
 )  # fmt: skip
 
 Instruction = tuple[int, int, int, int]
+
+
+@functools.cache
+def is_available() -> bool:
+    """Whether this kernel takes filters, and we know how its system calls are numbered."""
+    if sys.platform != "linux" or find_architecture() is None:
+        return False
+    libc = ctypes.CDLL(None, use_errno=True)
+    no_program = ctypes.c_void_p(None)
+    libc.prctl(_SET_SECCOMP, ctypes.c_ulong(_FILTER), no_program, 0, 0)
+    return ctypes.get_errno() == errno.EFAULT  # it looked for the program
 
 
 @functools.cache
