@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import pytest
 
+from amplifier_core.approval import ApprovalAnswer
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.ecosystem_face import hand_back
 from amplifier_core.injection.budget import Injection
 from amplifier_core.models import HookResult
+from amplifier_core.testing import ScriptedApproval
 from tests.support.harness import Harness
-from tests.support.hooks import POST, PRE, asks, injects, modifies, says
+from tests.support.hooks import POST, PRE, Data, asks, injects, modifies, says
 from tests.support.people import PlainPerson
 
 
@@ -82,6 +84,60 @@ class TestProcessing:
         await harness.coordinator.handle_user_message(HookResult(user_message="hi"), "h")
         await harness.coordinator.handle_user_message(HookResult(), "h")
         assert harness.shown == [("hi", "info", "hook:h")]
+
+
+class TestAfterAWait:
+    """The loop goes on with what it holds: that was shown and is judged again, or it is denied."""
+
+    async def test_guards_judge_again(self):
+        """A loop that emits by itself is no way around a guard that has changed its mind."""
+        world = {"link": "/safe"}
+
+        async def guard(event: str, data: Data) -> HookResult:
+            denied = world["link"] != "/safe"
+            return HookResult(action="deny" if denied else "continue", reason="swapped")
+
+        def swap(question) -> str:
+            world["link"] = "/etc"
+            return "Allow"
+
+        harness = Harness(approval=ScriptedApproval(swap))
+        harness.hooks.register(PRE, guard, on_error="deny")
+        harness.hooks.register(PRE, asks())
+        folded = await harness.answer("Write", {"path": "/a"})
+        result = await harness.coordinator.process_hook_result(folded, PRE)
+        assert (result.action, result.reason) == ("deny", "swapped")
+
+    @pytest.mark.parametrize("change", ["a hook", "the loop"])
+    async def test_what_changed_is_denied(self, change):
+        """Nobody can make the loop run anything but what it holds."""
+        held: Data = {"path": "/a"}
+
+        def changes(question) -> str:
+            if change == "a hook":
+                harness.hooks.register(PRE, modifies(tool_input={"path": "/b"}))
+            else:
+                held["path"] = "/b"
+            return "Allow"
+
+        harness = Harness(approval=ScriptedApproval(changes))
+        harness.hooks.register(PRE, asks())
+        folded = await harness.answer("Write", held)
+        result = await harness.coordinator.process_hook_result(folded, PRE)
+        assert result.reason == "it was changed while it waited for approval"
+
+    @pytest.mark.parametrize("known", [True, False])
+    async def test_an_edit_is_denied_unless_it_changes_nothing(self, known):
+        """The loop would run what the person has replaced."""
+        for path, action in (("/a", "continue"), ("/b", "deny")):
+            edit = ApprovalAnswer("Allow", edited_input={"path": path})
+            harness = Harness(approval=ScriptedApproval(edit))
+            harness.hooks.register(PRE, asks())
+            folded = await harness.answer("Write", {"path": "/a"})
+            given = folded if known else HookResult(action="ask_user", data=folded.data)
+            result = await harness.coordinator.process_hook_result(given, PRE)
+            assert result.action == action
+            assert action == "continue" or result.reason == "it cannot be edited any more"
 
 
 class TestHandingBack:

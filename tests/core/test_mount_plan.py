@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import MappingProxyType
 from typing import Any
 
@@ -15,6 +16,8 @@ from amplifier_core.mount_plan import (
     ModuleEntry,
     MountPlan,
     check_plan,
+    copy_plan,
+    read_calls_at_once,
     read_entry,
 )
 
@@ -272,3 +275,39 @@ def test_two_entries_of_one_provider_need_names(entry: dict[str, Any], which: st
     with pytest.raises(ValueError, match=why):
         MountPlan.parse({**MINIMAL, "providers": [entry, dict(entry)]})
     assert MountPlan.parse({**MINIMAL, "tools": [entry, dict(entry)]}).tools
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        (None, 8),
+        ({}, 8),
+        ({"tool_calls_at_once": 3}, 3),
+        ({"tool_calls_at_once": None}, sys.maxsize),
+    ],
+)
+def test_how_many_calls_run_at_once(limits: Any, expected: int) -> None:
+    """Eight, a number, or as many as there are."""
+    assert read_calls_at_once({"session": {"limits": limits}}) == expected
+    assert read_calls_at_once({}) == 8
+
+
+@pytest.mark.parametrize("value", [0, -1, True, 2.0, "8", []])
+def test_a_wrong_number_of_calls_is_refused(value: Any) -> None:
+    """No calls at all would be a session that hangs."""
+    with pytest.raises(ValueError, match=r"session\.limits\.tool_calls_at_once: .* got"):
+        read_calls_at_once({"session": {"limits": {"tool_calls_at_once": value}}})
+
+
+def test_limits_are_a_mapping() -> None:
+    with pytest.raises(TypeError, match=r"session\.limits is a mapping, got int"):
+        read_calls_at_once({"session": {"limits": 5}})
+
+
+def test_a_plan_that_is_a_model_is_copied_as_a_dict() -> None:
+    """Applications keep theirs as a model; nobody's own dict is handed on."""
+    plan = {"session": {}}
+    assert copy_plan(plan) == plan
+    assert copy_plan(plan) is not plan
+    assert copy_plan(ModuleEntry(module="a"))["module"] == "a"
+    assert copy_plan(None) == {}

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from amplifier_core import events
+from amplifier_core.approval import ApprovalAnswer
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
+from amplifier_core.testing import EventRecorder, ScriptedApproval
 from tests.support.harness import Harness
-from tests.support.hooks import POST, PRE, Data, asks, injects, modifies, returns, says
+from tests.support.hooks import POST, PRE, Data, asks, injects, modifies, prints, returns, says
 from tests.support.people import PlainPerson
 
 
@@ -120,3 +124,192 @@ def test_which_events_only_tell():
     }  # fmt: skip
     spelled = {*events.ALL_EVENTS, "execution:end", "context:pre-compact", "x:y"}
     assert {event for event in spelled if not events.is_notification(event)} == operations
+
+
+class TestJudgedAgain:
+    """After a wait for a person everybody who can refuse judges the operation as it is then."""
+
+    async def test_a_guard_that_did_not_ask_is_heard_again(self):
+        """A link that was swapped while another guard's question waited is seen."""
+        world = {"link": "/safe"}
+
+        async def guard(event: str, data: Data) -> HookResult:
+            if world["link"] != "/safe":
+                return HookResult(action="deny", reason=f"leads to {world['link']}")
+            return HookResult()
+
+        def swap(question) -> str:
+            world["link"] = "/etc"
+            return "Allow"
+
+        harness = Harness(approval=ScriptedApproval(swap))
+        harness.hooks.register(PRE, guard, on_error="deny", name="paths")
+        harness.hooks.register(PRE, asks())
+        assert (await harness.pre()).reason == "leads to /etc"
+
+    async def test_who_asked_without_being_a_guard_is_heard_again(self):
+        """A hook that has another question then gets another answer."""
+        numbers = iter(("one?", "two?", "two?"))
+
+        async def hook(event: str, data: Data) -> HookResult:
+            return HookResult(action="ask_user", approval_prompt=next(numbers))
+
+        person = PlainPerson("Allow")
+        harness = Harness(approval=person)
+        harness.hooks.register(PRE, hook)
+        assert (await harness.pre()).action == "continue"
+        assert person.prompts == ["one?", "two?"]
+
+    async def test_observers_are_called_once(self):
+        """What a hook does that is neither a guard nor asks is not done twice."""
+        seen, harness = EventRecorder(), Harness(approval=PlainPerson("Allow"))
+        harness.hooks.register(PRE, seen, priority=-1)
+        harness.hooks.register(PRE, injects("noted", user_message="look"), name="scanner")
+        harness.hooks.register(PRE, modifies(tool_input={"path": "/b"}))
+        harness.hooks.register(PRE, asks(user_message="asking"), priority=1, name="asker")
+        harness.hooks.register(PRE, seen, priority=2)
+        result = await harness.pre(path="/a")
+        assert result.data["tool_input"] == {"path": "/b"}
+        assert [data["tool_input"]["path"] for _, data in seen.events] == ["/a", "/b"]
+        assert harness.texts == ["noted"]
+        assert [text for text, _, _ in harness.shown] == ["look", "asking"]
+
+    async def test_an_observer_is_told_of_other_data(self):
+        """What comes to differ during the wait reaches those who know only what was before."""
+        seen = EventRecorder()
+
+        async def adding(question) -> str:
+            if question.tool_input == {"path": "/a"}:
+                harness.hooks.register(PRE, modifies(tool_input={"path": "/b"}), priority=-1)
+            return "Allow"
+
+        harness = Harness(approval=ScriptedApproval(adding))
+        harness.hooks.register(PRE, seen)
+        harness.hooks.register(PRE, asks())
+        await harness.pre(path="/a")
+        assert [data["tool_input"]["path"] for _, data in seen.events] == ["/a", "/b"]
+
+    async def test_who_is_called_again_is_told_so(self):
+        """A hook that counts can count once, and nobody can take the mark along or set it."""
+        marks = []
+
+        async def counts(event: str, data: Data) -> HookResult:
+            marks.append((data.get("judged_again"), data["timestamp"]))
+            return HookResult(action="modify", data={**data, "seen": True, "judged_again": True})
+
+        harness = Harness(approval=PlainPerson("Allow"))
+        harness.hooks.register(PRE, counts, on_error="deny")
+        harness.hooks.register(PRE, asks())
+        result = await harness.pre()
+        assert [again for again, _ in marks] == [None, True]
+        assert len({stamp for _, stamp in marks}) == 1
+        assert result.data["seen"]
+        assert "judged_again" not in result.data
+
+    async def test_what_changed_with_nobody_left_to_ask_is_denied(self):
+        """X was allowed; hooks that went away would have Y run, which nobody has seen."""
+        removals: list[Any] = []
+
+        async def leaving(question) -> str:
+            for remove in removals:
+                remove()
+            return "Allow"
+
+        harness = Harness(approval=ScriptedApproval(leaving))
+        removals.append(harness.hooks.register(PRE, modifies(tool_input={"path": "/safe"})))
+        removals.append(harness.hooks.register(PRE, asks("Write to /safe?")))
+        outcome = await harness.judge(PRE, tool_name="Write", tool_input={"path": "/etc"})
+        assert not outcome.allowed
+        assert (outcome.hook, outcome.reason) == (
+            "kernel",
+            "it was changed while it waited for approval",
+        )
+
+    async def test_a_question_that_is_withdrawn_was_answered_all_the_same(self):
+        """If the operation is what was shown, it runs, whoever has left meanwhile."""
+
+        async def leaving(question) -> str:
+            harness.hooks.unregister("asker")
+            return "Allow"
+
+        harness = Harness(approval=ScriptedApproval(leaving))
+        harness.hooks.register(PRE, asks(), name="asker")
+        result = await harness.pre(path="/a")
+        assert (result.action, result.data["tool_input"]) == ("continue", {"path": "/a"})
+
+    async def test_hooks_that_change_what_a_person_edited_are_asked_about(self):
+        """The person wrote one thing; if another would run they see it first."""
+
+        async def insists(event: str, data: Data) -> HookResult:
+            if data["tool_input"]["path"] == "/b":
+                return HookResult(action="modify", data={**data, "tool_input": {"path": "/c"}})
+            return HookResult()
+
+        edit = ApprovalAnswer("Allow", edited_input={"path": "/b"})
+        reader = ScriptedApproval(edit, "Allow")
+        harness = Harness(approval=reader)
+        harness.hooks.register(PRE, insists)
+        harness.hooks.register(PRE, asks())
+        result = await harness.pre(path="/a")
+        assert result.data["tool_input"] == {"path": "/c"}
+        assert [one.tool_input["path"] for one in reader.questions] == ["/a", "/c"]
+
+    async def test_a_gate_behind_an_edit_is_still_asked(self):
+        """An edit answers the gate that it was made at; a hook that counts sees a new call."""
+        person = ScriptedApproval(ApprovalAnswer("Allow", edited_input={"path": "/b"}), "Deny")
+
+        async def limit(event: str, data: Data) -> HookResult:
+            if data.get("judged_again"):
+                return HookResult()
+            return HookResult(action="ask_user", approval_prompt="Too many. Go on?")
+
+        harness = Harness(approval=person)
+        harness.hooks.register(PRE, asks("Write?"))
+        harness.hooks.register(PRE, limit, on_error="deny")
+        assert (await harness.pre(path="/a")).reason == "User denied: Too many. Go on?"
+
+    async def test_what_was_remembered_waits_for_nobody(self):
+        """A call that was allowed for always is judged once, unless the hooks change."""
+        options = ["Allow always", "Deny"]
+        seen, harness = EventRecorder(), Harness(approval=PlainPerson("Allow always"))
+        harness.hooks.register(PRE, asks(approval_options=options))
+        harness.hooks.register(PRE, seen, on_error="deny")
+        await harness.pre()
+        assert len(seen.events) == 2
+        await harness.pre()
+        assert len(seen.events) == 3
+
+        async def denies(event: str, data: Data) -> None:
+            harness.hooks.register(PRE, says("deny", reason="new policy"))
+
+        harness.hooks.register("approval:granted", denies)
+        assert (await harness.pre()).reason == "new policy"
+
+    async def test_the_trail_tells_who_judged_again(self):
+        """The second record holds the hooks that were called, and says that it is one."""
+        harness = Harness(approval=PlainPerson("Allow"))
+        harness.hooks.register(PRE, says(), name="observer")
+        harness.hooks.register(PRE, says(), name="guard", on_error="deny")
+        harness.hooks.register(PRE, asks(), name="asker")
+        await harness.pre()
+        first, second = (
+            one["body"] for one in harness.trail.of_type("dispatch") if one["event"] == PRE
+        )
+        assert [one["hook"] for one in first["hooks"]] == ["observer", "guard", "asker"]
+        assert "judged_again" not in first
+        assert [one["hook"] for one in second["hooks"]] == ["guard", "asker"]
+        assert second["judged_again"]
+
+    async def test_what_a_guard_prints_again_is_not_shown_again(self, capsys):
+        """New hooks are shown; those that were heard before are not."""
+
+        async def adding(question) -> str:
+            harness.hooks.register(PRE, prints("new"))
+            return "Allow"
+
+        harness = Harness(approval=ScriptedApproval(adding))
+        harness.hooks.register(PRE, prints("old"), on_error="deny")
+        harness.hooks.register(PRE, asks())
+        await harness.pre()
+        assert [text for text, _, _ in harness.shown] == ["old", "new"]
+        assert capsys.readouterr().out == ""

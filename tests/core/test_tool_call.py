@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from contextvars import Context
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.operation import Outcome
 from amplifier_core.testing import EventRecorder, MockTool, ScriptedApproval
 from tests.support.sessions import SessionHarness, calls
+from tests.support.waiting import wait_until
 
 ASK = HookResult(action="ask_user", approval_prompt="run it?", approval_options=["Allow", "Deny"])
 
@@ -391,3 +393,173 @@ async def test_an_input_that_differs_from_what_was_approved_does_not_run() -> No
     assert tool.calls == []
     (found,) = trail.of_type("digest_mismatch")
     assert found["body"]["approved"] != found["body"]["found"]
+
+
+class Busy(MockTool):
+    """A tool that notes how many of its calls run at once, and waits until it is let go."""
+
+    def __init__(self, name: str = "Busy") -> None:
+        super().__init__(name)
+        self.running = self.most = 0
+        self.started = asyncio.Event()
+        self.go = asyncio.Event()
+
+    async def execute(self, input: dict[str, Any]) -> ToolResult:
+        self.running += 1
+        self.most = max(self.most, self.running)
+        self.calls.append(input)
+        self.started.set()
+        await self.go.wait()
+        self.running -= 1
+        return ToolResult(output=input.get("n"))
+
+
+class TestCallsAtOnce:
+    """One reply with hundreds of calls does not start hundreds of processes."""
+
+    @pytest.mark.parametrize(("limits", "most"), [({}, 8), ({"tool_calls_at_once": 2}, 2)])
+    async def test_no_more_run_at_once_than_the_plan_allows(self, limits: Any, most: int) -> None:
+        """Others wait, before their hooks: those may start processes too."""
+        tool, judged = Busy(), EventRecorder()
+        async with SessionHarness(tools=[tool], session={"limits": limits}) as harness:
+            harness.hooks.register("tool:pre", judged)
+            tasks = [
+                asyncio.ensure_future(harness.session.execute_tool("Busy", {"n": n}))
+                for n in range(40)
+            ]
+            await wait_until(lambda: tool.running == most)
+            assert len(judged.events) == most
+            tool.go.set()
+            results = await asyncio.gather(*tasks)
+        assert [one.output for one in results] == list(range(40))
+        assert tool.most == most
+
+    async def test_waiting_for_a_person_takes_nobodys_place(self) -> None:
+        """As many questions as there are slots may be open, and other calls run all the same."""
+        opened = asyncio.Event()
+
+        async def answer(question: ApprovalQuestion) -> str:
+            await opened.wait()
+            return "Allow"
+
+        async def ask_about_gated(event: str, data: dict[str, Any]) -> HookResult:
+            return ASK if data["tool_name"] == "Gated" else HookResult()
+
+        tools = [MockTool("Gated"), MockTool("Plain")]
+        approval = ScriptedApproval(answer)
+        one = {"limits": {"tool_calls_at_once": 1}}
+        async with SessionHarness(tools=tools, approval=approval, session=one) as harness:
+            harness.hooks.register("tool:pre", ask_about_gated)
+            waiting = [
+                asyncio.ensure_future(harness.session.execute_tool("Gated", {"n": n}))
+                for n in range(3)
+            ]
+            await wait_until(lambda: len(approval.questions) == 3)
+            assert (await harness.session.execute_tool("Plain", {})).success
+            opened.set()
+            assert all(result.success for result in await asyncio.gather(*waiting))
+
+    async def test_what_was_allowed_is_judged_again_when_its_turn_comes(self) -> None:
+        """A call that waits for its slot after the yes is judged when it has it, not before."""
+        world, busy = {"link": "/safe"}, Busy()
+
+        async def paths(event: str, data: dict[str, Any]) -> HookResult:
+            if data["tool_name"] == "Gated" and world["link"] != "/safe":
+                return HookResult(action="deny", reason="the link was swapped")
+            return HookResult()
+
+        async def ask_about_gated(event: str, data: dict[str, Any]) -> HookResult:
+            return ASK if data["tool_name"] == "Gated" else HookResult()
+
+        gated, other = MockTool("Gated"), list[asyncio.Task[ToolResult]]()
+
+        async def answer(question: ApprovalQuestion) -> str:
+            call = harness.session.execute_tool("Busy", {})
+            other.append(asyncio.get_running_loop().create_task(call, context=Context()))
+            await busy.started.wait()
+            return "Allow"
+
+        one = {"limits": {"tool_calls_at_once": 1}}
+        approval = ScriptedApproval(answer)
+        async with SessionHarness(tools=[busy, gated], approval=approval, session=one) as harness:
+            harness.hooks.register("tool:pre", paths, on_error="deny")
+            harness.hooks.register("tool:pre", ask_about_gated)
+            task = asyncio.ensure_future(harness.session.execute_tool("Gated", {}))
+            await busy.started.wait()
+            await wait_until(lambda: bool(harness.trail.of_type("approval_decided")))
+            world["link"] = "/etc"
+            busy.go.set()
+            result = await task
+            await other[0]
+        assert "the link was swapped" in str(result.error)
+        assert gated.calls == []
+
+    async def test_a_tool_that_calls_tools_blocks_nobody(self) -> None:
+        """The calls inside take the place of the call that they are part of."""
+
+        class Batch(MockTool):
+            async def execute(self, input: dict[str, Any]) -> ToolResult:
+                inner = (harness.session.execute_tool("Plain", {"n": n}) for n in range(3))
+                results = await asyncio.gather(*inner)
+                return ToolResult(output=[one.output for one in results])
+
+        tools = [Batch("Batch"), MockTool("Plain", lambda given: given["n"])]
+        one = {"limits": {"tool_calls_at_once": 1}}
+        async with SessionHarness(tools=tools, session=one) as harness, asyncio.timeout(30):
+            calls = (harness.session.execute_tool("Batch", {}) for _ in range(3))
+            results = await asyncio.gather(*calls)
+        assert [result.output for result in results] == [[0, 1, 2]] * 3
+
+    async def test_a_hook_that_calls_a_tool_gives_the_place_back_before_the_run(self) -> None:
+        """Also then no more tools run at once than allowed."""
+        busy = Busy()
+
+        async def look(event: str, data: dict[str, Any]) -> None:
+            if data["tool_name"] == "Busy":
+                await harness.session.execute_tool("Plain", {})
+
+        one = {"limits": {"tool_calls_at_once": 1}}
+        async with SessionHarness(tools=[busy, MockTool("Plain")], session=one) as harness:
+            harness.hooks.register("tool:pre", look)
+            busy.go.set()
+            async with asyncio.timeout(30):
+                calls = (harness.session.execute_tool("Busy", {}) for _ in range(5))
+                assert all(one.success for one in await asyncio.gather(*calls))
+        assert busy.most == 1
+
+    @pytest.mark.parametrize("stop", ["cancelled", "asked to stop"])
+    async def test_calls_that_wait_end_cleanly(self, stop: str) -> None:
+        """Who stops does not start what waited, and every slot is free again."""
+        busy = Busy()
+        one = {"limits": {"tool_calls_at_once": 1}}
+        async with SessionHarness(tools=[busy], session=one) as harness:
+            tasks = [
+                asyncio.ensure_future(harness.session.execute_tool("Busy", {"n": n}))
+                for n in range(5)
+            ]
+            await busy.started.wait()
+            if stop == "cancelled":
+                for task in tasks[1:]:
+                    task.cancel()
+            else:
+                await harness.coordinator.request_cancel()
+            busy.go.set()
+            first, *others = await asyncio.gather(*tasks, return_exceptions=True)
+            harness.coordinator.cancellation.reset()
+            async with asyncio.timeout(30):
+                assert (await harness.session.execute_tool("Busy", {"n": 9})).output == 9
+        assert isinstance(first, ToolResult)
+        assert first.output == 0
+        assert busy.calls == [{"n": 0}, {"n": 9}]
+        if stop == "asked to stop":
+            words = {str(one.error) for one in others if isinstance(one, ToolResult)}
+            assert words == {"The call was not run: the user asked to stop."}
+        else:
+            assert all(isinstance(one, asyncio.CancelledError) for one in others)
+
+    async def test_a_changed_plan_changes_the_limit(self) -> None:
+        """What a hook of session:start leaves of the plan holds."""
+        coordinator = SessionCoordinator()
+        coordinator.use_plan({"session": {"limits": {"tool_calls_at_once": 1}}})
+        await coordinator.slots.acquire()
+        assert coordinator.slots.locked()

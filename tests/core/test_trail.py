@@ -11,7 +11,8 @@ from amplifier_core.events import SESSION_END
 from amplifier_core.testing import MemoryAudit
 from amplifier_core.trail import NullSink
 from tests.support.harness import Harness
-from tests.support.hooks import PRE, Data, injects, raises, says
+from tests.support.hooks import PRE, Data, asks, injects, modifies, raises, says
+from tests.support.people import PlainPerson
 
 
 async def test_registrations_are_recorded():
@@ -163,3 +164,13 @@ async def test_where_nothing_is_kept_a_record_costs_nothing_and_is_safe_at_once(
     assert sink.append("error", {"what": "x"}, session="s") == 0
     await sink.commit(0)
     await sink.close()
+
+
+async def test_decisions_only_tells_who_decided_again():
+    """A hook whose answer stands was not called again, and is not recorded again."""
+    harness = Harness(approval=PlainPerson("Allow"), audit=MemoryAudit(level="decisions"))
+    harness.hooks.register(PRE, modifies(x=1), name="modifier")
+    harness.hooks.register(PRE, asks(), name="asker")
+    await harness.pre()
+    told = [record["hook"] for record in harness.trail.of_type("action_resolved")]
+    assert told == ["modifier", "asker", "asker"]

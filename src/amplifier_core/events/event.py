@@ -52,3 +52,5 @@ class EventData(TypedDict):
     session_id: NotRequired[str]
     timestamp: NotRequired[str]
     parent_id: NotRequired[str | None]
+    judged_again: NotRequired[bool]
+    """True if this hook is called once more after a wait for approval; see `writing-hooks`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asyncio import Semaphore, get_running_loop
+from asyncio import Lock, Semaphore, get_running_loop
 from contextvars import ContextVar
 
 
@@ -13,11 +13,12 @@ class Slot:
     never waits for another. Those inner calls, a sub-agent's too, take theirs from the same pool.
     """
 
-    __slots__ = ("_held", "_inside", "_loop", "_outer", "_over", "_pool")
+    __slots__ = ("_held", "_inside", "_loop", "_outer", "_over", "_pool", "_taking")
 
     def __init__(self, pool: Semaphore) -> None:
         self._held = self._over = False
         self._inside = 0
+        self._taking = Lock()
         self._loop = get_running_loop()
         outer = _current.get()
         # A tool may run a session of its own in a thread, with a loop of its own.
@@ -36,12 +37,15 @@ class Slot:
 
     async def take(self) -> None:
         """Wait until there is room, unless this call has it or needs none."""
-        if self._lacks_room():
-            await self._pool.acquire()
+        if not self._lacks_room():
+            return
+        async with self._taking:  # two tasks of one call need one slot, not two
             if self._lacks_room():
-                self._held = True
-            else:
-                self._pool.release()
+                await self._pool.acquire()
+                if self._lacks_room():
+                    self._held = True
+                else:
+                    self._pool.release()
 
     def _lacks_room(self) -> bool:
         return not (self._held or self._over or self._inside)

@@ -26,7 +26,8 @@ def sample_payload(event: str, **known: Any) -> dict[str, Any]:
     payload = payload_type(event)
     hints = {} if payload is None else get_type_hints(payload)
     sample = {name: _TYPICAL.get(name, _sample_of(kind)) for name, kind in hints.items()}
-    sample.pop("parent_id", None)
+    for absent in ("parent_id", "judged_again"):
+        sample.pop(absent, None)
     return {**sample, "session_id": "sample-session", "timestamp": timestamp(), **known}
 
 

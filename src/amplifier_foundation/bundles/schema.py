@@ -97,6 +97,16 @@ AUDIT: Rule = mapping(
     }
 )
 
+SANDBOX: Rule = mapping(
+    {
+        "mode": choice("required", "auto", "off"),
+        "network": choice("allow", "ask", "deny"),
+        "wall": choice("landlock", "bubblewrap", "auto"),
+        "write": listing(text),
+        "unix_sockets": choice("allow", "deny"),
+    }
+)
+
 _BUNDLE: dict[str, Rule] = {
     "name": text,
     "description": text,
@@ -109,6 +119,7 @@ _BUNDLE: dict[str, Rule] = {
     "agents": table(AGENT),
     "approval": APPROVAL,
     "audit": AUDIT,
+    "sandbox": SANDBOX,
 }
 
 BUNDLE: Rule = mapping(_BUNDLE, prefix="x-")

@@ -257,3 +257,72 @@ class TestTheCache:
         )
         assert (await harness.pre()).action == "continue"
         assert (await harness.pre()).action == "deny"
+
+    async def test_another_input_is_asked_about_under_the_same_prompt(self):
+        """What the person read is what is allowed for always: the exact input, not the words."""
+        person = PlainPerson("Allow always")
+        harness = Harness(approval=person)
+        harness.hooks.register(PRE, asks("Write to /production?", **self.options))
+        long = "x" * 3_000
+        inputs = ({"text": long}, {"text": long + "y"}, {"text": long}, {"text": long, "more": 1})
+        for given in inputs:
+            assert (await harness.pre(**given)).action == "continue"
+        assert len(person.asked) == 3
+        assert len(harness.bodies("approval_cache_hit")) == 1
+
+    @pytest.mark.parametrize("refuses", [False, True])
+    async def test_a_scope_in_words_holds_for_every_input_under_that_prompt(self, refuses):
+        """Who chooses "always for this path" has chosen more than one input, and nothing else."""
+        verb = "Deny" if refuses else "Allow"
+        options = ["Allow always", "Allow always for this path", "Deny always for this path"]
+        person = PlainPerson(f"{verb} always for this path")
+        harness = Harness(approval=person)
+        harness.hooks.register(PRE, asks("Write to /a?", approval_options=options), name="a")
+        for text in ("one", "two"):
+            action = (await harness.pre(text=text)).action
+            assert action == ("deny" if refuses else "continue")
+        assert person.prompts == ["Write to /a?"]
+        harness.hooks.unregister("a")
+        harness.hooks.register(PRE, asks("Write to /b?", approval_options=options))
+        await harness.pre(text="one")
+        assert person.prompts == ["Write to /a?", "Write to /b?"]
+
+    @pytest.mark.parametrize(
+        "answers",
+        [
+            ["Allow always", "Deny always for this path"],
+            ["Deny always", "Allow always for this path"],
+        ],
+    )
+    async def test_a_remembered_no_is_stronger_than_a_remembered_yes(self, answers):
+        """A person who said no to something does not say yes to it by the way."""
+        options = {"approval_options": [*answers, "Allow always for this path"]}
+        harness = Harness(approval=PlainPerson(*answers))
+        harness.hooks.register(PRE, asks("Write to /a?", **options))
+        for text in ("one", "two"):
+            await harness.pre(text=text)
+        assert (await harness.pre(text="one")).action == "deny"
+
+    @pytest.mark.parametrize(
+        ("event", "asked"),
+        [("provider:request", 1), ("context:pre-compact", 1), ("prompt:submit", 2), ("my:own", 2)],
+    )
+    async def test_events_that_carry_the_conversation_go_by_the_prompt(self, event, asked):
+        """No two of these are alike: "always" is about the words there, else about the data."""
+        person = PlainPerson("Allow always")
+        harness = Harness(approval=person)
+        harness.hooks.register(event, asks("Over budget. Go on?", **self.options))
+        for number in (1, 2, 2):
+            await harness.run(event, messages=[{"content": str(number)}], prompt=str(number))
+        assert len(person.asked) == asked
+
+    async def test_another_result_of_the_same_call_is_asked_about(self):
+        """After a call its result is what the question is about."""
+        person = PlainPerson("Allow always")
+        harness = Harness(approval=person)
+        harness.hooks.register("tool:post", asks("Show it?", **self.options))
+        for output in ("one", "two", "two"):
+            await harness.run(
+                "tool:post", tool_name="Read", tool_input={}, tool_result={"output": output}
+            )
+        assert len(person.asked) == 2

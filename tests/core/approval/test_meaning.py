@@ -105,3 +105,22 @@ def test_unclear_options_are_found():
         "Later",
     ]
     assert resolve_options([]) == resolve_options(None) == ("Allow", "Deny")
+
+
+@pytest.mark.parametrize(
+    ("option", "remembered", "scoped"),
+    [
+        ("Allow always", True, False),
+        ("Allow (always)", True, False),
+        ("Allow always for this path", True, True),
+        ("Deny, always for *.env", True, True),
+        ("Allow always for", False, False),
+        ("Allow, but not always here", False, False),
+        ("Allow for always", True, False),
+        ("Allow once", False, False),
+    ],
+)
+def test_words_behind_always_are_its_scope(option: str, remembered: bool, scoped: bool) -> None:
+    """ "Always for …" is for what the words say; "always" alone is for exactly what was shown."""
+    meaning = read_option(option)
+    assert (meaning.remembered, meaning.scoped) == (remembered, scoped)

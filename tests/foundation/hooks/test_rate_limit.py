@@ -13,6 +13,8 @@ from amplifier_core.errors import ModuleLoadError
 from amplifier_core.models import HookResult
 from amplifier_foundation.hooks.rate_limit import Bucket, Config, Limit, RateLimiter
 from tests.support.harness import Harness
+from tests.support.hooks import asks
+from tests.support.people import PlainPerson
 
 
 class Clock:
@@ -168,3 +170,24 @@ async def test_a_limit_that_limits_nothing_is_refused(tmp_path: Path, config: An
     """Bad limits are clear errors at load."""
     with pytest.raises(ModuleLoadError, match="hooks-rate-limit: option"):
         await Harness(tmp_path).mount("rate_limit", config)
+
+
+async def test_a_call_that_waited_for_a_person_is_counted_once(tmp_path: Path) -> None:
+    """Guards judge again after a wait; the call is the same."""
+    harness = Harness(tmp_path, approval=PlainPerson("Allow"))
+    limit = {"calls": 2, "seconds": 3600}
+    async with harness.mounted("rate_limit", {"tools": {"Bash": limit}}):
+        harness.hooks.register("tool:pre", asks())
+        actions = [(await harness.pre("Bash")).action for _ in range(3)]
+    assert actions == ["continue", "continue", "deny"]
+
+
+async def test_a_person_who_lets_a_call_through_is_asked_once(tmp_path: Path) -> None:
+    """The time that is left runs on while they think; the question stays the same."""
+    person = PlainPerson("Allow", delay=0.2)
+    harness = Harness(tmp_path, approval=person)
+    config = {"overall": {"calls": 1, "seconds": 3600}, "action": "ask_user"}
+    async with harness.mounted("rate_limit", config):
+        assert (await harness.pre("Bash")).action == "continue"
+        assert (await harness.pre("Bash")).action == "continue"
+    assert len(person.asked) == 1

@@ -210,3 +210,46 @@ async def test_calls_with_the_same_id_keep_their_own_results() -> None:
         assert harness.texts("tool") == ["0", "1", "2"]
         assert [call["id"] for call in harness.messages[1]["tool_calls"]] == found
     assert len(set(found)) == 3
+
+
+@LOOPS
+async def test_a_reply_with_hundreds_of_calls_runs_a_few_at_a_time(loop: str) -> None:
+    """Eight at once unless the plan says otherwise, and the results in the model's order."""
+    running = most = 0
+
+    class Counts(MockTool):
+        async def execute(self, input: dict[str, Any]) -> ToolResult:
+            nonlocal running, most
+            running += 1
+            most = max(most, running)
+            await asyncio.sleep(0)
+            running -= 1
+            return ToolResult(output=input["n"])
+
+    many = {"tool_calls": [{"name": "Count", "input": {"n": n}} for n in range(300)]}
+    async with SessionHarness(
+        [many, {"text": "ok"}], tools=[Counts("Count")], loop=loop
+    ) as harness:
+        assert await harness.session.execute("x") == "ok"
+        assert harness.texts("tool") == [str(n) for n in range(300)]
+    assert most == 8
+
+
+async def test_calls_that_wait_for_their_turn_are_not_run_after_a_stop() -> None:
+    """A stop ends the queue; each call has a result all the same."""
+    many = {"tool_calls": [{"name": "Stop", "input": {}} for _ in range(40)]}
+    begun = 0
+
+    class Stops(MockTool):
+        async def execute(self, input: dict[str, Any]) -> ToolResult:
+            nonlocal begun
+            begun += 1
+            await harness.coordinator.request_cancel()
+            return ToolResult(output="stopping")
+
+    async with SessionHarness([many], tools=[Stops("Stop")]) as harness:
+        await harness.session.execute("x")
+        results = harness.texts("tool")
+    assert 1 <= begun <= 8
+    assert results.count("stopping") == begun
+    assert results.count("The call was not run: the user asked to stop.") == 40 - begun

@@ -351,3 +351,29 @@ async def test_sub_agents_need_a_session() -> None:
 
     with pytest.raises(SessionError, match="has not started yet"):
         await Spawner(never).spawn("helper", "look")
+
+
+async def test_sub_agents_share_the_number_of_calls_at_once(project: Project) -> None:
+    """Delegating makes no room for more calls, and takes none away from those it leads to."""
+    running = most = 0
+
+    async def begin(event: str, data: dict[str, Any]) -> None:
+        nonlocal running, most
+        if data["tool_name"] == "Read":
+            running += event == "tool:pre"
+            most = max(most, running)
+            running -= event == "tool:post"
+
+    reads = {"tool_calls": [read(project)["tool_calls"][0] for _ in range(5)]}
+    limits = {"tool_calls_at_once": 2}
+    plan = family(
+        project, delegate("a", "b", "c", "d"), "Done.", child=(reads, "Read."), limits=limits
+    )
+    async with project.session(project.bundle(**plan)) as session, asyncio.timeout(30):
+        session.coordinator.hooks.register("tool:*", begin)
+        assert await session.execute("go") == "Done."
+        results = [
+            one["content"] for one in session.context.get_messages() if one["role"] == "tool"
+        ]
+    assert results == ["Read."] * 4
+    assert most == 2

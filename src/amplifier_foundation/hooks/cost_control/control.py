@@ -42,6 +42,8 @@ class CostControl:
         return HookResult(action="continue")
 
     async def on_response(self, event: str, data: dict[str, Any]) -> HookResult:
+        if data.get("judged_again"):  # counted before the wait
+            return _CONTINUE
         model = data.get("model") or data.get("provider")
         price = find_price(model, self._config.prices, self._config.unknown_price)
         tokens, money = compute_cost(_read_usage(data), price)

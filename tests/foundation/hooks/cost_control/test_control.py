@@ -10,6 +10,8 @@ import pytest
 
 from tests.foundation.hooks.cost_control.agent import Agent, agent_with
 from tests.support.harness import Harness
+from tests.support.hooks import asks
+from tests.support.people import PlainPerson
 
 
 async def test_a_turn_over_its_tokens_is_stopped_and_the_next_begins_at_zero(
@@ -98,3 +100,15 @@ async def test_odd_usage_counts_nothing_and_does_no_harm(tmp_path: Path, usage: 
     result = await agent.harness.hooks.emit("provider:response", {"usage": usage, "response": 3})
     assert result.action == "continue"
     assert (await agent.request()).action == "continue"
+
+
+async def test_a_reply_that_waited_for_a_person_is_counted_once(tmp_path: Path) -> None:
+    """Guards judge again after a wait; the tokens were spent once."""
+    harness = Harness(tmp_path, approval=PlainPerson("Allow"))
+    await harness.mount("cost_control", {"session": {"tokens": 150}})
+    harness.hooks.register("provider:response", asks("Show it?"))
+    reply = {"model": "m", "usage": {"input_tokens": 100, "output_tokens": 0}}
+    await harness.run("provider:response", **reply)
+    assert (await harness.run("provider:request")).action == "continue"
+    await harness.run("provider:response", **reply)
+    assert (await harness.run("provider:request")).action == "deny"
