@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from pathlib import Path
 
 # Windows has a second, short name for each; git guards against this one too.
@@ -15,6 +16,7 @@ def fold_path(path: Path) -> tuple[str, ...]:
     return tuple(fold_name(part) for part in path.parts if part != path.anchor)
 
 
+@lru_cache(maxsize=4096)
 def fold_name(name: str) -> str:
     """One spelling for letter case, composed letters, unseen letters, trailing dots, streams.
 

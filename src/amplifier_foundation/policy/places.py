@@ -180,12 +180,18 @@ def _find_home(env: Mapping[str, str]) -> Path:
 
 def _spell_out(paths: Iterable[Path], roots: tuple[Path, ...]) -> tuple[Path, ...]:
     """Real paths, and the links inside the roots that lead to them."""
+    folders: dict[Path, Path] = {}
     found: dict[Path, None] = {}
     for path in paths:
-        spelled, real = os.path.normpath(path), os.path.realpath(path)
-        if spelled != real:
-            found.update(dict.fromkeys(_trace_links(Path(spelled), roots)))
-        found[Path(real)] = None
+        # Many places share a folder, whose links need to be followed only once.
+        if path.parent not in folders:
+            folders[path.parent] = Path(os.path.realpath(path.parent))
+            found.update(dict.fromkeys(_trace_links(path.parent, roots)))
+        place = folders[path.parent] / path.name
+        if path.name == ".." or place.is_symlink():
+            found.update(dict.fromkeys(_trace_links(place, roots)))
+            place = Path(os.path.realpath(place))
+        found[place] = None
     return tuple(found)
 
 

@@ -52,12 +52,16 @@ class SealJournal:
             os.pwrite(self._lock, _CLOSED, 0)
         fcntl.flock(self._lock, fcntl.LOCK_UN)
 
+    def abandon(self) -> None:
+        """Give the lock up and say nothing, as when the process is killed."""
+        os.close(self._lock)
+
     def was_left_open(self) -> bool:
         """Whether the one who was last alone here died while a command ran."""
         return os.pread(self._lock, 1, 0) == _OPEN
 
     def load(self) -> tuple[Tree, Copy]:
-        """What was stored last, by whomever."""
+        """What was stored last, by whomever; nothing if that cannot be read."""
         stamp = self._get_stamp()
         if self._known is None or self._known[2] != stamp:
             self._known = (*self._read(), stamp)
@@ -65,25 +69,19 @@ class SealJournal:
 
     def store(self, tree: Tree, copy: Copy) -> None:
         """Keep this, unless it is what is there already."""
-        if self._is_stored(tree, copy):
+        if self.load() == (tree, copy):
             self._known = (tree, copy, self._get_stamp())
             return
         text = json.dumps({"tree": tree, "copy": _to_plain(copy)})
         replace_file(self._content, text.encode(), mode=0o600, sync=False)
         self._known = (tree, copy, self._get_stamp())
 
-    def _is_stored(self, tree: Tree, copy: Copy) -> bool:
-        try:
-            return self.load() == (tree, copy)
-        except (OSError, ValueError, KeyError, TypeError):
-            return False
-
     def _read(self) -> tuple[Tree, Copy]:
         try:
             given = json.loads(self._content.read_bytes())
-        except FileNotFoundError:
+            return given["tree"], _from_plain(given["copy"])
+        except (OSError, ValueError, KeyError, TypeError):
             return {}, ABSENT
-        return given["tree"], _from_plain(given["copy"])
 
     def _get_stamp(self) -> tuple[int, ...]:
         try:

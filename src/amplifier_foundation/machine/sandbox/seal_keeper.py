@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -23,7 +22,7 @@ from amplifier_foundation.machine.sandbox.sealed_copy import (
     take_copy,
 )
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _ATTEMPTS = 3
 
 
@@ -37,7 +36,11 @@ class Repair:
 
 @dataclass(slots=True)
 class SealKeeper:
-    """Holds the copy while any command runs; `begin` and `end` stand around each of them."""
+    """Holds the copy while any command runs; `begin` and `end` stand around each of them.
+
+    The folder stays open meanwhile: what is put back goes there, even if something else has taken
+    its name.
+    """
 
     root: Path
     journal: SealJournal | None = None
@@ -47,6 +50,7 @@ class SealKeeper:
     _before: Copy = ABSENT
     _last: Copy = ABSENT
     _running: int = 0
+    _folder: int = -1
     _grants: list[Parts] = field(default_factory=list)
 
     def begin(self, places: frozenset[Parts], grants: Sequence[Parts]) -> tuple[Parts, ...]:
@@ -54,12 +58,16 @@ class SealKeeper:
 
         Returned are places that changed while a command ran whose program was killed.
         """
-        with self._lock, _open(self.root) as folder:
-            changed: tuple[Parts, ...] = ()
+        with self._lock:
             if self._running == 0:
-                changed = self._join(folder)
-            self._take(folder, places)
-            self._share()
+                self._folder = os.open(self.root, _FOLDER)
+            try:
+                changed = self._join(self._folder) if self._running == 0 else ()
+                self._take(self._folder, places)
+                self._share()
+            except BaseException:
+                self._leave()
+                raise
             self._running += 1
             self._grants += grants
         return changed
@@ -69,13 +77,17 @@ class SealKeeper:
         with self._lock:
             self._running -= 1
             try:
-                with _open(self.root) as folder:
-                    return self._repair(folder, grants)
+                return self._repair(self._folder, grants)
             finally:
                 for grant in grants:
                     self._grants.remove(grant)
-                if self._running == 0 and self.journal is not None:
-                    self.journal.end()
+                self._leave()
+
+    def _leave(self) -> None:
+        if self._running == 0:
+            os.close(self._folder)
+            if self.journal is not None:
+                self.journal.end()
 
     def _join(self, folder: int) -> tuple[Parts, ...]:
         self._places, self._tree, self._before = frozenset(), {}, ABSENT
@@ -90,7 +102,7 @@ class SealKeeper:
         return ()
 
     def _adopt(self, tree: Tree, before: Copy) -> None:
-        self._places, self._tree, self._before = frozenset(_list_leaves(tree)), tree, before
+        self._places, self._tree, self._before = _list_covered(tree), tree, before
 
     def _take(self, folder: int, places: frozenset[Parts]) -> None:
         """Add places. What is known of the others stays: they may be changed already."""
@@ -115,6 +127,8 @@ class SealKeeper:
         for grant in self._grants:
             expected = graft(expected, now, grant)
         repair = self._put_back(folder, expected, now)
+        if not _is_at(folder, self.root):
+            repair = Repair(repair.restored, (*repair.lost, ()))
         self._last = now
         for grant in grants:
             self._before = graft(self._before, now, grant)
@@ -127,7 +141,7 @@ class SealKeeper:
         if self.journal is None:
             return
         tree, before = self.journal.load()
-        if before is not self._before:
+        if before is not self._before and self._places <= _list_covered(tree):
             self._adopt(tree, before)
 
     def _put_back(self, folder: int, expected: Copy, now: Copy) -> Repair:
@@ -158,7 +172,7 @@ def get_keeper(root: Path) -> SealKeeper:
 def _plant(places: frozenset[Parts]) -> tuple[Tree, frozenset[Parts]]:
     """The tree of the places, and those that are left when what lies in another is part of it."""
     tree = build_tree(places)
-    return tree, frozenset(_list_leaves(tree))
+    return tree, _list_covered(tree)
 
 
 def _try_to_put_back(folder: int, before: Copy, parts: Parts) -> None:
@@ -168,13 +182,16 @@ def _try_to_put_back(folder: int, before: Copy, parts: Parts) -> None:
         return  # the next look finds it changed still
 
 
-@contextmanager
-def _open(root: Path) -> Iterator[int]:
-    descriptor = os.open(root, _FOLDER)
+def _is_at(folder: int, path: Path) -> bool:
+    """Whether the folder is still where it was, and nothing else in its place."""
     try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
+        return os.path.samestat(os.fstat(folder), path.lstat())
+    except OSError:
+        return False
+
+
+def _list_covered(tree: Tree) -> frozenset[Parts]:
+    return frozenset(_list_leaves(tree))
 
 
 def _list_leaves(tree: Tree, at: Parts = ()) -> Iterator[Parts]:

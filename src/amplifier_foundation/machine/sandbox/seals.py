@@ -73,6 +73,8 @@ class Seals:
         return restored
 
     def _hold(self, root: Path, below: frozenset[Parts], granted: Sequence[Path]) -> None:
+        if not root.is_dir():
+            return  # nothing is there, and no wall lets a command make it
         keeper = get_keeper(root)
         inside = [path.relative_to(root).parts for path in granted if path.is_relative_to(root)]
         grants = [grant for grant in inside if any(_unseals(grant, place) for place in below)]
