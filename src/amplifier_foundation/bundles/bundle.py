@@ -14,7 +14,7 @@ from amplifier_core.mount_plan import EXAMPLES, LISTS, MountPlan
 from amplifier_foundation.bundles.node import Node, Place, to_plain
 from amplifier_foundation.machine.snapshot import Snapshot
 
-SECTIONS = ("session", *LISTS, "agents", "approval", "audit")
+SECTIONS = ("session", *LISTS, "agents", "approval", "audit", "sandbox")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -85,7 +85,7 @@ def build_mount_plan(document: Node) -> dict[str, Any]:
     plan: dict[str, Any] = {key: to_plain(keys[key]) for key in SECTIONS if key in keys}
     for key in LISTS:
         plan[key] = _keep_enabled(plan.get(key, []))
-    for key in ("session", "agents", "approval", "audit"):
+    for key in ("session", "agents", "approval", "audit", "sandbox"):
         plan[key] = plan.get(key) or {}
     for agent in plan["agents"].values():
         agent.update({key: _keep_enabled(agent[key]) for key in LISTS if key in agent})

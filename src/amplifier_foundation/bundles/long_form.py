@@ -19,6 +19,7 @@ def write_out(document: Node, base: Path) -> Node:
     document = _change_key(
         document, "audit", lambda node: _change_key(node, "path", lambda p: _resolve_path(p, base))
     )
+    document = _change_key(document, "sandbox", lambda node: _write_sandbox(node, base))
     return _change_key(
         document,
         "agents",
@@ -47,6 +48,18 @@ def _change_lists(node: Node, base: Path, keys: tuple[str, ...] = LISTS) -> Node
             node, key, lambda entries: _change_items(entries, lambda e: _write_entry(e, base))
         )
     return node
+
+
+def _write_sandbox(node: Node, base: Path) -> Node:
+    if not isinstance(node.value, dict):
+        node = Node({"mode": node}, node.place)
+    # In YAML `off` is a way to write false.
+    node = _change_key(
+        node, "mode", lambda mode: replace(mode, value="off") if mode.value is False else mode
+    )
+    return _change_key(
+        node, "write", lambda paths: _change_items(paths, lambda path: _resolve_path(path, base))
+    )
 
 
 def _write_session(node: Node, base: Path) -> Node:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from amplifier_core.mount_plan import EXAMPLES, LISTS
-from amplifier_foundation.bundles.node import BundleError, Node, Problem
+from amplifier_foundation.bundles.node import BundleError, Node, Problem, to_plain
+
+_STRICTEST = {"mode": "required", "network": "deny", "unix_sockets": "deny"}
 
 
 def identify(entry: Node) -> str | None:
@@ -15,6 +17,7 @@ def identify(entry: Node) -> str | None:
 
 def overlay(below: Node, above: Node) -> Node:
     """Merge the upper bundle over the lower one; module lists are merged entry by entry."""
+    _refuse_weaker_sandbox(below, above)
     merged = merge(_drop_replaced(below, above), above)
     for key in LISTS:
         lower, upper = below.mapping().get(key), above.mapping().get(key)
@@ -43,7 +46,23 @@ def keep_locked(document: Node) -> Node:
         for key, entries in document.mapping().items()
         if key in LISTS
     }
+    sandbox = document.mapping().get("sandbox")
+    if sandbox is not None and sandbox.text("mode") == "required":
+        kept["sandbox"] = sandbox
     return replace(document, value={key: node for key, node in kept.items() if node.value})
+
+
+def _refuse_weaker_sandbox(below: Node, above: Node) -> None:
+    """A sandbox that is required below can only become stricter above."""
+    lower, upper = (one.mapping().get("sandbox") for one in (below, above))
+    if lower is None or upper is None or lower.text("mode") != "required":
+        return
+    for key, node in upper.mapping().items():
+        before = lower.mapping().get(key)
+        same = before is not None and to_plain(node) == to_plain(before)
+        if not same and node.value != _STRICTEST.get(key):
+            message = f"the sandbox is required in {lower.place} and cannot be changed here"
+            raise BundleError([Problem(node.place, f"sandbox.{key}", message)])
 
 
 def _drop_replaced(below: Node, above: Node) -> Node:

@@ -20,6 +20,7 @@ from amplifier_foundation.machine.process import CommandOutcome, run_command
 from amplifier_foundation.machine.text import clip_lines, count_noun
 from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.modules.subscription import get_working_dir, subscribe
+from amplifier_foundation.policy.walls import build_wall
 
 NAME = "hooks-git-status"
 
@@ -30,6 +31,8 @@ _GIT = (
     "--no-pager",
     "-c",
     "core.fsmonitor=false",
+    "-c",
+    f"core.hooksPath={os.devnull}",
     "-c",
     "core.quotePath=false",
     "-c",
@@ -110,6 +113,8 @@ class GitStatus:
             cwd=self._config.working_dir or get_working_dir(self._coordinator),
             timeout=self._config.timeout,
             env=_build_environment(),
+            wall=build_wall(self._coordinator),
+            contained=True,
         )
 
 

@@ -37,6 +37,7 @@ from amplifier_foundation.policy.edited_files import (
 )
 from amplifier_foundation.policy.editing_tools import EDITING_TOOLS
 from amplifier_foundation.policy.paths import match_glob
+from amplifier_foundation.policy.walls import build_wall
 
 NAME = "hooks-linter-feedback"
 _CANNOT_RUN = (126, 127)
@@ -214,6 +215,8 @@ class LinterFeedback:
             cwd=base,
             timeout=linter.timeout,
             env=build_environment(base),
+            wall=build_wall(self._coordinator),
+            contained=True,
         )
         return read_outcome(linter, outcome)
 

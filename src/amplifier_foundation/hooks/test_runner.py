@@ -26,6 +26,7 @@ from amplifier_foundation.modules.subscription import get_working_dir, is_own_ev
 from amplifier_foundation.policy.edited_files import FilePatterns, find_edited_file
 from amplifier_foundation.policy.editing_tools import EDITING_TOOLS
 from amplifier_foundation.policy.paths import match_glob
+from amplifier_foundation.policy.walls import build_wall
 
 NAME = "hooks-test-runner"
 _CANNOT_RUN = (126, 127)
@@ -126,6 +127,8 @@ class TestRunner:
             cwd=base,
             timeout=self._config.timeout,
             env=build_environment(base),
+            wall=build_wall(self._coordinator),
+            contained=True,
         )
         return read_outcome(outcome, self._config)
 

@@ -68,6 +68,10 @@ class AssembledSession(AmplifierSession):
         clean: dict[str, Any] = self.coordinator.scrub(await super().state())
         return clean
 
+    def own(self, close: Callable[[], Awaitable[Any]]) -> None:
+        """Close something with the session, before its trail."""
+        self._owned.append(close)
+
     async def cleanup(self, reason: EndReason = "complete") -> None:
         """End the session, then close the trail, so that the end is recorded."""
         await super().cleanup(reason)

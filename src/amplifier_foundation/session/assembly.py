@@ -20,6 +20,7 @@ from amplifier_foundation.session.left_out import add_place, report_left_out
 from amplifier_foundation.session.reload import ASKING, ChangePolicy, Reloader, use_material
 from amplifier_foundation.session.trail import SessionTrail, attach_trail, guard_tool_calls
 from amplifier_foundation.session.unknown_outcomes import report_unknown_outcomes
+from amplifier_foundation.session.wall import report_wall
 from amplifier_foundation.trust.material import Material, collect_material
 
 Prepare = Callable[[AssembledSession], Any]
@@ -94,5 +95,6 @@ async def _report_start(session: AssembledSession, bundle: Bundle, trail: Sessio
     # A copy: a trail that cannot be written to raises its next alarm while this one is shown.
     for alarm in tuple(trail.alarms):
         await session.coordinator.show(alarm, "error", "audit")
+    await report_wall(session)
     await report_left_out(session, bundle)
     await report_unknown_outcomes(session, trail.unknown)

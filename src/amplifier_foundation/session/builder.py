@@ -17,6 +17,7 @@ from amplifier_foundation.session.left_out import report_left_out
 from amplifier_foundation.session.slow_hooks import watch_for_slow_hooks
 from amplifier_foundation.session.spawning import Spawner
 from amplifier_foundation.session.unknown_outcomes import complete_state
+from amplifier_foundation.session.wall import offer_wall, share_wall
 
 
 class SessionBuilder:
@@ -57,6 +58,7 @@ class SessionBuilder:
             **self._shared,
         )
         register_capabilities(session, self._folder, on_rename)
+        offer_wall(session, self._folder)
         hide_secrets(session, self._bundle.secrets)
         watch_for_slow_hooks(session.coordinator)
         Spawner(self.open_child).attach(session)
@@ -76,6 +78,7 @@ class SessionBuilder:
         folder = Path(parent.coordinator.get_capability("session.working_dir"))
         # Without `on_rename`: the name that the person sees is the parent's.
         register_capabilities(child, folder)
+        share_wall(parent, child)
         hide_secrets(child, self._bundle.secrets)
         for scrub in parent.coordinator.trail.scrubbers:
             child.coordinator.register_scrubber(scrub)

@@ -21,7 +21,7 @@ def build_child_plan(parent: Mapping[str, Any], agent: Mapping[str, Any]) -> dic
         "tools": _choose_tools(parent.get("tools") or [], agent.get("tools")),
         "hooks": agent.get("hooks") or [],
     }
-    inherited = {key: parent.get(key) or {} for key in ("agents", "approval", "audit")}
+    inherited = {key: parent.get(key) or {} for key in ("agents", "approval", "audit", "sandbox")}
     return copy.deepcopy({**plan, **inherited})
 
 

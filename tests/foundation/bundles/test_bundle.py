@@ -107,4 +107,5 @@ def test_a_plan_has_what_is_switched_on_and_every_section(entries: list[Any]) ->
     plan = build_mount_plan(make_node({"hooks": hooks}, Place("f")))
     kept = [{"module": module, "config": {}, "locked": True} for module, on in entries if on]
     assert plan["hooks"] == kept
-    assert plan.keys() == {"session", "providers", "tools", "hooks", "agents", "approval", "audit"}
+    lists = {"providers", "tools", "hooks"}
+    assert plan.keys() == lists | {"session", "agents", "approval", "audit", "sandbox"}

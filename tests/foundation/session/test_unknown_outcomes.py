@@ -21,8 +21,10 @@ from amplifier_foundation.session.unknown_outcomes import (
     report_unknown_outcomes,
     unknown_outcomes,
 )
+from tests.support.processes import is_written
 from tests.support.project import Project, script
 from tests.support.sessions import SessionHarness, calls
+from tests.support.waiting import wait_until
 
 GUARD = """
 from amplifier_core.interfaces import hook
@@ -49,22 +51,27 @@ asyncio.run(main())
 
 
 def plan(project: Project) -> dict[str, Any]:
-    command = f"echo once >> {project.folder}/deployed; kill -9 $PPID"
+    command = f"echo once >> {project.folder}/deployed; sleep 50"
     return {
         "providers": script(calls("Bash", command=command), "It is done."),
         "tools": ["tool-bash"],
         "hooks": ["./guard.py"],
-        "audit": {"enabled": True, "path": str(project.folder / "trail")},
+        "audit": {"enabled": True, "path": str(project.home / "trail")},
     }
 
 
 async def die_during_a_call(project: Project) -> None:
-    """Another process runs the approved call and is killed while it runs."""
+    """Another process runs the approved call and is killed while it runs.
+
+    Not by the call itself: behind its wall it cannot signal the agent.
+    """
     project.write("guard.py", GUARD)
     project.save(**plan(project))
     program = [sys.executable, "-c", DYING, str(project.folder), str(project.home)]
-    done = await asyncio.to_thread(subprocess.run, program, capture_output=True, timeout=50)
-    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    agent = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    await wait_until(lambda: is_written(project.folder / "deployed"), timeout=50)
+    agent.kill()
+    assert await asyncio.to_thread(agent.wait, 20) == -signal.SIGKILL
 
 
 async def test_a_call_that_died_with_its_process_is_told_as_unknown_and_never_run_twice(
@@ -101,7 +108,7 @@ async def test_what_was_told_once_is_not_told_again(project: Project) -> None:
 async def test_a_session_without_a_trail_has_nothing_to_tell(project: Project) -> None:
     """No trail, no claim; and a trail that is not there yet is not an error."""
     state = {"version": 1, "session_id": "fresh", "messages": []}
-    trail = {"enabled": True, "path": str(project.folder / "trail")}
+    trail = {"enabled": True, "path": str(project.home / "trail")}
     for options in ({"enabled": False}, trail):
         async with project.session(project.bundle(audit=options), resume=state):
             pass

@@ -21,7 +21,7 @@ _PATIENCE = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """A kind of wall, or the reason why there is none; `lacks` is what an old kernel leaves open."""
+    """A kind of wall, or why there is none; `lacks` is what an old kernel leaves open."""
 
     kind: Kind | None
     name: str

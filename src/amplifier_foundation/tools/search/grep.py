@@ -13,6 +13,8 @@ from amplifier_core.events import ARTIFACT_READ
 from amplifier_core.events.payloads import ArtifactReadData
 from amplifier_core.models import ToolResult
 from amplifier_foundation.machine.process import run_command
+from amplifier_foundation.machine.sandbox.wall import Wall
+from amplifier_foundation.policy.walls import build_wall
 from amplifier_foundation.tools.base import Refused, announce
 from amplifier_foundation.tools.roots import Place
 from amplifier_foundation.tools.search.finder import Engine
@@ -88,10 +90,10 @@ class Grep(SearchTool[GrepInput]):
     async def _scan(self, place: Place, request: Request) -> Report:
         if request.engine == "re2":
             return await run_in_thread(lambda stop: scan(place, request, stop))
-        return await _scan_apart(place, request)
+        return await _scan_apart(place, request, build_wall(self._host))
 
 
-async def _scan_apart(place: Place, request: Request) -> Report:
+async def _scan_apart(place: Place, request: Request, wall: Wall | None) -> Report:
     """In a process that can be ended when a pattern takes for ever."""
     job = {
         "asked": place.asked,
@@ -106,6 +108,8 @@ async def _scan_apart(place: Place, request: Request) -> Report:
         stdin=json.dumps(job),
         timeout=request.seconds + START_UP,
         output_limit=_REPORT_LIMIT,
+        wall=wall,
+        contained=True,
     )
     if outcome.timed_out:
         raise Refused(
