@@ -146,6 +146,8 @@ async def _add_reply(turn: Turn, response: ChatResponse, calls: list[ToolCall]) 
     if "thinking" in [block.type for block in response.content]:
         # Thinking goes back to its provider with its signature, so the blocks are kept.
         message["content"] = [block.model_dump(exclude_none=True) for block in response.content]
+    # The calls run as they are; what is kept of them is kept as it may leave the session.
+    message = turn.coordinator.scrub(message)
     await add_message(turn.context, message)
     turn.last_message = message
 

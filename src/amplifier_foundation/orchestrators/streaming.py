@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import (
     CONTENT_BLOCK_DELTA,
     CONTENT_BLOCK_END,
@@ -28,6 +29,7 @@ from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.llm_errors import StreamBrokenError
 from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk
 from amplifier_foundation.modules.options import parse_known
+from amplifier_foundation.orchestrators.held_text import HeldText
 from amplifier_foundation.orchestrators.loop import Loop
 from amplifier_foundation.orchestrators.turn import SYNONYMS, LoopConfig, Turn
 
@@ -46,6 +48,7 @@ class StreamingLoop(Loop):
         async with _close_at_the_end(stream_reply(request)) as stream:
             async for chunk in stream:
                 if chunk.kind == "response" and chunk.response is not None:
+                    await reporter.finish()
                     return chunk.response
                 await reporter.report(chunk)
         raise StreamBrokenError("The stream ended without a reply", provider=turn.provider.name)
@@ -66,9 +69,11 @@ async def _close_at_the_end(
 class _Reporter:
     """Emits the chunks of one reply as events."""
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    def __init__(self, coordinator: SessionCoordinator) -> None:
+        self._host = coordinator
         self._thoughts: dict[int, list[str]] = {}
+        self._held: dict[tuple[int, bool], HeldText] = {}
+        """The pieces that wait, by block; True is for those of a thought."""
 
     async def report(self, chunk: StreamChunk) -> None:
         if chunk.kind == "block_start":
@@ -76,15 +81,23 @@ class _Reporter:
         elif chunk.kind == "block_end":
             await self._report_end(chunk)
         elif chunk.kind == "thinking":
-            await self._report_thought(chunk)
+            self._thoughts.setdefault(chunk.index, []).append(chunk.text)
+            await self._report_piece(chunk.index, True, chunk.text)
         else:
-            await self._report_text(chunk)
+            await self._report_piece(chunk.index, False, chunk.text)
+
+    async def finish(self) -> None:
+        """Pass on what still waits: the reply is complete, whether its blocks were ended or not."""
+        for index, is_thought in list(self._held):
+            await self._report_rest(index, is_thought)
 
     async def _report_start(self, chunk: StreamChunk) -> None:
         data = ContentBlockStartData(block_index=chunk.index, block_type=chunk.block_type)
         await self._host.notify(CONTENT_BLOCK_START, data)
 
     async def _report_end(self, chunk: StreamChunk) -> None:
+        await self._report_rest(chunk.index, True)
+        await self._report_rest(chunk.index, False)
         if chunk.index in self._thoughts:
             whole = "".join(self._thoughts.pop(chunk.index))
             thought = ThinkingFinalData(block_index=chunk.index, thinking=whole)
@@ -92,17 +105,27 @@ class _Reporter:
         data = ContentBlockEndData(block_index=chunk.index, block_type=chunk.block_type)
         await self._host.notify(CONTENT_BLOCK_END, data)
 
-    # Deltas are many: without a listener they are neither dispatched nor recorded.
+    async def _report_piece(self, index: int, is_thought: bool, text: str) -> None:
+        # Deltas are many: without a listener they are neither dispatched nor recorded.
+        if not self._host.hooks.hears(THINKING_DELTA if is_thought else CONTENT_BLOCK_DELTA):
+            return
+        if (index, is_thought) not in self._held:
+            self._held[index, is_thought] = HeldText(self._host.trail.scrubbers)
+        await self._tell(index, is_thought, self._held[index, is_thought].feed(text))
 
-    async def _report_thought(self, chunk: StreamChunk) -> None:
-        self._thoughts.setdefault(chunk.index, []).append(chunk.text)
-        if self._host.hooks.hears(THINKING_DELTA):
-            data = ThinkingDeltaData(block_index=chunk.index, delta=chunk.text)
-            await self._host.notify(THINKING_DELTA, data)
+    async def _report_rest(self, index: int, is_thought: bool) -> None:
+        held = self._held.pop((index, is_thought), None)
+        if held is not None:
+            await self._tell(index, is_thought, held.flush())
 
-    async def _report_text(self, chunk: StreamChunk) -> None:
-        if self._host.hooks.hears(CONTENT_BLOCK_DELTA):
-            data = ContentBlockDeltaData(block_index=chunk.index, delta=chunk.text)
+    async def _tell(self, index: int, is_thought: bool, text: str) -> None:
+        if not text:
+            return
+        if is_thought:
+            thought = ThinkingDeltaData(block_index=index, delta=text)
+            await self._host.notify(THINKING_DELTA, thought)
+        else:
+            data = ContentBlockDeltaData(block_index=index, delta=text)
             await self._host.notify(CONTENT_BLOCK_DELTA, data)
 
 

@@ -77,9 +77,12 @@ async def _run_one(turn: Turn, call: ToolCall) -> ToolResult:
 
 
 async def _add_result(turn: Turn, call: ToolCall, result: ToolResult, limit: int | None) -> None:
+    content = render_result(result, limit)
+    if not result.success:  # what a tool raised with is told of, but no hook can change it
+        content = turn.coordinator.scrub(content)
     message = {
         "role": "tool",
-        "content": render_result(result, limit),
+        "content": content,
         "tool_call_id": call.id,
         "name": call.name,
         "metadata": {"success": result.success},

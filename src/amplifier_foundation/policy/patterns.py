@@ -45,6 +45,14 @@ class Pattern:
                 if start < end:
                     yield start, end
 
+    def find_group_starts(self, text: str) -> Iterator[int]:
+        """Where the groups of the first occurrence begin that took part in it, empty ones not."""
+        match = self.compiled.search(replace_surrogates(text))
+        for group in range(1, self.compiled.groups + 1) if match is not None else ():
+            start, end = match.span(group)
+            if 0 <= start < end:
+                yield start
+
 
 def compile_pattern(source: str, owner: str, *, ignore_case: bool = False) -> Pattern:
     """A pattern, or a PatternError with the engine's reason."""
@@ -69,15 +77,19 @@ class PatternSet:
         self._set = engine.Set.SearchSet(_make_options(engine, ignore_case=False))
         for source in sources:
             self._set.Add(source)
-        if sources:
-            self._set.Compile()
+        # Found in every text: if it is not, the engine has given up, which it does not say.
+        self._always = self._set.Add("")
+        self._set.Compile()
 
     def find_candidates(self, text: str) -> Iterable[tuple[int, Pattern]]:
-        """The expressions that occur in the text, with their numbers, in the order given."""
-        if not self._patterns:
-            return ()
-        numbers = sorted(self._set.Match(replace_surrogates(text)) or ())
-        return [(number, self._patterns[number]) for number in numbers]
+        """The expressions that occur in the text, with their numbers, in the order given.
+
+        All of them, when the search for all at once takes too much memory.
+        """
+        numbers = self._set.Match(replace_surrogates(text)) or ()
+        if self._always not in numbers:
+            return list(enumerate(self._patterns))
+        return [(one, self._patterns[one]) for one in sorted(numbers) if one != self._always]
 
 
 def _make_options(engine: Any, ignore_case: bool) -> Any:

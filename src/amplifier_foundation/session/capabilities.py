@@ -9,6 +9,7 @@ from typing import Any
 from amplifier_core.mount_plan import read_entry
 from amplifier_foundation.policy.paths import resolve
 from amplifier_foundation.policy.places import Places, list_places
+from amplifier_foundation.policy.secrets.literals import LiteralScrubber
 from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.side_call import ask_model
 
@@ -76,11 +77,5 @@ def _read_texts(values: Any) -> list[str]:
 
 def hide_secrets(session: AssembledSession, secrets: frozenset[str]) -> None:
     """Keep the secrets of a bundle out of everything that is shown or recorded."""
-
-    def scrub(text: str) -> str:
-        for secret in secrets:
-            text = text.replace(secret, "[secret]")
-        return text
-
     if secrets:
-        session.coordinator.register_scrubber(scrub)
+        session.coordinator.register_scrubber(LiteralScrubber(secrets))

@@ -15,6 +15,7 @@ async def ask_model(
 ) -> str:
     """Ask, and return the answer; there is no event, and nothing is added to the conversation."""
     provider = _find_provider(coordinator)
+    prompt, system = coordinator.scrub([prompt, system])  # no hook sees it on its way out
     messages = [Message(role="user", content=prompt)]
     if system:
         messages.insert(0, Message(role="system", content=system))

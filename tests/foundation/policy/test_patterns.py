@@ -15,8 +15,8 @@ from amplifier_foundation.policy.patterns import (
     compile_pattern,
     replace_surrogates,
 )
-from amplifier_foundation.policy.secret_shapes import SHAPES
-from tests.foundation.policy.secrets_made import (
+from amplifier_foundation.policy.secrets import SHAPES
+from tests.foundation.policy.secrets.secrets_made import (
     framed_secrets,
 )
 
@@ -103,3 +103,24 @@ def test_any_text_can_be_encoded_once_its_surrogates_are_replaced(text: str) -> 
         assert replaced != text
     else:
         assert replaced is text
+
+
+def test_when_the_one_pass_search_gives_up_every_pattern_is_a_candidate() -> None:
+    """The engine does not say that it ran out of memory: it just finds nothing."""
+
+    class Exhausted:
+        def Match(self, text: str) -> list[int]:  # noqa: N802 - the engine's name
+            return []
+
+    patterns = PatternSet(["a", "b"], "test")
+    assert [number for number, _ in patterns.find_candidates("b")] == [1]
+    patterns._set = Exhausted()
+    assert [number for number, _ in patterns.find_candidates("b")] == [0, 1]
+
+
+def test_the_groups_that_took_part_say_where_they_begin() -> None:
+    """Of the first occurrence; empty groups and those of other alternatives do not count."""
+    pattern = compile_pattern("x(?:(a+)|(b*))c", "test")
+    assert list(pattern.find_group_starts("..xaac xbc")) == [3]
+    assert list(pattern.find_group_starts("xc")) == []
+    assert list(pattern.find_group_starts("nothing")) == []

@@ -8,19 +8,15 @@ from collections import OrderedDict, namedtuple
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amplifier_core.message_models import Message
-from tests.foundation.policy.secrets_made import (
+from amplifier_foundation.policy.secrets import SHAPES, Redactor
+from tests.foundation.policy.secrets.secrets_made import (
     REDACTOR,
     framed_secrets,
 )
-
-
-def hidden_part(secret: str) -> str:
-    """What must be gone: of a URL only the part behind the public address."""
-    return secret.partition("hooks.slack.com/")[2] or secret.partition("webhooks/")[2] or secret
 
 
 def nested(leaves: Any) -> Any:
@@ -53,15 +49,17 @@ def everything_in(value: Any) -> str:
     return str(value)
 
 
+@settings(max_examples=60)
 @given(framed_secrets())
 def test_no_secret_stays_in_a_text(framed: tuple[str, str]) -> None:
     """Generated secrets at every position of a text: none left, and nothing found twice."""
     secret, text = framed
     clean = REDACTOR.redact_text(text)
-    assert hidden_part(secret) not in clean
+    assert secret not in clean
     assert REDACTOR.redact_text(clean) == clean
 
 
+@settings(max_examples=30)
 @given(st.data())
 def test_no_secret_stays_in_nested_data(data: Any) -> None:
     """Secrets at every depth and position of nested data, keys included: none left."""
@@ -71,7 +69,7 @@ def test_no_secret_stays_in_nested_data(data: Any) -> None:
     value = [value, {text: {"deep": [(text,)]} for _, text in pairs}]
     clean = everything_in(REDACTOR.redact(value))
     for secret, _ in pairs:
-        assert hidden_part(secret) not in clean
+        assert secret not in clean
 
 
 @given(
@@ -151,21 +149,74 @@ def test_two_secret_keys_do_not_swallow_each_other() -> None:
     assert list(clean.values()) == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "password=" * 50_000,
-        "-----BEGIN PRIVATE KEY-----" * 20_000,
-        "a://" * 200_000,
-        "eyJ" * 200_000,
-        "x" * 2_000_000,
-        "password: " + "\\" * 500_000,
-        '"token": "' + 'a\\"' * 200_000,
-    ],
-    ids=["words", "pem", "urls", "jwt", "plain", "slashes", "quotes"],
-)
-def test_hostile_texts_cannot_stall(text: str) -> None:
-    """The time grows no faster than the text."""
-    start = time.perf_counter()
-    REDACTOR.redact_text(text)
-    assert time.perf_counter() - start < 5
+HOSTILE = {
+    "words": "password=",
+    "values": "password=a1 ",
+    "quoted": 'token: "a ',
+    "pem": "-----BEGIN PRIVATE KEY-----",
+    "pem-lines": "MIIEpAIBAAKCAQEA" * 4 + "\n",
+    "urls": "a://b:",
+    "jwt": "eyJ",
+    "plain": "x",
+    "slashes": "\\",
+    "quotes": 'a\\"',
+    "flags": "mysql -u x --password ",
+    "cookies": "Cookie: a=",
+    "xml": "<password>",
+    "netrc": "machine login password ",
+    "kubernetes": "kind: Secret\ndata:\n",
+    "kubernetes-json": '"kind": "Secret" {',
+    "percent": "%70assword%3D",
+    "base64": "cGFzc3dvcmQ9aHVudGVyMjI",
+    "wrapped": "ghp_abc\n",
+    "lines": "ghp_abc\nsk-\n",
+    "retries": "token: token: ",
+}
+
+
+@pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE)
+def test_the_time_grows_no_faster_than_a_hostile_text(unit: str) -> None:
+    """Eight times the text takes about eight times as long: far from the square of it."""
+
+    def measure(size: int) -> float:
+        text = (unit * (size // len(unit) + 1))[:size]
+        start = time.process_time()
+        REDACTOR.redact_text(text)
+        return time.process_time() - start
+
+    measure(1_000)
+    assert measure(160_000) < 28 * max(measure(20_000), 0.004)
+
+
+def test_tokens_are_found_with_the_key_they_stand_under() -> None:
+    """What a question to a person needs; guesses and secret keys do not count."""
+    token = "ghp_" + "Zz9" * 12
+    value = {
+        "content": f"x {token}",
+        "more": [{"password": "hunter22"}],
+        token: b"sk-ant-" + b"a1" * 12,
+    }
+    assert REDACTOR.find_tokens(value) == [
+        ("github-token", token),
+        ("github-token", "content"),
+        ("anthropic-key", token),
+    ]
+    clean = REDACTOR.redact_tokens(value)
+    assert clean["content"] == "x [REDACTED:github-token]"
+    assert clean["more"] == [{"password": "hunter22"}]
+
+
+def test_what_is_allowed_is_left_alone() -> None:
+    """An expression must fit the whole value."""
+    token = "ghp_" + "Zz9" * 12
+    redactor = Redactor(SHAPES, "test", "[{name}]", [r"ghp_(Zz9)+", "hunter2"])
+    assert redactor.redact_text(f"{token} password=hunter2") == f"{token} password=hunter2"
+    assert redactor.find_tokens({"a": token}) == []
+    assert redactor.redact_text("password=hunter22") == "password=[key-value]"
+
+
+def test_the_keys_of_data_count_also_for_a_scrubber() -> None:
+    """`scrub_keyed` hides a value for its key; called plainly, the text alone counts."""
+    assert REDACTOR.scrub_keyed("plain words", "api_key") == "[REDACTED:key-value]"
+    assert REDACTOR.scrub_keyed("plain words", "name") == "plain words"
+    assert REDACTOR("plain words") == "plain words"
