@@ -14,8 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
-from amplifier_foundation.machine.sandbox.seal_keeper import SealKeeper, get_keeper
-from amplifier_foundation.machine.sandbox.sealed_copy import Parts, SealError
+from amplifier_foundation.machine.sandbox.seal.copy import Parts, SealError
+from amplifier_foundation.machine.sandbox.seal.keeper import SealKeeper, get_keeper
 
 
 class SealedPlaces(Protocol):

@@ -11,14 +11,14 @@ import stat
 from pathlib import Path
 
 from amplifier_foundation.machine.files import replace_file
-from amplifier_foundation.machine.sandbox.sealed_copy import (
+from amplifier_foundation.machine.sandbox.seal.copy import (
     ABSENT,
     Copy,
     Parts,
     SealError,
     is_changed,
-    take_place,
 )
+from amplifier_foundation.machine.sandbox.seal.reading import take_place
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 

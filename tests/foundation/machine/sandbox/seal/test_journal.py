@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_foundation.machine.sandbox.seal_journal import SealJournal, open_journal
-from amplifier_foundation.machine.sandbox.sealed_copy import ABSENT, Copy, Tree
+from amplifier_foundation.machine.sandbox.seal.copy import ABSENT, Copy, Tree
+from amplifier_foundation.machine.sandbox.seal.journal import SealJournal, open_journal
 
 TREE: Tree = {".git": {"config": {}, "hooks": {}}}
 COPY = Copy(

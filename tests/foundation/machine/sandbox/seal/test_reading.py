@@ -1,4 +1,4 @@
-"""What stands at sealed places, as values that can be compared."""
+"""Copies are taken of what stands there, without following a link or waiting for anybody."""
 
 from __future__ import annotations
 
@@ -6,22 +6,17 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from amplifier_foundation.machine.sandbox import sealed_copy
-from amplifier_foundation.machine.sandbox.sealed_copy import (
+from amplifier_foundation.machine.sandbox.seal import reading
+from amplifier_foundation.machine.sandbox.seal.copy import (
     ABSENT,
     Copy,
     SealError,
     Tree,
     build_tree,
     find_changes,
-    graft,
-    is_changed,
-    take_copy,
-    take_place,
 )
+from amplifier_foundation.machine.sandbox.seal.reading import take_copy, take_place
 
 TREE = build_tree([(".git", "config"), (".git", "hooks"), (".mcp.json",)])
 
@@ -32,14 +27,6 @@ def take(folder: Path, tree: Tree = TREE, known: Copy = ABSENT) -> Copy:
         return take_copy(descriptor, tree, known)
     finally:
         os.close(descriptor)
-
-
-def test_what_lies_below_a_place_is_part_of_it() -> None:
-    """In whichever order they are listed."""
-    assert build_tree([("a", "b"), ("a",), ("c", "d"), ("c", "e")]) == {
-        "a": {},
-        "c": {"d": {}, "e": {}},
-    }
 
 
 def test_a_folder_with_nothing_sealed_is_as_good_as_none(tmp_path: Path) -> None:
@@ -99,7 +86,7 @@ def test_what_is_large_is_known_by_when_it_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By count or by size; the copy holds no content."""
-    monkeypatch.setattr(sealed_copy, "MOST_FILES", 5)
+    monkeypatch.setattr(reading, "MOST_FILES", 5)
     hooks = tmp_path / ".git/hooks"
     hooks.mkdir(parents=True)
     for n in range(9):
@@ -109,15 +96,15 @@ def test_what_is_large_is_known_by_when_it_changed(
     assert find_changes(before, take(tmp_path), TREE) == []
     (hooks / "3").write_text("y")
     assert find_changes(before, take(tmp_path), TREE) == [(".git", "hooks")]
-    monkeypatch.setattr(sealed_copy, "MOST_BYTES", 3)
+    monkeypatch.setattr(reading, "MOST_BYTES", 3)
     (tmp_path / ".mcp.json").write_text("long")
     assert take(tmp_path).entries[".mcp.json"].kind == "large"
 
 
 def test_too_much_to_watch_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rather than a place that only seems to be sealed."""
-    monkeypatch.setattr(sealed_copy, "MOST_FILES", 1)
-    monkeypatch.setattr(sealed_copy, "MOST_STAMPS", 2)
+    monkeypatch.setattr(reading, "MOST_FILES", 1)
+    monkeypatch.setattr(reading, "MOST_STAMPS", 2)
     hooks = tmp_path / ".git/hooks"
     hooks.mkdir(parents=True)
     for n in range(3):
@@ -152,38 +139,3 @@ def test_one_place_is_taken_whole(tmp_path: Path) -> None:
     finally:
         os.close(descriptor)
     assert found.entries["b"].entries["c"].data == b"d"
-
-
-copies = st.recursive(
-    st.builds(Copy, st.sampled_from(["file", "link"]), data=st.binary(max_size=2)),
-    lambda inner: st.builds(
-        Copy,
-        st.just("folder"),
-        entries=st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
-    ),
-    max_leaves=6,
-)
-
-
-def get_at(copy: Copy, parts: tuple[str, ...]) -> Copy:
-    for part in parts:
-        copy = copy.entries.get(part, ABSENT)
-    return copy
-
-
-@given(copies, copies, st.lists(st.sampled_from("abc"), max_size=3).map(tuple))
-def test_a_graft_changes_one_path_and_nothing_beside_it(
-    before: Copy, now: Copy, parts: tuple[str, ...]
-) -> None:
-    """At the path stands what is there now, unless something that is no folder was in the way."""
-    grafted = graft(before, now, parts)
-    assert get_at(grafted, parts) == get_at(now, parts)
-    if parts and before.kind == now.kind == "folder":
-        for name in set("abc") - {parts[0]}:
-            assert get_at(grafted, (name,)) == get_at(before, (name,))
-
-
-@given(copies)
-def test_nothing_differs_from_itself(copy: Copy) -> None:
-    """However deep it is."""
-    assert not is_changed(copy, copy)

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_foundation.machine.sandbox import seal_keeper, sealed_copy
-from amplifier_foundation.machine.sandbox.seal_journal import SealJournal
-from amplifier_foundation.machine.sandbox.seal_keeper import Repair, SealKeeper, get_keeper
-from amplifier_foundation.machine.sandbox.seal_repair import put_back
-from amplifier_foundation.machine.sandbox.sealed_copy import Parts
+from amplifier_foundation.machine.sandbox.seal import keeper as keeping
+from amplifier_foundation.machine.sandbox.seal import reading
+from amplifier_foundation.machine.sandbox.seal.copy import Parts
+from amplifier_foundation.machine.sandbox.seal.journal import SealJournal
+from amplifier_foundation.machine.sandbox.seal.keeper import Repair, SealKeeper, get_keeper
+from amplifier_foundation.machine.sandbox.seal.repair import put_back
 
 CONFIG: Parts = (".git", "config")
 HOOKS: Parts = (".git", "hooks")
@@ -128,7 +129,7 @@ def test_what_cannot_be_put_back_is_lost_and_named(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Too large to copy: it is only known that it changed."""
-    monkeypatch.setattr(sealed_copy, "MOST_BYTES", 2)
+    monkeypatch.setattr(reading, "MOST_BYTES", 2)
     keeper = make_keeper(root)
     keeper.begin(PLACES, [])
     (root / ".git/config").write_text("evil")
@@ -145,7 +146,7 @@ def test_a_command_that_goes_on_changing_is_told_from_one_that_ended(
         put_back(folder, before, parts)
         (root / ".git/config").write_text("evil")
 
-    monkeypatch.setattr(seal_keeper, "put_back", undo_at_once)
+    monkeypatch.setattr(keeping, "put_back", undo_at_once)
     keeper = make_keeper(root)
     keeper.begin(PLACES, [])
     (root / ".git/config").write_text("evil")

@@ -11,14 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_foundation.machine.sandbox.seal_repair import make_writable, put_back
-from amplifier_foundation.machine.sandbox.sealed_copy import (
-    Copy,
-    SealError,
-    build_tree,
-    find_changes,
-    take_copy,
-)
+from amplifier_foundation.machine.sandbox.seal.copy import Copy, SealError, build_tree, find_changes
+from amplifier_foundation.machine.sandbox.seal.reading import take_copy
+from amplifier_foundation.machine.sandbox.seal.repair import make_writable, put_back
 
 PLACES = [(".git", "config"), (".git", "hooks"), (".git", "commondir"), (".claude", "s.json")]
 TREE = build_tree([*PLACES, (".mcp.json",)])

@@ -9,9 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from amplifier_foundation.machine.sandbox.seal_journal import SealJournal, open_journal
-from amplifier_foundation.machine.sandbox.seal_repair import make_writable, put_back
-from amplifier_foundation.machine.sandbox.sealed_copy import (
+from amplifier_foundation.machine.sandbox.seal.copy import (
     ABSENT,
     Copy,
     Parts,
@@ -19,8 +17,10 @@ from amplifier_foundation.machine.sandbox.sealed_copy import (
     build_tree,
     find_changes,
     graft,
-    take_copy,
 )
+from amplifier_foundation.machine.sandbox.seal.journal import SealJournal, open_journal
+from amplifier_foundation.machine.sandbox.seal.reading import take_copy
+from amplifier_foundation.machine.sandbox.seal.repair import make_writable, put_back
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _ATTEMPTS = 3
