@@ -13,8 +13,8 @@ _ORDERED: Mapping[str, tuple[tuple[str, tuple[Any, ...]], ...]] = {
     "approval": (("mode", ("deny", "ask")),),
     "audit": (
         ("enabled", (True, False)),
-        ("level", ("full", "normal", "minimal", "off")),
-        ("on_failure", ("deny", "continue")),
+        ("level", ("full", "normal", "decisions")),
+        ("on_failure", ("stop", "deny", "warn")),
         ("sign", (True, False)),
     ),
     "sandbox": (
