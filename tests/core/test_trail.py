@@ -98,6 +98,22 @@ async def test_a_scrubber_that_fails_withholds(broken):
     assert harness.shown[0][0] == "[withheld: a scrubber failed]"
 
 
+async def test_a_scrubber_may_heed_the_key_of_a_text():
+    """One with `scrub_keyed` is told the key that each text stands under."""
+
+    class Keyed:
+        def __call__(self, text: str) -> str:
+            return text
+
+        def scrub_keyed(self, text: str, key: Any) -> str:
+            return "***" if key == "password" else text
+
+    harness = Harness()
+    harness.coordinator.register_scrubber(Keyed())
+    found = harness.coordinator.scrub({"password": "plain", "name": "plain", "all": ["plain"]})
+    assert found == {"password": "***", "name": "plain", "all": ["plain"]}
+
+
 async def test_texts_are_scrubbed_at_any_depth():
     """However deep somebody hides one."""
     harness = Harness()

@@ -11,6 +11,9 @@ from amplifier_core.session import AmplifierSession
 MOST_CONTINUATIONS = 8
 """How often hooks may keep the agent from stopping after one prompt."""
 
+MOST_CAUSES = 16
+"""How far the causes of an error are followed; they may go in a circle."""
+
 
 class Reloads(Protocol):
     """Puts changed files in use when a person allows it."""
@@ -53,6 +56,13 @@ class AssembledSession(AmplifierSession):
 
     async def execute(self, prompt: str, metadata: Mapping[str, Any] | None = None) -> str:
         """Process a prompt, and what hooks want done before the agent may stop."""
+        try:
+            return await self._execute(prompt, metadata)
+        except Exception as error:
+            self._scrub_error(error)
+            raise
+
+    async def _execute(self, prompt: str, metadata: Mapping[str, Any] | None) -> str:
         self._wanted_next.clear()
         reply = await super().execute(prompt, metadata)
         for _ in range(MOST_CONTINUATIONS):
@@ -62,6 +72,14 @@ class AssembledSession(AmplifierSession):
             self._wanted_next.clear()
             reply = await super().execute(wanted, {"source": "stop_hook"})
         return reply
+
+    def _scrub_error(self, error: BaseException | None) -> None:
+        """Applications show what went wrong: an error, too, leaves the session scrubbed."""
+        for _ in range(MOST_CAUSES):
+            if error is None:
+                break
+            error.args = tuple(self.coordinator.scrub(list(error.args)))
+            error = error.__cause__ or error.__context__
 
     async def state(self) -> dict[str, Any]:
         """Everything another process needs to go on, as it may leave the session: scrubbed."""

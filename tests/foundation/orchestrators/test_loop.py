@@ -283,3 +283,16 @@ async def test_a_turn_that_takes_too_long_is_stopped() -> None:
         with pytest.raises(TimeoutError):
             await harness.session.execute("x")
         assert harness.texts("tool") == ["The call was cancelled."]
+
+
+async def test_calls_run_as_they_are_and_are_kept_scrubbed() -> None:
+    """The tool gets what the model wrote; the conversation has it as it may leave the session."""
+    tool = MockTool("Login")
+    async with SessionHarness(
+        [calls("Login", word="hunter2"), {"text": "ok"}], tools=[tool]
+    ) as one:
+        one.coordinator.register_scrubber(lambda text: text.replace("hunter2", "***"))
+        await one.session.execute("x")
+        assert tool.calls == [{"word": "hunter2"}]
+        assert "hunter2" not in repr(one.messages)
+        assert "***" in repr(one.messages)

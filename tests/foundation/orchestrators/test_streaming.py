@@ -154,3 +154,40 @@ async def test_it_mounts_as_the_orchestrator_with_its_options() -> None:
     assert await streaming.mount(host, {"system": "Be brief."}) is None
     loop = host.get("orchestrator")
     assert (loop.name, loop.config.system) == ("loop-streaming", "Be brief.")
+
+
+TOKEN = "ghp_" + "Zz9" * 12
+
+
+def split(kind: Any, text: str, size: int = 5) -> list[StreamChunk]:
+    name = "thinking" if kind == "thinking" else "text"
+    return [StreamChunk(kind, 0, name, text[n : n + size]) for n in range(0, len(text), size)]
+
+
+@pytest.mark.parametrize("kind", ["text", "thinking"])
+@pytest.mark.parametrize("ended", [True, False])
+async def test_a_secret_that_is_split_over_pieces_is_never_told(kind: str, ended: bool) -> None:
+    """Hooks and display get it masked; the rest of the text arrives in full."""
+    chunks = split(kind, f"use {TOKEN} or password=hunter22 now ghp_")
+    chunks += [StreamChunk("block_end", 0, kind)] if ended else []
+    async with streams([], hooks=[{"module": "hooks-redaction"}]) as harness:
+        await use(harness, Model(*chunks, StreamChunk("response", 0, response=WHOLE)))
+        heard = harness.listen()
+        await harness.session.execute("x")
+    event = "thinking:delta" if kind == "thinking" else "content_block:delta"
+    told = [data["delta"] for _, data in heard.get_events(event)]
+    masked = "use [REDACTED:github-token] or password=[REDACTED:key-value] now ghp_"
+    assert "".join(told) == masked
+    assert TOKEN not in repr(heard.events)
+    assert "".join(told[:1]) == "use "
+
+
+async def test_ordinary_pieces_are_told_as_they_come() -> None:
+    """Each piece is an event of its own: nothing waits that cannot become a secret."""
+    chunks = [StreamChunk("text", 0, "text", word) for word in ("The ", "quick ", "brown ", "fox.")]
+    async with streams([], hooks=[{"module": "hooks-redaction"}]) as harness:
+        await use(harness, Model(*chunks, StreamChunk("response", 0, response=WHOLE)))
+        heard = harness.listen()
+        await harness.session.execute("x")
+    told = [data["delta"] for _, data in heard.get_events("content_block:delta")]
+    assert told == ["The ", "quick ", "brown ", "fox."]

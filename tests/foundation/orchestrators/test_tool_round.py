@@ -253,3 +253,17 @@ async def test_calls_that_wait_for_their_turn_are_not_run_after_a_stop() -> None
     assert 1 <= begun <= 8
     assert results.count("stopping") == begun
     assert results.count("The call was not run: the user asked to stop.") == 40 - begun
+
+
+async def test_what_a_tool_raised_with_is_scrubbed() -> None:
+    """No hook can change the text of an error on its way into the conversation."""
+
+    class Raises(MockTool):
+        async def execute(self, input: dict[str, Any]) -> ToolResult:
+            raise ValueError("hunter2 was refused")
+
+    script = [calls("Login"), {"text": "done", "expect": "*** was refused"}]
+    async with SessionHarness(script, tools=[Raises("Login")]) as harness:
+        harness.coordinator.register_scrubber(lambda text: text.replace("hunter2", "***"))
+        assert await harness.session.execute("x") == "done"
+        assert "hunter2" not in repr(harness.messages)

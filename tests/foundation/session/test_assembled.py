@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from amplifier_foundation.session.assembled import AssembledSession
 from tests.support.project import Project, messages_of, script
 from tests.support.sessions import plan_for
@@ -97,3 +99,39 @@ async def test_failures_are_the_modules_that_were_left_out() -> None:
     async with session:
         [failure] = session.failures
     assert failure.startswith("Unknown module 'hooks-nonsense'; have [")
+
+
+async def test_the_state_leaves_the_session_scrubbed() -> None:
+    """What is saved has passed the scrubbers; the conversation itself goes on unchanged."""
+    session = AssembledSession(plan_for([{"text": "done"}]))
+    async with session:
+        session.coordinator.register_scrubber(lambda text: text.replace("hunter2", "***"))
+        await session.execute("it is hunter2")
+        session.coordinator.session_state["note"] = {"deep": ["hunter2"]}
+        state = await session.state()
+    assert "hunter2" not in json.dumps(state)
+    assert state["session_state"] == {"note": {"deep": ["***"]}}
+    assert state["messages"][0]["content"] == "it is ***"
+
+
+async def test_an_error_leaves_the_session_scrubbed() -> None:
+    """Its own text and that of its causes: applications print them."""
+
+    class Broken:
+        name = "broken"
+
+        async def complete(self, request: Any, **more: Any) -> Any:
+            try:
+                int("hunter2")
+            except ValueError as cause:
+                raise RuntimeError("the key hunter2 is wrong", 7) from cause
+
+    session = AssembledSession(plan_for([]))
+    async with session:
+        session.coordinator.register_scrubber(lambda text: text.replace("hunter2", "***"))
+        await session.coordinator.unmount("providers", "scripted")
+        await session.coordinator.mount("providers", Broken())
+        with pytest.raises(RuntimeError) as raised:
+            await session.execute("go")
+    assert raised.value.args == ("the key *** is wrong", 7)
+    assert "hunter2" not in str(raised.value.__cause__)

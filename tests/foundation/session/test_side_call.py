@@ -63,3 +63,12 @@ async def test_a_scripted_model_keeps_its_lines_for_the_conversation() -> None:
     await coordinator.mount("providers", ScriptedProvider([]))
     with pytest.raises(SessionError, match="plays its script"):
         await ask_model(coordinator, "x", None, 9)
+
+
+async def test_the_question_is_scrubbed_as_no_hook_sees_it() -> None:
+    """What must not leave the session does not leave it this way either."""
+    coordinator, model = TestCoordinator(), Model("first")
+    coordinator.register_scrubber(lambda text: text.replace("hunter2", "***"))
+    await coordinator.mount("providers", model)
+    await ask_model(coordinator, "name hunter2", "not hunter2", 20)
+    assert [one.content for one in model.requests[0].messages] == ["not ***", "name ***"]

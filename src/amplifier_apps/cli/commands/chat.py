@@ -54,7 +54,7 @@ async def _chat(options: AgentOptions) -> int:
 
     async with open_agent(options) as agent:
         _greet(agent)
-        async for line in read_prompts(agent.display.hold):
+        async for line in read_prompts(agent.display.hold, agent.session.coordinator.scrub):
             if line.strip() == "/reload":
                 await agent.session.reload()
             elif line.startswith("/"):

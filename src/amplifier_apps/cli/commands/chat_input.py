@@ -14,21 +14,23 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from prompt_toolkit.history import FileHistory
     from prompt_toolkit.key_binding import KeyBindings
 
 Hold = Callable[[], AbstractContextManager[None]]
+Scrub = Callable[[str], str]
 
 
-async def read_prompts(hold: Hold) -> AsyncIterator[str]:
+async def read_prompts(hold: Hold, scrub: Scrub = str) -> AsyncIterator[str]:
     """What the person types, until they leave; without a terminal, the lines of standard input.
 
-    While they type, `hold` keeps messages back.
+    While they type, `hold` keeps messages back. The history on disk is kept as `scrub` leaves it.
     """
     if not sys.stdin.isatty():
         async for line in _read_lines():
             yield line
         return
-    async for line in _read_typed(hold):
+    async for line in _read_typed(hold, scrub):
         yield line
 
 
@@ -48,17 +50,16 @@ async def _read_lines() -> AsyncIterator[str]:
             yield line.strip()
 
 
-async def _read_typed(hold: Hold) -> AsyncIterator[str]:
+async def _read_typed(hold: Hold, scrub: Scrub) -> AsyncIterator[str]:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.formatted_text import FormattedText
-    from prompt_toolkit.history import FileHistory
 
     from amplifier_apps.cli.terminal import make_output
     from amplifier_apps.cli.text.styles import to_prompt_toolkit
 
     session: PromptSession[str] = PromptSession(
         FormattedText([(to_prompt_toolkit("tool"), "› ")]),
-        history=FileHistory(str(_find_history())),
+        history=_open_history(scrub),
         key_bindings=_make_bindings(),
         multiline=True,
         prompt_continuation="  ",
@@ -87,6 +88,18 @@ def _make_bindings() -> KeyBindings:
     keys.add("escape", "enter")(lambda event: event.current_buffer.insert_text("\n"))
     keys.add("c-j")(lambda event: event.current_buffer.validate_and_handle())
     return keys
+
+
+def _open_history(scrub: Scrub) -> FileHistory:
+    from prompt_toolkit.history import FileHistory
+
+    class ScrubbedHistory(FileHistory):
+        """Recalls what was typed in this conversation as it was; the file has it scrubbed."""
+
+        def store_string(self, string: str) -> None:
+            super().store_string(scrub(string))
+
+    return ScrubbedHistory(str(_find_history()))
 
 
 def _find_history() -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_apps.cli.commands.chat_input import read_prompts
+from amplifier_apps.cli.commands.chat_input import _open_history, read_prompts
 from amplifier_foundation.machine.user_folders import find_data_home
 from tests.apps.cli.conftest import Project
 from tests.apps.cli.program import run_at_terminal, wait_for_prompt
@@ -39,6 +39,16 @@ def test_typed_lines_are_kept_for_their_writer_alone(project: Project, home: Pat
     history = find_data_home() / "amplifier" / "history"
     assert "+a secret thought" in history.read_text()
     assert history.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_secret_that_was_typed_is_not_kept(home: Path) -> None:
+    """The history on disk is scrubbed; in this conversation it can be recalled as it was."""
+    history = _open_history(lambda text: text.replace("hunter22", "***"))
+    history.append_string("use hunter22 for it")
+    written = (find_data_home() / "amplifier" / "history").read_text()
+    assert "+use *** for it" in written
+    assert "hunter22" not in written
+    assert history.get_strings() == ["use hunter22 for it"]
 
 
 def test_a_new_line_is_begun_with_alt_enter(project: Project) -> None:
