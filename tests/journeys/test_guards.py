@@ -155,7 +155,7 @@ SECRETS = {
     "github-token": "ghp_" + "Zz9" * 12,
     "anthropic-key": "sk-ant-api03-" + "Zz9" * 12,
     "aws-access-key": "AKIAZZZZ2222YYYY3333",
-    "key-value": "DB_PASSWORD=correct-horse-77",
+    "env-line": "DB_PASSWORD=correct-horse-77",
 }
 
 
@@ -164,7 +164,7 @@ SECRETS = {
 async def test_redaction_leaves_no_secret_anywhere(
     tmp_path_factory: Any, name: str, depth: int
 ) -> None:
-    """None in tool input, request, transcript, screen or trail; the file itself stays."""
+    """None in request, transcript, screen or trail; in what is written only tokens are taken out."""
     directory = tmp_path_factory.mktemp("redaction")
     secret = SECRETS[name]
     project = directory / "project"
@@ -177,7 +177,8 @@ async def test_redaction_leaves_no_secret_anywhere(
         call("Write", file_path="note.txt", content=f"a {secret} b"),
         {"text": f"The secret is {secret} indeed."},
     ]
-    async with journey(directory, {"hooks-redaction": {"notify": True}}, script) as run:
+    options = {"notify": True, "on_write": "tell-and-redact"}
+    async with journey(directory, {"hooks-redaction": options}, script) as run:
         reply = await run.session.execute(f"Use {secret} please")
         told, shown = run.messages, repr(run.display.messages)
         state = json.dumps(await run.session.state(), default=str)
@@ -188,8 +189,9 @@ async def test_redaction_leaves_no_secret_anywhere(
     assert hidden not in state
     assert all(hidden not in request for request in run.model.requests)
     assert hidden not in run.trail()
-    assert hidden not in (project / "written.txt").read_text()
-    assert hidden not in (project / "note.txt").read_text()
+    for name_of_file in ("written.txt", "note.txt"):
+        # A guess is no reason to change what is written.
+        assert (hidden in (project / name_of_file).read_text()) is (name == "env-line")
     assert (project / "config.txt").read_text() == text
     assert f"[REDACTED:{name}]" in told
     assert "A secret was replaced in prompt" in shown

@@ -83,14 +83,15 @@ async def test_nobody_there_means_no(tmp_path: Path) -> None:
 SECRET = "AKIA" + "IOSFODNN7EXAMPLQ"
 
 
-async def test_a_secret_is_redacted_before_the_tool_runs(tmp_path: Path) -> None:
+async def test_a_secret_is_told_of_and_taken_out_where_that_is_wanted(tmp_path: Path) -> None:
     """Neither the file, the history, the screen nor the trail has the secret."""
     file = tmp_path / "notes.txt"
     script = [
         calls("Write", file_path=str(file), content=f"key {SECRET}"),
         {"text": f"wrote {SECRET}"},
     ]
-    async with SessionHarness(script, **tools(tmp_path), **hooks("hooks-redaction")) as harness:
+    redaction = {"module": "hooks-redaction", "config": {"on_write": "tell-and-redact"}}
+    async with SessionHarness(script, **tools(tmp_path), hooks=[redaction]) as harness:
 
         async def gossip(event: str, data: dict[str, Any]) -> HookResult:
             return HookResult(action="continue", user_message=f"the key is {SECRET}")
@@ -101,6 +102,7 @@ async def test_a_secret_is_redacted_before_the_tool_runs(tmp_path: Path) -> None
     assert SECRET not in everything
     assert SECRET not in file.read_text()
     assert "[REDACTED" in file.read_text()
+    assert "Write goes on without a secret" in everything
 
 
 async def test_todo_reminders_are_seen_but_never_stored(tmp_path: Path) -> None:
