@@ -98,18 +98,3 @@ async def test_a_stopped_run_says_how_it_was_stopped(immediate: bool) -> None:
         harness.hooks.register("provider:request", stop)
         await harness.session.execute("x")
     assert dict(heard.events)["cancel:completed"]["was_immediate"] is immediate
-
-
-async def test_the_plan_is_told_where_it_is_asked_for_with_its_secrets_masked() -> None:
-    """`session.raw`; without it nobody hears of the plan that way."""
-    for raw, count in ((True, 1), (False, 0)):
-        harness = SessionHarness([], session={"raw": raw}, agents={"a": {"api_key": "s3cret"}})
-        heard = harness.listen()
-        await harness.session.start()
-        await harness.session.cleanup()
-        told = [data for event, data in heard.events if event == "session:config"]
-        assert len(told) == count
-        for data in told:
-            assert data["session_id"] == harness.session.session_id
-            assert data["raw"]["session"]["raw"] is True
-            assert "s3cret" not in str(data)

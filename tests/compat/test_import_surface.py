@@ -74,14 +74,6 @@ def test_the_capabilities_are_a_module_at_the_top(monkeypatch: pytest.MonkeyPatc
     assert amplifier_core.capabilities is found
 
 
-def test_a_tree_that_is_not_installed_has_a_version_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    def not_installed(name: str) -> str:
-        raise importlib.metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(importlib.metadata, "version", not_installed)
-    assert amplifier_core.__version__ == "0"
-
-
 def test_the_registry_offers_the_results_too() -> None:
     from amplifier_core import hooks, models
 

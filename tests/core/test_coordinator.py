@@ -11,7 +11,7 @@ import pytest
 
 from amplifier_core.coordinator import ModuleCoordinator, SessionCoordinator
 from tests.support.harness import Harness
-from tests.support.hooks import PRE, asks, injects, prints
+from tests.support.hooks import PRE, asks, injects, prints, says
 from tests.support.people import PlainPerson
 
 
@@ -54,6 +54,24 @@ class TestTheModuleFace:
             "has_approval_provider": False, "has_display_service": False,
             "providers": [], "tools": [], "hooks": {}, "capabilities": ["k"], "channels": ["c"],
         }  # fmt: skip
+
+
+async def test_who_watches_hooks_sees_each_begin_and_end():
+    """Once for each hook of each dispatch."""
+    harness, seen = Harness(), []
+
+    class Watching:
+        def begin(self, handler):
+            seen.append(("begin", handler.name))
+
+        def end(self, handler):
+            seen.append(("end", handler.name))
+
+    harness.coordinator.watch_hooks(Watching)
+    harness.hooks.register(PRE, says(), name="one")
+    harness.hooks.register(PRE, prints("x"), name="two")
+    await harness.pre()
+    assert seen == [("begin", "one"), ("end", "one"), ("begin", "two"), ("end", "two")]
 
 
 async def test_several_sessions_at_once():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+
 import pytest
 
 import amplifier_core
@@ -18,3 +20,13 @@ def test_every_name_that_the_package_announces_can_be_imported():
     """Lazily, from where it lives."""
     for name in amplifier_core.__all__:
         assert getattr(amplifier_core, name) is not None
+
+
+def test_a_tree_that_is_not_installed_has_a_version_too(monkeypatch):
+    """So that it can be tried from a download."""
+
+    def not_installed(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", not_installed)
+    assert amplifier_core.__version__ == "0"

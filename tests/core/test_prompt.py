@@ -108,6 +108,21 @@ async def test_an_immediate_stop_ends_the_loop_and_the_session_goes_on() -> None
     assert heard.names.count("cancel:completed") == 1
 
 
+async def test_a_stop_after_the_last_step_ends_this_prompt_and_not_what_comes_after() -> None:
+    """A loop that waits for nothing any more cannot be stopped; whoever waits for it is not."""
+    async with SessionHarness([]) as harness:
+
+        async def stop(prompt: str) -> str:
+            harness.coordinator.cancellation.request_immediate()
+            await harness.coordinator.cancellation.trigger_callbacks()
+            return "done"
+
+        await harness.coordinator.mount("orchestrator", Loop(stop))
+        assert await harness.session.execute("one") == STOPPED_AT_ONCE
+        await asyncio.sleep(0)
+        assert harness.session.status == "interrupted"
+
+
 async def test_a_hook_that_leaves_no_prompt_ends_the_turn_with_a_sentence() -> None:
     """A changed prompt that is none is not sent to the model."""
     async with SessionHarness([{"text": "never"}]) as harness:

@@ -178,6 +178,19 @@ def test_afterwards():
     run(pytester, tests).assert_outcomes(passed=1, skipped=2)
 
 
+def test_a_module_without_a_clean_up_needs_none(pytester: pytest.Pytester) -> None:
+    """`mount` may return nothing."""
+    make_package(pytester, "amplifier_module_hooks_x", "async def mount(c, k): return None\n")
+    tests = """
+import pytest
+
+@pytest.mark.asyncio
+async def test_it(hook_cleanup):
+    assert hook_cleanup is None
+"""
+    run(pytester, tests).assert_outcomes(passed=1)
+
+
 @pytest.mark.parametrize("kind", ["def", "async def"])
 def test_a_clean_up_that_fails_is_logged_and_fails_nothing(
     pytester: pytest.Pytester, kind: str

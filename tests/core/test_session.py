@@ -37,6 +37,13 @@ def test_a_plan_of_another_type_is_refused(plan: Any, kind: type[Exception]) -> 
         AmplifierSession(plan)
 
 
+@pytest.mark.parametrize("limit", [0, -1, "many", True, 1.5])
+def test_a_limit_that_is_none_is_refused(limit: Any) -> None:
+    """Bad input gets a clear sentence."""
+    with pytest.raises(ValueError, match=r"session\.tool_result_limit: a positive number"):
+        AmplifierSession(plan_for([], session={"tool_result_limit": limit}))
+
+
 async def test_a_session_is_announced_once_before_its_first_work_and_after_all_is_mounted() -> None:
     """Who registers after the mounting still hears the start."""
     harness = SessionHarness([{"text": "one"}, {"text": "two"}])
@@ -300,6 +307,32 @@ async def test_a_thousand_sessions_at_once_do_not_mix() -> None:
     assert len(asyncio.all_tasks()) == before
     gc.collect()
     assert not [o for o in gc.get_objects() if type(o) is AmplifierSession and o.status != "ended"]
+
+
+async def test_the_plan_is_told_where_it_is_asked_for_with_its_secrets_masked() -> None:
+    """`session.raw`; without it nobody hears of the plan that way."""
+    for raw, count in ((True, 1), (False, 0)):
+        harness = SessionHarness([], session={"raw": raw}, agents={"a": {"api_key": "s3cret"}})
+        heard = harness.listen()
+        await harness.session.start()
+        await harness.session.cleanup()
+        told = [data for event, data in heard.events if event == "session:config"]
+        assert len(told) == count
+        for data in told:
+            assert data["session_id"] == harness.session.session_id
+            assert data["raw"]["session"]["raw"] is True
+            assert "s3cret" not in str(data)
+
+
+async def test_a_session_that_nobody_hears_works() -> None:
+    """Without a hook and without a trail."""
+    session = AmplifierSession(plan_for([calls("Echo"), {"text": "done"}]))
+    await session.initialize()
+    tool = MockTool("Echo", "said")
+    await session.coordinator.mount("tools", tool)
+    assert await session.execute("go") == "done"
+    await session.cleanup()
+    assert len(tool.calls) == 1
 
 
 class Counting:

@@ -20,6 +20,13 @@ def test_what_one_module_offers_another_finds_by_name():
     assert session.get_capability("missing") is None
 
 
+async def test_what_modules_contribute_is_collected():
+    session = SessionCoordinator()
+    session.register_contributor("events", "one", lambda: ["a"])
+    session.register_contributor("events", lambda: ["b"])
+    assert await session.collect_contributions("events") == [["a"], ["b"]]
+
+
 async def test_everything_is_undone_in_reverse_order(caplog, monkeypatch):
     """The last registered is undone first, once; one that fails or hangs stops no other."""
     monkeypatch.setattr(module_host, "PATIENCE", 0.01)

@@ -250,9 +250,11 @@ def test_a_model_stays_a_model() -> None:
     assert changed.model_dump() == {"title": "A", "tags": ["B"], "colour": "C"}
 
 
-def test_two_keys_that_become_one_are_both_kept() -> None:
+def test_keys_that_become_one_are_all_kept() -> None:
     changed = rewrite({"a": 1, "A": 2, "A (2)": 3}, shout)
     assert changed == {"A": 1, "A (2)": 2, "A (2) (2)": 3}
+    changed = rewrite({"aa": 1, "aA": 2, "AA": 3}, shout)
+    assert changed == {"AA": 1, "AA (2)": 2, "AA (3)": 3}
 
 
 def test_a_list_that_contains_itself_is_copied_with_its_loop() -> None:
