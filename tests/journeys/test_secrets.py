@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -126,6 +127,20 @@ async def open_journey(
         await session.cleanup()
 
 
+def add_gossips(session: AssembledSession, text: str) -> None:
+    """Hooks that tell the person, print, and fail with the secret in their words."""
+
+    async def tell(event: str, data: dict[str, Any]) -> dict[str, Any]:
+        sys.stdout.write(f"printed {text}\n")
+        return {"action": "continue", "user_message": f"told {text}"}
+
+    async def fail(event: str, data: dict[str, Any]) -> None:
+        raise ValueError(f"failed on {text}")
+
+    session.coordinator.hooks.register("tool:post", tell)
+    session.coordinator.hooks.register("tool:post", fail)
+
+
 def read_all(folder: Path) -> str:
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     assert files
@@ -145,6 +160,7 @@ async def test_no_way_out_of_a_session_has_the_secret(
         plan = make_plan(tmp_path, text, spans.url, webhook.url)
         async with open_journey(tmp_path, plan, screen) as (session, model):
             await session.coordinator.mount("tools", Raises(text))
+            add_gossips(session, text)
             reply = await session.execute(f"Use {text} please")
             state = await session.state()
             conversation = repr(list(session.context.get_messages()))
@@ -169,6 +185,9 @@ async def test_no_way_out_of_a_session_has_the_secret(
     assert [name for name, found in ways.items() if hidden in found] == []
     assert "plain words" not in ways["saved state"] + ways["trail"] + ways["log file"]
     assert "refused: " in json.dumps(state)
+    assert "told " in ways["messages"]
+    assert "printed " in ways["messages"]
+    assert "failed on " in ways["log lines"]
     streamed = "".join(d["delta"] for e, d in screen.events if e == "content_block:delta")
     assert streamed.startswith("The secret is ")
     assert streamed.endswith(" indeed.")

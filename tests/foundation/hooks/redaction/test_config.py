@@ -9,6 +9,7 @@ import pytest
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_foundation.hooks.redaction.config import FIELDS, Config
+from amplifier_foundation.policy.secrets import SHAPES
 from tests.support.harness import Harness
 
 
@@ -51,3 +52,10 @@ def test_by_default_a_person_is_asked_once_at_a_time() -> None:
     config = Config()
     assert config.on_write == "ask"
     assert config.approval_options == ["Allow once", "Deny"]
+
+
+def test_the_page_lists_every_shape() -> None:
+    """A reader learns which names `off` takes."""
+    page = Path(__file__).parents[4] / "docs" / "modules" / "hooks-redaction.md"
+    listed = page.read_text()
+    assert [name for name in SHAPES if f"`{name}`" not in listed] == []
