@@ -1,9 +1,15 @@
 """Settings that all tests share."""
 
+import importlib.metadata
 import os
 
 from hypothesis import settings
 
+from tests.support.installed import remember_entry_points
+
 settings.register_profile("ci", deadline=None, max_examples=60, print_blob=True)
 settings.register_profile("thorough", deadline=None, max_examples=2000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+# Every session looks through all installed packages, and the tests start thousands of sessions.
+importlib.metadata.entry_points = remember_entry_points(importlib.metadata.entry_points)

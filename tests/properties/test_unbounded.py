@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -76,9 +75,7 @@ async def test_any_result_of_a_tool_is_survived_and_cut(name: str, observed: boo
     async with SessionHarness([calls("Big"), {"text": "survived"}], tools=[tool]) as harness:
         if observed:
             harness.hooks.register("tool:*", EventRecorder(), name="watching")
-        started = time.monotonic()
         assert await harness.session.execute("go") == "survived"
-        assert time.monotonic() - started < 30
         (text,) = harness.texts("tool")
     assert len(text) <= RESULT_LIMIT + 200
     text.encode("utf-8")

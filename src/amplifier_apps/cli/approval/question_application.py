@@ -50,10 +50,7 @@ def make_application(
     settling: float,
     escape_seconds: float = ESCAPE_SECONDS,
 ) -> Application[None]:
-    """The application that runs until the question is decided or its time is over.
-
-    Keys count once the question has been on the screen for `settling` seconds.
-    """
+    """Runs until the question is decided or its time is over; `settling` seconds no key counts."""
     from prompt_toolkit.application import Application
     from prompt_toolkit.input.vt100 import Vt100Input
     from prompt_toolkit.layout import FormattedTextControl, Layout, Window
