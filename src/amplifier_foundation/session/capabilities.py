@@ -66,13 +66,14 @@ def _name_roots(plan: Mapping[str, Any]) -> Iterator[str]:
         yield from (str(Path(start, root)) for roots in given for root in _read_texts(roots))
         yield str(start)
     sandbox = plan.get("sandbox")
-    yield from _read_texts(sandbox.get("write") if isinstance(sandbox, Mapping) else None)
+    more = _read_texts(sandbox.get("write") if isinstance(sandbox, Mapping) else None)
+    yield from (str(Path(root).expanduser()) for root in more)
 
 
 def _read_texts(values: Any) -> list[str]:
     """The texts of a list; a module says itself what is wrong with anything else."""
     listed = values if isinstance(values, list | tuple) else ()
-    return [str(Path(one).expanduser()) for one in listed if isinstance(one, str) and one.strip()]
+    return [one for one in listed if isinstance(one, str) and one.strip()]
 
 
 def hide_secrets(session: AssembledSession, secrets: frozenset[str]) -> None:

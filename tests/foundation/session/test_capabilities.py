@@ -9,7 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_foundation.session.assembled import AssembledSession
-from amplifier_foundation.session.capabilities import hide_secrets, register_capabilities
+from amplifier_foundation.session.capabilities import (
+    hide_secrets,
+    list_roots,
+    list_session_places,
+    register_capabilities,
+)
 from tests.support.project import Project, script
 from tests.support.sessions import plan_for
 
@@ -64,3 +69,34 @@ def test_no_secret_survives(secrets: frozenset[str], text: str) -> None:
     hide_secrets(session, secrets)
     told = session.coordinator.scrub(text + "; ".join(secrets) + text)
     assert not [secret for secret in secrets if secret in told and secret not in "[secret]"]
+
+
+def test_places_follow_from_the_plan(tmp_path: Path, monkeypatch: Any) -> None:
+    """Roots of tools and of the sandbox are sealed; trail, key, anchors and socket are hidden."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    plan = {
+        "tools": [
+            "tool-bash",
+            {"module": "tool-search", "config": {"roots": ["../lib"], "working_dir": "in"}},
+            {"module": "tool-filesystem", "config": {"allowed_write_paths": [str(tmp_path / "o")]}},
+            {"module": "tool-odd", "config": {"roots": "no list"}},
+        ],
+        "sandbox": {"write": ["~/cache"]},
+        "audit": {"path": "trail", "sign": "~/key", "socket": "/run/s", "anchors": ["anchor"]},
+    }
+    work = tmp_path / "work"
+    roots = list_roots(plan, work)
+    assert set(roots) == {work, work / "in", work / "lib", tmp_path / "o", tmp_path / "home/cache"}
+    places = list_session_places(plan, work)
+    assert places.roots == roots
+    expected = [tmp_path / "trail", tmp_path / "home/key", Path("/run/s"), tmp_path / "anchor"]
+    assert set(expected) <= set(places.hidden)
+    assert work / "lib/.git/hooks" in places.sealed
+
+
+async def test_tools_find_the_table_of_places(project: Project) -> None:
+    """Under `session.places`."""
+    async with project.session() as session:
+        places = session.coordinator.get_capability("session.places")
+    assert project.folder.resolve() in places.roots

@@ -12,12 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from amplifier_foundation.policy.places import list_places
 from amplifier_foundation.tools import filesystem, search
 from amplifier_foundation.tools.base import Refused
 from amplifier_foundation.tools.filesystem.text_file import load, replace
 from amplifier_foundation.tools.roots import (
     Place,
     Roots,
+    find_places,
     format_path,
     get_working_dir,
     open_directory,
@@ -263,3 +265,144 @@ def test_the_working_directory_is_the_configured_one_else_the_sessions(coordinat
     assert get_working_dir(coordinator, "/") == Path("/")
     coordinator.register_capability("session.working_dir", None)
     assert get_working_dir(coordinator) == Path.cwd()
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A person's home, with our data and settings, that the tools may work in."""
+    folder = tmp_path.resolve() / "home"
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(folder))
+    (folder / ".local/share/amplifier").mkdir(parents=True)
+    (folder / ".local/share/amplifier/audit.key").write_text("top secret\n")
+    (folder / ".git/hooks").mkdir(parents=True)
+    (folder / ".git/config").write_text("[core]\n")
+    return folder
+
+
+@pytest.fixture
+async def home_tools(coordinator, home):
+    coordinator.register_capability("session.working_dir", str(home))
+    await filesystem.mount(coordinator, None)
+    await search.mount(coordinator, {"skip": [], "engine": "re2"})
+    return coordinator.tools
+
+
+def describe_call(name: str, path: str) -> dict[str, str]:
+    return {
+        "Read": {"file_path": path},
+        "Write": {"file_path": path, "content": "x"},
+        "Edit": {"file_path": path, "old_string": "e", "new_string": "x"},
+        "Grep": {"path": path, "pattern": "secret", "output_mode": "content"},
+        "Glob": {"path": path, "pattern": "*"},
+    }[name]
+
+
+WAYS_TO_THE_KEY = [
+    ".local/share/amplifier/audit.key",
+    ".local/share/AMPLIFIER/audit.key",
+    ".local/share/amplifier./audit.key",
+    "link/audit.key",
+    "soft",
+    "hard",
+]
+
+
+@pytest.mark.parametrize("path", WAYS_TO_THE_KEY)
+@pytest.mark.parametrize("name", ["Read", "Write", "Edit", "Grep"])
+async def test_what_is_hidden_is_neither_read_nor_written(home_tools, home, name, path):
+    """By its name, in disguise, through a link or under a second name."""
+    key = home / ".local/share/amplifier/audit.key"
+    (home / "link").symlink_to(key.parent)
+    (home / "soft").symlink_to(key)
+    (home / "hard").hardlink_to(key)
+    result = await home_tools[name].execute(describe_call(name, path))
+    assert "neither read nor write there" in result.error
+    assert key.read_text() == "top secret\n"
+    assert (home / "hard").samefile(key)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".git/hooks/pre-commit",
+        ".GIT/hooks/pre-commit",
+        ".git/config",
+        ".git/commondir",
+        "sub/.git/config",
+        ".claude/settings.json",
+        "sub/.mcp.json",
+        ".bashrc",
+        "link/pre-commit",
+        "hard",
+    ],
+)
+@pytest.mark.parametrize("name", ["Write", "Edit"])
+async def test_what_is_sealed_is_not_written(home_tools, home, name, path):
+    """It can make programs run: git's settings, other agents, shells."""
+    (home / "link").symlink_to(".git/hooks")
+    (home / "hard").hardlink_to(home / ".git/config")
+    result = await home_tools[name].execute(describe_call(name, path))
+    assert "can make programs run" in result.error
+    assert list((home / ".git/hooks").iterdir()) == []
+    assert (home / ".git/config").read_text() == "[core]\n"
+    assert (await home_tools["Read"].execute({"file_path": "hard"})).success
+
+
+@pytest.mark.parametrize("path", ["sub/.git", ".claude", "sub/.vscode", ".github"])
+async def test_no_file_takes_a_sealed_folders_place(home_tools, home, path):
+    """`.git` as a file would send git to settings of the agent's choice."""
+    result = await home_tools["Write"].execute({"file_path": path, "content": "gitdir: /x"})
+    assert not result.success
+    assert not (home / path).exists()
+
+
+@pytest.mark.parametrize("engine", ["re2", "re"])
+async def test_a_search_does_not_enter_what_is_hidden(coordinator, home, engine):
+    """Neither by Glob nor by either engine of Grep, from above; a key among files included."""
+    coordinator.register_capability("session.working_dir", str(home))
+    (home / "other.key").write_text("top secret\n")
+    (home / "notes").write_text("no secret\n")
+    places = list_places([home], hidden=[home / "other.key"])
+    coordinator.register_capability("session.places", places)
+    await search.mount(coordinator, {"skip": [], "engine": engine})
+    found = await coordinator.tools["Grep"].execute({"pattern": "secret", "output_mode": "content"})
+    assert found.output == f"{home / 'notes'}:1:no secret"
+    listed = await coordinator.tools["Glob"].execute({"pattern": "**"})
+    assert "key" not in listed.output
+    assert str(home / "notes") in listed.output
+
+
+def test_a_hidden_folder_in_the_way_after_the_check_stops_the_call(home, tmp_path):
+    """What was opened is compared with what the places are on disk."""
+    (home / "sub").mkdir()
+    (home / "sub/audit.key").write_text("harmless")
+    place = Roots(home, (home,), list_places([home])).locate("sub/audit.key")
+    (home / "sub").rename(home / "gone")
+    assert place.guarded.find((home / ".local/share/amplifier").stat()) is not None
+    (home / ".local/share/amplifier").rename(home / "sub")
+    with pytest.raises(Refused, match="neither read nor write"):
+        load(place, 1000)
+
+
+def test_a_second_name_in_the_way_after_the_check_stops_the_call(home):
+    """The file that was opened counts, not the one that was looked at."""
+    (home / "a").write_text("harmless")
+    place = Roots(home, (home,), list_places([home])).locate("a")
+    (home / "a").unlink()
+    (home / "a").hardlink_to(home / ".local/share/amplifier/audit.key")
+    with pytest.raises(Refused, match="neither read nor write"):
+        load(place, 1000)
+
+
+def test_the_sessions_table_counts_also_for_roots_of_a_tools_own(coordinator, home, tmp_path):
+    """What it hides stays hidden, and the new roots are sealed like the others."""
+    places = list_places([home], hidden=[home / "trail"])
+    coordinator.register_capability("session.places", places)
+    assert find_places(coordinator, (home,)) is places
+    wider = find_places(coordinator, (tmp_path.resolve(),))
+    assert home / "trail" in wider.hidden
+    assert tmp_path.resolve() / ".git/hooks" in wider.sealed
+    coordinator.register_capability("session.places", None)
+    assert find_places(coordinator, (home,)).roots == (home,)
