@@ -21,6 +21,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 _NEWNS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = 0x20000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
 _MS_REC, _MS_PRIVATE = 0x4000, 0x40000
@@ -33,11 +34,22 @@ _UP = 1
 
 
 def isolate(
-    command: Sequence[str | Path], *, writable: Iterable[str | Path] = (), loopback: bool = True
+    command: Sequence[str | Path],
+    *,
+    writable: Iterable[str | Path] = (),
+    loopback: bool = True,
+    user: int | None = None,
+    shown_at: str | None = None,
 ) -> list[str]:
-    """The command line that runs the command in isolation; `writable` folders stay as they are."""
+    """The command line that runs the command in isolation; `writable` folders stay as they are.
+
+    `user` is what we are called inside: root cannot make namespaces of its own there, others can.
+    The first writable folder can also be `shown_at` an existing place outside /tmp.
+    """
     folders = [str(Path(folder).resolve()) for folder in writable]
-    settings = json.dumps({"writable": folders, "loopback": loopback})
+    settings = json.dumps(
+        {"writable": folders, "loopback": loopback, "user": user, "shown_at": shown_at}
+    )
     return [sys.executable, "-I", "-S", str(Path(__file__).resolve()), settings, *map(str, command)]
 
 
@@ -95,17 +107,19 @@ class _Kernel:
         self.call_number(_MOVE_MOUNT, tree, b"", -100, path.encode(), _MOVE_FROM_EMPTY)
 
 
-def _enter_namespaces(kernel: _Kernel) -> None:
+def _enter_namespaces(kernel: _Kernel, inside: int | None) -> None:
     user, group = os.getuid(), os.getgid()
     kernel.call("unshare", _NEWUSER | _NEWNS | _NEWPID | _NEWNET | _NEWIPC)
     Path("/proc/self/setgroups").write_text("deny")
-    Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
-    Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+    Path("/proc/self/uid_map").write_text(f"{user if inside is None else inside} {user} 1")
+    Path("/proc/self/gid_map").write_text(f"{group if inside is None else inside} {group} 1")
 
 
-def _build_view(kernel: _Kernel, writable: Sequence[str]) -> None:
+def _build_view(kernel: _Kernel, writable: Sequence[str], shown_at: str | None) -> None:
     kernel.mount("none", "/", None, _MS_REC | _MS_PRIVATE)
     kept = [(path, kernel.clone_tree(path)) for path in writable]
+    if shown_at is not None:
+        kept.append((shown_at, kernel.clone_tree(writable[0])))
     kernel.set_read_only("/", True, recursive=True)
     for place in ("/tmp", "/dev/shm"):
         if Path(place).is_dir():
@@ -133,10 +147,10 @@ def _drop_capabilities(kernel: _Kernel) -> None:
     kernel.call("capset", header, nothing)
 
 
-def _run_inside(kernel: _Kernel, settings: dict[str, object], command: list[str]) -> None:
+def _run_inside(kernel: _Kernel, settings: dict[str, Any], command: list[str]) -> None:
     kernel.call("prctl", _DEATH_SIGNAL, ctypes.c_ulong(_SIGKILL), 0, 0, 0)
     here = Path.cwd()
-    _build_view(kernel, list(settings["writable"]))  # type: ignore[call-overload]
+    _build_view(kernel, settings["writable"], settings["shown_at"])
     if settings["loopback"]:
         _raise_loopback()
     os.chdir(here if here.is_dir() else "/")  # the folder of that name in the new view
@@ -150,11 +164,12 @@ def _run_inside(kernel: _Kernel, settings: dict[str, object], command: list[str]
 def main() -> None:
     """Run the command of the arguments in isolation and end as it ends."""
     kernel = _Kernel()
+    settings = json.loads(sys.argv[1])
     try:
-        _enter_namespaces(kernel)
+        _enter_namespaces(kernel, settings["user"])
         child = os.fork()  # the first process of the new process namespace: all end with it
         if child == 0:
-            _run_inside(kernel, json.loads(sys.argv[1]), sys.argv[2:])
+            _run_inside(kernel, settings, sys.argv[2:])
     except OSError as failure:
         sys.stderr.write(f"cannot isolate: {failure}\n")
         os._exit(125)

@@ -25,7 +25,8 @@ def build_arguments(wall: Wall, cwd: str, filter_descriptor: int | None) -> list
         raise FileNotFoundError(2, "bubblewrap is not installed", "bwrap")
     return [
         program,
-        *("--unshare-all", "--die-with-parent", "--new-session"),
+        # Not --die-with-parent: the parent is a thread that ends. The supervisor sees to the rest.
+        *("--unshare-all", "--new-session"),
         *(("--share-net",) if wall.network == "allow" else ()),
         *_choose_capabilities(),
         *_list_mounts(wall),
