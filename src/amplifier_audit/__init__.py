@@ -3,6 +3,7 @@
     from amplifier_audit import AuditLog, AuditSettings, create_key, anchor_to_file, verify
 
 Write    AuditLog, AuditSettings; anchor_to_file, anchor_to_stderr; create_key, load_signer, Signer
+         AuditServer, RemoteLog: the writer as a process of its own
 Verify   verify, load_verifier, read_checkpoints, parse_notes, Note; Report, Verdict, Finding
 Read     open_log, LogFiles, read_records, Record
 Errors   AuditError: AuditUnavailable, NotALog, MalformedRecord, BadCheckpoint, BadKey
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from amplifier_audit.reader.records import read_records
     from amplifier_audit.reader.report import Finding, Report, Verdict
     from amplifier_audit.reader.verification import verify
+    from amplifier_audit.server.remote_log import RemoteLog
+    from amplifier_audit.server.service import AuditServer
     from amplifier_audit.writer.anchors import anchor_to_file, anchor_to_stderr
     from amplifier_audit.writer.log import AuditLog
     from amplifier_audit.writer.settings import AuditSettings
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "AuditError": "errors",
     "AuditLog": "writer.log",
+    "AuditServer": "server.service",
     "AuditSettings": "writer.settings",
     "AuditUnavailable": "errors",
     "BadCheckpoint": "errors",
@@ -52,6 +56,7 @@ _HOMES = {
     "NotALog": "errors",
     "Note": "format.checkpoint",
     "Record": "format.record",
+    "RemoteLog": "server.remote_log",
     "Report": "reader.report",
     "Signer": "format.checkpoint",
     "Verdict": "reader.report",
@@ -70,6 +75,7 @@ _HOMES = {
 __all__ = [
     "AuditError",
     "AuditLog",
+    "AuditServer",
     "AuditSettings",
     "AuditUnavailable",
     "BadCheckpoint",
@@ -80,6 +86,7 @@ __all__ = [
     "NotALog",
     "Note",
     "Record",
+    "RemoteLog",
     "Report",
     "Signer",
     "Verdict",

@@ -122,29 +122,17 @@ def parse_note(text: Any) -> Note:
     return Note(checkpoint, text, signatures)
 
 
-def parse_notes(text: str, *, skip_torn: bool = False) -> list[Note]:
-    """All checkpoints of a file in which they follow one another, as the anchors write them.
-
-    `skip_torn` passes over what is none: a crash may leave half a checkpoint anywhere.
-    """
+def parse_notes(text: str) -> list[Note]:
+    """All checkpoints of a file in which they follow one another, as the anchors write them."""
     blocks: list[list[str]] = []
     for line in text.splitlines():
         if line.startswith(ORIGIN):
             blocks.append([])
-        if line and not blocks and not (skip_torn and ORIGIN.startswith(line)):
+        if line and not blocks:
             raise BadCheckpoint(f"Not a file of checkpoints: it begins with {line[:40]!r}")
         if blocks:
             blocks[-1].append(line)
-    texts = ["\n".join(block).rstrip("\n") + "\n" for block in blocks]
-    return [parse_note(one) for one in texts if not skip_torn or _is_whole(one)]
-
-
-def _is_whole(text: str) -> bool:
-    try:
-        parse_note(text)
-    except BadCheckpoint:
-        return False
-    return True
+    return [parse_note("\n".join(block).rstrip("\n") + "\n") for block in blocks]
 
 
 def _parse_signature(line: str) -> Signature:

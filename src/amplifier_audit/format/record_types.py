@@ -17,6 +17,7 @@ OWN_TYPES = frozenset(
         "broken",
         "redacted",
         "segment_removed",
+        "writer_connected",
     }
 )
 """The types by which the log speaks of itself; a caller of `append` cannot forge them."""

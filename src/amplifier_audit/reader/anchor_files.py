@@ -3,28 +3,64 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from amplifier_audit.errors import BadCheckpoint
 from amplifier_audit.files.lines import read_first_record
 from amplifier_audit.files.log_files import LogFiles
-from amplifier_audit.format.checkpoint import ORIGIN, Note, parse_notes
+from amplifier_audit.format.checkpoint import ORIGIN, Note, parse_note
+
+# Bytes of an Ed25519 signature; others are longer.
+SIGNATURE = 64
 
 
 def read_checkpoints(path: str | os.PathLike[str]) -> list[Note]:
-    """All checkpoints of a file, at least one; one that a crash tore is passed over."""
+    """All checkpoints of a file, at least one; what a crash left of one is passed over."""
     try:
         content = Path(path).read_bytes()
     except OSError as error:
         raise BadCheckpoint(f"Cannot read {path}: {error.strerror}") from error
     text = content.decode("utf-8", "replace")
-    if not text.lstrip().startswith(ORIGIN) and "\ufffd" in text:
+    start = text.lstrip()
+    if "\ufffd" in text and not start.startswith(ORIGIN):
         raise BadCheckpoint(f"{path} holds no checkpoint: it is not text")
-    notes = parse_notes(text, skip_torn=True)
+    if start and not start.startswith(ORIGIN) and not ORIGIN.startswith(start.split("\n")[0]):
+        raise BadCheckpoint(f"Not a file of checkpoints: it begins with {start[:40]!r}")
+    *blocks, last = _list_blocks(text) or [""]
+    whole = [*(_read_whole(block) for block in blocks), _read_whole(last, last=True)]
+    notes = _drop_unsigned([note for note in whole if note])
     if not notes:
         raise BadCheckpoint(f"{path} holds no checkpoint")
     return notes
+
+
+def _list_blocks(text: str) -> list[str]:
+    """Each from one origin to the next, with all its line breaks."""
+    parts = re.split(f"^(?={re.escape(ORIGIN)})", text, flags=re.MULTILINE)
+    return [part for part in parts if part.startswith(ORIGIN)]
+
+
+def _read_whole(block: str, *, last: bool = False) -> Note | None:
+    """The checkpoint at the start of a block; None if its writer was killed within it."""
+    body, blank, rest = block.partition("\n\n")
+    signed = rest.partition("\n\n")[0].removesuffix("\n") if rest.startswith("—") else ""
+    text = body.removesuffix("\n") + "\n" + (f"\n{signed}\n" if signed else "")
+    try:
+        note = parse_note(text)
+    except BadCheckpoint:
+        return None
+    # Half a name is a name as well: it is whole when a blank line or the end comes after its line.
+    ended = bool(signed or blank) or note.checkpoint.name is None or (last and body[-1:] == "\n")
+    long = all(len(one.signature) >= SIGNATURE for one in note.signatures)
+    return note if ended and long else None
+
+
+def _drop_unsigned(notes: list[Note]) -> list[Note]:
+    """A writer signs all or none: one without a signature, among others, has lost it."""
+    signing = {note.checkpoint.log for note in notes if note.signatures}
+    return [note for note in notes if note.signatures or note.checkpoint.log not in signing]
 
 
 def read_anchors(

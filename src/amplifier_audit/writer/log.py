@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 from amplifier_audit.errors import AuditError, AuditUnavailable
 from amplifier_audit.files.directory import AuditDirectory, raise_unavailable, write_file
@@ -26,22 +26,13 @@ from amplifier_audit.writer.commitments import replace_sensitive
 from amplifier_audit.writer.disk import Disk
 from amplifier_audit.writer.group_commit import GroupCommit
 from amplifier_audit.writer.held_file import HeldFile
+from amplifier_audit.writer.options import Options
 from amplifier_audit.writer.ownership import refuse_foreign_log
 from amplifier_audit.writer.record_queue import RecordQueue
 from amplifier_audit.writer.recovery import Opening, recover
 from amplifier_audit.writer.settings import AuditSettings, Level, OnFailure
 
 logger = logging.getLogger(__name__)
-
-
-class Options(TypedDict, total=False):
-    """What AuditLog takes by name."""
-
-    signer: Signer | None
-    anchors: tuple[Anchor, ...]
-    alarm: Callable[[str], None] | None
-    name: str | None
-    watch: Iterable[str | os.PathLike[str]]
 
 
 class AuditLog:
@@ -166,6 +157,12 @@ class AuditLog:
             note = self._queue.add_checkpoint()
         await self.commit()
         return note
+
+    def note_writer(self, body: Mapping[str, Any]) -> int:
+        """Record for whom a separate writer goes on; nobody can append such a record."""
+        with self._commits.lock:
+            self._refuse_if_unavailable()
+            return self._queue.add_own("writer_connected", body)
 
     async def redact(self, commitment: str, *, by: str, reason: str) -> int:
         """Delete value and salt behind a commitment; the trail says who did and why."""

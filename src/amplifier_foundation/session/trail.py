@@ -24,7 +24,7 @@ from amplifier_foundation.machine.user_folders import find_data_home
 from amplifier_foundation.session.unknown_outcomes import UnknownOutcome, unknown_outcomes
 
 if TYPE_CHECKING:
-    from amplifier_audit import AuditLog, Signer
+    from amplifier_audit import AuditLog, AuditSettings, RemoteLog, Signer
 
 GUARD = "trail-guard"
 # Before every other hook: nobody needs to be asked about a call that cannot be recorded.
@@ -73,7 +73,7 @@ def locate_trail(options: Mapping[str, Any], session_id: str) -> Path:
 
 async def open_trail(
     options: Mapping[str, Any], session_id: str, alarm: Callable[[str], None]
-) -> AuditLog | None:
+) -> AuditLog | RemoteLog | None:
     """Open the trail as the `audit` section says; None if it is not enabled."""
     if not options.get("enabled"):
         return None
@@ -85,6 +85,8 @@ async def open_trail(
         on_failure="warn" if options.get("on_failure") == "warn" else "deny",
         values="committed" if options.get("mode") == "commitment" else "inline",
     )
+    if options.get("socket"):
+        return await _connect(options, session_id, settings, alarm)
     key = _find_key(options.get("sign"))
     signer = await asyncio.to_thread(_load_signer, key, create=options.get("sign") is True)
     path = locate_trail(options, session_id)
@@ -99,11 +101,36 @@ async def open_trail(
     )
 
 
+async def _connect(
+    options: Mapping[str, Any],
+    session_id: str,
+    settings: AuditSettings,
+    alarm: Callable[[str], None],
+) -> RemoteLog:
+    """Use the writer behind a socket, which alone has the files and the key."""
+    from amplifier_audit import AuditError, RemoteLog
+    from amplifier_audit.server.peer import find_user
+
+    if given := [name for name in ("path", "sign", "anchors") if options.get(name)]:
+        raise AuditError(
+            f"audit.socket: the writer at {options['socket']} has its own files and its own key; "
+            f"remove audit.{given[0]}, or audit.socket"
+        )
+    user = options.get("server_user")
+    return await RemoteLog.open(
+        _expand(options["socket"]),
+        session_id,
+        settings,
+        server_user=None if user is None else find_user(str(user)),
+        alarm=alarm,
+    )
+
+
 def find_unknown_outcomes(options: Mapping[str, Any], session_id: str) -> list[UnknownOutcome]:
     """The calls that an earlier process of this session had started when it died."""
     from amplifier_audit import NotALog, open_log, read_records
 
-    if not options.get("enabled"):
+    if not options.get("enabled") or options.get("socket"):
         return []
     try:
         return unknown_outcomes(read_records(open_log(locate_trail(options, session_id))))
@@ -113,6 +140,8 @@ def find_unknown_outcomes(options: Mapping[str, Any], session_id: str) -> list[U
 
 def _report_missing(options: Mapping[str, Any], session_id: str) -> list[str]:
     """A session that goes on and has no trail of what it did before."""
+    if options.get("socket"):
+        return ["What an earlier run of this session left unfinished, only its writer can read"]
     path = locate_trail(options, session_id)
     return [] if path.exists() else [f"This session has no trail of its past at {path}; one begins"]
 

@@ -219,3 +219,28 @@ def test_what_the_system_refuses_becomes_one_sentence() -> None:
         raise OSError("odd")
     with pytest.raises(KeyError), raise_unavailable("open it"):
         raise KeyError("x")
+
+
+def test_what_only_a_writer_leaves_is_a_trace_of_a_log(tmp_path: Path) -> None:
+    """Segments aside: those may all be gone."""
+    directory = AuditDirectory(tmp_path)
+    (tmp_path / "00000000.jsonl").touch()
+    (tmp_path / "sealed").mkdir()
+    (tmp_path / "values.db").touch()
+    assert directory.list_traces() == []
+    for path in (directory.state, directory.failed, directory.seal_path(3)):
+        path.touch()
+    assert len(directory.list_traces()) == 3
+
+
+def test_why_a_writer_gave_up_can_be_read(tmp_path: Path) -> None:
+    """Whatever somebody wrote there; nothing, if it did not."""
+    directory = AuditDirectory(tmp_path)
+    assert directory.read_failure() is None
+    directory.failed.write_bytes(b"disk\xff full" + b"x" * 5000)
+    assert directory.read_failure() == "disk\ufffd full" + "x" * 990
+    directory.failed.write_bytes(b"")
+    assert directory.read_failure() == "unknown"
+    directory.failed.unlink()
+    directory.failed.mkdir()
+    assert directory.read_failure() == "unknown: Is a directory"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_audit.errors import NotALog
-from amplifier_audit.files.log_files import open_log, open_readable
+from amplifier_audit.files.log_files import open_log, open_readable, open_remains
 from amplifier_audit.files.state import read_state
 from amplifier_audit.reader.verification import verify
 from amplifier_audit.writer.settings import AuditSettings
@@ -94,3 +94,14 @@ def test_a_segment_that_vanishes_does_not_hide_the_size_of_the_others(tmp_path: 
     log = open_log(tmp_path)
     first_segment(tmp_path).unlink()
     assert log.size == 5
+
+
+async def test_remains_of_a_log_can_be_opened_without_a_segment(tmp_path: Path) -> None:
+    """To say that they are gone; a folder of something else still is none."""
+    await write_log(tmp_path / "log", 5)
+    first_segment(tmp_path / "log").unlink()
+    remains = open_remains(tmp_path / "log")
+    assert (remains.paths, remains.name, remains.state is None) == ((), "log", False)
+    (tmp_path / "other").mkdir()
+    with pytest.raises(NotALog, match="holds no audit log"):
+        open_remains(tmp_path / "other")

@@ -150,3 +150,11 @@ def test_any_json_is_a_position_or_a_value_error(data: Any) -> None:
     except ValueError:
         return
     assert State.from_dict(json.loads(json.dumps(state.to_dict()))) == state
+
+
+def test_a_name_is_kept_where_there_is_one() -> None:
+    """A position that an auditor saved has one; the state of a writer need not."""
+    state = State("ab", 0, 5, Head())
+    assert "name" not in state.to_dict()
+    named = State("ab", 0, 5, Head(), name="ann")
+    assert State.from_dict(named.to_dict()) == named

@@ -153,11 +153,3 @@ def test_any_other_fourth_line_is_refused(line: str) -> None:
     text = make_note("ab", 5, bytes(32)).text + line + "\n"
     with pytest.raises(BadCheckpoint):
         parse_note(text)
-
-
-def test_half_a_checkpoint_can_be_passed_over() -> None:
-    """A crash may leave one anywhere in a file of them."""
-    notes = [make_note("ab", size, bytes(32), SIGNER, "ann") for size in (1, 2)]
-    for kept in range(1, len(notes[0].text) - 1):
-        text = f"{notes[0].text[:kept]}\n{notes[1].text}"
-        assert parse_notes(text, skip_torn=True)[-1] == notes[1]

@@ -65,3 +65,17 @@ def test_a_file_that_cannot_be_read_or_written_is_one_sentence(tmp_path: Path) -
         load_position(tmp_path / "none")
     with pytest.raises(AuditError, match=r"Cannot write .*: Is a directory"):
         save_position(tmp_path, POSITION)
+
+
+async def test_a_position_remembers_whose_log_it_is(tmp_path: Path) -> None:
+    """The record that says so is not read again."""
+    await write_log(tmp_path / "ann", 5, name="ann")
+    run = LogVerification(open_log(tmp_path / "ann"))
+    run.run()
+    assert run.end is not None
+    save_position(tmp_path / "position", run.end)
+    since = load_position(tmp_path / "position")
+    assert since.name == "ann"
+    for name, verdict in (("ann", "consistent"), ("bob", "tampered")):
+        log = open_log(tmp_path / "ann")
+        assert LogVerification(log, since=since, name=name).run().verdict == verdict

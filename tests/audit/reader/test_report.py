@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
-from amplifier_audit.reader.report import EXIT_CODES, Finding, Kind, Mismatch, Report, Verdict
+from amplifier_audit.reader.report import (
+    EXIT_CODES,
+    Finding,
+    Kind,
+    Mismatch,
+    Report,
+    Verdict,
+    find_exit_code,
+)
 
 PAGE = Path(__file__).parents[3] / "docs" / "audit.md"
 
@@ -46,3 +55,11 @@ def test_a_report_cannot_be_changed() -> None:
     with pytest.raises(AttributeError):
         report.verdict = "proven"  # type: ignore[misc]
     assert (report.proven_to, report.finding, report.notes) == (None, None, ())
+
+
+def test_records_that_are_not_proven_spoil_the_exit_code_only_if_that_is_asked() -> None:
+    """A person reads the verdict; an unattended check has the code alone."""
+    proven = Report("proven", "ab", 0, 5, proven_to=3, unproven=2)
+    assert (find_exit_code(proven), find_exit_code(proven, complete=True)) == (0, 3)
+    assert find_exit_code(replace(proven, unproven=0), complete=True) == 0
+    assert find_exit_code(replace(proven, verdict="tampered"), complete=True) == 5

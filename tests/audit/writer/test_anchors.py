@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from amplifier_audit.format.checkpoint import Note, make_note, parse_notes
+from amplifier_audit.reader.anchor_files import read_checkpoints
 from amplifier_audit.reader.verification import verify
 from amplifier_audit.writer.anchors import AnchorRelay, anchor_to_file, anchor_to_stderr
 from amplifier_audit.writer.log import AuditLog
@@ -125,3 +126,24 @@ def test_without_anchors_there_is_no_thread() -> None:
     relay.submit(NOTES[0])
     assert set(threading.enumerate()) <= before
     relay.close()
+
+
+@pytest.mark.parametrize("signer", [SIGNER, None])
+def test_a_checkpoint_that_a_crash_tore_hides_no_other(tmp_path: Path, signer: Any) -> None:
+    """The next one begins on a line of its own; half of one is never taken for one."""
+    path = tmp_path / "anchors"
+    notes = [make_note("ab", size, bytes(32), signer, "ann-the-first") for size in (10, 20, 30)]
+    torn = notes[1].text.encode()
+    for kept in range(len(torn) + 1):
+        path.unlink(missing_ok=True)
+        anchor_to_file(path)(notes[0])
+        with path.open("ab") as file:
+            file.write(b"\n" + torn[:kept])
+        found = read_checkpoints(path)
+        anchor_to_file(path)(notes[2])
+        # Without its name a checkpoint says less, and nothing false.
+        plain = make_note("ab", 20, bytes(32))
+        assert all(note in (*notes, plain) for note in found)
+        found = read_checkpoints(path)
+        assert (found[0], found[-1]) == (notes[0], notes[2])
+        assert all(note in (*notes, plain) for note in found)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_audit import AuditUnavailable, create_key, verify
+from amplifier_audit import AuditError, AuditUnavailable, create_key, verify
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.testing import MemoryAudit
 from amplifier_foundation import AssembledSession
@@ -17,6 +17,8 @@ from amplifier_foundation.session.trail import (
     locate_trail,
     open_trail,
 )
+from tests.audit.server.support import ME, find_log, run_server
+from tests.audit.support import VERIFIER
 from tests.support.project import Project
 
 
@@ -233,3 +235,47 @@ async def test_the_trail_of_another_session_is_not_continued(tmp_path: Path) -> 
     (tmp_path / "bob").rename(tmp_path / "ann")
     with pytest.raises(AuditUnavailable, match="is the trail of 'bob', not of 'ann'"):
         await open_trail(options, "ann", print)
+
+
+# A writer behind a socket
+
+
+async def test_a_session_can_leave_the_writing_to_another_process(project: Project) -> None:
+    """Its trail is then below that writer's folder, and the session has no key."""
+    (root := project.folder / "server").mkdir()
+    async with run_server(root) as socket:
+        audit = {"enabled": True, "socket": str(socket), "server_user": str(ME)}
+        async with project.session(project.bundle(audit=audit)) as session:
+            assert (await session.coordinator.judge(TOOL_PRE, CALL)).allowed
+    report = verify(find_log(root, session.session_id), key=VERIFIER, session=session.session_id)
+    assert (report.verdict, report.unproven, report.name) == ("consistent", 0, session.session_id)
+    assert report.size > 5
+
+
+async def test_without_its_writer_a_session_does_not_begin(tmp_path: Path) -> None:
+    """Nor with one that runs as the session's own user, unless it was named."""
+    options = {"enabled": True, "socket": str(tmp_path / "socket")}
+    with pytest.raises(AuditUnavailable, match="No audit writer at"):
+        await open_trail(options, "s1", print)
+    async with run_server(tmp_path):
+        with pytest.raises(AuditUnavailable, match="name the user with server_user"):
+            await open_trail(options, "s1", print)
+
+
+@pytest.mark.parametrize("name", ["path", "sign", "anchors"])
+async def test_what_the_writer_decides_the_bundle_does_not(name: str) -> None:
+    """Two answers to where the files are would be one too many."""
+    options = {"enabled": True, "socket": "/x", name: ["somewhere"]}
+    with pytest.raises(AuditError, match=f"remove audit.{name}, or audit.socket"):
+        await open_trail(options, "s1", print)
+
+
+async def test_what_a_resumed_session_left_unfinished_cannot_be_read(tmp_path: Path) -> None:
+    """A session that could read its trail could be made to show it; the person is told."""
+    async with run_server(tmp_path) as socket:
+        options = {"enabled": True, "socket": str(socket), "server_user": str(ME)}
+        trail = await attach_trail(options, "s1", None, resumed=True)
+        assert trail.unknown == []
+        assert "only its writer can read" in trail.alarms[0]
+        for close in trail.owned:
+            await close()

@@ -12,6 +12,7 @@ from amplifier_apps.cli.commands.audit.checkpoints import checkpoint, prove
 from amplifier_apps.cli.commands.audit.keys import create_key
 from amplifier_apps.cli.commands.audit.records import show, tail
 from amplifier_apps.cli.commands.audit.redaction import redact
+from amplifier_apps.cli.commands.audit.serve import serve
 from amplifier_apps.cli.commands.audit.statistics import stats
 from amplifier_apps.cli.commands.audit.verification import verify
 
@@ -25,5 +26,5 @@ def audit() -> None:
     """
 
 
-for _command in (verify, show, tail, stats, redact, prove, checkpoint, create_key):
+for _command in (verify, show, tail, stats, redact, prove, checkpoint, create_key, serve):
     audit.add_command(_command)

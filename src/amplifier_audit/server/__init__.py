@@ -1,0 +1,1 @@
+"""A writer of its own, under another user; sessions reach it by a socket and only append."""
