@@ -69,14 +69,20 @@ def is_secret_text(value: str) -> bool:
     """Whether a text, known to be data and not code, has the letters of a password or a key."""
     if is_placeholder(value) or _OF_PROGRAMS.search(value) or _ADDRESS.match(value):
         return False
-    if is_random(value):
-        return True
+    return is_random(value) or (not _is_name(value) and _has_letters_of_a_secret(value))
+
+
+def _is_name(value: str) -> bool:
+    """Whether it reads as the name of something: `sha256`, `config.api_key`, `csrf_token`."""
     if _KNOWN_NAMES.fullmatch(value) or _CODE.match(value):
-        return False
+        return True
     parts = _PARTS.split(value)
-    if len(parts) > 1 and all(_PLAIN_PART.match(part) for part in parts):
-        return False
-    if any(letter.isdigit() for letter in value):
+    return len(parts) > 1 and all(_PLAIN_PART.match(part) for part in parts)
+
+
+def _has_letters_of_a_secret(value: str) -> bool:
+    """Digits among letters, six digits, or a sign inside a word."""
+    if _has_digits(value):
         return any(letter.isalpha() for letter in value) or len(value) >= 6
     return _INNER_SYMBOL.search(value) is not None
 
@@ -119,14 +125,22 @@ _LINE_END = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\r|\n|$)")
 
 def _check_env_line(text: str, start: int, end: int) -> bool:
     value = text[start:end]
-    if is_placeholder(value) or _CODE.match(value) or _KNOWN_NAMES.fullmatch(value):
+    if is_placeholder(value) or _is_path_or_name(value):
         return False
-    if value.startswith(("/", "./", "~/")) or (value.isupper() and "_" in value):
-        return False
-    if any(letter.isdigit() for letter in value) and not value.isdigit():
+    if _has_digits(value) and not value.isdigit():
         return True
     line = text[text.rfind("\n", 0, start) + 1 : start]
     return _ENV_BEFORE.match(line) is not None and len(value) > 3
+
+
+def _is_path_or_name(value: str) -> bool:
+    named = _CODE.match(value) or _KNOWN_NAMES.fullmatch(value)
+    constant = value.isupper() and "_" in value
+    return bool(named) or constant or value.startswith(("/", "./", "~/"))
+
+
+def _has_digits(value: str) -> bool:
+    return any(letter.isdigit() for letter in value)
 
 
 _ENV_BEFORE = re.compile(r"[ \t]*(?:(?:export|set|setx|ENV|ARG|-e|--env)[ \t]+)?[A-Z0-9_]+=[\"']?$")
@@ -154,11 +168,8 @@ def _check_header(text: str, start: int, end: int) -> bool:
     value = text[start:end]
     if is_placeholder(value) or _CODE.match(value):
         return False
-    return is_random(value) or _has_digits_and_letters(value) or _decodes_to_pair(value)
-
-
-def _has_digits_and_letters(value: str) -> bool:
-    return is_secret_text(value) and any(letter.isdigit() for letter in value)
+    told = is_secret_text(value) and _has_digits(value)
+    return told or is_random(value) or _decodes_to_pair(value)
 
 
 def _check_cookie(text: str, start: int, end: int) -> bool:

@@ -22,7 +22,7 @@ def test_every_guess_is_judged() -> None:
 
 
 @pytest.mark.parametrize(("name", "frame"), FRAMED)
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(data=st.data())
 def test_a_generated_secret_is_hidden_in_each_of_its_surroundings(
     name: str, frame: str, data: Any

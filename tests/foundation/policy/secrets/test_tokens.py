@@ -26,7 +26,7 @@ def test_every_shape_has_a_generator() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(TOKENS))
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(data=st.data())
 def test_a_token_is_hidden_and_named_and_the_text_around_it_stays(name: str, data: Any) -> None:
     """No miss on generated tokens, in what is shown and in what would be written."""
@@ -59,7 +59,7 @@ WRAPPED = ["github-token", "anthropic-key", "npm-token", "jwt", "google-api-key"
 
 
 @pytest.mark.parametrize("name", WRAPPED)
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(data=st.data())
 def test_a_token_that_is_wrapped_over_two_lines_is_found(name: str, data: Any) -> None:
     """A line end inside a token does not make it harmless."""
