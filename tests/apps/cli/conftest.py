@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.support.trust import trust_project
+
 Project = Callable[..., Path]
 
 
@@ -30,9 +32,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def project(home: Path) -> Project:
-    """Writes ./amplifier.yaml with a script for the model."""
+    """Writes ./amplifier.yaml with a script for the model, and trusts it unless told not to."""
 
-    def write(*script: dict[str, Any], **more: Any) -> Path:
+    def write(*script: dict[str, Any], trusted: bool = True, **more: Any) -> Path:
         provider = {
             "module": "provider-scripted",
             "config": {"script": list(script), "when_done": "repeat"},
@@ -40,6 +42,8 @@ def project(home: Path) -> Project:
         bundle = {"name": "test", "providers": [provider], **more}
         path = home / "amplifier.yaml"
         path.write_text(yaml.safe_dump(bundle, sort_keys=False))
+        if trusted:
+            trust_project(home)
         return path
 
     return write

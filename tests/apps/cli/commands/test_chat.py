@@ -81,7 +81,7 @@ def test_a_turn_that_fails_does_not_end_the_conversation(project: Project) -> No
     project({"expect": "second", "text": "Fine."})
     done = run_amplifier("chat", stdin="first\nsecond\n")
     assert (done.code, done.stdout) == (0, "Fine.\n")
-    assert done.stderr.startswith("✗ ")
+    assert "\n✗ Reply 1 of the script" in done.stderr
 
 
 def test_an_interrupt_from_outside_ends_the_program(project: Project) -> None:

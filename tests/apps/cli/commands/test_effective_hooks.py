@@ -8,8 +8,9 @@ import pytest
 
 from amplifier_apps.cli.commands.effective_hooks import mount_hooks
 from amplifier_core.events import ALL_EVENTS
-from amplifier_foundation import Bundle, load_bundle
+from amplifier_foundation.trust.material import Material
 from tests.apps.cli.conftest import Project
+from tests.support.trust import look_at
 
 HOOKS = """
 from amplifier_core.models import HookResult
@@ -27,20 +28,20 @@ async def mount(coordinator, config):
 
 
 @pytest.fixture
-def bundle(project: Project, home: Path) -> Bundle:
+def material(project: Project, home: Path) -> Material:
     """Two modules of one's own, and one that does not exist."""
     (home / "mine.py").write_text(HOOKS)
     (home / "after.py").write_text(AFTER)
     hooks = [{"module": "./mine.py", "priority": 7}, {"module": "./after.py"}, "hooks-not-there"]
     session = {"orchestrator": "loop-basic", "context": "context-simple"}
-    return load_bundle(project(hooks=hooks, session=session, inherit=False))
+    return look_at(home, project(hooks=hooks, session=session, inherit=False))
 
 
 async def test_a_row_says_where_a_hook_stands_and_where_it_came_from(
-    bundle: Bundle, home: Path
+    material: Material
 ) -> None:
     """In the order in which they run; a pattern is named as it was registered."""
-    async with mount_hooks(bundle, home) as found:
+    async with mount_hooks(material) as found:
         first, second = found.list_rows("tool:pre")
     assert (first.order, first.priority, first.hook) == (1, 7, "on_tool_pre")
     assert first.source.endswith("mine.py")
@@ -50,10 +51,10 @@ async def test_a_row_says_where_a_hook_stands_and_where_it_came_from(
 
 
 async def test_events_come_in_the_order_of_a_session_then_those_of_ones_own(
-    bundle: Bundle, home: Path
+    material: Material
 ) -> None:
     """Every event of the reference once, under its one name."""
-    async with mount_hooks(bundle, home) as found:
+    async with mount_hooks(material) as found:
         events = found.list_events()
     assert [event for event in events if event in ALL_EVENTS] == events[:-1]
     assert events[-1] == "my:event"
@@ -61,19 +62,19 @@ async def test_events_come_in_the_order_of_a_session_then_those_of_ones_own(
 
 
 async def test_a_module_that_could_not_be_mounted_is_told_with_its_reason(
-    bundle: Bundle, home: Path
+    material: Material
 ) -> None:
     """The others are there all the same."""
-    async with mount_hooks(bundle, home) as found:
+    async with mount_hooks(material) as found:
         (failure,) = found.failures
     assert "hooks-not-there" in failure
 
 
 async def test_a_trace_keeps_answers_and_times_and_carries_out_nothing(
-    bundle: Bundle, home: Path
+    material: Material
 ) -> None:
     """A hook behind a denial is not reached."""
-    async with mount_hooks(bundle, home) as found:
+    async with mount_hooks(material) as found:
         run, watch = await found.trace("tool:pre", {"tool_name": "Bash", "tool_input": {}})
     assert [(answer.hook, answer.result.action) for answer in run.answers] == [
         ("on_tool_pre", "deny")
@@ -83,8 +84,8 @@ async def test_a_trace_keeps_answers_and_times_and_carries_out_nothing(
     assert watch.seconds[run.answers[0].handler.id] > 0
 
 
-async def test_at_the_end_everything_is_unmounted(bundle: Bundle, home: Path) -> None:
+async def test_at_the_end_everything_is_unmounted(material: Material) -> None:
     """Looking leaves nothing behind."""
-    async with mount_hooks(bundle, home) as found:
+    async with mount_hooks(material) as found:
         assert found.list_rows("tool:pre")
     assert found.list_rows("tool:pre") == []

@@ -66,6 +66,7 @@ def test_an_event_without_hooks_is_a_sentence(bundle: Path) -> None:
 def test_a_module_that_does_not_load_is_named(bundle: Path, home: Path) -> None:
     """With the reason, and exit code 3, in a list and in a trace."""
     (home / "mine.py").write_text("import nothing_of_that_name\n")
+    trust_project(home)
     for command in (["list"], ["trace", "hello"]):
         done = invoke("hooks", *command)
         assert done.code == 3
@@ -106,6 +107,7 @@ def test_trace_takes_another_bundle_and_more_data(bundle: Path, home: Path) -> N
     other = home / "other.yaml"
     other.write_text(bundle.read_text())
     bundle.unlink()
+    trust_project(home, other)
     given = ["--event", "tool:pre", "--data", '{"tool_input": {"x": "bad"}}']
     done = invoke("hooks", "trace", *given, "--bundle", other, "--json")
     assert json.loads(done.stdout)["fold"]["reason"] == "it is bad"

@@ -46,11 +46,11 @@ def test_of_two_modules_with_one_id_the_one_that_mounts_is_listed(
 def test_a_hook_of_ones_own_is_validated(home: Path) -> None:
     """By its path, with the promise that was not kept, and exit code 3."""
     (home / "mine.py").write_text(HOOK)
-    good = invoke("modules", "validate", "./mine.py")
+    good = invoke("modules", "validate", "--run", "./mine.py")
     assert good.code == 0, good.output
     assert good.stdout.startswith("./mine.py  as a hook\n")
     (home / "broken.py").write_text("x = 1\n")
-    bad = invoke("modules", "validate", "./broken.py")
+    bad = invoke("modules", "validate", "--run", "./broken.py")
     assert bad.code == 3
     assert "✗" in bad.stdout
 
