@@ -21,7 +21,7 @@ from amplifier_foundation.machine.process_outcome import (
 from amplifier_foundation.machine.sandbox.cell import Cell, CellLost
 from amplifier_foundation.machine.sandbox.client import get_launcher
 from amplifier_foundation.machine.sandbox.enclosing import enclose
-from amplifier_foundation.machine.sandbox.sealed_copy import SealError
+from amplifier_foundation.machine.sandbox.seal.copy import SealError
 from amplifier_foundation.machine.sandbox.sealing import keep_sealed
 from amplifier_foundation.machine.sandbox.wall import Wall
 

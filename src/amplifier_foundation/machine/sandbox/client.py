@@ -5,10 +5,10 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from amplifier_foundation.machine.sandbox.cell import Cell, Order
 from amplifier_foundation.machine.sandbox.launcher.words import PLAIN, WALLED
 
 _MOST_IDLE = 4
+_PAUSE, _PATIENCE = 0.005, 400  # seconds, times that long, for a launcher to end at our own end
 _CHANNEL = 3  # the launcher's descriptor
 _PACKAGES = ("amplifier_foundation", "machine", "sandbox", "launcher")
 # Modules are found in the packages' folders without running the packages themselves, which import
@@ -45,6 +46,7 @@ class Launcher:
         self._channel: socket.socket | None = None
         self._process = 0
         self._owner = 0
+        self._ending: list[int] = []
         self._idle: list[Cell] = []
         self._lock = threading.Lock()
 
@@ -71,12 +73,19 @@ class Launcher:
             if cell.usable and cell.is_empty and len(self._idle) < _MOST_IDLE:
                 self._idle.append(cell)
                 return
+            if not cell.usable:  # it was killed; the launcher ends whatever was below it
+                self._close()
         cell.close()
 
     def close(self) -> None:
-        """End the launcher and its idle cells; commands under way are not affected."""
+        """End the launcher and all its cells, with the commands in them."""
         with self._lock:
             self._close()
+            for _ in range(_PATIENCE):
+                self._reap()
+                if not self._ending:
+                    break
+                time.sleep(_PAUSE)
 
     def _open(self) -> Cell:
         for _ in range(2):
@@ -97,6 +106,7 @@ class Launcher:
     def _launch(self) -> None:
         if not hasattr(os, "posix_spawn") or not sys.executable:
             raise LauncherUnavailable("no Python interpreter can be started here")
+        self._reap()
         ours, theirs = _make_pair()
         theirs.set_inheritable(True)
         try:
@@ -115,15 +125,22 @@ class Launcher:
             self._channel.close()
             self._channel = None
         if self._process and self._owner == os.getpid():
-            with contextlib.suppress(ChildProcessError, ProcessLookupError):
-                os.kill(self._process, signal.SIGKILL)
-                os.waitpid(self._process, 0)
+            self._ending.append(self._process)
         self._process = 0
+
+    def _reap(self) -> None:
+        """Forget launchers that have ended; they take a moment, because they end everything."""
+        for process in tuple(self._ending):
+            with contextlib.suppress(ChildProcessError):
+                if os.waitpid(process, os.WNOHANG)[0] == 0:
+                    continue
+            self._ending.remove(process)
 
     def _forget_inherited(self) -> None:
         """After a fork, the launcher is the parent's."""
         if self._channel is not None and self._owner != os.getpid():
             self._close()
+            self._ending.clear()
 
 
 def _make_pair() -> tuple[socket.socket, socket.socket]:

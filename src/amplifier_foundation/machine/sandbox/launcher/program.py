@@ -9,6 +9,7 @@ import select
 import signal
 import socket
 import sys
+import time
 
 from amplifier_foundation.machine.sandbox.launcher.calls import (
     DUMPABLE,
@@ -19,12 +20,15 @@ from amplifier_foundation.machine.sandbox.launcher.calls import (
 from amplifier_foundation.machine.sandbox.launcher.messages import receive
 from amplifier_foundation.machine.sandbox.launcher.processes import (
     ANY_CHILD,
+    kill_below,
     kill_stray,
     send_signal,
     watch_children,
 )
 from amplifier_foundation.machine.sandbox.launcher.supervisor import Supervisor
 from amplifier_foundation.machine.sandbox.launcher.words import WALLED
+
+_AGAIN = 0.005  # seconds between two attempts to end what does not end
 
 
 def main() -> None:
@@ -56,6 +60,7 @@ def serve(channel: socket.socket, scoped: bool) -> None:
         if channel.fileno() in ready:
             kind, descriptors = receive(channel, 1, 1)
             if not kind:
+                end_everything(scoped)
                 return
             cells.add(open_cell(kind, descriptors[0], channel))
 
@@ -74,6 +79,19 @@ def reap(cells: set[int], scoped: bool) -> None:
         send_signal(-1, signal.SIGKILL)
     elif killed:
         kill_stray(cells)
+
+
+def end_everything(scoped: bool) -> None:
+    """KILL all cells with what is in them, again until nothing is left."""
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            if scoped:
+                send_signal(-1, signal.SIGKILL)
+            else:
+                kill_below(os.getpid())
+            while os.waitpid(-1, os.WNOHANG | ANY_CHILD)[0]:
+                pass
+            time.sleep(_AGAIN)
 
 
 def open_cell(kind: bytes, descriptor: int, channel: socket.socket) -> int:
