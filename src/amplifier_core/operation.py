@@ -105,7 +105,7 @@ class Operations:
 
         `fixed` means that nothing can be changed any more: what was shown may run, or nothing.
         """
-        answered: Answered = set()
+        answered: Answered = {}
         comments: tuple[str, ...] = ()
         for _ in range(MOST_ROUNDS):
             clearance = await self.passage.clear(run, answered)

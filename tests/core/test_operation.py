@@ -285,6 +285,19 @@ class TestJudgedAgain:
         harness.hooks.register("approval:granted", denies)
         assert (await harness.pre()).reason == "new policy"
 
+    async def test_what_was_remembered_does_not_cover_an_edit(self):
+        """"Always" was said about one input; another, edited at another gate, is asked about."""
+        edit = ApprovalAnswer("Allow", edited_input={"path": "/b"})
+        reader = ScriptedApproval("Allow always", "Allow", edit, "Allow")
+        harness = Harness(approval=reader)
+        harness.hooks.register(PRE, asks("one?", approval_options=["Allow always", "Allow"]))
+        harness.hooks.register(PRE, asks("two?"))
+        await harness.pre(path="/a")
+        result = await harness.pre(path="/a")
+        assert result.data["tool_input"] == {"path": "/b"}
+        shown = [(one.prompt, one.tool_input["path"]) for one in reader.questions]
+        assert shown == [("one?", "/a"), ("two?", "/a"), ("two?", "/a"), ("one?", "/b")]
+
     async def test_the_trail_tells_who_judged_again(self):
         """The second record holds the hooks that were called, and says that it is one."""
         harness = Harness(approval=PlainPerson("Allow"))

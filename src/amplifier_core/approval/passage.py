@@ -31,8 +31,9 @@ class Notify(Protocol):
     async def __call__(self, event: EventOf[DataT], data: DataT) -> None: ...
 
 
-# The questions that were answered with yes in this operation: registration and prompt.
-Answered = set[tuple[int, str]]
+# The questions that were answered with yes in this operation, by registration and prompt: what a
+# person remembered, with the digest that it holds for; what they said now, with none.
+Answered = dict[tuple[int, str], str]
 
 # What is being asked further up in this very stack: a hook may not ask itself in a circle.
 _open: ContextVar[frozenset[tuple[int, str, str]]] = ContextVar(
@@ -93,12 +94,13 @@ class Passage:
             if problem := find_problem(answer.result):
                 return Clearance(False, answer.hook, f"the question cannot be put: {problem}")
             question = self._write_question(answer, run, shown)
-            if (answer.handler.id, question.prompt) in answered:
+            key = (answer.handler.id, question.prompt)
+            if answered.get(key) in ("", shown):
                 continue
             decision = await self._decide(answer, question)
             if not decision.allowed:
                 return Clearance(False, answer.hook, _explain_refusal(question, decision))
-            answered.add((answer.handler.id, question.prompt))
+            answered[key] = shown if decision.how == "cache" else ""
             waited = waited or decision.how != "cache"
             if decision.comment:
                 comments.append(decision.comment)
