@@ -11,10 +11,12 @@ from amplifier_foundation.bash.danger import (
     ListedCommand,
     find_dangers,
 )
+from amplifier_foundation.bash.directories import Directories, list_directories
 from amplifier_foundation.bash.harmless import is_harmless
 from amplifier_foundation.bash.pattern import CommandPattern
 from amplifier_foundation.bash.place import Place
 from amplifier_foundation.bash.script import Script, parse_script
+from amplifier_foundation.bash.strictness import find_unlisted
 from amplifier_foundation.bash.tree import ensure_available
 from amplifier_foundation.bash.unwrap import unwrap_command
 from amplifier_foundation.bash.word import Word
@@ -24,6 +26,7 @@ __all__ = [
     "RULES",
     "Command",
     "CommandPattern",
+    "Directories",
     "Finding",
     "ListedCommand",
     "Place",
@@ -32,7 +35,9 @@ __all__ = [
     "Word",
     "ensure_available",
     "find_dangers",
+    "find_unlisted",
     "is_harmless",
+    "list_directories",
     "parse_script",
     "unwrap_command",
 ]

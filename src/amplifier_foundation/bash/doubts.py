@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from amplifier_foundation.bash.tree import get_text, slice_text, walk
+from amplifier_foundation.bash.streams.heredocs import doubt_heredocs
+from amplifier_foundation.bash.streams.redirects import has_lost_dash
+from amplifier_foundation.bash.tree import get_text, walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -16,10 +17,16 @@ _ODD_LETTERS = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f\x85\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u2064\u3000\ufeff]"
     r"|[\ud800-\udfff]"
 )
+_DESCRIPTOR = re.compile(rb"(?:^|[\s;&|(){}])[0-9]+$|\{[A-Za-z_][A-Za-z0-9_]*\}$")
+_TAKEN_AS_THEY_ARE = frozenset(
+    {"raw_string", "ansi_c_string", "comment", "heredoc_body", "heredoc_content", "heredoc_start"}
+)
+_TEXTS = frozenset({"string", "translated_string", "heredoc_body", "regex"})
+_LONGEST_NAME = 200
 _JOINED_LINES = re.compile(r"[^\s\\]\\\n\S")
 
 
-def list_doubts(source: str, root: Node, nodes: Iterable[Node]) -> Iterator[str]:
+def list_doubts(source: str, root: Node, nodes: Sequence[Node]) -> Iterator[str]:
     """Why the script cannot be read for certain; nothing when it can."""
     if root.has_error:
         yield "the command does not parse as shell"
@@ -28,36 +35,62 @@ def list_doubts(source: str, root: Node, nodes: Iterable[Node]) -> Iterator[str]
     # A shell joins these two halves into one word; the grammar reads two.
     if _JOINED_LINES.search(source):
         yield "a backslash at the end of a line joins two halves of a word"
+    text = root.text or b""
+    yield from doubt_heredocs(nodes, text, root.start_byte)
     for node in nodes:
-        doubt = _doubt_node(node)
-        if doubt is not None:
-            yield doubt
+        yield from _doubt_gaps(node, text, root.start_byte)
+        yield from _doubt_node(node, text[: node.start_byte - root.start_byte])
 
 
-def _doubt_node(node: Node) -> str | None:
-    if node.type == "test_command":
-        return _doubt_test(node)
-    if node.type in {"command", "word"}:
-        differs = _spans_lines(node)
-        return "the grammar and a shell see the ends of its lines differently" if differs else None
+def _doubt_gaps(node: Node, text: bytes, offset: int) -> Iterator[str]:
+    """Between the parts of a node stands nothing that a shell would read."""
+    if node.type in _TEXTS:
+        return
+    ends = [node.start_byte, *(child.end_byte for child in node.children)]
+    starts = [*(child.start_byte for child in node.children), node.end_byte]
+    for end, start in zip(ends, starts, strict=True) if node.children else ():
+        gap = text[end - offset : start - offset].replace(b"\\\n", b"")
+        lost = gap.strip(b" \t\n")
+        # `git commit -F - <<EOF`: the grammar loses this word, `has_lost_dash` finds it.
+        if lost and not (lost == b"-" and any(map(has_lost_dash, node.children))):
+            yield "the grammar overlooks a part of it"
+        elif node.type == "command" and b"\n" in gap:
+            yield "the grammar and a shell see the ends of its lines differently"
+
+
+def _doubt_node(node: Node, before: bytes) -> Iterator[str]:
+    kind = node.type
+    if kind == "test_command":
+        yield from _doubt_test(node)
+    elif kind == "word" and "\n" in get_text(node).replace("\\\n", ""):
+        yield "the grammar and a shell see the ends of its lines differently"
+    elif kind == "file_redirect" and _DESCRIPTOR.search(before[-_LONGEST_NAME:]):
+        # `bash 0<x` and `exec {x}>y`: the grammar takes what names the descriptor for a word.
+        yield "a number or name stands directly before a redirection"
+    elif kind == "command_substitution" and _is_backquoted_twice(get_text(node)):
+        yield "a backslash inside backquotes changes what they run"
     # `${x@P}` runs the substitutions that are in x.
-    if node.type == "expansion" and get_text(node).endswith(("@P}", "@E}")):
-        return "a variable is expanded as a prompt"
-    return None
+    elif kind == "expansion" and get_text(node).endswith(("@P}", "@E}")):
+        yield "a variable is expanded as a prompt"
+    if not node.children and _overlooks_substitution(node):
+        yield "the grammar overlooks a substitution"
 
 
-def _doubt_test(node: Node) -> str | None:
+def _doubt_test(node: Node) -> Iterator[str]:
     """`[[ 'a[$(…)]' -eq 0 ]]` evaluates the index of the array, although it is quoted."""
     quoted = (get_text(inner) for inner in walk(node) if inner.type == "raw_string")
     if any("$(" in text or "`" in text for text in quoted):
-        return "a test evaluates a substitution that is quoted"
-    return None
+        yield "a test evaluates a substitution that is quoted"
 
 
-def _spans_lines(node: Node) -> bool:
-    """A command goes on in the next line only behind a backslash; a bare word never does."""
-    if node.type == "word":
-        return "\n" in get_text(node).replace("\\\n", "")
-    pairs = pairwise(node.children)
-    gaps = (slice_text(node, one.end_byte, next_.start_byte) for one, next_ in pairs)
-    return any("\n" in gap.replace("\\\n", "") for gap in gaps)
+def _is_backquoted_twice(text: str) -> bool:
+    """Before it runs the text a shell takes backslashes out of it; the grammar does not."""
+    return text.startswith("`") and "\\" in text
+
+
+def _overlooks_substitution(node: Node) -> bool:
+    """Whether text that has no parts holds one nevertheless, as a regular expression may."""
+    if node.type in _TAKEN_AS_THEY_ARE or not node.is_named:
+        return False
+    text = re.sub(r"\\.", "", get_text(node), flags=re.DOTALL)
+    return any(sign in text for sign in ("$(", "`", "${", "$[", "<(", ">("))

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 from amplifier_foundation.bash.command import Command
-from amplifier_foundation.bash.word import split_names
+from amplifier_foundation.bash.pattern import USUAL_PLACES
+from amplifier_foundation.bash.word import Word, split_names
 
 _PLAIN = (
-    "ls cat echo printf pwd head tail wc grep egrep fgrep cut tr nl tac rev diff cmp comm stat "
-    "file which type whoami id uname true false test [ basename dirname realpath readlink seq "
+    "ls cat echo printf pwd head tail wc grep egrep fgrep cut tr nl tac rev cmp comm stat "
+    "which type whoami id uname true false test [ basename dirname realpath readlink seq "
     "sleep printenv du df ps md5sum sha1sum sha256sum sha512sum cksum cd : export local declare "
     "typeset readonly unset set shift return exit break continue read wait pushd popd dirs umask "
-    "getopts let jobs hash times less more column fold expand paste join od xxd hexdump strings "
-    "base64 locale arch nproc uptime free groups tty logname jq cloc tokei mkdir touch"
+    "getopts let times column fold expand paste join od hexdump strings "
+    "base64 locale arch nproc uptime free groups tty logname jq tokei mkdir touch"
 )
 _SPOILED_BY = {
     "rg": "--pre --pre-glob --hostname-bin --search-zip -z",
     "ag": "--pager",
-    "ack": "--pager",
     "sort": "-o --output --compress-program -T --temporary-directory",
     "date": "-s --set -f --file",
-    "tree": "-o",
+    "tree": "-o -R",
     "find": "-delete -exec -execdir -ok -okdir -fprint -fprint0 -fprintf -fls",
     "fd": "-x -X --exec --exec-batch",
     "fdfind": "-x -X --exec --exec-batch",
     "bat": "--pager",
     "hostname": "-F --file -b --boot",
-    "less": "-k --lesskey-file -o -O --log-file",
     "base64": "-o --output",
-    "xxd": "-r --revert",
+    "diff": "-l --paginate",
+    "file": "-C --compile -z -Z --uncompress",
+    "hash": "-p",
+    "jobs": "-x",
 }
 _SPOILERS: dict[str, frozenset[str]] = {
     **{name: frozenset() for name in _PLAIN.split()},
@@ -35,14 +37,15 @@ _SPOILERS: dict[str, frozenset[str]] = {
 }
 _GIT_READS = split_names(
     "status log diff show rev-parse ls-files blame describe shortlog rev-list cat-file "
-    "ls-tree grep name-rev whatchanged reflog count-objects merge-base for-each-ref "
+    "ls-tree grep name-rev whatchanged count-objects merge-base for-each-ref "
     "show-ref diff-tree"
 )
 _GIT_SPOILERS = split_names(
-    "-c --config-env --exec-path -p --paginate --output --ext-diff --textconv -O "
+    "-c --config-env --exec-path -p --paginate --output --ext-diff --textconv --filters -O "
     "--open-files-in-pager --git-dir --work-tree"
 )
-_USUAL_PLACES = frozenset({"/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"})
+# They read settings in the directories that they look at, or start a pager.
+_RUN_WHAT_FILES_SAY = frozenset({"git", "bat", "ag", "hostname"})
 
 
 def is_harmless(command: Command) -> bool:
@@ -53,12 +56,27 @@ def is_harmless(command: Command) -> bool:
     if name == "git":
         return _only_reads_git(command)
     spoilers = _SPOILERS.get(name)
+    if name == "xxd":
+        return len(command.operands) < 2 and not _is_spoiled(command, frozenset({"-r", "--revert"}))
     return spoilers is not None and not _is_spoiled(command, spoilers)
+
+
+def is_surely_harmless(command: Command) -> bool:
+    """Whether it only looks, whatever its variables hold and whatever files are called."""
+    name = (command.program or "").rpartition("/")[2]
+    if not is_harmless(command) or name in _RUN_WHAT_FILES_SAY:
+        return False
+    if name in {"test", "["}:
+        return _is_plain_test(command.words)
+    if name == "set":
+        return _sets_only_words(command.words)
+    spoiled = name in _SPOILED_BY or name == "xxd"
+    return not spoiled or not any(_may_be_flag(word) for word in command.words)
 
 
 def _is_in_usual_place(program: str) -> bool:
     directory = program[: program.rfind("/") + 1]
-    return not directory or directory in _USUAL_PLACES
+    return not directory or directory in USUAL_PLACES
 
 
 def _is_spoiled(command: Command, spoilers: frozenset[str]) -> bool:
@@ -74,6 +92,33 @@ def _is_spoiler(flag: str, spoilers: frozenset[str]) -> bool:
     if flag in spoilers:
         return True
     return flag.startswith("--") and any(spoiler.startswith(flag) for spoiler in spoilers)
+
+
+def _may_be_flag(word: Word) -> bool:
+    """`*` becomes the names of files, and a file may be called `--output=x`."""
+    return word.value is None or (word.glob and word.value[:1] in {"*", "?", "[", "-"})
+
+
+def _is_plain_test(words: tuple[Word, ...]) -> bool:
+    """Whether no variable can become an operator: `[ -v … ]` evaluates what it gets."""
+    left = [word for word in words if word.value not in {"!", "]"}]
+    if any(word.value in {"-v", "-R"} for word in left):
+        return all(word.fixed and "[" not in (word.value or "") for word in left)
+    if all(word.fixed for word in left):
+        return True
+    if len(left) > 3 or not all(word.single for word in left):
+        return False
+    return len(left) == 1 or left[len(left) - 2].value is not None
+
+
+def _sets_only_words(words: tuple[Word, ...]) -> bool:
+    """`set -- $x` sets the parameters; without the dashes a word may be an option."""
+    for word in words:
+        if word.value == "--":
+            return True
+        if _may_be_flag(word):
+            return False
+    return True
 
 
 def _only_reads_git(command: Command) -> bool:

@@ -6,10 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import dropwhile
 
 from amplifier_foundation.bash.command import Command
 from amplifier_foundation.bash.word import Word
 
+USUAL_PLACES = frozenset({"/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"})
+"""Where the programs of the system are, which agents cannot change."""
+_WILDCARD = re.compile(r"[*?\[]")
 _SHORTEST_LONG_OPTION = 4  # `--fo`: shorter ones abbreviate nearly everything
 
 
@@ -24,6 +28,7 @@ class CommandPattern:
     program: tuple[str, ...]
     flags: tuple[tuple[str, ...], ...] = ()
     arguments: tuple[tuple[str, ...], ...] = ()
+    written: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, text: str) -> CommandPattern:
@@ -35,20 +40,55 @@ class CommandPattern:
             raise ValueError(f"The command pattern {text!r} has an empty alternative beside a '|'")
         flags = tuple(word for word in words[1:] if word[0].startswith("-"))
         arguments = tuple(word for word in words[1:] if not word[0].startswith("-"))
-        return cls(tuple(name.casefold() for name in words[0]), flags, arguments)
+        return cls(tuple(name.casefold() for name in words[0]), flags, arguments, words[0])
 
     def matches(self, command: Command) -> bool:
         """Whether the command is one of these."""
-        if not self.matches_name(command.name):
+        named = self.matches_name(command.name) or self.matches_name(command.program)
+        if not named:
             return False
         given = command.flags
         return all(_has_flag(given, wanted) for wanted in self.flags) and _occur_in_order(
             self.arguments, command.arguments
         )
 
+    def permits(self, command: Command) -> bool:
+        """Whether it is surely one of these: the very program, and its arguments from the first on.
+
+        `git status` does not permit `git -c x status`, nor `make` the program `/tmp/make`.
+        """
+        if not self.matches(command) or not self._is_program(command.program or ""):
+            return False
+        rest = dropwhile(lambda word: _has_flag(_spell(word), self._list_flags()), command.words)
+        return all(
+            _matches_word(word, globs) for word, globs in zip(rest, self.arguments, strict=False)
+        )
+
+    def _is_program(self, program: str) -> bool:
+        directory, slash, name = program.rpartition("/")
+        if (
+            slash
+            and f"{directory}/" in USUAL_PLACES
+            and any(fnmatchcase(name, glob) for glob in self.written)
+        ):
+            return True
+        return any(
+            fnmatchcase(program, glob) and ("/" in glob or not slash) for glob in self.written
+        )
+
+    def _list_flags(self) -> list[str]:
+        return [flag for flags in self.flags for flag in flags]
+
     def matches_name(self, name: str | None) -> bool:
         """Whether it is about a program of that name."""
-        return name is not None and any(fnmatchcase(name, glob) for glob in self.program)
+        return name is not None and (
+            name in self.program
+            or any(fnmatchcase(name, glob) for glob in self.program if _WILDCARD.search(glob))
+        )
+
+
+def _spell(word: Word) -> frozenset[str]:
+    return frozenset({word.value}) if word.is_flag and word.value else frozenset()
 
 
 def _has_flag(given: frozenset[str], wanted: Sequence[str]) -> bool:
@@ -72,4 +112,4 @@ def _matches_word(word: Word, globs: Sequence[str]) -> bool:
 
 
 def _matches_glob(value: str, glob: str) -> bool:
-    return value == glob or bool(re.search(r"[*?\[]", glob) and fnmatchcase(value, glob))
+    return value == glob or bool(_WILDCARD.search(glob) and fnmatchcase(value, glob))

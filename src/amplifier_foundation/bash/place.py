@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -24,7 +25,6 @@ _NEVER_A_PROJECT = tuple(
     Path(name) for name in split_names("/bin /boot /dev /etc /lib /lib32 /lib64 /proc /sbin /sys")
 )
 _TEMPORARY = tuple(Path(name) for name in ["/tmp", "/var/tmp", "/var/folders", "/dev/shm"])
-_MOST_DIRECTORIES = 16
 _EVERYTHING = frozenset({"*", ".*", "**", "*.*", ".[!.]*", "?*"})
 
 
@@ -50,29 +50,20 @@ class Place:
     working_dir: Path
     home: Path
 
-    def rate(self, word: Word, bases: tuple[Word, ...] = ()) -> Reach:
-        """The worst that the word can name, seen from each directory the script goes to."""
+    def rate(self, word: Word, starts: Iterable[Path] = ()) -> Reach:
+        """The worst that the word can name, seen from the working directory and all others."""
         if word.value is None:
             return Reach.UNKNOWN
-        if len(bases) > _MOST_DIRECTORIES:
-            return Reach.UNKNOWN
-        directories = [self._find_directory(base) for base in bases]
-        if any(directory is None for directory in directories) and not _is_absolute(word):
-            return Reach.UNKNOWN
-        starts = [self.working_dir, *(found for found in directories if found)]
-        return max(self._rate_from(word, start) for start in starts)
+        return max(self._rate_from(word, start) for start in {self.working_dir, *starts})
 
-    def find_path(self, word: Word) -> Path | None:
+    def find_path(self, word: Word, start: Path | None = None) -> Path | None:
         """The resolved path of a word; None if it is not certain."""
         if word.value is None or (expanded := self._expand(word)) is None:
             return None
         try:
-            return resolve(expanded, self.working_dir)
+            return resolve(expanded, start or self.working_dir)
         except ValueError:
             return None
-
-    def _find_directory(self, word: Word) -> Path | None:
-        return None if word.glob else self.find_path(word)
 
     def _expand(self, word: Word) -> str | None:
         value = word.value or ""
@@ -132,10 +123,6 @@ def _is_never_a_project(path: Path) -> bool:
     """Whether working there makes nothing below it one's own."""
     whole = any(_is_same(path, one) for one in (*_WHOLE, *_ROOTS))
     return whole or any(_is_within(path, one) for one in _NEVER_A_PROJECT)
-
-
-def _is_absolute(word: Word) -> bool:
-    return (word.value or "").startswith("/") or word.tilde
 
 
 def _split_glob(value: str) -> tuple[str, str]:

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from amplifier_foundation.bash.command import Command, name_program
 from amplifier_foundation.bash.doubts import list_doubts
-from amplifier_foundation.bash.pipes import Programs, find_upstream
-from amplifier_foundation.bash.redirects import (
+from amplifier_foundation.bash.streams.pipes import Programs, find_upstream
+from amplifier_foundation.bash.streams.redirects import (
     ARGUMENT_TYPES,
     find_stray_words,
+    has_lost_dash,
     read_redirects,
-    read_stdin,
 )
+from amplifier_foundation.bash.streams.stdin import read_stdin
 from amplifier_foundation.bash.tree import get_text, list_nodes, parse_tree
-from amplifier_foundation.bash.word import Word
+from amplifier_foundation.bash.variables.arithmetic import Evaluation, find_evaluation
+from amplifier_foundation.bash.variables.declarations import list_assigned, read_declarations
+from amplifier_foundation.bash.word import Word, create_literal
 from amplifier_foundation.bash.word_reader import read_word
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 MAX_LENGTH = 100_000
-_DECLARING = frozenset({"declaration_command", "unset_command"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,7 @@ class Script:
     commands: tuple[Command, ...]
     unclear: tuple[str, ...] = ()
     functions: frozenset[str] = field(default_factory=frozenset)
+    evaluation: Evaluation = field(default_factory=Evaluation)
 
 
 def join_scripts(scripts: Iterable[Script]) -> Script:
@@ -42,6 +46,7 @@ def join_scripts(scripts: Iterable[Script]) -> Script:
         tuple(command for part in parts for command in part.commands),
         tuple(reason for part in parts for reason in part.unclear),
         frozenset(name for part in parts for name in part.functions),
+        reduce(Evaluation.join, (part.evaluation for part in parts), Evaluation()),
     )
 
 
@@ -53,21 +58,20 @@ def parse_script(source: str, owner: str = "shell parsing") -> Script:
     nodes = list_nodes(root)
     if nodes is None:
         return Script((), ("the command has too many parts, or they are nested too deep",))
+    strays = find_stray_words(nodes)
     written = Script(
-        (*_read_commands(nodes), *(_read_declaration(n) for n in nodes if _is_declaration(n))),
+        (*_read_commands(nodes, strays), *read_declarations(nodes, strays)),
         tuple(list_doubts(source, root, nodes)),
         frozenset(_read_function_name(n) for n in nodes if n.type == "function_definition"),
+        find_evaluation(nodes),
     )
     hidden = join_scripts(parse_script(text, owner) for text in _list_expanding_texts(nodes))
     # A function that a here-document defines is defined nowhere.
-    return Script(
-        written.commands + hidden.commands, written.unclear + hidden.unclear, written.functions
-    )
+    return replace(join_scripts([written, hidden]), functions=written.functions)
 
 
-def _read_commands(nodes: list[Node]) -> Iterator[Command]:
+def _read_commands(nodes: list[Node], strays: Mapping[int, list[Node]]) -> Iterator[Command]:
     upstream = find_upstream(nodes)
-    strays = find_stray_words(nodes)
     for node in nodes:
         if node.type == "command":
             yield _read_command(node, upstream.get(node.id, ()), strays.get(node.id, ()))
@@ -75,15 +79,15 @@ def _read_commands(nodes: list[Node]) -> Iterator[Command]:
 
 def _read_command(node: Node, upstream: Programs, strays: Iterable[Node]) -> Command:
     name = node.child_by_field_name("name")
-    redirects = read_redirects(node)
+    lost = (create_literal("-"),) if has_lost_dash(node) else ()
     return Command(
         program=None if name is None else name_program(read_word(name)),
-        words=(*_read_arguments(node), *(read_word(word) for word in strays)),
+        words=(*_read_arguments(node), *lost, *(read_word(word) for word in strays)),
         text=get_text(node),
-        assigns=tuple(_list_assigned(node)),
-        redirects=redirects,
+        assigns=tuple(list_assigned(node)),
+        redirects=read_redirects(node),
         piped_from=upstream,
-        stdin=read_stdin(node, redirects),
+        stdin=read_stdin(node, upstream),
     )
 
 
@@ -93,38 +97,6 @@ def _read_arguments(node: Node) -> Iterator[Word]:
             yield read_word(child)
         else:
             yield Word(get_text(child), None)
-
-
-def _is_declaration(node: Node) -> bool:
-    """What runs no program, but sets a name or empties a file: `PATH=…`, `export …`, `> file`."""
-    if node.type == "redirected_statement":
-        return node.child_by_field_name("body") is None
-    if node.type == "variable_assignment":
-        around = node.parent.type if node.parent is not None else ""
-        return around != "command" and around not in _DECLARING
-    return node.type in _DECLARING
-
-
-def _read_declaration(node: Node) -> Command:
-    """Its program is `export`, `declare` …, or else the shell's own no-operation."""
-    alone = node.type == "variable_assignment"
-    return Command(
-        program=get_text(node.children[0]) if node.type in _DECLARING else ":",
-        text=get_text(node),
-        assigns=(_read_assigned_name(node),) if alone else tuple(_list_assigned(node)),
-        redirects=read_redirects(node),
-    )
-
-
-def _list_assigned(node: Node) -> Iterator[str]:
-    for child in node.children:
-        if child.type == "variable_assignment":
-            yield _read_assigned_name(child)
-
-
-def _read_assigned_name(node: Node) -> str:
-    name = node.child_by_field_name("name")
-    return "" if name is None else get_text(name).partition("[")[0]  # `a[1]=x` assigns to a
 
 
 def _read_function_name(node: Node) -> str:

@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 
 from amplifier_foundation.bash.command import Command
 from amplifier_foundation.bash.inner.find import unwrap_find
 from amplifier_foundation.bash.inner.prefixes import (
     PREFIXES,
     unwrap_env,
-    unwrap_flock,
     unwrap_prefix,
-    unwrap_watch,
+    unwrap_xargs,
 )
 from amplifier_foundation.bash.inner.runners import (
     RUNNERS,
     unwrap_alias,
     unwrap_callback,
+    unwrap_debugger,
+    unwrap_entr,
     unwrap_eval,
+    unwrap_flock,
     unwrap_parallel,
     unwrap_remote,
     unwrap_runner,
+    unwrap_script,
     unwrap_su,
     unwrap_trap,
+    unwrap_watch,
 )
 from amplifier_foundation.bash.inner.shells import SHELLS, unwrap_shell
-from amplifier_foundation.bash.script import Script, parse_script
+from amplifier_foundation.bash.script import Script, join_scripts, parse_script
+from amplifier_foundation.bash.variables.arithmetic import Evaluation
+from amplifier_foundation.bash.variables.evaluating import evaluate_words
 
 MAX_DEPTH = 8
 MAX_COMMANDS = 2_000
@@ -35,13 +42,17 @@ _UNWRAPPERS: dict[str, Callable[[Command, str], Script]] = {
     **dict.fromkeys(PREFIXES, unwrap_prefix),
     **dict.fromkeys(RUNNERS, unwrap_runner),
     "env": unwrap_env,
+    "genv": unwrap_env,
+    "xargs": unwrap_xargs,
+    "entr": unwrap_entr,
+    "gdb": unwrap_debugger,
     "flock": unwrap_flock,
     "watch": unwrap_watch,
     "eval": unwrap_eval,
     "trap": unwrap_trap,
     "su": unwrap_su,
     "runuser": unwrap_su,
-    "script": unwrap_su,
+    "script": unwrap_script,
     "mapfile": unwrap_callback,
     "readarray": unwrap_callback,
     "complete": unwrap_callback,
@@ -58,20 +69,21 @@ def unwrap_command(source: str, owner: str = "shell parsing") -> Script:
     """The script with every command inside a command laid open, outer ones first."""
     script = parse_script(source, owner)
     commands: list[Command] = []
-    unclear = list(script.unclear)
-    functions = set(script.functions)
+    parts = [script]
     # A stack with its own depth: `sudo sudo sudo …` must not recurse as deep as it is long.
     pending = [(command, 0) for command in reversed(script.commands)]
     while pending:
         command, level = pending.pop()
         commands.append(command)
         if level >= MAX_DEPTH or len(commands) > MAX_COMMANDS:
-            unclear.append("commands inside commands go too deep to be judged")
+            parts.append(Script((), ("commands inside commands go too deep to be judged",)))
             break
         unwrapper = _UNWRAPPERS.get(command.name or "")
         if unwrapper is not None:
             inner = unwrapper(command, owner)
-            unclear += inner.unclear
-            functions |= inner.functions
+            parts.append(inner)
             pending += [(found, level + 1) for found in reversed(inner.commands)]
-    return Script(tuple(commands), tuple(dict.fromkeys(unclear)), frozenset(functions))
+    whole = join_scripts(parts)
+    evaluation = reduce(Evaluation.join, map(evaluate_words, commands), whole.evaluation)
+    unclear = dict.fromkeys([*whole.unclear, *evaluation.list_doubts()])
+    return Script(tuple(commands), tuple(unclear), whole.functions, evaluation)

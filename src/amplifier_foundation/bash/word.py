@@ -15,6 +15,18 @@ class Word:
     tilde: bool = False
     runs: tuple[str | None, ...] = ()
     """The programs whose output becomes part of the word; None for one that is not literal."""
+    split: bool = False
+    """Whether a shell may make several words of it, or none: `$x` and `"$@"`, but not `"$x"`."""
+
+    @property
+    def fixed(self) -> bool:
+        """Whether it is exactly one word, and known."""
+        return self.value is not None and not self.glob
+
+    @property
+    def single(self) -> bool:
+        """Whether it is exactly one word, known or not."""
+        return not self.glob and not self.split
 
     @property
     def is_flag(self) -> bool:
@@ -22,8 +34,8 @@ class Word:
         return self.value is not None and len(self.value) > 1 and self.value[0] == "-"
 
 
-UNKNOWN = Word("?", None)
-"""A word that stands for anything."""
+UNKNOWN = Word("?", None, split=True)
+"""Words that stand for anything."""
 
 
 def create_literal(text: str) -> Word:

@@ -21,6 +21,7 @@ _ANSI = re.compile(
     r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|(.))", re.DOTALL
 )
 _ANSI_BASES = ((1, 16), (2, 16), (3, 16), (4, 8))  # group of the expression, base of its digits
+_LAST_ASCII = 127
 _ANSI_LETTERS = {
     "a": "\a",
     "b": "\b",
@@ -31,6 +32,10 @@ _ANSI_LETTERS = {
     "r": "\r",
     "t": "\t",
     "v": "\v",
+    "\\": "\\",
+    "'": "'",
+    '"': '"',
+    "?": "?",
 }
 
 
@@ -57,7 +62,19 @@ def read_word(node: Node) -> Word:
         glob=any(piece.glob for piece in pieces),
         tilde=bool(pieces) and pieces[0].tilde,
         runs=tuple(_find_substituted_programs(node)),
+        split=_may_split(node, pieces),
     )
+
+
+def _may_split(node: Node, pieces: list[_Piece]) -> bool:
+    """Quoted text is one word, unless `@` makes several of it."""
+    if all(piece.text is not None and not piece.braces for piece in pieces):
+        return False
+    if node.type in {"concatenation", "command_name"}:
+        return any(_may_split(child, _read_pieces(child)) for child in node.children)
+    if node.type in {"string", "translated_string"}:
+        return "@" in get_text(node)
+    return node.type not in {"ansi_c_string", "process_substitution", "arithmetic_expansion"}
 
 
 def _join(pieces: list[_Piece], raw: str) -> str | None:
@@ -98,7 +115,7 @@ def _read_unquoted(text: str) -> _Piece:
         return _UNCERTAIN
     return _Piece(
         re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL),
-        glob=any(letter in bare for letter in "*?["),
+        glob=any(letter in bare for letter in "*?[") or "(" in bare,
         tilde=text.startswith("~"),
         braces="{" in bare or "}" in bare,
     )
@@ -112,17 +129,21 @@ def _read_variable(text: str) -> _Piece:
 
 
 def _read_ansi(text: str) -> _Piece:
+    """What every bash reads alike: `\\x{…}`, `\\c`, NUL, letters beyond ASCII are not certain."""
     try:
         return _Piece(_ANSI.sub(_resolve_escape, text))
-    except (ValueError, OverflowError):  # `\U` can write numbers that are no letter
+    except KeyError:
         return _UNCERTAIN
 
 
 def _resolve_escape(match: re.Match[str]) -> str:
     for group, base in _ANSI_BASES:
         if match[group]:
-            return chr(int(match[group], base))
-    return _ANSI_LETTERS.get(match[5], match[5])
+            code = int(match[group], base)
+            if not 0 < code <= _LAST_ASCII:
+                raise KeyError(code)
+            return chr(code)
+    return _ANSI_LETTERS[match[5]]
 
 
 def _read_string(node: Node) -> list[_Piece]:

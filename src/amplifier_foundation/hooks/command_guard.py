@@ -31,6 +31,7 @@ from amplifier_foundation.bash import (
     Script,
     ensure_available,
     find_dangers,
+    find_unlisted,
     is_harmless,
     unwrap_command,
 )
@@ -91,6 +92,7 @@ class Judge:
         found = [
             *self._find_known(script),
             *self._find_unclear(script, source),
+            *self._find_unknown(script),
             *self._find_unlisted(script),
         ]
         return sorted(dict.fromkeys(found), key=lambda finding: finding.action != "deny")
@@ -101,24 +103,31 @@ class Judge:
                 yield finding
 
     def _is_allowed(self, command: Command) -> bool:
-        return any(pattern.matches(command) for pattern in self._allowed)
+        return any(pattern.permits(command) for pattern in self._allowed)
 
     def _find_unclear(self, script: Script, source: str) -> Iterator[Finding]:
         for reason in script.unclear:
             yield Finding(self._config.unclear, "unclear", reason, source)
 
-    def _find_unlisted(self, script: Script) -> Iterator[Finding]:
+    def _find_unknown(self, script: Script) -> Iterator[Finding]:
         for command in script.commands:
             if is_harmless(command) or self._is_allowed(command) or command.program is None:
                 continue
-            if command.program in script.functions:
+            if command.program in script.functions or _is_unwrapped(command, script):
                 continue
-            if not command.certain and not _is_unwrapped(command, script):
+            if not command.certain:
                 reason = f"{command.name} gets words that only running it would tell"
                 yield Finding(self._config.unclear, "unclear-words", reason, command.text)
-            elif self._config.unlisted != "continue":
-                reason = f"{command.name} is on no list"
-                yield Finding(self._config.unlisted, "unlisted", reason, command.text)
+
+    def _find_unlisted(self, script: Script) -> Iterator[Finding]:
+        if self._config.unlisted == "continue":
+            return
+        for command, reason in find_unlisted(script, self._is_allowed, self._is_allowed_by_words):
+            yield Finding(self._config.unlisted, "unlisted", reason, command.text)
+
+    def _is_allowed_by_words(self, command: Command) -> bool:
+        """By a pattern that names more than the program: `bash run.sh`, not `bash`."""
+        return any(pattern.arguments and pattern.permits(command) for pattern in self._allowed)
 
 
 def _is_unwrapped(command: Command, script: Script) -> bool:

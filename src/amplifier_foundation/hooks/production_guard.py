@@ -8,6 +8,7 @@ Configure   patterns, tools, shell, action, priority, timeout, approval_*
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -18,11 +19,20 @@ from pydantic import Field, field_validator
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
-from amplifier_foundation.bash import Command, Word, ensure_available, is_harmless, unwrap_command
+from amplifier_foundation.bash import (
+    Command,
+    Place,
+    Word,
+    ensure_available,
+    is_harmless,
+    list_directories,
+    unwrap_command,
+)
 from amplifier_foundation.modules.guarding import (
     GuardConfig,
     Reply,
     get_base_dir,
+    list_lines,
     register_guards,
     shorten,
 )
@@ -79,29 +89,30 @@ class ProductionGuard:
         self, tool: str, given: Any, keys: Keys | None, command_key: str | None
     ) -> HookResult:
         try:
-            hit = await asyncio.to_thread(self._find_hit, given, keys, command_key)
+            hits = await asyncio.to_thread(self._find_hits, given, keys, command_key)
         except ValueError as wrong:
             return HookResult(action="deny", reason=f"{tool}: {wrong}")
-        return HookResult(action="continue") if hit is None else self._answer(tool, hit)
+        if not hits:
+            return HookResult(action="continue")
+        return self._answer(tool, hits, _show_input(given, command_key))
 
-    def _find_hit(self, given: Any, keys: Keys | None, command_key: str | None) -> Hit | None:
-        for path in iterate_texts_under(given, keys or ()):
-            if hit := self._territory.find_hit(path):
-                return hit
+    def _find_hits(self, given: Any, keys: Keys | None, command_key: str | None) -> list[Hit]:
+        """Every guarded path of the call, each real path once, in the order they are written."""
+        found = [self._territory.find_hit(path) for path in iterate_texts_under(given, keys or ())]
         command = given.get(command_key) if command_key and isinstance(given, dict) else None
-        return self._find_hit_in_command(command) if isinstance(command, str) else None
+        if isinstance(command, str):
+            found += self._find_hits_in_command(command)
+        return list({hit.resolved: hit for hit in reversed(found) if hit is not None}.values())[
+            ::-1
+        ]
 
-    def _find_hit_in_command(self, command: str) -> Hit | None:
+    def _find_hits_in_command(self, command: str) -> Iterator[Hit | None]:
         script = unwrap_command(command, NAME)
-        bases = [self._base, *_find_directories(script.commands, self._base)]
-        written = (
-            path for word in _find_written_words(script.commands) for path in _find_paths(word)
-        )
-        for path in written:
-            for base in bases:
-                if hit := self._try_hit(path, base):
-                    return hit
-        return None
+        start = Place(self._base, Path.home())
+        bases = dict.fromkeys([self._base, *list_directories(script.commands, start).known])
+        for word in _find_written_words(script.commands):
+            for path in _find_paths(word):
+                yield from (self._try_hit(path, base) for base in bases)
 
     def _try_hit(self, path: str, base: Path) -> Hit | None:
         """A word of a command need not be a path at all."""
@@ -110,24 +121,38 @@ class ProductionGuard:
         except ValueError:
             return None
 
-    def _answer(self, tool: str, hit: Hit) -> HookResult:
-        where = shorten(str(hit.resolved))
-        given = "" if hit.given == str(hit.resolved) else f" (given as {shorten(hit.given)!r})"
-        prompt = f"Allow {tool} to write to the guarded path {where}{given}?"
-        reason = f"{where} is guarded by {hit.pattern!r}; a write to it needs explicit approval"
+    def _answer(self, tool: str, hits: list[Hit], shown: str) -> HookResult:
+        where = shorten(", ".join(str(hit.resolved) for hit in hits))
+        globs = ", ".join(repr(glob) for glob in dict.fromkeys(hit.pattern for hit in hits))
+        guarded = f"{where} {'is' if len(hits) == 1 else 'are'} guarded by {globs}"
         if self._config.action == "deny":
-            reason = f"{where} is guarded by {hit.pattern!r}; {tool} may not write to it"
-        return self._config.ask_or_deny(self._config.action, prompt, reason)
+            return HookResult(action="deny", reason=f"{guarded}; {tool} may not write there")
+        reason = f"{guarded}; to write there needs explicit approval"
+        return self._config.ask_user(_word_question(tool, hits, shown), reason)
+
+
+def _word_question(tool: str, hits: list[Hit], shown: str) -> str:
+    """All guarded paths and the exact input: an approval covers what was read, nothing else."""
+    if len(hits) == 1:
+        return f"Allow {tool} to write to the guarded path {_format_hit(hits[0])}?\n\n{shown}"
+    listed = list_lines([_format_hit(hit) for hit in hits])
+    return f"Allow {tool} to write to these {len(hits)} guarded paths?\n\n{listed}\n\n{shown}"
+
+
+def _format_hit(hit: Hit) -> str:
+    where = shorten(str(hit.resolved))
+    return where if hit.given == str(hit.resolved) else f"{where} (given as {shorten(hit.given)!r})"
+
+
+def _show_input(given: Any, command_key: str | None) -> str:
+    """The command if the input is nothing else; otherwise the input, keys and all."""
+    if command_key and isinstance(given, dict) and list(given) == [command_key]:
+        return f"The command:\n\n{shorten(str(given[command_key]))}"
+    return f"The input:\n\n{shorten(json.dumps(given, ensure_ascii=False, default=repr))}"
 
 
 def _look_up_tool(table: Mapping[str, T], tool: str) -> T | None:
     return next((keys for glob, keys in table.items() if fnmatchcase(tool, glob)), None)
-
-
-def _find_directories(commands: Iterable[Command], base: Path) -> Iterator[Path]:
-    for command in commands:
-        if command.name in {"cd", "pushd"} and command.arguments and command.arguments[0].value:
-            yield base / _expand_home(command.arguments[0])
 
 
 def _find_written_words(commands: Iterable[Command]) -> Iterator[Word]:
@@ -139,9 +164,11 @@ def _find_written_words(commands: Iterable[Command]) -> Iterator[Word]:
 
 
 def _find_paths(word: Word) -> Iterator[str]:
-    """The word, and what stands behind its equals sign: `of=…`, `--output=…`."""
+    """The word, what stands behind its equals sign (`of=…`) and behind its letter (`-o…`)."""
     if not word.is_flag:
         yield _expand_home(word)
+    elif attached := (word.value or "")[2:]:
+        yield attached
     if value := (word.value or "").partition("=")[2]:
         yield value
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+import hashlib
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +15,8 @@ from amplifier_foundation.modules.subscription import Removal, combine_removals,
 
 ALLOW_OR_DENY = ("Allow once", "Allow always", "Deny")
 LONGEST = 2_000
+MOST_LISTED = 20
+_DIGEST_DIGITS = 32
 
 Reply = HookResult | Awaitable[HookResult]
 """Guards answer at once what needs no waiting: a time limit on a coroutine costs a task."""
@@ -84,5 +87,24 @@ def get_base_dir(host: Host) -> Path:
 
 
 def shorten(text: str, limit: int = LONGEST) -> str:
-    """The whole text, or its beginning with the number of characters that are left out."""
-    return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit} more characters)"
+    """The whole text, or its beginning with the length of the rest and a digest of the whole.
+
+    With the digest two texts that begin alike are still two questions.
+    """
+    if len(text) <= limit:
+        return text
+    missing = len(text) - limit
+    return f"{text[:limit]}… ({missing} more characters; SHA-256 of all: {digest_text(text)})"
+
+
+def list_lines(lines: Sequence[str], most: int = MOST_LISTED) -> str:
+    """All lines for a question, or the first ones with the number and digest of the others."""
+    shown = [f"- {line}" for line in lines[:most]]
+    if rest := lines[most:]:
+        shown.append(f"- and {len(rest)} more (SHA-256 of those: {digest_text(chr(0).join(rest))})")
+    return "\n".join(shown)
+
+
+def digest_text(text: str) -> str:
+    """A digest that is long enough that nobody finds a second text with the same one."""
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:_DIGEST_DIGITS]

@@ -21,6 +21,11 @@ from amplifier_foundation.bash.script import parse_script
         ("echo ${x@P}", "expanded as a prompt"),
         ("echo ${x@E}", "expanded as a prompt"),
         ("ls\n\\rm -rf /", "ends of its lines"),
+        ("x=\\\tls", "overlooks a part"),
+        ("[[ a =~ `id` ]]", "overlooks a substitution"),
+        ("echo `echo \\`id\\``", "inside backquotes"),
+        ("bash 0<f", "directly before a redirection"),
+        ("exec {x}>f", "directly before a redirection"),
     ],
 )
 def test_what_may_be_read_differently_is_said(source: str, sentence: str) -> None:
@@ -40,6 +45,10 @@ def test_what_may_be_read_differently_is_said(source: str, sentence: str) -> Non
         "echo ü\tb",
         "cat <<E\na\nE",
         "# only a comment",
+        "git commit -F - <<'E'\nit's $x\nE",
+        "echo hi>f 2>&1",
+        "{ ls; }>f",
+        'echo "a">f',
         "",
     ],
 )

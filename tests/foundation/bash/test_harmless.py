@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_foundation.bash.harmless import is_harmless
+from amplifier_foundation.bash.harmless import is_harmless, is_surely_harmless
 from tests.foundation.bash.reading import read_command
 
 
@@ -47,6 +47,12 @@ def test_looking_is_harmless(source: str) -> None:
         "find . -delete",
         "find . $x",
         "xxd -r f",
+        "xxd a b",
+        "jobs -x ls",
+        "hash -p x ls",
+        "diff -l a b",
+        "tree -R",
+        "less f",
         "git push",
         "git",
         "git -c core.pager=x log",
@@ -58,3 +64,35 @@ def test_looking_is_harmless(source: str) -> None:
 def test_an_option_or_a_place_can_spoil_it(source: str) -> None:
     """Options that write or run, programs from odd places, and words that may be such options."""
     assert not is_harmless(read_command(source))
+
+
+@pytest.mark.parametrize(
+    ("source", "sure"),
+    [
+        ("ls *", True),
+        ("cat $x", True),
+        ("sort f*", True),
+        ("sort *", False),
+        ("sort [a]", False),
+        ("find . -name '*'", True),
+        ("git status", False),
+        ("bat f", False),
+        ("set -e", True),
+        ("set -- *", True),
+        ("set $x", False),
+        ("test -n x", True),
+        ('test -n "$x"', True),
+        ('test "$x"', True),
+        ('test "$x" = "$y"', True),
+        ('test ! "$x" = y', True),
+        ("test $x", False),
+        ('test "$x" "$y"', False),
+        ("test -v x", True),
+        ("test -v 'a[0]'", False),
+        ('test -v "$x"', False),
+        ('test "$x" -a "$y" -a "$z"', False),
+    ],
+)
+def test_sure_is_what_no_variable_and_no_file_name_can_change(source: str, sure: bool) -> None:
+    """A word may become an option or an operator, a setting may name a program."""
+    assert is_surely_harmless(read_command(source)) is sure

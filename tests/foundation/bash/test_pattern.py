@@ -43,6 +43,33 @@ def test_a_pattern_that_means_nothing_is_refused(text: str, word: str) -> None:
         CommandPattern.read(text)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "source", "permits"),
+    [
+        ("git", "git status", True),
+        ("git", "/usr/bin/git status", True),
+        ("git", "/tmp/git status", False),
+        ("git", "./git status", False),
+        ("git", "Git status", False),
+        ("git status", "git status -s x", True),
+        ("git status", "git -c x=y status", False),
+        ("git status", "git -C x status", False),
+        ("git status", "git push status", False),
+        ("git -C sub status", "git -C sub status", True),
+        ("git push --dry-run", "git push x --dry-run", True),
+        ("deploy-*", "deploy-test a", True),
+        ("./run.sh", "./run.sh a", True),
+        ("./run.sh", "/x/run.sh", False),
+        ("/opt/x/run", "/opt/x/run", True),
+        ("make test", "make $x", False),
+        ("make", "make $x", True),
+    ],
+)
+def test_what_a_pattern_permits_is_surely_that(pattern: str, source: str, permits: bool) -> None:
+    """The very program, and its arguments as the first words."""
+    assert CommandPattern.read(pattern).permits(read_command(source)) is permits
+
+
 def test_a_pattern_knows_which_programs_it_is_about() -> None:
     """For callers that have only the name."""
     pattern = CommandPattern.read("docker|podman push")

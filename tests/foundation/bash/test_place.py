@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_foundation.bash.place import Place, Reach
-from amplifier_foundation.bash.word import UNKNOWN, create_literal
+from amplifier_foundation.bash.word import create_literal
 from tests.foundation.bash.reading import read_argument
 
 HOME = Path("/home/me")
@@ -66,28 +66,19 @@ def test_a_home_below_a_directory_of_the_system_is_a_home() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bases", "reach"),
+    ("starts", "reach"),
     [
         ([], Reach.INSIDE),
-        (["sub"], Reach.INSIDE),
-        (["/"], Reach.SYSTEM),
-        (["sub", "/etc"], Reach.SYSTEM),
-        (["$x"], Reach.UNKNOWN),
-        (["s*"], Reach.UNKNOWN),
-        (["a"] * 17, Reach.UNKNOWN),
+        ([WORK / "sub"], Reach.INSIDE),
+        ([Path("/")], Reach.SYSTEM),
+        ([WORK / "sub", Path("/etc")], Reach.SYSTEM),
     ],
 )
 def test_a_relative_path_is_seen_from_everywhere_the_script_goes(
-    bases: list[str], reach: Reach
+    starts: list[Path], reach: Reach
 ) -> None:
     """The worst of them counts."""
-    words = tuple(read_argument(base) for base in bases)
-    assert Place(WORK, HOME).rate(create_literal("bin"), words) is reach
-
-
-def test_an_absolute_path_does_not_depend_on_where_the_script_goes() -> None:
-    """Also when that is unknown."""
-    assert Place(WORK, HOME).rate(create_literal("/tmp/x"), (UNKNOWN,)) is Reach.INSIDE
+    assert Place(WORK, HOME).rate(create_literal("bin"), starts) is reach
 
 
 def test_symlinks_are_followed(tmp_path: Path) -> None:
@@ -111,6 +102,11 @@ def test_symlinks_are_followed(tmp_path: Path) -> None:
 def test_the_path_of_a_word(written: str, path: Path | None) -> None:
     """None when it is not certain."""
     assert Place(WORK, HOME).find_path(read_argument(written)) == path
+
+
+def test_the_path_of_a_word_seen_from_elsewhere() -> None:
+    """Relative ones begin where the script is."""
+    assert Place(WORK, HOME).find_path(create_literal("x"), Path("/a")) == Path("/a/x")
 
 
 @given(st.text(max_size=30))

@@ -20,7 +20,7 @@ def programs(source: str) -> list[str | None]:
     [
         ("a; b && c || d | e & f", ["a", "b", "c", "d", "e", "f"]),
         ("if a; then b; elif c; then d; else e; fi", ["a", "b", "c", "d", "e"]),
-        ("for i in 1; do a; done", ["a"]),
+        ("for i in 1; do a; done", ["a", ":"]),
         ("while a; do b; done", ["a", "b"]),
         ("case x in y) a;; *) b;; esac", ["a", "b"]),
         ("f() { a; }; f", ["a", "f"]),

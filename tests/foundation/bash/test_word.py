@@ -30,3 +30,17 @@ def test_an_unknown_word_has_no_value() -> None:
 def test_names_are_split_at_blanks() -> None:
     """A list in one string, over several lines."""
     assert split_names("a b\n  c") == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize(
+    ("word", "fixed", "single"),
+    [
+        (create_literal("a"), True, True),
+        (Word("*", "*", glob=True), False, False),
+        (Word('"$x"', None), False, True),
+        (UNKNOWN, False, False),
+    ],
+)
+def test_a_word_may_become_several(word: Word, fixed: bool, single: bool) -> None:
+    """Fixed is one known word; single is one word, known or not."""
+    assert (word.fixed, word.single) == (fixed, single)

@@ -30,7 +30,8 @@ BASH = shutil.which("bash")
         ("$'a\\tb'", "a\tb"),
         ("$'\\x72\\155'", "rm"),
         ("$'\\u0072'", "r"),
-        ("$'\\q'", "q"),
+        ("$'\\'\\\\'", "'\\"),
+        ("$'\\162\\x6d\\u0041\\U00000042'", "rmAB"),
         ("a=b", "a=b"),
         ("12", "12"),
         ("{", "{"),
@@ -128,3 +129,34 @@ def test_bash_reads_it_the_same_way(written: str) -> None:
         [str(BASH), "-c", f"printf %s {written}"], capture_output=True, text=True, check=True
     )
     assert read_argument(written).value == printed.stdout
+
+
+@pytest.mark.parametrize(
+    ("written", "single"),
+    [
+        ("a", True),
+        ('"$x"', True),
+        ('a"$x"b', True),
+        ('"$(f)"', True),
+        ("<(f)", True),
+        ("$((x))", True),
+        ("$x", False),
+        ("a$x", False),
+        ("$(f)", False),
+        ('"$@"', False),
+        ('"${a[@]}"', False),
+        ("{a,b}", False),
+        ("*", False),
+    ],
+)
+def test_what_a_shell_may_split_is_known(written: str, single: bool) -> None:
+    """Quoted text is one word, unless `@` makes several of it."""
+    assert read_argument(written).single is single
+
+
+@pytest.mark.parametrize(
+    "written", ["$'\\x{41}'", "$'\\ca'", "$'a\\0b'", "$'\\xff'", "$'\\u00e4'", "$'\\q'"]
+)
+def test_an_escape_that_not_every_bash_reads_alike_is_not_certain(written: str) -> None:
+    """Braces, control letters, NUL, what is not ASCII, letters without a meaning."""
+    assert read_argument(written).value is None

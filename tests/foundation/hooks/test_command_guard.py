@@ -107,6 +107,42 @@ async def test_the_question_shows_the_exact_command_and_why(tmp_path: Path) -> N
     assert result.approval_default == "deny"
 
 
+async def test_a_command_that_is_cut_in_the_question_is_told_apart_by_its_digest(
+    tmp_path: Path,
+) -> None:
+    """Otherwise the approval of one would be that of all that begin alike."""
+    harness = Harness(tmp_path)
+    await harness.mount("command_guard")
+    start = "sudo echo " + "x" * 3_000
+    prompts = [
+        (await harness.answer("Bash", {"command": start + end})).approval_prompt
+        for end in ("; ls", "; id")
+    ]
+    assert None not in prompts
+    assert prompts[0] != prompts[1]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command", "passes"),
+    [
+        ("ssh", "ssh host", True),
+        ("ssh", "/usr/bin/ssh host", True),
+        ("ssh", "./ssh host", False),
+        ("ssh", "SSH host", False),
+        ("ssh build", "ssh build ls", True),
+        ("ssh build", "ssh -o ProxyCommand=x build", False),
+        ("ssh build", "ssh other build", False),
+        ("./run.sh", "sudo ./run.sh", False),
+    ],
+)
+def test_an_allowed_pattern_covers_the_very_program_and_its_first_words(
+    tmp_path: Path, pattern: str, command: str, passes: bool
+) -> None:
+    """What is allowed must not be looked for between other words."""
+    judge = judging(tmp_path, allow=[pattern], ask=["ssh"], unlisted="ask")
+    assert (verdict(judge, command) == "pass") is passes
+
+
 async def test_a_denial_tells_the_agent_what_was_found(tmp_path: Path) -> None:
     """The reason of a denial names the finding and its rule."""
     harness = Harness(tmp_path)

@@ -166,6 +166,9 @@ async def test_tools_and_their_keys_are_configurable(tree: Path) -> None:
         "sed -i s/a/b/ .env",
         "mkdir production/new",
         "sudo mv a link/b",
+        "cd safe; cd ../production; rm x",
+        "curl -oproduction/x u",
+        "tar -C production -xf a",
         "git checkout -- production/x",
     ],
 )
@@ -193,6 +196,57 @@ async def test_the_action_can_be_a_denial(tree: Path) -> None:
     result = await write(tree, "link/x", action="deny")
     assert result.action == "deny"
     assert str(tree / "production/x") in (result.reason or "")
+
+
+async def ask_about(directory: Path, command: str) -> str:
+    harness = Harness(directory)
+    await harness.mount("production_guard")
+    result = await harness.answer("Bash", {"command": command})
+    assert result.action == "ask_user"
+    return result.approval_prompt or ""
+
+
+async def test_the_question_names_every_guarded_path(tree: Path) -> None:
+    """Not only the first: an approval covers what was read."""
+    prompt = await ask_about(tree, "cp a production/one; cp a link/two; cd production; rm three")
+    for name in ("one", "two", "three"):
+        assert str(tree / "production" / name) in prompt
+    assert "guarded paths" in prompt
+
+
+async def test_the_question_shows_the_exact_command(tree: Path) -> None:
+    """Two commands that write to one path are two questions."""
+    prompt = await ask_about(tree, "cp a production/x")
+    assert "cp a production/x" in prompt
+    assert prompt != await ask_about(tree, "cp b production/x")
+
+
+async def test_a_command_that_is_cut_in_the_question_is_told_apart_by_its_digest(
+    tree: Path,
+) -> None:
+    """Two that begin alike are two questions, too."""
+    start = "echo " + "x" * 3_000 + " > production/x"
+    assert await ask_about(tree, f"{start}; ls") != await ask_about(tree, f"{start}; id")
+
+
+async def test_many_guarded_paths_are_counted_and_digested(tree: Path) -> None:
+    """The list is cut, its rest is not forgotten."""
+    many = [f"production/{number}" for number in range(40)]
+    prompt = await ask_about(tree, f"rm {' '.join(many)}")
+    assert "these 40 guarded paths" in prompt
+    assert "and 20 more (SHA-256" in prompt
+    other = await ask_about(tree, f"rm {' '.join([*many[:-1], 'production/other'])}")
+    assert prompt != other
+
+
+async def test_the_question_about_a_file_shows_the_exact_input(tree: Path) -> None:
+    """The content is part of what is approved."""
+    harness = Harness(tree)
+    await harness.mount("production_guard")
+    one = await harness.answer("Write", {"file_path": "production/x", "content": "one"})
+    other = await harness.answer("Write", {"file_path": "production/x", "content": "other"})
+    assert '"content": "one"' in (one.approval_prompt or "")
+    assert one.approval_prompt != other.approval_prompt
 
 
 @pytest.mark.parametrize("patterns", [[], [""], ["/ok/**", " "]])

@@ -13,7 +13,9 @@ from pydantic import ValidationError
 from amplifier_core.testing import EventRecorder
 from amplifier_foundation.modules.guarding import (
     GuardConfig,
+    digest_text,
     get_base_dir,
+    list_lines,
     register_guards,
     shorten,
 )
@@ -110,9 +112,28 @@ def test_relative_paths_begin_where_the_session_really_works(tmp_path: Path) -> 
 
 @given(st.text(), st.integers(0, 50))
 def test_a_shortened_text_says_how_much_is_missing(text: str, limit: int) -> None:
-    """A text that fits is left as it is."""
+    """A text that fits is left as it is; otherwise a digest stands for the rest."""
     short = shorten(text, limit)
     if len(text) <= limit:
         assert short is text
     else:
-        assert short == f"{text[:limit]}… ({len(text) - limit} more characters)"
+        missing = len(text) - limit
+        assert (
+            short
+            == f"{text[:limit]}… ({missing} more characters; SHA-256 of all: {digest_text(text)})"
+        )
+
+
+@given(st.text(min_size=5), st.text(min_size=5))
+def test_two_texts_that_are_cut_alike_are_still_told_apart(one: str, other: str) -> None:
+    """Otherwise the approval of one would be that of the other."""
+    assert (shorten("same" + one, 4) == shorten("same" + other, 4)) == (one == other)
+
+
+def test_a_list_for_a_question_names_what_it_leaves_out() -> None:
+    """By number and digest, so that another rest is another question."""
+    lines = [str(number) for number in range(30)]
+    assert list_lines(lines[:20]) == "\n".join(f"- {line}" for line in lines[:20])
+    cut = list_lines(lines)
+    assert "- and 10 more" in cut
+    assert cut != list_lines([*lines[:-1], "other"])

@@ -24,6 +24,7 @@ from amplifier_foundation.bash.danger.lists import LISTED, ListedCommand
 from amplifier_foundation.bash.danger.surroundings import (
     check_environment,
     check_privileges,
+    check_shell_setup,
     check_unknown_program,
 )
 from amplifier_foundation.bash.danger.writing import (
@@ -47,6 +48,7 @@ _CHECKS: Mapping[str, Callable[[Situation], Objection | None]] = {
     "written-then-run": check_written_then_run,
     "sourced-file": check_sourced_file,
     "environment": check_environment,
+    "shell-setup": check_shell_setup,
     "privileges": check_privileges,
     "unknown-program": check_unknown_program,
 }

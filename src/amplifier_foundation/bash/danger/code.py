@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from amplifier_foundation.bash.command import Command
 from amplifier_foundation.bash.danger.filters import is_risky_awk, is_risky_sed
-from amplifier_foundation.bash.danger.finding import (
-    DOWNLOADERS,
-    Objection,
-    Situation,
-    strip_here,
-)
+from amplifier_foundation.bash.danger.finding import Objection, Situation, strip_directory
+from amplifier_foundation.bash.danger.outputs import DOWNLOADERS
 from amplifier_foundation.bash.inner.shells import SHELLS
+from amplifier_foundation.bash.options import find_values
 from amplifier_foundation.bash.word import split_names
 
 _INTERPRETERS = split_names("perl ruby node nodejs deno bun php lua tclsh osascript pwsh")
@@ -26,7 +23,10 @@ _CODE_FLAGS: dict[str, frozenset[str]] = {
     "osascript": frozenset({"-e"}),
     "pwsh": frozenset({"-c", "-Command", "-e", "-EncodedCommand"}),
 }
-_EVALUATING = split_names("let declare typeset local readonly export test [ printf read unset wait")
+_EVALUATING = split_names(
+    "let declare typeset local readonly export test [ printf read unset wait mapfile readarray "
+    "getopts"
+)
 
 
 def check_downloaded_code(situation: Situation) -> Objection | None:
@@ -48,6 +48,8 @@ def check_opaque_code(situation: Situation) -> Objection | None:
         return "ask", "its awk program may run commands or write files"
     if is_risky_sed(command):
         return "ask", "its sed script may run commands or write files"
+    if name in {"make", "gmake"} and _reads_fed_rules(command):
+        return "ask", "make runs what it is fed, which is not read here"
     if name in SHELLS or not _is_interpreter(name):
         return None
     if command.flags & _CODE_FLAGS.get("python" if _is_python(name) else name, frozenset()):
@@ -55,6 +57,12 @@ def check_opaque_code(situation: Situation) -> Objection | None:
     if _is_fed(command):
         return "ask", f"{name} runs what it is fed, which is not read here"
     return None
+
+
+def _reads_fed_rules(command: Command) -> bool:
+    files = {word.value for word in find_values(command.words, "-f", "--makefile")}
+    files |= {word.value for word in find_values(command.words, "-f", "--file")}
+    return bool(files & {"-", "/dev/stdin", "/dev/fd/0", None}) or "--eval" in command.flags
 
 
 def check_hidden_substitution(situation: Situation) -> Objection | None:
@@ -73,8 +81,10 @@ def check_written_then_run(situation: Situation) -> Objection | None:
     command = situation.command
     runs = [word.value for word in command.arguments[:1]] if _is_interpreter(command.name) else []
     runs += [command.program] if command.program and "/" in command.program else []
+    if command.name in {"make", "gmake"}:
+        runs += [word.value for word in find_values(command.words, "-f", "--makefile")]
     for value in runs:
-        if value is not None and strip_here(value) in situation.outputs:
+        if value is not None and strip_directory(value) in situation.outputs:
             return "ask", f"it runs {value}, which the same command writes"
     return None
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from amplifier_foundation.bash.command import Command
+from amplifier_foundation.bash.danger.outputs import list_outputs
+from amplifier_foundation.bash.directories import Directories, list_directories
 from amplifier_foundation.bash.place import Place, Reach
 from amplifier_foundation.bash.script import Script
-from amplifier_foundation.bash.word import Word, split_names
+from amplifier_foundation.bash.word import Word
 
 Action = Literal["ask", "deny"]
 """What a guard should do about a finding."""
@@ -19,10 +22,6 @@ Objection = tuple[Action, str]
 
 MOST_WORDS = 200
 """A command of more words is not looked at word by word."""
-
-DOWNLOADERS = split_names("curl wget fetch aria2c axel http https xh lynx nc ncat socat")
-_WRITERS = frozenset({"tee", "cp", "mv", "ln", "install"})
-_HOME = Word("~", "~", tilde=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,40 +41,45 @@ class Situation:
     command: Command
     script: Script
     place: Place
-    directories: tuple[Word, ...] = ()
+    directories: Directories
     outputs: frozenset[str] = frozenset()
+    found: dict[Word, set[Path]] = field(default_factory=dict)
+    """The paths that were found before, for all commands of the script."""
 
     def rate(self, words: tuple[Word, ...]) -> tuple[Reach, Word] | None:
         """The worst place among the words, and the word that names it."""
         if len(words) > MOST_WORDS:
             return Reach.UNKNOWN, words[0]
-        rated = [(self.place.rate(word, self.directories), word) for word in words]
+        rated = [(self._rate_word(word), word) for word in words]
         return max(rated, key=lambda pair: pair[0], default=None)
+
+    def _rate_word(self, word: Word) -> Reach:
+        if self.is_adrift(word):
+            return max(self.place.rate(word), Reach.UNKNOWN)
+        return self.place.rate(word, self.directories.known)
+
+    def find_paths(self, word: Word) -> set[Path]:
+        """Every path that the word may name, from each directory that the script may be in."""
+        if word not in self.found:
+            paths = (self.place.find_path(word, start) for start in self.directories.known)
+            self.found[word] = {path for path in paths if path is not None}
+        return self.found[word]
+
+    def is_adrift(self, word: Word) -> bool:
+        """Whether it is relative to a directory that only running the script would tell."""
+        absolute = word.tilde or (word.value or "").startswith("/")
+        return not self.directories.complete and not absolute
 
 
 def list_situations(script: Script, place: Place) -> Iterator[Situation]:
     """Every command of a script in its surroundings."""
-    directories = tuple(_list_directories(script))
-    outputs = frozenset(strip_here(value) for value in _list_outputs(script))
+    directories = list_directories(script.commands, place)
+    outputs = frozenset(map(strip_directory, list_outputs(script)))
+    found: dict[Word, set[Path]] = {}
     for command in script.commands:
-        yield Situation(command, script, place, directories, outputs)
+        yield Situation(command, script, place, directories, outputs, found)
 
 
-def strip_here(path: str) -> str:
-    """`./x` and `x` are the same file."""
-    return path.removeprefix("./")
-
-
-def _list_directories(script: Script) -> Iterator[Word]:
-    """Where the script changes to; a bare `cd` goes home."""
-    for command in script.commands:
-        if command.name in {"cd", "pushd", "chdir"}:
-            yield command.arguments[0] if command.arguments else _HOME
-
-
-def _list_outputs(script: Script) -> Iterator[str]:
-    """The files that a script writes or fetches."""
-    for command in script.commands:
-        yield from (r.target.value for r in command.redirects if r.writes and r.target.value)
-        if command.name in DOWNLOADERS or command.name in _WRITERS:
-            yield from (word.value for word in command.arguments if word.value)
+def strip_directory(path: str) -> str:
+    """The name of a file: a `cd` before it may change what its directory is called."""
+    return path.rstrip("/").rpartition("/")[2]

@@ -61,6 +61,7 @@ _ASKED = {
         "tar --checkpoint-action|--to-command|--use-compress-program|-I",
         "tar runs it",
     ),
+    "tar-absolute": ("tar|bsdtar -P|--absolute-names", "it writes wherever the archive says"),
     "rsync-runs": ("rsync -e|--rsh|--rsync-path|--delete*", "rsync runs or deletes more"),
     "search-runs": ("rg|sort --pre|--hostname-bin|--compress-program", "it runs a program"),
     "find-writes": ("find|gfind -fprint|-fprint0|-fprintf|-fls", "find writes a file"),
@@ -68,7 +69,16 @@ _ASKED = {
         "vi|vim|nvim|ex|view|ed|emacs|emacsclient -c|--cmd|-S|-s|-e|--eval|-l|--load|--script",
         "an editor may run commands",
     ),
-    "debugger-runs": ("gdb|lldb|expect -ex|-x|-o|-c|--command|--eval-command", "it runs a script"),
+    "debugger-runs": ("gdb|lldb|expect|perf|valgrind|rr", "it runs a program under its control"),
+    "runs-more": (
+        "setpriv|nsenter|systemd-run|bwrap|firejail|runcon|prlimit|numactl|sg|newgrp|capsh|faketime|"
+        "dbus-run-session|xvfb-run|torify|proxychains*|daemonize|start-stop-daemon|run-parts|ld.so|"
+        "ld-linux*|qemu-*|logsave|choom|cpulimit|dtach|abduco|sem|rush|machinectl|chpst|softlimit",
+        "it runs another command, which is not read here",
+    ),
+    "patches": ("git apply|am", "it writes to the files that the patch names"),
+    "patch-files": ("patch", "it writes to the files that the patch names"),
+    "make-shell": ("make|gmake SHELL=*", "make runs its commands with another shell"),
     "sessions": ("tmux|screen", "it runs commands out of sight"),
     "database-shell": ("sqlite3|psql|mysql .shell*|.system*|*\\\\!*", "it runs shell commands"),
     "database-drop": (
@@ -76,6 +86,14 @@ _ASKED = {
         "it deletes data",
     ),
     "packages": ("npx|bunx|pipx|uvx", "it may fetch a program and run it"),
+    "packages-python": (
+        "pip|pip3|uv install|download|wheel|add|sync",
+        "a package may run its code",
+    ),
+    "packages-node": (
+        "npm|pnpm|yarn|bun install|i|add|ci|exec|x|dlx|create|init|link|rebuild",
+        "a package may run its scripts",
+    ),
     "database": ("dropdb|dropuser", "it deletes a database"),
 }
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 
 from amplifier_foundation.bash.command import Command
 from amplifier_foundation.bash.danger.finding import MOST_WORDS, Objection, Situation
+from amplifier_foundation.bash.danger.outputs import list_written
+from amplifier_foundation.bash.harmless import is_harmless
 from amplifier_foundation.bash.place import Reach
 from amplifier_foundation.bash.word import Word, split_names
 from amplifier_foundation.policy.paths import match_glob
@@ -17,88 +20,112 @@ _DEVICE_FILES = split_names(
 )
 _STARTUP_FILES = (
     "~/.{bashrc,bash_profile,bash_login,bash_logout,profile,zshrc,zprofile,zshenv,zlogin,kshrc}",
-    "~/.config/fish/**",
-    "~/.config/autostart/**",
+    "~/.{inputrc,vimrc,exrc,emacs,tmux.conf,screenrc,gdbinit,pythonrc,lesskey,curlrc,wgetrc}",
+    "~/.config/{fish,autostart,systemd,git,amplifier}/**",
     "~/.{gitconfig,npmrc,pypirc,netrc}",
-    "~/.ssh/**",
-    "~/.aws/**",
+    "~/.{ssh,aws,gnupg,kube,docker,claude,codex,gemini,cursor}/**",
+    "~/.local/{bin,share/amplifier}/**",
     "~/Library/LaunchAgents/**",
-    "**/.git/{config,hooks/**}",
-    "**/.amplifier/**",
+    "**/.git/{config,hooks/**,info/attributes,config.worktree,modules/**}",
+    "**/.git",
+    "**/.{amplifier,claude}/**",
     "**/amplifier.yaml",
     "/etc/**",
 )
-_WRITE_TO_LAST = frozenset({"cp", "ln", "install", "rsync", "scp"})
-_WRITE_TO_ALL = split_names("tee truncate mv shred rm unlink rmdir sponge")
+_TELLING_NAMES = frozenset({"etc", "amplifier.yaml", "library"})
+_GIT_NAMES_ONLY = split_names("add commit stage status log diff show blame")
+# Of these `list_written` knows all that they write to.
+_FULLY_READ = split_names(
+    "cp mv ln install rsync scp tee sort uniq shuf sed gsed awk gawk mawk dd truncate less "
+    "more bash sh"
+)
 
 
 def check_device_write(situation: Situation) -> Objection | None:
     """A device of the machine, or a network connection that bash opens as a file."""
-    for word in islice(_list_written(situation.command), MOST_WORDS):
-        path = situation.place.find_path(word)
-        if path is None or path.parts[:2] != ("/", "dev") or match_glob(path, _DEVICE_FILES):
-            continue
-        if path.parts[2:3] in {("tcp",), ("udp",)}:
-            return "ask", f"it opens a network connection through {word.raw}"
-        return "deny", f"it writes to the device {word.raw}"
+    for word in islice(list_written(situation.command), MOST_WORDS):
+        for path in situation.find_paths(word):
+            if path.parts[:2] != ("/", "dev") or match_glob(path, _DEVICE_FILES):
+                continue
+            if path.parts[2:3] in {("tcp",), ("udp",)}:
+                return "ask", f"it opens a network connection through {word.raw}"
+            return "deny", f"it writes to the device {word.raw}"
     return None
 
 
 def check_protected_write(situation: Situation) -> Objection | None:
     """Files that decide what runs later, and places of the system."""
-    written = tuple(_list_written(situation.command))
+    written = tuple(list_written(situation.command))
     if len(written) > MOST_WORDS:
         return "ask", f"it writes to {len(written)} places, too many to be looked at"
     objections = (_judge_write(situation, word) for word in written)
-    return next((found for found in objections if found is not None), None)
+    found = next((one for one in objections if one is not None), None)
+    return found or _judge_named(situation)
 
 
 def check_unknown_write(situation: Situation) -> Objection | None:
-    """`> $file`."""
+    """`> $file`, and a relative path behind a `cd $directory`."""
     for redirect in situation.command.redirects:
         if redirect.writes and redirect.target.value is None:
             return "ask", f"only running it would tell what it writes to: {redirect.target.raw}"
+    for word in islice(list_written(situation.command), MOST_WORDS):
+        numbered = word.value is None or word.value.lstrip("-").isdigit()
+        if not numbered and situation.is_adrift(word):
+            return "ask", f"only running it would tell in which directory it writes {word.raw}"
     return None
 
 
 def _judge_write(situation: Situation, word: Word) -> Objection | None:
-    place = situation.place
-    path = place.find_path(word)
-    if path is None or match_glob(path, _DEVICE_FILES):
+    if word.value is None:
         return None
-    # `match_glob` expands `~` to the home of this process, which need not be that of the place.
-    own = (str(place.home) + glob[1:] for glob in _STARTUP_FILES if glob[0] == "~")
-    if match_glob(path, (*own, *_STARTUP_FILES)):
+    if all(match_glob(path, _DEVICE_FILES) for path in situation.find_paths(word)):
+        return None
+    if _decides_what_runs(situation, word):
         return "ask", f"it writes to {word.raw}, which decides what runs later"
-    if place.rate(word, situation.directories) is Reach.SYSTEM:
+    if situation.place.rate(word, situation.directories.known) is Reach.SYSTEM:
         return "ask", f"it writes to {word.raw}, a place of the system"
     return None
 
 
-def _list_written(command: Command) -> Iterator[Word]:
-    """Every word of the command that names something it writes to."""
-    for redirect in command.redirects:
-        if not _is_descriptor(redirect.target):
-            yield redirect.target
-    if command.name in _WRITE_TO_ALL or _edits_in_place(command):
-        yield from command.operands
-    elif command.name in _WRITE_TO_LAST:
-        yield from command.operands[-1:]
-    elif command.name == "dd":
-        yield from _list_dd_outputs(command)
+def _judge_named(situation: Situation) -> Objection | None:
+    """Any program that does more than look may write to what it names, however it is told to."""
+    command = situation.command
+    if is_harmless(command) or _only_names(command):
+        return None
+    for word in islice(_list_named(command), MOST_WORDS):
+        if _decides_what_runs(situation, word):
+            return "ask", f"it may write to {word.raw}, which decides what runs later"
+    return None
 
 
-def _edits_in_place(command: Command) -> bool:
-    flags = command.flags
-    return command.name == "sed" and any(flag.startswith(("-i", "--in-p")) for flag in flags)
+def _only_names(command: Command) -> bool:
+    first = command.arguments[0].value if command.arguments else None
+    if command.name == "git":
+        return first in _GIT_NAMES_ONLY
+    return command.name in _FULLY_READ
 
 
-def _list_dd_outputs(command: Command) -> Iterator[Word]:
+def _list_named(command: Command) -> Iterator[Word]:
+    """Its words, and what stands in them behind an equals sign or an option's letter."""
     for word in command.words:
-        if word.value and word.value.startswith("of="):
-            yield Word(word.raw, word.value.removeprefix("of="))
+        if word.value is None:
+            continue
+        if not word.is_flag:
+            yield word
+        elif len(word.value) > 2:
+            yield Word(word.raw, word.value[2:])
+        if (value := word.value.partition("=")[2]) != "":
+            yield Word(word.raw, value, tilde=value.startswith("~"))
 
 
-def _is_descriptor(target: Word) -> bool:
-    """`2>&1` and `>&-` name a stream that is open already."""
-    return target.value is not None and target.value.lstrip("-").isdigit()
+def _decides_what_runs(situation: Situation, word: Word) -> bool:
+    paths = [path for path in situation.find_paths(word) if _may_decide(path)]
+    # `match_glob` expands `~` to the home of this process, which need not be that of the place.
+    home = str(situation.place.home)
+    own = [home + glob[1:] for glob in _STARTUP_FILES if glob[0] == "~"]
+    return any(match_glob(path, (*own, *_STARTUP_FILES)) for path in paths)
+
+
+def _may_decide(path: Path) -> bool:
+    """A quick look: all of those globs have a component like these."""
+    return any(part[:1] == "." or part.casefold() in _TELLING_NAMES for part in path.parts)

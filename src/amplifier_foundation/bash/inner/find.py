@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import dropwhile, takewhile
 
 from amplifier_foundation.bash.command import Command
 from amplifier_foundation.bash.inner.prefixes import create_inner
 from amplifier_foundation.bash.script import Script
-from amplifier_foundation.bash.word import UNKNOWN, Word, create_literal
+from amplifier_foundation.bash.word import UNKNOWN, Word, create_literal, split_names
 
 _RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_TESTS = split_names(
+    "-name -iname -path -ipath -wholename -regex -iregex -newer -size -mtime -mmin -user -group "
+    "-perm -type -maxdepth -mindepth"
+)
 _MOST_ROOTS = 20  # each `{}` becomes one word a root
 
 
@@ -24,7 +28,19 @@ def unwrap_find(command: Command, owner: str) -> Script:
         body = _take_body(command.words[at + 1 :]) if word.value in _RUNS else []
         if body:
             made.append(create_inner(command, [one for w in body for one in _fill(w, roots)]))
+    odd = next(_list_odd_words(command.words), None)
+    if made and odd is not None:
+        return Script(tuple(made), (f"{odd.raw} may make find run something else",))
     return Script(tuple(made))
+
+
+def _list_odd_words(words: tuple[Word, ...]) -> Iterator[Word]:
+    """Words that may be options of find: not literal, and not the single value of a test."""
+    inside = False
+    for before, word in zip((UNKNOWN, *words), words, strict=False):
+        inside = (inside or word.value in _RUNS) and word.value not in {";", "+"}
+        if not inside and not word.fixed and not (word.single and before.value in _TESTS):
+            yield word
 
 
 def list_roots(command: Command) -> list[Word]:
@@ -51,5 +67,6 @@ def _take_body(words: Iterable[Word]) -> list[Word]:
 
 def _fill(word: Word, roots: list[Word]) -> list[Word]:
     if word.value != "{}":
-        return [word]
+        # `sh -c 'cat {}'`: find puts the name into the text, whatever it does there.
+        return [replace(word, value=None)] if "{}" in word.raw else [word]
     return [name_entry_of(root) for root in roots]

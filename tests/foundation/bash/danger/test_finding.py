@@ -10,7 +10,7 @@ from amplifier_foundation.bash.danger.finding import (
     MOST_WORDS,
     Situation,
     list_situations,
-    strip_here,
+    strip_directory,
 )
 from amplifier_foundation.bash.place import Place, Reach
 from amplifier_foundation.bash.script import parse_script
@@ -24,17 +24,15 @@ def situations(source: str) -> list[Situation]:
 @pytest.mark.parametrize(
     ("source", "directories"),
     [
-        ("ls", []),
-        ("cd a && ls", ["a"]),
-        ("cd; ls", ["~"]),
-        ("pushd x; cd -P y; ls", ["x", "y"]),
-        ("ls; cd later", ["later"]),
+        ("ls", ["/work"]),
+        ("cd a && ls", ["/work", "/work/a"]),
+        ("ls; cd later", ["/work", "/work/later"]),
     ],
 )
 def test_every_command_knows_where_the_script_goes(source: str, directories: list[str]) -> None:
     """Also directories it changes to later: a loop may come back."""
     for situation in situations(source):
-        assert [word.value for word in situation.directories] == directories
+        assert list(map(str, situation.directories.known)) == directories
 
 
 @pytest.mark.parametrize(
@@ -43,7 +41,8 @@ def test_every_command_knows_where_the_script_goes(source: str, directories: lis
         ("echo a > x", {"x"}),
         ("echo a >> ./x", {"x"}),
         ("cat < x", set()),
-        ("curl -o x https://u", {"x", "https://u"}),
+        ("curl -o x https://u", {"x", "u"}),
+        ("curl -O https://u/a/x.sh", {"x.sh"}),
         ("cp a b", {"a", "b"}),
         ("ls > $x", set()),
     ],
@@ -68,7 +67,34 @@ def test_too_many_words_are_unknown() -> None:
     assert situation.rate(many[1:]) == (Reach.INSIDE, create_literal("a"))
 
 
-@pytest.mark.parametrize(("path", "bare"), [("./x", "x"), ("x", "x"), ("../x", "../x")])
-def test_a_file_here_has_one_name(path: str, bare: str) -> None:
-    """With and without `./`."""
-    assert strip_here(path) == bare
+@pytest.mark.parametrize(("path", "bare"), [("./x", "x"), ("x", "x"), ("../x", "x"), ("a/", "a")])
+def test_a_file_has_one_name(path: str, bare: str) -> None:
+    """Wherever it is: a `cd` may change how its directory is written."""
+    assert strip_directory(path) == bare
+
+
+@pytest.mark.parametrize(
+    ("source", "written", "paths"),
+    [
+        ("ls", "x", {"/work/x"}),
+        (
+            "cd .git; cd hooks; ls",
+            "x",
+            {"/work/x", "/work/.git/x", "/work/hooks/x", "/work/.git/hooks/x"},
+        ),
+        ("cd a; ls", "/x", {"/x"}),
+    ],
+)
+def test_a_relative_path_has_a_place_in_every_directory(
+    source: str, written: str, paths: set[str]
+) -> None:
+    """A write behind `cd` is judged where it really goes."""
+    situation = situations(source)[-1]
+    assert {str(path) for path in situation.find_paths(create_literal(written))} == paths
+
+
+def test_behind_an_unknown_directory_relative_paths_are_unknown() -> None:
+    """Absolute ones are not."""
+    situation = situations("cd $x; rm -r bin /tmp/x")[-1]
+    assert situation.rate((create_literal("bin"),)) == (Reach.UNKNOWN, create_literal("bin"))
+    assert situation.rate((create_literal("/tmp/x"),)) == (Reach.INSIDE, create_literal("/tmp/x"))

@@ -8,9 +8,8 @@ from amplifier_foundation.bash.inner.prefixes import (
     PREFIXES,
     create_inner,
     unwrap_env,
-    unwrap_flock,
     unwrap_prefix,
-    unwrap_watch,
+    unwrap_xargs,
 )
 from tests.foundation.bash.reading import list_values, read_command
 
@@ -28,6 +27,11 @@ from tests.foundation.bash.reading import list_values, read_command
         ("exec -a name rm x", "rm x"),
         ("chroot /mnt rm x", "rm x"),
         ("time -p rm x", "rm x"),
+        ("sudo -nu root rm x", "rm x"),
+        ("timeout -vk5 5 rm x", "rm x"),
+        ("nice -5 rm x", "rm x"),
+        ("timeout --kill=1 5 rm x", "rm x"),
+        ("stdbuf -oL rm x", "rm x"),
     ],
 )
 def test_the_command_behind_a_prefix(source: str, text: str) -> None:
@@ -45,8 +49,17 @@ def test_a_prefix_without_a_command_runs_nothing(source: str) -> None:
 
 def test_xargs_adds_words_that_nobody_knows() -> None:
     """They come from its input."""
-    [inner] = unwrap_prefix(read_command("xargs -n 1 rm -f"), "test").commands
+    [inner] = unwrap_xargs(read_command("xargs -n 1 rm -f"), "test").commands
     assert list_values(inner.words) == ["-f", None]
+
+
+@pytest.mark.parametrize(
+    "source", ["xargs -I% % x", "xargs -i {} x", "xargs --replace=@ @ x", "xargs -0I X X"]
+)
+def test_where_the_input_of_xargs_stands_nothing_is_known(source: str) -> None:
+    """Not even the program."""
+    [inner] = unwrap_xargs(read_command(source), "test").commands
+    assert inner.program is None
 
 
 def test_the_inner_command_keeps_what_surrounds_it() -> None:
@@ -65,6 +78,10 @@ def test_the_inner_command_keeps_what_surrounds_it() -> None:
         ("env -u A rm x", ["rm"]),
         ("env -S 'rm x'", ["rm"]),
         ("env '-Srm x'", ["rm"]),
+        ("env -vS 'rm x' y", ["rm"]),
+        ("env -iS 'A=1 rm x'", ["rm"]),
+        ("env --split='rm x'", ["rm"]),
+        ("env - rm x", ["rm"]),
         ("env", []),
     ],
 )
@@ -75,22 +92,30 @@ def test_env_is_a_prefix_or_splits_a_text(source: str, names: list[str]) -> None
 
 
 @pytest.mark.parametrize(
-    ("source", "names"),
-    [("flock f rm x", ["rm"]), ("flock f -c 'rm x; ls'", ["rm", "ls"]), ("flock f", [])],
+    "source",
+    [
+        "timeout $t rm",
+        "timeout * rm",
+        "nice --frobnicate rm",
+        "sudo -$x rm",
+        "taskset $mask rm",
+        "env -S 'a\\_b'",
+        "env -S 'ls ${X}'",
+        "env -vS 'ls;x'",
+        'env -S"$x" ls',
+        "xargs -Z rm",
+        "sudo",
+        "chroot /x",
+    ],
 )
-def test_flock_is_a_prefix_or_runs_a_text(source: str, names: list[str]) -> None:
-    """Behind the file that it locks."""
-    found = unwrap_flock(read_command(source), "test").commands
-    assert [one.name for one in found] == names
+def test_options_that_are_not_known_make_the_command_uncertain(source: str) -> None:
+    """Where the program stands depends on them."""
+    command = read_command(source)
+    unwrap = {"env": unwrap_env, "xargs": unwrap_xargs}.get(command.name or "", unwrap_prefix)
+    assert unwrap(command, "test").unclear != ()
 
 
-def test_watch_runs_its_words_as_a_script() -> None:
-    """Quoted or not."""
-    found = unwrap_watch(read_command("watch -n 1 'rm x; ls'"), "test").commands
-    assert [one.name for one in found] == ["rm", "ls"]
-
-
-@pytest.mark.parametrize("name", sorted(PREFIXES - {"watch"}))
+@pytest.mark.parametrize("name", sorted(PREFIXES))
 def test_no_prefix_is_lost_without_words(name: str) -> None:
     """Hostile input may be a prefix and nothing else."""
     assert unwrap_prefix(read_command(name), "test").commands == ()

@@ -11,12 +11,17 @@ from amplifier_foundation.bash.inner.runners import (
     RUNNERS,
     unwrap_alias,
     unwrap_callback,
+    unwrap_debugger,
+    unwrap_entr,
     unwrap_eval,
+    unwrap_flock,
     unwrap_parallel,
     unwrap_remote,
     unwrap_runner,
+    unwrap_script,
     unwrap_su,
     unwrap_trap,
+    unwrap_watch,
 )
 from amplifier_foundation.bash.script import Script
 from tests.foundation.bash.reading import read_command
@@ -45,6 +50,23 @@ from tests.foundation.bash.reading import read_command
         (unwrap_runner, "npm run", []),
         (unwrap_alias, "alias x='rm y' z=ls", ["rm", "ls"]),
         (unwrap_alias, "alias x", []),
+        (unwrap_su, "su -lc 'rm x'", ["rm"]),
+        (unwrap_su, "su - me -c 'rm x'", ["rm"]),
+        (unwrap_su, "runuser -u me -- rm x", ["rm"]),
+        (unwrap_script, "script -qc 'rm x' f", ["rm"]),
+        (unwrap_script, "script f --command='rm x'", ["rm"]),
+        (unwrap_flock, "flock f rm x", ["rm"]),
+        (unwrap_flock, "flock f -c 'rm x; ls'", ["rm", "ls"]),
+        (unwrap_flock, "flock -nc 'rm x' f", ["rm"]),
+        (unwrap_flock, "flock f", []),
+        (unwrap_watch, "watch -n 1 'rm x; ls'", ["rm", "ls"]),
+        (unwrap_watch, "watch -x rm x", ["rm"]),
+        (unwrap_entr, "entr -r rm x", ["rm"]),
+        (unwrap_entr, "entr -s 'rm x; ls'", ["rm", "ls"]),
+        (unwrap_debugger, "gdb --args rm x", ["rm"]),
+        (unwrap_debugger, "gdb rm", []),
+        (unwrap_remote, "ssh -p 22 host rm x", ["rm"]),
+        (unwrap_remote, "ssh host -t rm x", ["rm"]),
     ],
 )
 def test_what_is_run_is_found(
@@ -53,6 +75,26 @@ def test_what_is_run_is_found(
     """Judged as if it ran here and now."""
     script = unwrap(read_command(source), "test")
     assert [one.name for one in script.commands] == names
+
+
+@pytest.mark.parametrize(
+    ("unwrap", "source"),
+    [
+        (unwrap_su, "su me"),
+        (unwrap_su, "su --frobnicate -c ls"),
+        (unwrap_script, "script f"),
+        (unwrap_script, 'script -c "$x"'),
+        (unwrap_trap, 'trap "$x" EXIT'),
+        (unwrap_eval, 'eval "$x"'),
+        (unwrap_callback, "mapfile -C $x"),
+        (unwrap_flock, "flock $x ls"),
+    ],
+)
+def test_what_is_not_in_sight_is_in_doubt(
+    unwrap: Callable[[Command, str], Script], source: str
+) -> None:
+    """A shell that reads its input, a text that is not literal, an option that is not known."""
+    assert unwrap(read_command(source), "test").unclear != ()
 
 
 def test_what_parallel_runs_is_in_doubt() -> None:

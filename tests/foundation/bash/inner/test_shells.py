@@ -25,6 +25,10 @@ def test_the_text_behind_c_is_run(shell: str) -> None:
         "bash -lc 'rm x'",
         "bash --norc -c 'rm x'",
         "bash -o errexit -c 'rm x'",
+        "bash -euo pipefail -c 'rm x'",
+        "bash -oc errexit 'rm x'",
+        "bash -norc +O extglob -c -- 'rm x' ls",
+        "bash -eo pipefail -uc 'rm x'",
         "bash <<< 'rm x'",
         "bash <<E\nrm x\nE",
         "bash -s a <<E\nrm x\nE",
@@ -41,12 +45,19 @@ def test_a_script_is_found_wherever_it_comes_from(source: str) -> None:
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
-        ('bash -c "$x"', "is not literal"),
-        ("bash $x", "is not literal"),
+        ('bash -c "$x"', "may be an option"),
+        ('bash -c "ls $x"', "is not literal"),
+        ("bash $x", "may be an option"),
         ("bash <(f)", "is not literal"),
         ("f | bash", "runs what a pipe brings it (from f)"),
         ("$f | bash", "(from ?)"),
-        ("bash < f", "runs a file"),
+        ("bash < f", "which is not in sight"),
+        ("bash", "which is not in sight"),
+        ("exec < f; bash -s", "which is not in sight"),
+        ("{ bash; } <<E\nls\nE", "which is not in sight"),
+        ("bash --rcfile f -c ls", "start-up file"),
+        ("bash --frobnicate ls", "--frobnicate is not known"),
+        ("bash -Zc ls", "-Zc is not known"),
     ],
 )
 def test_what_only_running_would_tell_is_in_doubt(source: str, sentence: str) -> None:
@@ -61,7 +72,7 @@ def test_a_here_document_that_is_changed_on_the_way_is_not_trusted() -> None:
     assert script.unclear != ()
 
 
-@pytest.mark.parametrize("source", ["bash", "bash run.sh", "bash -x run.sh a"])
+@pytest.mark.parametrize("source", ["bash --version", "bash run.sh", "bash -x run.sh a"])
 def test_a_script_file_is_a_program_like_any_other(source: str) -> None:
     """Nothing to open, nothing in doubt."""
     assert unwrap(source) == Script(())

@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 
 from amplifier_foundation.bash.inner.text import (
-    find_first_argument,
-    find_option_value,
     parse_inner,
     parse_joined,
 )
@@ -48,41 +46,8 @@ def test_words_are_joined_with_blanks() -> None:
     assert parse_joined(uncertain, uncertain.words, "test").unclear != ()
 
 
-@pytest.mark.parametrize(
-    ("source", "value"),
-    [
-        ("bash -c a b", "a"),
-        ("bash -e -o pipefail -c a", "a"),
-        ("bash +x a", "a"),
-        ("bash -oe a", "a"),
-        ("bash -l", None),
-    ],
-)
-def test_the_first_argument_of_a_shell(source: str, value: str | None) -> None:
-    """`-o` takes a value, options may begin with a plus."""
-    word = find_first_argument(read_command(source))
-    assert (None if word is None else word.value) == value
-
-
-@pytest.mark.parametrize(
-    ("source", "value"),
-    [
-        ("env -S 'a b'", "a b"),
-        ("env '-Sa b'", "a b"),
-        ("env --split-string 'a b'", "a b"),
-        ("env --split-string='a b'", "a b"),
-        ("env -i -S a", "a"),
-        ("env ls", None),
-        ("env -S", None),
-    ],
-)
-def test_the_value_of_an_option(source: str, value: str | None) -> None:
-    """In any of its spellings."""
-    word = find_option_value(read_command(source).words, "-S", "--split-string")
-    assert (None if word is None else word.value) == value
-
-
-def test_an_option_whose_value_is_not_literal_is_found() -> None:
-    """So that it is in doubt."""
-    words = read_command('env -S"$x"').words
-    assert find_option_value(words, "-S", "--split-string") == words[0]
+@pytest.mark.parametrize("source", ["eval echo *", "eval ?", "eval [a]"])
+def test_names_of_files_that_become_a_script_are_in_doubt(source: str) -> None:
+    """A file may be called `;rm`."""
+    command = read_command(source)
+    assert parse_joined(command, command.words, "test").unclear != ()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from amplifier_foundation.bash.command import Redirect
-from amplifier_foundation.bash.tree import get_text, walk
+from amplifier_foundation.bash.tree import get_text, slice_text
 from amplifier_foundation.bash.word import Word, split_names
 from amplifier_foundation.bash.word_reader import read_word
 
@@ -24,25 +24,9 @@ def read_redirects(node: Node) -> tuple[Redirect, ...]:
     """The redirections of a command, those of the statements around it included."""
     return tuple(
         Redirect(_read_operator(child), _read_target(child))
-        for statement in _list_statements(node)
-        for child in _find_redirects(statement)
+        for statement in list_statements(node)
+        for child in find_redirects(statement)
     )
-
-
-def read_stdin(node: Node, redirects: Iterable[Redirect]) -> Word | None:
-    """The text of a here-document or here-string that the command reads."""
-    for redirect in redirects:
-        if redirect.operator == "<<<":
-            return redirect.target
-    bodies = (body for around in _list_statements(node) for body in find_heredoc_bodies(around))
-    return next((_read_heredoc(body) for body in bodies), None)
-
-
-def find_heredoc_bodies(statement: Node) -> Iterator[Node]:
-    """The bodies of the here-documents that belong to a statement."""
-    for child in statement.children:
-        if child.type == "heredoc_redirect":
-            yield from (inner for inner in walk(child) if inner.type == "heredoc_body")
 
 
 def find_stray_words(nodes: Iterable[Node]) -> dict[int, list[Node]]:
@@ -53,12 +37,20 @@ def find_stray_words(nodes: Iterable[Node]) -> dict[int, list[Node]]:
     strays: dict[int, list[Node]] = {}
     for node in nodes:
         if node.type in {"redirected_statement", "command"}:
-            strays.setdefault(_find_last_command(node).id, []).extend(_list_words_behind(node))
+            strays.setdefault(find_last_command(node).id, []).extend(_list_words_behind(node))
     return strays
 
 
+def has_lost_dash(command: Node) -> bool:
+    """`cat - <<EOF`: the grammar loses a dash that stands before a here-document."""
+    around, behind = command.parent, command.next_sibling
+    if around is None or behind is None or behind.type != "heredoc_redirect":
+        return False
+    return slice_text(around, command.end_byte, behind.start_byte).strip() == "-"
+
+
 def _list_words_behind(statement: Node) -> Iterator[Node]:
-    for redirect in _find_redirects(statement):
+    for redirect in find_redirects(statement):
         yield from _list_targets(redirect)[1:]
     # `rm <<EOF -rf /`: here the words became children of the here-document.
     for child in statement.children:
@@ -66,7 +58,7 @@ def _list_words_behind(statement: Node) -> Iterator[Node]:
             yield from (word for word in child.children if word.type in ARGUMENT_TYPES)
 
 
-def _find_last_command(node: Node) -> Node:
+def find_last_command(node: Node) -> Node:
     """`a && b > log` redirects b alone, although the grammar hangs it above both."""
     while node.type in {"redirected_statement", "list", "negated_command", "pipeline"}:
         node = node.child_by_field_name("body") or node.named_children[-1]
@@ -77,7 +69,7 @@ def _list_targets(redirect: Node) -> list[Node]:
     return [c for c in redirect.children if c.is_named and c.type != "file_descriptor"]
 
 
-def _list_statements(node: Node) -> Iterator[Node]:
+def list_statements(node: Node) -> Iterator[Node]:
     """The node itself and the statements around it that redirect it."""
     yield node
     around = node.parent
@@ -87,12 +79,12 @@ def _list_statements(node: Node) -> Iterator[Node]:
         around = around.parent
 
 
-def _find_redirects(statement: Node) -> Iterator[Node]:
+def find_redirects(statement: Node) -> Iterator[Node]:
     for child in statement.children:
         if child.type in {"file_redirect", "herestring_redirect"}:
             yield child
         elif child.type == "heredoc_redirect":  # `cat <<EOF > log`: the second is inside the first
-            yield from _find_redirects(child)
+            yield from find_redirects(child)
 
 
 def _read_operator(node: Node) -> str:
@@ -103,9 +95,3 @@ def _read_operator(node: Node) -> str:
 def _read_target(node: Node) -> Word:
     targets = _list_targets(node)
     return read_word(targets[0]) if targets else Word(get_text(node), None)
-
-
-def _read_heredoc(body: Node) -> Word:
-    text = get_text(body)
-    # An expansion only changes the text further; what stands there is judged as it is.
-    return Word(text, text if not body.named_children else None)

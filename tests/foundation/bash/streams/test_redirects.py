@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_foundation.bash.redirects import find_heredoc_bodies, find_stray_words
+from amplifier_foundation.bash.streams.redirects import find_stray_words
 from amplifier_foundation.bash.tree import get_text, list_nodes, parse_tree
 from tests.foundation.bash.reading import list_values, read_command
 
@@ -34,28 +34,6 @@ def test_a_command_has_the_redirections_around_it(
 
 
 @pytest.mark.parametrize(
-    ("source", "stdin"),
-    [
-        ("bash <<E\nls\nE", "ls\n"),
-        ("bash <<'E'\n$x\nE", "$x\n"),
-        ("bash <<E\n$x\nE", None),
-        ("bash <<< 'ls -l'", "ls -l"),
-        ("{ bash; } <<E\nls\nE", "ls\n"),
-    ],
-)
-def test_the_text_that_a_command_reads(source: str, stdin: str | None) -> None:
-    """A here-document with expansions is not literal."""
-    word = read_command(source).stdin
-    assert word is not None
-    assert word.value == stdin
-
-
-def test_most_commands_read_no_text() -> None:
-    """A file is not read here."""
-    assert read_command("bash < file").stdin is None
-
-
-@pytest.mark.parametrize(
     ("source", "values"),
     [
         ("rm > log -rf /", ["-rf", "/"]),
@@ -74,9 +52,9 @@ def test_words_behind_a_redirection_belong_to_the_command(source: str, values: l
     assert list_values(last.words) == values
 
 
-def test_each_here_document_has_its_body() -> None:
-    """Two of them on one line, too."""
-    source = "cat <<A <<B\n1\nA\n2\nB\n"
-    root = parse_tree(source, "x").root_node
-    bodies = [get_text(body) for node in root.children for body in find_heredoc_bodies(node)]
-    assert bodies[0] == "1\n"
+@pytest.mark.parametrize(
+    ("source", "values"), [("cat - <<E\nE", ["-"]), ("cat <<E\nE", []), ("cat - < f", ["-"])]
+)
+def test_a_dash_before_a_here_document_is_not_lost(source: str, values: list[str]) -> None:
+    """The grammar overlooks it."""
+    assert list_values(read_command(source).words) == values

@@ -1,0 +1,1 @@
+"""Where the input of a command comes from, and where its output goes."""

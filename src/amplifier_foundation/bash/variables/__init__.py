@@ -1,0 +1,1 @@
+"""Variables: which commands set them, and what evaluates their text."""

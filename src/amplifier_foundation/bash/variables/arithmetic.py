@@ -1,0 +1,149 @@
+"""Arithmetic evaluates the text of variables, and whatever substitution is written in it.
+
+After `x='a[$(id)]'`, `$((x))` runs `id`. So a name may be evaluated only if the script sets it to
+nothing but numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from amplifier_foundation.bash.tree import get_text, walk
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_COMPARING = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
+_NUMBER = re.compile(r"[-+]?[0-9]+")
+_COUNT = re.compile(r"\$[#?$!]|\$\{#[A-Za-z_0-9]*(?:\[[@*]\])?\}|\$\{[#?$!]\}")
+_LITERAL = re.compile(r"(?<![A-Za-z_0-9$])[0-9][A-Za-z0-9#@_]*")
+_POSITIONAL = re.compile(r"\$(?:[0-9@*]|\{[0-9@*])")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_RANGE = re.compile(r"\{-?[0-9]+\.\.-?[0-9]+\}")
+_SEQUENCE = re.compile(r"\$\(seq[0-9 -]+\)")
+ALWAYS_TEXT = frozenset(
+    {"REPLY", "OPTARG", "MAPFILE", "BASH_REMATCH", "PWD", "OLDPWD", "_", "DIRSTACK"}
+)
+"""Names that the shell itself sets to texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The names that arithmetic evaluates, those that hold texts, and what is in doubt anyway."""
+
+    evaluated: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
+    doubts: tuple[str, ...] = field(default=())
+
+    def join(self, other: Evaluation) -> Evaluation:
+        """Both, as if they were one script."""
+        return Evaluation(
+            self.evaluated | other.evaluated, self.texts | other.texts, self.doubts + other.doubts
+        )
+
+    def list_doubts(self) -> Iterator[str]:
+        """Sentences about what may run when the arithmetic is evaluated."""
+        yield from self.doubts
+        for name in sorted(self.evaluated & (self.texts | ALWAYS_TEXT)):
+            yield f"arithmetic evaluates {name}, whose text may run a command"
+
+
+def find_evaluation(nodes: Iterable[Node]) -> Evaluation:
+    """What the arithmetic of a script evaluates."""
+    evaluated: set[str] = set()
+    texts: set[str] = set()
+    doubts: list[str] = []
+    for node in nodes:
+        for expression in _list_expressions(node):
+            names, doubt = read_expression(expression)
+            evaluated |= names
+            doubts += [] if doubt is None else [doubt]
+        texts |= set(_list_texts(node))
+    return Evaluation(frozenset(evaluated), frozenset(texts), tuple(dict.fromkeys(doubts)))
+
+
+def read_expression(text: str) -> tuple[set[str], str | None]:
+    """The names in an expression, and why it cannot be judged by its names."""
+    bare = _COUNT.sub("0", text).replace('"', "")
+    if "$(" in bare.replace("$((", "((") or "`" in bare:
+        return set(), "arithmetic evaluates what a command prints"
+    if "'" in bare or "\\" in bare:
+        return set(), "arithmetic evaluates a quoted text"
+    if _POSITIONAL.search(bare):
+        return set(), "arithmetic evaluates a parameter of the script or function"
+    return set(_NAME.findall(_LITERAL.sub("0", bare))), None
+
+
+def _list_expressions(node: Node) -> Iterator[str]:
+    if node.type == "arithmetic_expansion":
+        text = get_text(node)
+        yield text[3:-2] if text.startswith("$((") else text[2:-1]
+    elif node.type == "compound_statement" and get_text(node).startswith("(("):
+        yield get_text(node)[2:-2]
+    elif node.type == "c_style_for_statement":
+        yield from (get_text(c) for c in node.children if c.is_named and c.type != "do_group")
+    elif node.type == "subscript":
+        index = node.child_by_field_name("index")
+        if index is not None and get_text(index) not in {"@", "*"}:
+            yield get_text(index)
+    elif node.type == "expansion":
+        yield from _list_expansion_parts(node)
+    elif node.type == "test_command" and get_text(node).startswith("[["):
+        yield from (one for inner in walk(node) for one in _list_compared(inner))
+
+
+def _list_expansion_parts(node: Node) -> Iterator[str]:
+    """`${s:offset:length}`, and `${!name}`, which evaluates an index in the text of the name."""
+    text = get_text(node)
+    if text.startswith("${!") and not re.fullmatch(r"\$\{![A-Za-z_0-9]*(\[?[@*]\]?)\}", text):
+        yield text[3:-1]
+    colon = next((at for at, c in enumerate(node.children) if get_text(c) == ":"), None)
+    if colon is not None:
+        yield from (get_text(c) for c in node.children[colon + 1 : -1] if get_text(c) != ":")
+
+
+def _list_compared(node: Node) -> Iterator[str]:
+    """`[[ a -eq b ]]` evaluates both sides, `[[ -v a[b] ]]` the index."""
+    if node.type not in {"binary_expression", "unary_expression"}:
+        return
+    operator = node.child_by_field_name("operator")
+    sign = "" if operator is None else get_text(operator)
+    if sign in _COMPARING:
+        yield from (get_text(c) for c in node.children if c != operator)
+    elif sign in {"-v", "-R"}:
+        yield from (get_text(c).partition("[")[2] or _bare_name(c) for c in node.children[1:])
+
+
+def _bare_name(node: Node) -> str:
+    """A literal name is looked up, not evaluated; a variable in its place holds anything."""
+    return "0" if node.type == "word" else f"{get_text(node)}"
+
+
+def _list_texts(node: Node) -> Iterator[str]:
+    """The names that a node sets to something else than numbers."""
+    if node.type == "variable_assignment":
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is not None and value is not None and not _is_numeric(value):
+            yield get_text(name).partition("[")[0]
+    elif node.type == "for_statement":
+        name = node.child_by_field_name("variable")
+        values = node.children_by_field_name("value")
+        if name is not None and not (values and all(_is_numeric(value) for value in values)):
+            yield get_text(name)
+    elif node.type == "expansion" and len(node.named_children) > 1:
+        signs = {get_text(child) for child in node.children if not child.is_named}
+        if signs & {"=", ":="} and not _is_numeric(node.named_children[1]):
+            yield get_text(node.named_children[0]).partition("[")[0]
+
+
+def _is_numeric(node: Node) -> bool:
+    text = get_text(node)
+    if node.type == "array":
+        return all(_is_numeric(child) for child in node.named_children)
+    if node.type == "arithmetic_expansion" or any(inner.type == "ERROR" for inner in walk(node)):
+        return node.type == "arithmetic_expansion"
+    known = _NUMBER.fullmatch(text) or _COUNT.fullmatch(text) or _RANGE.fullmatch(text)
+    return bool(known or _SEQUENCE.fullmatch(text))

@@ -1,0 +1,55 @@
+"""Builtins that evaluate their words: `let`, `test -v`, and all that take a variable's name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from amplifier_foundation.bash.command import Command
+from amplifier_foundation.bash.variables.arithmetic import Evaluation, read_expression
+from amplifier_foundation.bash.variables.names import DECLARING, list_set_names
+from amplifier_foundation.bash.word import Word, split_names
+
+_TAKING_NAMES = DECLARING | split_names("read mapfile readarray printf wait getopts test [")
+_PASSING = frozenset({"env", "sudo", "doas"})
+
+
+def evaluate_words(command: Command) -> Evaluation:
+    """What the words of one command evaluate, and the names that it sets to texts."""
+    evaluated: set[str] = set()
+    doubts: list[str] = []
+    for expression in _list_expressions(command):
+        names, doubt = read_expression(expression)
+        evaluated |= names
+        doubts += [] if doubt is None else [doubt]
+    return Evaluation(frozenset(evaluated), frozenset(_list_texts(command)), tuple(doubts))
+
+
+def _list_expressions(command: Command) -> Iterator[str]:
+    if command.name == "let":
+        yield from (
+            word.raw.strip("'\"") if word.value is None else word.value for word in command.words
+        )
+    elif command.name in _TAKING_NAMES:
+        yield from (_read_index(word) for word in command.words if word.value)
+    if command.name in {"test", "["}:
+        pairs = zip(command.words, command.words[1:], strict=False)
+        tested = (word for before, word in pairs if before.value in {"-v", "-R"})
+        yield from (word.raw for word in tested if word.value is None)
+
+
+def _read_index(word: Word) -> str:
+    """The index in `name[index]`; a word of another form has none."""
+    name, bracket, rest = (word.value or "").partition("[")
+    return rest.partition("]")[0] if bracket and name.isidentifier() else "0"
+
+
+def _list_texts(command: Command) -> Iterator[str]:
+    """A name that a word sets; the grammar has the assignments that it can see."""
+    if command.name in DECLARING or command.name in _PASSING:
+        for word in command.words:
+            if "=" in word.raw and not (word.value or "").partition("=")[2].isdigit():
+                yield from (name for name in list_set_names(command) if name)
+                return
+    elif command.name != ":" and command.name is not None:
+        named = set(list_set_names(command)) - set(command.assigns)
+        yield from (name for name in named if name)
