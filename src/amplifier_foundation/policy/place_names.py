@@ -13,7 +13,7 @@ _SHORT_GIT = re.compile(r"\.?git~\d+")
 
 def fold_path(path: Path) -> tuple[str, ...]:
     """The components of an absolute path, folded."""
-    return tuple(fold_name(part) for part in path.parts if part != path.anchor)
+    return tuple(map(fold_name, path.parts[1:] if path.anchor else path.parts))
 
 
 @lru_cache(maxsize=4096)

@@ -7,6 +7,7 @@ sessions and what was trusted. Sealed ones may be read: what runs programs for t
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -63,14 +64,19 @@ class Places:
         object.__setattr__(self, "_kinds", kinds)
         object.__setattr__(self, "_above", above)
 
-    def find_refusal(self, path: Path, *, writing: bool) -> str | None:
-        """Why a path may not be used, as the rest of a sentence that begins with it; else None."""
+    def find_refusal(
+        self, path: Path, *, writing: bool, known: Identities | None = None
+    ) -> str | None:
+        """Why a path may not be used, as the rest of a sentence that begins with it; else None.
+
+        `known` is what `identify` found, for those who need it again.
+        """
         real = Path(os.path.realpath(path))
         for one in dict.fromkeys((Path(os.path.normpath(path.absolute())), real)):
             reason = self._judge_name(one, writing=writing)
             if reason is not None:
                 return reason
-        return self._judge_file(real, writing=writing)
+        return self._judge_file(real, known or self.identify(writing=writing))
 
     def identify(self, *, writing: bool) -> Identities:
         """What the places are on disk at this moment, for looks at descriptors."""
@@ -123,12 +129,12 @@ class Places:
                     return root.joinpath(*parts[: at + len(here)])
         return None
 
-    def _judge_file(self, real: Path, *, writing: bool) -> str | None:
+    def _judge_file(self, real: Path, known: Identities) -> str | None:
         try:
             info = real.lstat()
         except (OSError, ValueError):
             return None
-        place = self.identify(writing=writing).find(info)
+        place = known.find(info)
         return None if place is None else self.explain(place)
 
 
@@ -142,7 +148,7 @@ def list_places(
     env = os.environ if env is None else env
     real = tuple(dict.fromkeys(Path(os.path.realpath(root)) for root in roots))
     hide = [find_data_home(env) / table.OWN_FOLDER, *hidden]
-    sealed = [*_list_sealed_at_home(env), *_list_sealed_below(real, env), *map(Path, table.SYSTEM)]
+    sealed = [*_list_sealed_at_home(env), *_list_sealed_below(real, env), *table.SYSTEM]
     return Places(
         hidden=_spell_out(hide, real),
         sealed=_spell_out(sealed, real),
@@ -151,19 +157,20 @@ def list_places(
     )
 
 
-def _list_sealed_at_home(env: Mapping[str, str]) -> list[Path]:
+def _list_sealed_at_home(env: Mapping[str, str]) -> list[str | Path]:
     home, config = _find_home(env), find_config_home(env)
-    found = [config / table.OWN_FOLDER, *(home / name for name in table.HOME)]
-    found += [config / name for name in table.CONFIG]
+    found: list[str | Path] = [config / table.OWN_FOLDER]
+    found += [f"{home}/{name}" for name in table.HOME]
+    found += [f"{config}/{name}" for name in table.CONFIG]
     if env.get("ZDOTDIR"):
-        found += [Path(env["ZDOTDIR"], name) for name in table.ZSH]
+        found += [f"{env['ZDOTDIR']}/{name}" for name in table.ZSH]
     return [*found, *follow_settings([home / ".gitconfig", config / "git/config"], home, home)]
 
 
-def _list_sealed_below(roots: Iterable[Path], env: Mapping[str, str]) -> Iterator[Path]:
+def _list_sealed_below(roots: Iterable[Path], env: Mapping[str, str]) -> Iterator[str | Path]:
     home = _find_home(env)
     for root in roots:
-        yield from (root / name for name in table.PROJECT)
+        yield from (f"{root}/{name}" for name in table.PROJECT)
         yield from list_git_places(root, home)
 
 
@@ -178,26 +185,36 @@ def _find_home(env: Mapping[str, str]) -> Path:
     return Path(env.get("HOME") or Path.home())
 
 
-def _spell_out(paths: Iterable[Path], roots: tuple[Path, ...]) -> tuple[Path, ...]:
+def _spell_out(paths: Iterable[str | Path], roots: tuple[Path, ...]) -> tuple[Path, ...]:
     """Real paths, and the links inside the roots that lead to them."""
-    folders: dict[Path, Path] = {}
-    found: dict[Path, None] = {}
+    folders: dict[str, str] = {}
+    found: dict[str, None] = {}
     for path in paths:
+        folder, _, name = os.fspath(path).rpartition("/")
         # Many places share a folder, whose links need to be followed only once.
-        if path.parent not in folders:
-            folders[path.parent] = Path(os.path.realpath(path.parent))
-            found.update(dict.fromkeys(_trace_links(path.parent, roots)))
-        place = folders[path.parent] / path.name
-        if path.name == ".." or place.is_symlink():
+        if folder not in folders:
+            folders[folder] = os.path.realpath(folder or "/").removesuffix("/")
+            found.update(dict.fromkeys(_trace_links(folder, roots)))
+        place = f"{folders[folder]}/{name}"
+        if name in ("", ".", "..") or _is_link(place):
             found.update(dict.fromkeys(_trace_links(place, roots)))
-            place = Path(os.path.realpath(place))
+            place = os.path.realpath(place)
         found[place] = None
-    return tuple(found)
+    return tuple(map(Path, found))
 
 
-def _trace_links(path: Path, roots: tuple[Path, ...]) -> Iterator[Path]:
-    for one in (path, *path.parents):
+def _trace_links(path: str, roots: tuple[Path, ...]) -> Iterator[str]:
+    if os.path.realpath(path) == path:
+        return
+    for one in (Path(path), *Path(path).parents):
         if one.is_symlink():
             link = Path(os.path.realpath(one.parent), one.name)
             if any(link.is_relative_to(root) for root in roots):
-                yield link
+                yield str(link)
+
+
+def _is_link(path: str) -> bool:
+    try:
+        return stat.S_ISLNK(os.lstat(path).st_mode)
+    except (OSError, ValueError):
+        return False

@@ -90,10 +90,10 @@ class Roots:
             allowed = [str(root) for root in self.directories]
             raise Refused(f"{asked!r} is outside the allowed directories {allowed}")
         root = max(inside, key=lambda candidate: len(candidate.parts))
-        refusal = self.places.find_refusal(real, writing=writing)
+        guarded = self.places.identify(writing=writing)
+        refusal = self.places.find_refusal(real, writing=writing, known=guarded)
         if refusal is not None:
             raise Refused(f"{asked!r} {refusal}")
-        guarded = self.places.identify(writing=writing)
         return Place(asked, root, real.relative_to(root).parts, self.places, guarded)
 
 

@@ -8,14 +8,19 @@ put back too, and told.
 from __future__ import annotations
 
 import errno
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
 from amplifier_foundation.machine.sandbox.seal.copy import Parts, SealError
 from amplifier_foundation.machine.sandbox.seal.keeper import SealKeeper, get_keeper
+
+Grouping = Mapping[Path, frozenset[Parts]]
+
+# Comparing a table of hundreds of paths takes longer than looking at the places.
+_grouped: deque[tuple[tuple[Path, ...], tuple[Path, ...], Grouping]] = deque(maxlen=8)
 
 
 class SealedPlaces(Protocol):
@@ -47,7 +52,7 @@ class Seals:
         """
         seals, granted = cls(), list(grants)
         try:
-            for root, below in _group_by_root(places.sealed, tuple(roots)).items():
+            for root, below in _group_once(places.sealed, tuple(roots)).items():
                 seals._hold(root, below, granted)
         except BaseException:
             seals.restore()
@@ -101,10 +106,17 @@ def _unseals(grant: Parts, place: Parts) -> bool:
     return bool(grant) and (grant[: len(place)] == place or grant == place[:-1])
 
 
-@lru_cache(maxsize=64)
-def _group_by_root(
-    places: tuple[Path, ...], roots: tuple[Path, ...]
-) -> Mapping[Path, frozenset[Parts]]:
+def _group_once(places: tuple[Path, ...], roots: tuple[Path, ...]) -> Grouping:
+    """As `_group_by_root`, without the work for a table that is still the same."""
+    for known, known_roots, grouping in _grouped:
+        if known is places and known_roots == roots:
+            return grouping
+    grouping = _group_by_root(places, roots)
+    _grouped.appendleft((places, roots, grouping))
+    return grouping
+
+
+def _group_by_root(places: tuple[Path, ...], roots: tuple[Path, ...]) -> Grouping:
     """Each place below the widest root that holds it, so that it has one keeper."""
     widest = sorted(set(roots), key=lambda root: len(root.parts))
     found: dict[Path, set[Parts]] = {}

@@ -122,7 +122,7 @@ class SealKeeper:
 
     def _repair(self, folder: int, grants: Sequence[Parts]) -> Repair:
         self._follow_journal()
-        now = take_copy(folder, self._tree)
+        now = take_copy(folder, self._tree, self._before)
         expected = self._before
         for grant in self._grants:
             expected = graft(expected, now, grant)

@@ -8,6 +8,7 @@ import os
 import stat
 
 from amplifier_foundation.machine.sandbox.seal.copy import ABSENT, Copy, SealError, Tree
+from amplifier_foundation.machine.sandbox.seal.stamp import list_marks, make_stamp
 
 MOST_FILES = 500
 MOST_BYTES = 2_000_000
@@ -81,8 +82,8 @@ class _Taker:
     def _fill(self, folder: int, name: str, info: os.stat_result, known: Copy) -> Copy:
         mode, owner = stat.S_IMODE(info.st_mode), (info.st_uid, info.st_gid)
         if stat.S_ISREG(info.st_mode):
-            stamp = _get_stamp(info)
-            data = known.data if known.stamp == stamp else self._read(folder, name)
+            stamp = make_stamp(info)
+            data = known.data if stamp and known.stamp == stamp else self._read(folder, name)
             return Copy("file", mode, owner, data, links=info.st_nlink, stamp=stamp)
         if stat.S_ISDIR(info.st_mode):
             return Copy("folder", mode, owner, entries=self._list(folder, name, known))
@@ -123,7 +124,7 @@ class _TooLarge(Exception):
 def _digest_stamps(folder: int, name: str) -> bytes:
     """A digest of when everything below a place was changed."""
     top = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    digest = hashlib.sha256(repr(_get_stamp(top)).encode())
+    digest = hashlib.sha256(repr(list_marks(top)).encode())
     if not stat.S_ISDIR(top.st_mode):
         return digest.digest()
     left = MOST_STAMPS
@@ -135,9 +136,5 @@ def _digest_stamps(folder: int, name: str) -> bytes:
                 message = f"{name!r} holds over {MOST_STAMPS:,} files, too many to watch"
                 raise SealError(errno.EFBIG, message)
             info = os.stat(one, dir_fd=inner, follow_symlinks=False)
-            digest.update(repr((at, one, _get_stamp(info))).encode())
+            digest.update(repr((at, one, list_marks(info))).encode())
     return digest.digest()
-
-
-def _get_stamp(info: os.stat_result) -> tuple[int, ...]:
-    return info.st_ino, info.st_mode, info.st_size, info.st_mtime_ns, info.st_ctime_ns

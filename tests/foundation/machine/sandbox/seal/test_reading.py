@@ -17,6 +17,7 @@ from amplifier_foundation.machine.sandbox.seal.copy import (
     find_changes,
 )
 from amplifier_foundation.machine.sandbox.seal.reading import take_copy, take_place
+from amplifier_foundation.machine.sandbox.seal.stamp import list_marks
 
 TREE = build_tree([(".git", "config"), (".git", "hooks"), (".mcp.json",)])
 
@@ -119,13 +120,20 @@ def test_a_pipe_does_not_make_anybody_wait(tmp_path: Path) -> None:
     assert take(tmp_path).entries[".mcp.json"].kind == "other"
 
 
-def test_a_file_is_read_again_only_when_its_stamp_differs(tmp_path: Path) -> None:
-    """Which saves the reading before each command."""
+def test_a_file_is_read_again_only_when_its_stamp_differs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where stamps can be relied on; elsewhere it is always read."""
+    monkeypatch.setattr(reading, "make_stamp", list_marks)
     (tmp_path / ".mcp.json").write_text("old")
     first = take(tmp_path)
     assert take(tmp_path, known=first).entries[".mcp.json"].data is first.entries[".mcp.json"].data
     (tmp_path / ".mcp.json").write_text("newer")
     assert take(tmp_path, known=first).entries[".mcp.json"].data == b"newer"
+    monkeypatch.setattr(reading, "make_stamp", lambda info: ())
+    (tmp_path / ".mcp.json").write_text("other")
+    again = take(tmp_path, known=take(tmp_path)).entries[".mcp.json"]
+    assert (again.data, again.stamp) == (b"other", ())
 
 
 def test_one_place_is_taken_whole(tmp_path: Path) -> None:
