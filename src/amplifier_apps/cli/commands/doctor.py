@@ -70,6 +70,7 @@ def examine() -> Iterator[Finding]:
         _check_extras,
         _check_keys,
         _check_programs,
+        _check_sandbox,
         _check_bundle,
         _check_sessions,
         _check_trails,
@@ -161,6 +162,18 @@ def _check_programs() -> Iterator[Finding]:
         place = shutil.which(name) or shutil.which(name, path=beside)
         detail = place or f"not found; used by {use}"
         yield Finding("Programs", name, "good" if place else "absent", detail)
+
+
+def _check_sandbox() -> Iterator[Finding]:
+    from amplifier_foundation.machine.sandbox.protection import examine_machine
+
+    found = examine_machine()
+    if found.kind is None:
+        yield Finding("Sandbox", "commands", "absent", f"NOT WALLED IN: {found.reason}")
+    else:
+        yield Finding("Sandbox", "commands", "good", f"run behind {found.name}")
+    for lack in found.lacks:
+        yield Finding("Sandbox", "does not hold", "absent", lack)
 
 
 def _check_bundle() -> Iterator[Finding]:
