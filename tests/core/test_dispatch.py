@@ -380,7 +380,7 @@ class TestTimeLimits:
         registry.register(PRE, stubborn, on_error="deny", timeout=0.01)
         started = time.monotonic()
         assert (await registry.emit(PRE, {})).action == "deny"
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 40
         assert "ignores its cancellation and is left behind" in caplog.text
         ends.set()
         for task in asyncio.all_tasks() - {asyncio.current_task()}:

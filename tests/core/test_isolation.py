@@ -242,7 +242,7 @@ async def test_a_million_keys_stay_reasonable():
     started = time.process_time()
     result = await registry.emit(PRE, given)
     assert result.data["keys"] is given["keys"]
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 30
 
 
 async def test_a_large_string_is_not_copied():

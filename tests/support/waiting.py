@@ -8,7 +8,7 @@ from amplifier_core.testing import wait_for
 
 
 async def wait_until(
-    condition: Callable[[], bool | Awaitable[bool]], timeout: float = 10.0
+    condition: Callable[[], bool | Awaitable[bool]], timeout: float = 50.0
 ) -> None:
     """Wait until something holds; the test fails if it never does."""
     assert await wait_for(condition, timeout), f"it did not hold within {timeout} seconds"

@@ -103,11 +103,11 @@ async def test_a_server_that_does_not_answer_delays_nothing(
     harness: Harness, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Never blocks."""
-    with receiver(delay=1.5) as server:
+    with receiver(delay=50) as server:
         async with harness.mounted("notify", webhook(f"{server.url}/secret", timeout=0.1)):
             started = time.monotonic()
             await harness.emit("user:notification", notification_type="alert", message="x")
-            assert time.monotonic() - started < 1
+            assert time.monotonic() - started < 40
             await wait_until(lambda: "tried twice" in caplog.text)
     assert "127.0.0.1 took too long" in caplog.text
     assert "secret" not in caplog.text

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ from amplifier_core.models import HookResult
 from amplifier_foundation.hooks.test_runner import Config, mount, read_outcome, summarize_output
 from amplifier_foundation.machine.process import CommandOutcome
 from tests.support.harness import Harness
+from tests.support.processes import is_running, is_written
 from tests.support.waiting import wait_until
 
 
@@ -29,6 +28,10 @@ async def request(harness: Harness) -> HookResult:
 
 def counting(tmp_path: Path, code: int = 0) -> str:
     return f"echo run >> {tmp_path}/runs; exit {code}"
+
+
+def waiting(tmp_path: Path) -> str:
+    return f"until [ -e {tmp_path}/go ]; do sleep 0.02; done"
 
 
 def runs(tmp_path: Path) -> int:
@@ -86,29 +89,37 @@ async def test_at_the_end_of_the_turn_by_config(harness: Harness, tmp_path: Path
 
 async def test_in_the_background_nobody_waits(harness: Harness, tmp_path: Path) -> None:
     """Observers never slow the agent: the result comes with a later request."""
-    config = {"command": f"sleep 1; {counting(tmp_path, 1)}", "debounce": 0.05}
+    config = {"command": f"{waiting(tmp_path)}; {counting(tmp_path, 1)}", "debounce": 0.05}
+    results: list[HookResult] = []
+
+    async def has_result() -> bool:
+        results.append(await request(harness))
+        return results[-1].action != "continue"
+
     async with harness.mounted("test_runner", config):
-        started = time.monotonic()
         await edit(harness)
         await edit(harness)
-        assert (await request(harness)).action == "continue"
-        assert time.monotonic() - started < 0.9
-        await wait_until(lambda: bool(runs(tmp_path)))
-        await asyncio.sleep(0.5)
-        result = await request(harness)
-    assert "The tests fail" in str(result.context_injection)
+        assert not await has_result()
+        (tmp_path / "go").touch()
+        await wait_until(has_result)
+    assert "The tests fail" in str(results[-1].context_injection)
     assert runs(tmp_path) == 1
 
 
 async def test_an_edit_ends_the_run_that_it_outdates(harness: Harness, tmp_path: Path) -> None:
     """What an earlier run finds is out of date already."""
-    config = {"command": f"sleep 0.5; {counting(tmp_path)}", "debounce": 0}
-    async with harness.mounted("test_runner", config):
+    command = f"echo $$ > {tmp_path}/pid; {waiting(tmp_path)}; {counting(tmp_path)}"
+    pid = tmp_path / "pid"
+    async with harness.mounted("test_runner", {"command": command, "debounce": 0}):
         await edit(harness)
-        await asyncio.sleep(0.2)
+        await wait_until(lambda: is_written(pid))
+        first = tmp_path / "first"
+        pid.rename(first)
         await edit(harness)
+        await wait_until(lambda: is_written(pid))
+        await wait_until(lambda: not is_running(first))
+        (tmp_path / "go").touch()
         await wait_until(lambda: bool(runs(tmp_path)))
-        await asyncio.sleep(0.6)
     assert runs(tmp_path) == 1
 
 

@@ -41,9 +41,9 @@ def test_a_set_without_patterns_finds_nothing() -> None:
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+$", "(.*)*x", "(x+x+)+y"])
 def test_hostile_own_patterns_cannot_stall(pattern: str) -> None:
     """A user's pattern takes linear time, however it is written."""
-    start = time.perf_counter()
+    start = time.process_time()
     assert not compile_pattern(pattern, "test").occurs_in("a" * 100_000 + "b")
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import time
 from pathlib import Path
 
 import click
@@ -149,11 +148,15 @@ def test_verbose_shows_what_tools_returned(project: Project) -> None:
 
 def test_ctrl_c_once_stops_after_the_step(project: Project) -> None:
     """What was running is finished; nothing follows it."""
-    project(calls("Bash", command="sleep 2; echo through > done.txt"), HELLO)
+    project(
+        calls("Bash", command="until [ -e go ]; do sleep 0.05; done; echo through > done.txt"),
+        HELLO,
+    )
     with run_at_terminal("run", "go", columns=100, rows=30) as program:
         program.wait_for("running Bash")
         program.press("\x03")
         program.wait_for("Stopping after this step")
+        Path("go").touch()
         assert program.wait_end() == exit_codes.INTERRUPTED
         assert Path("done.txt").exists()
         assert "Hello to you" not in program.text()
@@ -161,15 +164,13 @@ def test_ctrl_c_once_stops_after_the_step(project: Project) -> None:
 
 def test_ctrl_c_twice_stops_at_once(project: Project) -> None:
     """What was running is ended."""
-    project(calls("Bash", command="sleep 30; echo through > done.txt"), HELLO)
+    project(calls("Bash", command="sleep 50; echo through > done.txt"), HELLO)
     with run_at_terminal("run", "go", columns=100, rows=30) as program:
         program.wait_for("running Bash")
-        started = time.monotonic()
         program.press("\x03")
         program.wait_for("Stopping after this step")
         program.press("\x03")
         assert program.wait_end() == exit_codes.INTERRUPTED
-        assert time.monotonic() - started < 15
         assert not Path("done.txt").exists()
 
 

@@ -114,9 +114,9 @@ async def test_regular_expressions_look_at_a_field_or_everywhere(
 
 async def test_a_hostile_regex_cannot_stall_the_loop(tmp_path: Path) -> None:
     """Hostile regexes cannot stall the loop: 28 letters took the stdlib engine 41 s."""
-    start = time.perf_counter()
+    start = time.process_time()
     result = await answer(
         tmp_path, [{"regex": "(a+)+$", **DENY}], "Bash", {"command": "a" * 200_000 + "b"}
     )
     assert result.action == "continue"
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 3

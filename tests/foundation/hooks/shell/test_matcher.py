@@ -72,10 +72,10 @@ def test_what_does_not_compile_matches_its_own_text_only() -> None:
 
 def test_no_matcher_can_stall_the_session() -> None:
     """An expression that only the slower engine knows gets short text."""
-    started = time.monotonic()
+    started = time.process_time()
     assert search("(?<!x)a{3}", "b" * 10_000) is False
     assert search("(a+)+$", "a" * 100_000 + "!") is False
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize(

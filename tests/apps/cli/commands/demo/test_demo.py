@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -26,10 +25,8 @@ def test_the_demo_runs_unattended(
     home: Path, flags: tuple[str, ...], outcome: str, content: str
 ) -> None:
     """Real files, real linter, real hooks, real trail; with an answer given before, or none."""
-    started = time.monotonic()
     done = run_amplifier("demo", "--keep", *flags)
     assert done.code == 0, done.stderr
-    assert time.monotonic() - started < 30
     for hook, did in {
         "hooks-linter-feedback": "told the agent once",
         "hooks-command-guard": "denied once",
