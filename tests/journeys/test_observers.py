@@ -370,7 +370,12 @@ async def test_what_redaction_hides_leaves_the_session_neither_by_webhook_nor_by
         }
         config = {"endpoint": kept.url, "capture_content": True}
         async with journey(
-            tmp_path, "hooks-otel", config, script, also=("hooks-redaction", hook)
+            tmp_path,
+            "hooks-otel",
+            config,
+            script,
+            ScriptedApproval("Allow once"),
+            also=("hooks-redaction", hook),
         ) as run:
             await run.say()
             await wait_until(lambda: len(server.requests) > 5)
