@@ -23,9 +23,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from amplifier_audit.errors import BadCheckpoint
 from amplifier_audit.files.log_files import open_log
+from amplifier_audit.format.checkpoint import Note
+from amplifier_audit.reader.anchor_files import read_checkpoints
 from amplifier_audit.reader.records import read_records
 from amplifier_audit.reader.verification import verify
+from amplifier_audit.writer.anchors import anchor_to_file
 from amplifier_audit.writer.log import AuditLog
 from amplifier_audit.writer.settings import AuditSettings
 from tests.audit.support import SIGNER, VERIFIER
@@ -80,7 +84,9 @@ async def work(path: Path, pipe: int, seed: int) -> None:
             REAL_WRITE(pipe, f"{sequence} {mark}\n".encode())
 
     for opening in range(chance.randrange(1, 3)):
-        log = await AuditLog.open(path, settings, signer=SIGNER)
+        log = await AuditLog.open(
+            path, settings, signer=SIGNER, name="log", anchors=(anchor_to_file(find_anchors(path)),)
+        )
         await asyncio.gather(*(task(log, f"{opening}{letter}") for letter in "abc"))
         await log.close()
 
@@ -113,19 +119,39 @@ def run_child(path: Path, seed: int, at: int, how: str, patience: float | None) 
     return lines
 
 
+def find_anchors(path: Path) -> Path:
+    """Outside the log, and cut off as it is when a writer is killed."""
+    return path.with_name("anchors")
+
+
+def read_notes(path: Path) -> list[Note]:
+    """What the anchors know; none, if the first was torn."""
+    try:
+        return read_checkpoints(find_anchors(path))
+    except BadCheckpoint:
+        return []
+
+
 def check(path: Path, acknowledged: dict[int, str]) -> list[str]:
     """What is wrong with the log that the killed writer left, and with its recovery."""
     wrong: list[str] = []
     if any(path.glob("*.jsonl")) and any(f.stat().st_size for f in path.glob("*.jsonl")):
-        report = verify(path, key=VERIFIER)
-        if report.verdict == "tampered":
-            wrong.append(f"false alarm before recovery: {report.finding}")
+        for anchors in ([], read_notes(path)):
+            report = verify(path, key=VERIFIER, anchors=anchors, session="log")
+            if report.verdict == "tampered":
+                wrong.append(f"false alarm before recovery: {report.finding}")
     alarms: list[str] = []
-    AuditLog(path, AuditSettings(), signer=SIGNER, alarm=alarms.append).close_now()
+    relay = (anchor_to_file(find_anchors(path)),)
+    AuditLog(
+        path, AuditSettings(), signer=SIGNER, alarm=alarms.append, name="log", anchors=relay
+    ).close_now()
     wrong += [f"false alarm on open: {alarm}" for alarm in alarms]
     report = verify(path, key=VERIFIER)
     if report.verdict not in ("consistent", "recovered"):
         wrong.append(f"after recovery: {report.verdict} {report.finding}")
+    report = verify(path, key=VERIFIER, anchors=read_notes(path), session="log")
+    if report.verdict != "proven" or report.unproven:
+        wrong.append(f"after recovery, with anchors: {report.verdict}, {report.unproven} unproven")
     records = {record["seq"]: record for record in read_records(open_log(path))}
     first = min(records)
     for sequence, mark in acknowledged.items():
@@ -154,6 +180,7 @@ def try_point(root: Path, chance: random.Random, fixed: tuple[int, int, str] | N
     if path.exists():
         wrong += check(path, acknowledged)
     shutil.rmtree(path, ignore_errors=True)
+    find_anchors(path).unlink(missing_ok=True)
     return [f"{problem} [{fixed or 'random'}]" for problem in wrong]
 
 
@@ -161,6 +188,7 @@ def count_calls(root: Path, seed: int) -> int:
     """How many system calls the work of a seed makes when nobody kills it (about: it has tasks)."""
     reported = run_child(root / "log", seed, -1, "before", None)
     shutil.rmtree(root / "log", ignore_errors=True)
+    find_anchors(root / "log").unlink(missing_ok=True)
     return int(reported[-1].split()[1])
 
 

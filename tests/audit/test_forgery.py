@@ -10,9 +10,9 @@ import pytest
 from amplifier_audit.files.directory import AuditDirectory
 from amplifier_audit.format.chain import Chain
 from amplifier_audit.format.encoding import encode_body, encode_source
-from amplifier_audit.reader.report import find_exit_code
+from amplifier_audit.reader.report import Report, find_exit_code
 from amplifier_audit.reader.verification import verify
-from tests.audit.forgery import TYPES, Scene, find_end, make_scene, run_cases
+from tests.audit.forgery import TYPES, Scene, find_end, find_lies, make_scene, run_cases
 from tests.audit.support import (
     SIGNER,
     VERIFIER,
@@ -162,6 +162,82 @@ def test_what_a_failed_writer_left_is_reported(scene: Scene) -> None:
     report = verify(scene.root / "ann", anchors=own, key=VERIFIER)
     assert (report.verdict, report.failed) == ("recovered", "00000000.jsonl is gone")
     assert report.proven_to is not None
+
+
+# Everything, one by one
+
+
+def list_files(path: Path) -> list[Path]:
+    return sorted(one for one in path.rglob("*") if one.is_file())
+
+
+def check_truth(scene: Scene) -> Report:
+    """The verdict with all proofs; nothing that it claims may be untrue."""
+    path = scene.root / "ann"
+    own = [n for n in scene.notes if n.checkpoint.name == "ann"]
+    report = verify(path, anchors=own, key=VERIFIER, session="ann")
+    assert find_lies(report, scene, path) == []
+    return report
+
+
+@pytest.mark.parametrize("keep_state", [True, False])
+def test_cut_at_any_line_a_trail_is_not_proven_to_be_whole(scene: Scene, keep_state: bool) -> None:
+    """The anchors know how long it was; each line of each segment, with the state and without."""
+    path = scene.root / "ann"
+    if not keep_state:
+        (path / "state").unlink()
+    for segment in sorted(path.glob("*.jsonl")):
+        content = segment.read_bytes()
+        lines = content.splitlines(keepends=True)
+        for count in range(len(lines)):
+            segment.write_bytes(b"".join(lines[:count]))
+            report = check_truth(scene)
+            # The last record holds the last checkpoint, which the anchor has as well.
+            assert report.verdict == "tampered" or count == len(lines) - 1
+        segment.write_bytes(content)
+    assert check_truth(scene).verdict == "proven"
+
+
+@pytest.mark.parametrize("place", [0, -1])
+def test_a_changed_first_or_last_byte_of_any_file_is_never_proven(scene: Scene, place: int) -> None:
+    """Of a segment it is tampering; the state and the seals are no proof, and may be lost."""
+    for path in list_files(scene.root / "ann"):
+        content = bytearray(path.read_bytes())
+        content[place] ^= 1
+        path.write_bytes(bytes(content))
+        report = check_truth(scene)
+        if path.suffix == ".jsonl":
+            assert report.verdict in ("tampered", "recovered"), path
+        content[place] ^= 1
+        path.write_bytes(bytes(content))
+
+
+def check_subsets(scene: Scene, work: Path, step: int) -> None:
+    """Delete subsets of all files, every `step`-th of them."""
+    files = [path.relative_to(scene.root) for path in list_files(scene.root / "ann")]
+    for chosen in range(1, 1 << len(files), step):
+        scene.copy_to(work)
+        for number, path in enumerate(files):
+            if chosen >> number & 1:
+                (work / path).unlink()
+        copy = Scene(work, scene.lines, scene.first, scene.notes)
+        if any((work / "ann").glob("*.jsonl")):
+            report = check_truth(copy)
+            lost = any(chosen >> n & 1 for n, path in enumerate(files) if path.suffix == ".jsonl")
+            assert report.verdict == "tampered" or not lost
+
+
+def test_deleting_some_subsets_of_files_is_found(scene: Scene, tmp_path: Path) -> None:
+    """Whatever is missing, nothing untrue is said; a missing segment is tampering."""
+    count = 1 << len(list_files(scene.root / "ann"))
+    check_subsets(scene, tmp_path / "work", count // 40 | 1)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_deleting_any_subset_of_files_is_found(scene: Scene, tmp_path: Path) -> None:
+    """All of them."""
+    check_subsets(scene, tmp_path / "work", 1)
 
 
 def test_random_attacks_lead_to_no_lie(tmp_path: Path) -> None:

@@ -44,6 +44,18 @@ def test_they_are_proven_by_their_anchors(folder: Path) -> None:
     assert (report.verdict, report.finding) == ("proven", None)
     assert report.proven_to == max(note.checkpoint.size for note in notes)
     assert report.signed == report.checkpoints > 0
+    # They were written before logs had names.
+    assert report.name is None
+    assert "the log does not say whose it is" in report.notes[-1]
+
+
+def test_whose_they_are_their_first_session_says(folder: Path) -> None:
+    """Somebody else's are not proven."""
+    notes = read_anchors([folder / "anchors"], open_log(folder / "log"))
+    session = next(r["session"] for r in read_records(open_log(folder / "log")) if r["session"])
+    for told, verdict in ((session, "proven"), ("somebody-else", "consistent")):
+        report = verify(folder / "log", anchors=notes, key=VERIFIER, session=told)
+        assert report.verdict == verdict
 
 
 def test_their_verdicts_without_anchors_are_the_same_as_then() -> None:

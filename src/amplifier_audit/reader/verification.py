@@ -228,6 +228,9 @@ class LogVerification:
             or self._find_unproven_removal(verifier)
             or self._find_earlier_log()
         )
+        if report.verdict == "proven" and report.name is None:
+            session = verifier.claims.find_session(verifier.position)
+            report = replace(report, notes=(*report.notes, _describe_nameless(session)))
         if doubt is None or report.verdict == "tampered":
             return report
         verdict = "consistent" if report.verdict == "proven" else report.verdict
@@ -259,6 +262,11 @@ class LogVerification:
             "records, which is not here"
         )
         return Finding("missing segment", 0, message)
+
+
+def _describe_nameless(session: str | None) -> str:
+    of = f"; its first session is {session[:128]!r}" if session else ""
+    return f"the log does not say whose it is{of}"
 
 
 def verify(
