@@ -96,12 +96,22 @@ class ModuleLoader:
         other._loaded = dict(self._loaded)
         return other
 
+    def use_sources(self, sources: Sources) -> None:
+        """Import from these sources from now on, and look again which modules there are."""
+        self.sources = sources
+        self._entry_points = None
+        self._loaded.clear()
+
     # Finding
 
     def known(self) -> dict[str, EntryPoint]:
         """The installed modules by id; of two with one id, the one that is not ours."""
         if self._entry_points is None:
-            found = list(importlib.metadata.entry_points(group=GROUP))
+            found = [
+                entry
+                for entry in importlib.metadata.entry_points(group=GROUP)
+                if not self._is_governed(entry)
+            ]
             dists = {id(entry.dist): entry.dist for entry in found}
             own = {
                 key for key, dist in dists.items() if getattr(dist, "name", None) == DISTRIBUTION
@@ -111,6 +121,12 @@ class ModuleLoader:
             self._built_in = frozenset(ours.keys() - others.keys())
             self._entry_points = {**ours, **others}
         return self._entry_points
+
+    def _is_governed(self, entry: EntryPoint) -> bool:
+        """Whether what names the module lies where only the sources count."""
+        if self.sources is None or entry.dist is None:
+            return False
+        return self.sources.governs(Path(str(entry.dist.locate_file(""))))
 
     def find(self, module_id: str, source: str | None = None) -> Module:
         """The module behind an id; `source` is a file or folder, relative to the base.
@@ -145,13 +161,16 @@ class ModuleLoader:
         For what is `vouched` for by the application or its environment, the disk will do.
         """
         sources = self.sources
-        if sources is not None and not (vouched and not sources.list_below(path)):
+        if sources is not None and not (vouched and self._is_left_to_disk(path, sources)):
             return read_module(module_id, import_source(sources, path, module_id), str(path))
         package = find_package(module_id, path) if path.is_dir() else None
         if package is None:
             return read_module(module_id, import_path(path), str(path))
         self._add_path(package.parent)
         return read_module(module_id, import_package(package), str(package))
+
+    def _is_left_to_disk(self, path: Path, sources: Sources) -> bool:
+        return not sources.list_below(path) and not sources.governs(path)
 
     def _find_installed(self, module_id: str) -> Module | None:
         entry = self.known().get(module_id)
@@ -197,7 +216,7 @@ class ModuleLoader:
         """The folders `amplifier-module-<id>` in the search paths."""
         roots = self._search_paths or filter(None, os.environ.get(SEARCH_PATHS, "").split(":"))
         for root in roots:
-            yield from sorted(Path(root).expanduser().glob("amplifier-module-*"))
+            yield from sorted(Path(root).expanduser().absolute().glob("amplifier-module-*"))
 
     def _add_path(self, folder: Path) -> None:
         """Put a folder in front of everything that can be imported, once for each loader.

@@ -61,7 +61,12 @@ def is_importable(name: str) -> bool:
     if name in _stamps and loaded is not None and not _is_on_path(Path(loaded), name):
         forget(name)
     # What was put among the imported modules by hand has no spec, and asking for it is an error.
-    return name in sys.modules or importlib.util.find_spec(name) is not None
+    if name in sys.modules:
+        return True
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ImportError:  # a finder refuses it
+        return False
 
 
 def _is_on_path(file: Path, name: str) -> bool:

@@ -36,6 +36,10 @@ class Sources(Protocol):
         """The files in a folder and below it."""
         ...
 
+    def governs(self, path: Path) -> bool:
+        """Whether a path may be imported from these sources only, even if it is installed."""
+        ...
+
 
 def import_source(sources: Sources, path: Path, module_id: str) -> ModuleType:
     """The module in a file, in a package, or in a folder that holds its package."""
@@ -149,7 +153,7 @@ class _Tree(InspectLoader):
         return self.sources.read(self._get(fullname)[0])
 
 
-class _Finder(MetaPathFinder):
+class SourceFinder(MetaPathFinder):
     """Finds what was imported from sources, and its parts; before anything that looks on disk."""
 
     def find_spec(
@@ -159,4 +163,4 @@ class _Finder(MetaPathFinder):
         return None if tree is None else tree.make_spec(fullname)
 
 
-_finder = _Finder()
+_finder = SourceFinder()

@@ -79,6 +79,8 @@ class SessionBuilder:
         # Without `on_rename`: the name that the person sees is the parent's.
         register_capabilities(child, folder)
         share_wall(parent, child)
+        snapshot = parent.coordinator.get_capability("session.snapshot")
+        child.coordinator.register_capability("session.snapshot", snapshot)
         hide_secrets(child, self._bundle.secrets)
         for scrub in parent.coordinator.trail.scrubbers:
             child.coordinator.register_scrubber(scrub)

@@ -122,6 +122,7 @@ class Reloader:
         bundle = self._material.bundle.reload()
         material = collect_material(bundle, self._material.folder, self._apply_hooks(bundle))
         material.snapshot.seal()
+        material.snapshot.govern(self._material.snapshot.governed)
         return material
 
     def _apply_hooks(self, bundle: Bundle) -> dict[str, Any]:
@@ -225,7 +226,7 @@ class Reloader:
 def use_material(session: AmplifierSession, material: Material) -> None:
     """Have the modules of a session imported, and their files read, from this material."""
     material.claim_packages()
-    session.mounting.loader.sources = material.snapshot
+    session.mounting.loader.use_sources(material.snapshot)
     session.coordinator.register_capability("session.snapshot", material.snapshot)
 
 

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import sys
+import os
 from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from amplifier_core.errors import ModuleLoadError
+from amplifier_core.loader import SEARCH_PATHS
 from amplifier_core.loader.importing import package_name
 from amplifier_core.mount_plan import EXAMPLES, LISTS, ModuleEntry, MountPlan, read_entry
-from amplifier_foundation.machine.snapshot import Snapshot, normalize
+from amplifier_foundation.machine.environment import PACKAGES
+from amplifier_foundation.machine.snapshot import Snapshot, lies_in, normalize
+from amplifier_foundation.trust.import_guard import find_unguarded
 
 # Imported where they are used: few bundles have them, and they are not small.
 _RULES, _SHELL = "hooks-rules", "hooks-shell"
-_OWN = frozenset({"amplifier_core", "amplifier_foundation", "amplifier_apps", "amplifier_audit"})
 
 
 def iterate_entries(plan: Mapping[str, Any]) -> Iterator[ModuleEntry]:
@@ -87,19 +88,16 @@ def _read_rules(entry: ModuleEntry, folder: Path, snapshot: Snapshot) -> Iterato
 
 def _read_shell(entry: ModuleEntry, folder: Path, snapshot: Snapshot) -> Iterator[Path]:
     from amplifier_foundation.hooks.shell.config import Config
-    from amplifier_foundation.hooks.shell.module import find_files
-    from amplifier_foundation.hooks.shell.scripts import find_scripts, read_script
+    from amplifier_foundation.hooks.shell.module import find_files, read_all
+    from amplifier_foundation.hooks.shell.scripts.pinning import read_scripts
 
     options = Config.model_validate(entry.config)
-    base = normalize(folder / Path(options.project_dir or ".").expanduser())
+    base = options.find_base(folder)
     for path in find_files(options, base):
         if path.is_file():
             snapshot.read(path)
             yield path
-    for command in list_commands(entry, folder, snapshot):
-        for word in find_scripts(command, base):
-            read_script(word.path, base, snapshot)
-            yield from snapshot.list_below(word.path)
+    read_scripts(read_all(options, base, snapshot).handlers, base, snapshot)
 
 
 def list_commands(entry: ModuleEntry, folder: Path, snapshot: Snapshot) -> list[str]:
@@ -111,8 +109,7 @@ def list_commands(entry: ModuleEntry, folder: Path, snapshot: Snapshot) -> list[
 
     try:
         options = Config.model_validate(entry.config)
-        base = normalize(folder / Path(options.project_dir or ".").expanduser())
-        handlers = read_all(options, base, snapshot).handlers
+        handlers = read_all(options, options.find_base(folder), snapshot).handlers
     except (ValidationError, ModuleLoadError):
         return []
     return [one.url or " ".join(one.args or (one.command or "",)) for one in handlers]
@@ -120,24 +117,26 @@ def list_commands(entry: ModuleEntry, folder: Path, snapshot: Snapshot) -> list[
 
 def find_installed(
     entry: ModuleEntry, folder: Path, known: Mapping[str, EntryPoint]
-) -> tuple[str, Path] | None:
-    """The package of a module that is installed from within the folder, and its name.
+) -> Iterator[tuple[str, Path]]:
+    """The packages in the folder that the loader would take a module from, by name.
 
-    The agent could change it there. The environment that we run in is no part of it: nothing that
-    we load could be trusted if it were changed.
+    The agent could change them there. A package that only has the name of a module's package counts
+    as well: the loader takes it before one of our own.
     """
     if entry.source is not None:
-        return None
+        return
     point = known.get(entry.module)
-    name = point.module.partition(".")[0] if point else package_name(entry.module)
-    if not name.isidentifier() or name in _OWN:
-        return None
-    spec = find_spec(name)
-    origin = None if spec is None or spec.origin is None else normalize(Path(spec.origin))
-    if origin is None or not origin.is_relative_to(folder) or _is_in_environment(origin):
-        return None
-    return name, origin.parent if origin.name == "__init__.py" else origin
+    names = [] if point is None else [point.module.partition(".")[0]]
+    for name in dict.fromkeys([*names, package_name(entry.module)]):
+        spec = find_unguarded(name) if name.isidentifier() and name not in PACKAGES else None
+        origin = None if spec is None or spec.origin is None else normalize(Path(spec.origin))
+        if origin is not None and lies_in(origin, folder):
+            yield name, origin.parent if origin.name == "__init__.py" else origin
 
 
-def _is_in_environment(path: Path) -> bool:
-    return path.is_relative_to(normalize(Path(sys.prefix)))
+def find_in_search_paths(entry: ModuleEntry, folder: Path) -> Iterator[Path]:
+    """The folders of a module in AMPLIFIER_MODULES, where those lie in the folder."""
+    for root in filter(None, os.environ.get(SEARCH_PATHS, "").split(":")):
+        place = normalize(Path(root) / f"amplifier-module-{entry.module}")
+        if entry.source is None and lies_in(place, folder) and place.is_dir():
+            yield place

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from importlib.metadata import EntryPoint
 from importlib.resources import files as list_resources
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from amplifier_foundation.bundles import Bundle
 from amplifier_foundation.machine.snapshot import Snapshot, digest_files, normalize
 from amplifier_foundation.machine.user_folders import find_config_home
 from amplifier_foundation.trust.entry_files import (
+    find_in_search_paths,
     find_installed,
     find_source,
     iterate_entries,
@@ -24,6 +27,7 @@ from amplifier_foundation.trust.entry_files import (
     read_files,
     read_source,
 )
+from amplifier_foundation.trust.import_guard import guard_imports
 
 
 class Untrusted(AmplifierError):
@@ -63,6 +67,12 @@ class Material:
         plan: dict[str, Any] = json.loads(text)
         return plan
 
+    def hold(self) -> AbstractContextManager[None]:
+        """From now on this is all of the folder that can be loaded, and imported meanwhile."""
+        self.snapshot.seal()
+        self.snapshot.govern(self.folder)
+        return guard_imports(self.folder)
+
     def claim_packages(self) -> None:
         """Have packages that are installed from within the folder imported as they were read."""
         for name, start in self._packages:
@@ -97,12 +107,14 @@ def collect_material(
     by_entry: dict[str, tuple[Path, ...]] = {}
     commands: list[str] = []
     packages: list[tuple[str, Path]] = []
-    known = ModuleLoader().known()
+    known = _list_known(folder)
     for entry in iterate_entries(plan or bundle.mount_plan):
         found = read_files(entry, folder, snapshot)
-        if package := find_installed(entry, folder, known):
-            packages.append(package)
-            found += read_source(package[1], snapshot)
+        for name, start in find_installed(entry, folder, known):
+            packages.append((name, start))
+            found += read_source(start, snapshot)
+        for start in find_in_search_paths(entry, folder):
+            found += read_source(start, snapshot)
         by_entry[_identify(entry)] = tuple(found)
         commands += list_commands(entry, folder, snapshot)
     return Material(
@@ -114,6 +126,13 @@ def collect_material(
         _packages=tuple(packages),
         _by_entry=by_entry,
     )
+
+
+def _list_known(folder: Path) -> dict[str, EntryPoint]:
+    """The installed modules, without those that only a file of the folder says are installed."""
+    outside = Snapshot()
+    outside.govern(folder)
+    return ModuleLoader(sources=outside).known()
 
 
 def _choose_own(snapshot: Snapshot, folder: Path) -> dict[str, bytes]:

@@ -21,12 +21,16 @@ class Kept:
 
     def __init__(self, *paths: Path) -> None:
         self.files = {path: path.read_bytes() for path in paths}
+        self.folder: Path | None = None
 
     def read(self, path: Path) -> bytes:
         return self.files[path]
 
     def list_below(self, folder: Path) -> list[Path]:
         return sorted(path for path in self.files if path.is_relative_to(folder))
+
+    def governs(self, path: Path) -> bool:
+        return self.folder is not None and path.is_relative_to(self.folder)
 
 
 def keep_tree(folder: Path) -> Kept:

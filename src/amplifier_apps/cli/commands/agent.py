@@ -211,13 +211,14 @@ async def open_agent(options: AgentOptions, display: Display | None = None) -> A
     await require_trust(material, trust, ask=options.approve == "ask")
     display = display or make_display(choose_mode(as_json=options.as_json), verbose=options.verbose)
     agent = Agent(display, store, saved)
-    await agent.open(material, trust, options)
     keep = options.save
-    async with agent.session:
-        try:
-            yield agent
-        finally:
-            if keep and agent.turns:
-                await agent.save()
+    with material.hold():
+        await agent.open(material, trust, options)
+        async with agent.session:
+            try:
+                yield agent
+            finally:
+                if keep and agent.turns:
+                    await agent.save()
     if keep and agent.turns:
         await agent.save_name()

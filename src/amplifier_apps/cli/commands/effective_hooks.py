@@ -102,10 +102,11 @@ async def mount_hooks(material: Material) -> AsyncIterator[EffectiveHooks]:
     material.claim_packages()
     loader = ModuleLoader(base=material.folder, sources=material.snapshot)
     mounting = Mounting(coordinator, loader)
-    try:
-        for entry in plan.get("hooks") or ():
-            await mounting.mount("hooks", entry)
-        yield EffectiveHooks(coordinator.hooks, mounting)
-    finally:
-        await mounting.unmount_all()
-        await coordinator.cleanup()
+    with material.hold():
+        try:
+            for entry in plan.get("hooks") or ():
+                await mounting.mount("hooks", entry)
+            yield EffectiveHooks(coordinator.hooks, mounting)
+        finally:
+            await mounting.unmount_all()
+            await coordinator.cleanup()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from amplifier_foundation.machine.snapshot import normalize
 
 NAME = "hooks-shell"
 DialectName = Literal["auto", "claude", "codex", "gemini", "cursor", "copilot"]
@@ -23,3 +26,7 @@ class Config(BaseModel):
     fail_closed: bool = False
     project_dir: str | None = None
     output_limit: int = Field(100_000, ge=1000)
+
+    def find_base(self, folder: str | Path) -> Path:
+        """Where relative names of files start, and where hooks run."""
+        return normalize(folder / Path(self.project_dir or ".").expanduser())

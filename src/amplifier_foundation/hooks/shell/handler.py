@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,7 @@ class Handler:
     command: str | None = None
     args: tuple[str, ...] | None = None  # run without a shell
     run: str | tuple[str, ...] | None = None  # in their place, with trusted copies of the scripts
+    expects: Mapping[Path, bytes | None] = field(default_factory=dict)  # what must not have changed
     url: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     header_vars: frozenset[str] = frozenset()

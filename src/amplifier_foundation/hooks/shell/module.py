@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import tempfile
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,7 @@ from amplifier_core.errors import ModuleLoadError
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_foundation.hooks.shell.config import NAME, Config
 from amplifier_foundation.hooks.shell.dispatch import Dispatcher
-from amplifier_foundation.hooks.shell.handler import Handler
-from amplifier_foundation.hooks.shell.scripts import ScriptCopies
+from amplifier_foundation.hooks.shell.scripts.pinning import Pins
 from amplifier_foundation.hooks.shell.settings import Settings, read_settings, read_settings_file
 from amplifier_foundation.machine.snapshot import Snapshot, normalize
 from amplifier_foundation.machine.user_folders import find_data_home
@@ -33,7 +31,7 @@ async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Clea
     options = parse_config(Config, config, NAME)
     if not options.settings and not options.hooks:
         raise ModuleLoadError(f"{NAME}: give 'settings' (files) or 'hooks' (written here)")
-    base = normalize(Path(options.project_dir or get_working_dir(coordinator)))
+    base = options.find_base(get_working_dir(coordinator))
     snapshot: Snapshot | None = coordinator.get_capability("session.snapshot")
     settings = await asyncio.to_thread(read_all, options, base, snapshot)
     for notice in settings.notices:
@@ -44,8 +42,8 @@ async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Clea
     env = {"CLAUDE_ENV_FILE": str(env_file)}
     handlers = settings.handlers
     if snapshot is not None:
-        copies = ScriptCopies(snapshot, base, Path(folder.name) / "scripts")
-        handlers = tuple(await asyncio.to_thread(_use_copies, handlers, copies))
+        pins = Pins(snapshot, base, Path(folder.name) / "scripts")
+        handlers = await asyncio.to_thread(lambda: tuple(map(pins.pin, settings.handlers)))
     dispatcher = Dispatcher(coordinator, options, handlers, settings.notices, env)
     remove = combine_removals(_register(coordinator, options, dispatcher))
 
@@ -63,16 +61,6 @@ def _make_folder(*, private: bool) -> tempfile.TemporaryDirectory[str]:
     if place is not None:
         place.mkdir(parents=True, exist_ok=True, mode=0o700)
     return tempfile.TemporaryDirectory(prefix="amplifier-hooks-shell-", dir=place)
-
-
-def _use_copies(handlers: Iterable[Handler], copies: ScriptCopies) -> Iterator[Handler]:
-    for handler in handlers:
-        if handler.args is not None:
-            yield replace(handler, run=tuple(copies.redirect_words(handler.args)))
-        elif handler.command is not None:
-            yield replace(handler, run=copies.redirect(handler.command))
-        else:
-            yield handler
 
 
 def read_all(config: Config, base: Path, snapshot: Snapshot | None = None) -> Settings:
@@ -94,7 +82,7 @@ def read_all(config: Config, base: Path, snapshot: Snapshot | None = None) -> Se
 def find_files(config: Config, base: Path, snapshot: Snapshot | None = None) -> Iterator[Path]:
     """A plain path must be there; a pattern may find nothing."""
     for pattern in config.settings:
-        path = base / Path(pattern).expanduser()
+        path = normalize(base / Path(pattern).expanduser())
         if not any(char in pattern for char in "*?["):
             yield path
         elif snapshot is None:

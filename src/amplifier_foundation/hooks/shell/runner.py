@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from amplifier_core.utils import describe_error
@@ -17,6 +18,7 @@ from amplifier_foundation.hooks.shell.dialects import DIALECTS
 from amplifier_foundation.hooks.shell.handler import Handler
 from amplifier_foundation.hooks.shell.http import post
 from amplifier_foundation.hooks.shell.reply import Reply
+from amplifier_foundation.hooks.shell.scripts.names import find_changed
 from amplifier_foundation.hooks.shell.selector import Job
 from amplifier_foundation.hooks.shell.verdict import Verdict, report_failure
 from amplifier_foundation.machine.background import BackgroundTasks
@@ -78,6 +80,9 @@ class Runner:
 
     async def _run_one(self, handler: Handler, call: Call) -> Verdict:
         handler = self._apply_limits(handler)
+        changed = await asyncio.to_thread(find_changed, handler.expects)
+        if changed is not None:
+            return _refuse(handler, changed)
         try:
             reply = await self._ask(handler, call)
             return DIALECTS[handler.dialect].read_reply(handler, call, reply)
@@ -100,6 +105,15 @@ class Runner:
         timeout = handler.timeout if most is None else min(most, handler.timeout)
         closed = handler.fail_closed or self._config.fail_closed
         return replace(handler, timeout=timeout, fail_closed=closed)
+
+
+def _refuse(handler: Handler, changed: Path) -> Verdict:
+    """Whatever a hook means when it fails: one that was tampered with must not let things pass."""
+    reason = (
+        f"Hook {handler.label!r} is not run: {changed} is not what it was when a person allowed "
+        "the hook. Look at it, then use /reload in a chat, or: amplifier trust"
+    )
+    return Verdict(decision="deny", reason=reason)
 
 
 def encode_payload(payload: Mapping[str, Any]) -> bytes:

@@ -68,7 +68,7 @@ class Selector:
             native=handler.native,
             data=data,
             session_id=own,
-            cwd=self._config.project_dir or get_working_dir(self._host),
+            cwd=str(self._config.find_base(get_working_dir(self._host))),
             transcript=str(self._host.get_capability("session.transcript_path") or ""),
             agent_id=session if session != own else None,
             blocked_stops=blocked_stops,

@@ -9,6 +9,7 @@ import pytest
 
 from tests.apps.cli.conftest import Project
 from tests.apps.cli.program import invoke, run_at_terminal
+from tests.support.trust import trust_project
 
 HOOKS = """
 from amplifier_core.models import HookResult
