@@ -154,9 +154,14 @@ def _check_flag(text: str, start: int, end: int) -> bool:
     value = text[start:end].rstrip(".,:`)]")
     if value.isupper() and value.replace("_", "").replace("-", "").isalpha():
         return False
+    if value.isalpha():  # a word: a password if the command ends or goes on with a flag
+        return not is_placeholder(value) and _FLAG_AFTER.match(text, end) is not None
     if text[start - 1 : start] == "=" or text[start - 2 : start] in {'="', "='"}:
-        return not is_placeholder(value) and not _CODE.match(value) and not value.isalpha()
+        return not is_placeholder(value) and not _CODE.match(value)
     return is_secret_text(value)
+
+
+_FLAG_AFTER = re.compile(r"[\"']?[ \t]+-{1,2}[A-Za-z]|[\"']?[ \t]*(?:$|[\r\n|&;])")
 
 
 def _check_url(text: str, start: int, end: int) -> bool:

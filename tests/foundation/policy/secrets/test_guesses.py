@@ -52,6 +52,8 @@ def test_what_would_be_written_or_run_is_never_guessed_at(name: str, frame: str)
         ("git clone https://me:p%40ss7w0rd@host/r", "p%40ss7w0rd"),
         ('config: "password": "hunter2"', "hunter2"),
         ("docker login -u me -p s3cret7 registry", "s3cret7"),
+        ("mysql --password letmein --host db", "letmein"),
+        ("deploy --password letmein", "letmein"),
         ("PGPASSWORD=correct-horse-77 psql", "correct-horse-77"),
         ("the password: hunter2\n", "hunter2"),
         ("<secret><![CDATA[a7b!c9d]]></secret>", "a7b!c9d"),
