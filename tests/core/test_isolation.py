@@ -233,9 +233,10 @@ async def test_odd_values_pass_unharmed(odd):
     assert seen.events[0][1]["odd"] is odd
 
 
-async def test_a_million_keys_stay_reasonable():
+@pytest.mark.parametrize("count", [100_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+async def test_many_keys_stay_reasonable(count):
     """Size costs time, not safety."""
-    given = {"keys": {str(number): number for number in range(1_000_000)}}
+    given = {"keys": {str(number): number for number in range(count)}}
     registry = HookRegistry()
     registry.register(PRE, EventRecorder())
     registry.register(PRE, modifies(x=1))
