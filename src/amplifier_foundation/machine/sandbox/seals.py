@@ -8,7 +8,7 @@ put back too, and told.
 from __future__ import annotations
 
 import errno
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,9 +18,10 @@ from amplifier_foundation.machine.sandbox.seal.copy import Parts, SealError
 from amplifier_foundation.machine.sandbox.seal.keeper import SealKeeper, get_keeper
 
 Grouping = Mapping[Path, frozenset[Parts]]
+_Paths = tuple[tuple[Path, ...], tuple[Path, ...]]
 
 # Comparing a table of hundreds of paths takes longer than looking at the places.
-_grouped: deque[tuple[tuple[Path, ...], tuple[Path, ...], Grouping]] = deque(maxlen=8)
+_grouped: deque[tuple[tuple[Path, ...], _Paths, Grouping]] = deque(maxlen=8)
 
 
 class SealedPlaces(Protocol):
@@ -48,11 +49,11 @@ class Seals:
     ) -> Seals:
         """Copy what stands at the sealed places below the roots; `grants` may be changed.
 
-        SealError if a place holds too much to be watched.
+        A grant may be among the roots. SealError if a place holds too much to be watched.
         """
-        seals, granted = cls(), list(grants)
+        seals, granted = cls(), tuple(grants)
         try:
-            for root, below in _group_once(places.sealed, tuple(roots)).items():
+            for root, below in _group_once(places.sealed, tuple(roots), granted).items():
                 seals._hold(root, below, granted)
         except BaseException:
             seals.restore()
@@ -99,30 +100,44 @@ def explain_restored(paths: Sequence[Path]) -> str:
 
 
 def _unseals(grant: Parts, place: Parts) -> bool:
-    """Whether who grants a path has read that this place is meant: it, in it, or its own folder.
+    """Whether who grants a path has read that this place is meant: it, in it, or its `.git`.
 
     A folder further up that was granted for something else unseals nothing.
     """
-    return bool(grant) and (grant[: len(place)] == place or grant == place[:-1])
+    return grant[: len(place)] == place or (grant == place[:-1] and grant[-1:] == (".git",))
 
 
-def _group_once(places: tuple[Path, ...], roots: tuple[Path, ...]) -> Grouping:
+def _group_once(
+    places: tuple[Path, ...], roots: tuple[Path, ...], grants: tuple[Path, ...]
+) -> Grouping:
     """As `_group_by_root`, without the work for a table that is still the same."""
-    for known, known_roots, grouping in _grouped:
-        if known is places and known_roots == roots:
+    for known, known_paths, grouping in _grouped:
+        if known is places and known_paths == (roots, grants):
             return grouping
-    grouping = _group_by_root(places, roots)
-    _grouped.appendleft((places, roots, grouping))
+    grouping = _group_by_root(places, roots, grants)
+    _grouped.appendleft((places, (roots, grants), grouping))
     return grouping
 
 
-def _group_by_root(places: tuple[Path, ...], roots: tuple[Path, ...]) -> Grouping:
-    """Each place below the widest root that holds it, so that it has one keeper."""
-    widest = sorted(set(roots), key=lambda root: len(root.parts))
+def _group_by_root(
+    places: tuple[Path, ...], roots: tuple[Path, ...], grants: tuple[Path, ...]
+) -> Grouping:
+    """Each place below the root whose keeper it has, the same for every command.
+
+    That is the widest root that holds it. Roots that were granted to one command are none that
+    others know, so places that only such a root holds belong to the machine's keeper.
+    """
+    # A root that was also granted is there twice.
+    own = sorted((Counter(roots) - Counter(grants)), key=lambda root: len(root.parts))
     found: dict[Path, set[Parts]] = {}
     for place in places:
-        above = (root for root in widest if place != root and place.is_relative_to(root))
-        root = next(above, None)
+        root = _find_above(place, own)
+        if root is None and _find_above(place, roots) is not None:
+            root = Path(place.anchor)
         if root is not None:
             found.setdefault(root, set()).add(place.relative_to(root).parts)
     return {root: frozenset(below) for root, below in found.items()}
+
+
+def _find_above(place: Path, roots: Iterable[Path]) -> Path | None:
+    return next((root for root in roots if place != root and place.is_relative_to(root)), None)

@@ -102,9 +102,31 @@ def test_settings_of_git_are_put_back_unless_granted(root: Path, command: str) -
 
 
 def test_a_folder_granted_for_something_else_unseals_nothing(root: Path) -> None:
-    """Only a sealed place itself, what lies in it, or the folder it stands in."""
+    """Only a sealed place itself, what lies in it, or the `.git` it stands in."""
     for grant in (root, root.parent, root / "src"):
         assert run_sealed(root, "mkdir -p .git && echo x > .git/config", grant) == [".git/config"]
+    write = "mkdir -p .claude && echo x > .claude/settings.json"
+    assert run_sealed(root, write, root / ".claude") == [".claude/settings.json"]
+
+
+def test_a_wider_folder_that_one_command_was_granted_shares_the_copy_of_the_others(
+    root: Path,
+) -> None:
+    """It does not take for granted what another has just changed, and seals what it holds more."""
+    home = root.parent
+    table = Table((*make_table(root).sealed, home / ".bashrc"))
+    (root / ".git").mkdir()
+    (root / ".git/config").write_text("old")
+    one = Seals.take(table, [root])
+    (root / ".git/config").write_text("evil")
+    same = Seals.take(table, [root, root], [root])
+    other = Seals.take(table, [root, home], [home])
+    (home / ".bashrc").write_text("evil")
+    assert one.restore() == [root / ".git/config"]
+    assert same.restore() == []
+    assert other.restore() == [home / ".bashrc"]
+    assert (root / ".git/config").read_text() == "old"
+    assert not (home / ".bashrc").exists()
 
 
 def test_each_place_belongs_to_the_widest_root(root: Path) -> None:
