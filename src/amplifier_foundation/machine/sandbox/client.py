@@ -113,7 +113,8 @@ class Launcher:
             self._process = _spawn(theirs.fileno(), self._kind)
         except OSError as failure:
             ours.close()
-            raise LauncherUnavailable(str(failure)) from failure
+            message = f"its sandbox cannot be started ({failure.strerror})"
+            raise LauncherUnavailable(message) from failure
         finally:
             theirs.close()
         self._channel, self._owner = ours, os.getpid()
