@@ -24,12 +24,17 @@ from amplifier_foundation.model_server.body import (
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 NAMES = st.sampled_from(["role", "content", "text", "output"])
 ODD_MESSAGES = st.lists(
-    st.dictionaries(NAMES, JSON | st.lists(st.dictionaries(NAMES, JSON)), max_size=4), max_size=4
+    st.dictionaries(
+        NAMES, JSON | st.lists(st.dictionaries(NAMES, JSON, max_size=4), max_size=3), max_size=4
+    ),
+    max_size=4,
 )
 
 

@@ -69,9 +69,9 @@ def test_every_c0_control_is_an_escape(codepoint: int) -> None:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [31, pytest.param(1, marks=pytest.mark.slow)])
 def test_every_code_point_comes_back(step: int) -> None:
-    """All 1,114,112 code points (here every seventh), each alone and shown harmlessly."""
+    """All 1,114,112 code points (here some of them), each alone and shown harmlessly."""
     every = [chr(code) for code in range(0, 0x110000, step)]
     assert all(unescape(escape(ch)) == ch and is_harmless(escape(ch)) for ch in every)
 
