@@ -109,7 +109,7 @@ PROBES: tuple[tuple[str, dict[str, Any]], ...] = (
 
 def read_secrets(world: World) -> list[str]:
     key = world.list_targets()["key"].read_text().strip()
-    return [*world.secrets, key.rpartition("+")[2]]
+    return [*world.secrets, key[-30:]]
 
 
 async def find_left_over() -> list[str]:
