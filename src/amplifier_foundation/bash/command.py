@@ -52,7 +52,11 @@ class Command:
     @cached_property
     def flags(self) -> frozenset[str]:
         """Its options: `-rf` is also `-r` and `-f`, `--depth=1` is also `--depth`."""
-        return frozenset(flag for word in self.words for flag in _list_flags(word))
+        first = self.words[0].value if self.words else None
+        # `tar xf a`: the first word of tar is a cluster of options, with or without a dash.
+        bundled = first if first and self.name in {"tar", "bsdtar"} and first.isalpha() else ""
+        given = (flag for word in self.words for flag in _list_flags(word))
+        return frozenset({*given, *(f"-{letter}" for letter in bundled)})
 
     @cached_property
     def arguments(self) -> tuple[Word, ...]:

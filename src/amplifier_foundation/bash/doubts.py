@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from amplifier_foundation.bash.streams.heredocs import doubt_heredocs
-from amplifier_foundation.bash.streams.redirects import has_lost_dash
+from amplifier_foundation.bash.streams.redirects import ARGUMENT_TYPES, has_lost_dash
 from amplifier_foundation.bash.tree import get_text, walk
 
 if TYPE_CHECKING:
@@ -22,6 +23,12 @@ _TAKEN_AS_THEY_ARE = frozenset(
     {"raw_string", "ansi_c_string", "comment", "heredoc_body", "heredoc_content", "heredoc_start"}
 )
 _TEXTS = frozenset({"string", "translated_string", "heredoc_body", "regex"})
+# What the parts of these make together is read by those who read them.
+_JOINING = frozenset(
+    {"concatenation", "command_name", "expansion", "simple_expansion", "brace_expression"}
+    | {"declaration_command", "unset_command", "subscript"}
+)
+_WORDS = ARGUMENT_TYPES | {"command_name", "variable_assignment", "variable_name"}
 _LONGEST_NAME = 200
 _JOINED_LINES = re.compile(r"[^\s\\]\\\n\S")
 
@@ -56,6 +63,14 @@ def _doubt_gaps(node: Node, text: bytes, offset: int) -> Iterator[str]:
             yield "the grammar overlooks a part of it"
         elif node.type == "command" and b"\n" in gap:
             yield "the grammar and a shell see the ends of its lines differently"
+    if node.type not in _JOINING and any(_are_one_word(*pair) for pair in pairwise(node.children)):
+        yield "the grammar takes one word for two"
+
+
+def _are_one_word(one: Node, other: Node) -> bool:
+    """`a'b'\\c`: what stands without a gap between is one word to a shell."""
+    both = one.type in _WORDS and other.type in _WORDS
+    return both and one.end_byte == other.start_byte
 
 
 def _doubt_node(node: Node, before: bytes) -> Iterator[str]:

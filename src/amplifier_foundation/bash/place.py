@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 from pathlib import Path
 
 from amplifier_foundation.bash.word import Word, split_names
@@ -119,6 +120,7 @@ def _is_of_system(path: Path) -> bool:
     return path.parent == Path("/") or any(_is_within(path, one) for one in _ROOTS)
 
 
+@lru_cache(maxsize=256)
 def _is_never_a_project(path: Path) -> bool:
     """Whether working there makes nothing below it one's own."""
     whole = any(_is_same(path, one) for one in (*_WHOLE, *_ROOTS))
@@ -134,6 +136,7 @@ def _split_glob(value: str) -> tuple[str, str]:
     return "/".join(parts[:at]) or ("/" if value.startswith("/") else ""), parts[at]
 
 
+@lru_cache(maxsize=4096)
 def _fold(path: Path) -> tuple[str, ...]:
     return tuple(part.casefold() for part in path.parts)
 

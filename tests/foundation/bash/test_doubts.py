@@ -24,6 +24,7 @@ from amplifier_foundation.bash.script import parse_script
         ("x=\\\tls", "overlooks a part"),
         ("[[ a =~ `id` ]]", "overlooks a substitution"),
         ("echo `echo \\`id\\``", "inside backquotes"),
+        ("trap echo'\n'\\id EXIT", "one word for two"),
         ("bash 0<f", "directly before a redirection"),
         ("exec {x}>f", "directly before a redirection"),
     ],

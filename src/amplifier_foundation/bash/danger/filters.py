@@ -3,51 +3,44 @@
 from __future__ import annotations
 
 from amplifier_foundation.bash.command import Command
+from amplifier_foundation.bash.danger.sed_script import only_filters
+from amplifier_foundation.bash.options import Options, Reading, read_options
+from amplifier_foundation.bash.word import Word
 
-_AWK_SIGNS = ("system", "|", "getline", ">", "@load", "@include")
-_SED_FLAGS = frozenset("gpiImMew0123456789")
+_AWK_SIGNS = ("system", "|", "getline", ">", "@")
+_AWK_FLAGS = frozenset({"-i", "--include", "-l", "--load", "-E", "--exec", "-D", "--debug"})
+_SED = Options.read(
+    "nEruszb --quiet --silent --regexp-extended --separate --unbuffered --null-data --posix "
+    "--sandbox --follow-symlinks --debug",
+    "efl --expression --file --line-length",
+    "i --in-place",
+    permutes=True,
+)
 
 
 def is_risky_awk(command: Command) -> bool:
     """Whether it is awk and may run commands or write files."""
-    return command.name in {"awk", "gawk", "mawk", "nawk"} and any(
+    if command.name not in {"awk", "gawk", "mawk", "nawk"}:
+        return False
+    return bool(command.flags & _AWK_FLAGS) or any(
         word.value is None or any(sign in word.value for sign in _AWK_SIGNS)
         for word in command.words
     )
 
 
 def is_risky_sed(command: Command) -> bool:
-    """Whether it is sed and may run commands or write files.
-
-    GNU sed runs commands (`e`) and writes files (`w`) from inside its script.
-    """
-    return command.name in {"sed", "gsed"} and any(
-        word.value is None or _runs_or_writes(word.value) for word in command.words
-    )
-
-
-def _runs_or_writes(script: str) -> bool:
-    # Every word is looked at, because any may be a script; this one is a path.
-    if script.startswith(("./", "/")) and " " not in script and script.count("/") < 3:
+    """Whether it is sed and may run commands or write files."""
+    if command.name not in {"sed", "gsed"}:
         return False
-    lines = script.replace(";", "\n").replace("{", "\n").splitlines()
-    return any(_is_risky_line(line) for line in lines)
-
-
-def _is_risky_line(line: str) -> bool:
-    bare = line.strip().lstrip("0123456789,$!~+ ")
-    if _is_risky_instruction(bare):
+    reading = read_options(command.words, _SED)
+    if reading.has("f", "file"):
         return True
-    if bare.startswith("s"):
-        # `s/a/b/we`: any letter may stand for the slash; flags are behind the third.
-        return any(_has_risky_flag(part) for part in bare.split(bare[1:2] or "/")[3:])
-    return bare.startswith("/") and _is_risky_instruction(bare.rpartition("/")[2].strip("I!, "))
+    scripts = _list_scripts(reading)
+    unsure = reading.doubt is not None and any(word.value is None for word in command.words)
+    return unsure or not all(word.fixed and only_filters(word.value or "") for word in scripts)
 
 
-def _is_risky_instruction(text: str) -> bool:
-    return text[:1] in {"e", "w", "W"} and text[1:2] in {"", " "}
-
-
-def _has_risky_flag(text: str) -> bool:
-    flags = set(text.split(" ")[0])
-    return flags <= _SED_FLAGS and bool(flags & {"e", "w"})
+def _list_scripts(reading: Reading) -> list[Word]:
+    """Those behind `-e`; without any, the first argument."""
+    given = [value for name, value in reading.given if name in {"e", "expression"} and value]
+    return given or list(reading.rest[:1])

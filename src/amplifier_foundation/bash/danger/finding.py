@@ -44,19 +44,22 @@ class Situation:
     directories: Directories
     outputs: frozenset[str] = frozenset()
     found: dict[Word, set[Path]] = field(default_factory=dict)
-    """The paths that were found before, for all commands of the script."""
+    rated: dict[Word, Reach] = field(default_factory=dict)
+    """What was found before, for all commands of the script."""
 
     def rate(self, words: tuple[Word, ...]) -> tuple[Reach, Word] | None:
         """The worst place among the words, and the word that names it."""
         if len(words) > MOST_WORDS:
             return Reach.UNKNOWN, words[0]
-        rated = [(self._rate_word(word), word) for word in words]
+        rated = [(self.rate_word(word), word) for word in words]
         return max(rated, key=lambda pair: pair[0], default=None)
 
-    def _rate_word(self, word: Word) -> Reach:
-        if self.is_adrift(word):
-            return max(self.place.rate(word), Reach.UNKNOWN)
-        return self.place.rate(word, self.directories.known)
+    def rate_word(self, word: Word) -> Reach:
+        """The worst place that the word may name."""
+        if word not in self.rated:
+            reach = self.place.rate(word, self.directories.known)
+            self.rated[word] = max(reach, Reach.UNKNOWN) if self.is_adrift(word) else reach
+        return self.rated[word]
 
     def find_paths(self, word: Word) -> set[Path]:
         """Every path that the word may name, from each directory that the script may be in."""
@@ -76,8 +79,9 @@ def list_situations(script: Script, place: Place) -> Iterator[Situation]:
     directories = list_directories(script.commands, place)
     outputs = frozenset(map(strip_directory, list_outputs(script)))
     found: dict[Word, set[Path]] = {}
+    rated: dict[Word, Reach] = {}
     for command in script.commands:
-        yield Situation(command, script, place, directories, outputs, found)
+        yield Situation(command, script, place, directories, outputs, found, rated)
 
 
 def strip_directory(path: str) -> str:

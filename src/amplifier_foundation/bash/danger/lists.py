@@ -30,9 +30,18 @@ _ASKED = {
     "git-rewrite": ("git filter-branch|filter-repo", "it rewrites history"),
     "git-config": ("git -c|--config-env|--exec-path|--upload-pack|--receive-pack", "git runs more"),
     "git-alias": (
-        "git config core.*|alias.*|*.command|*.program|*.helper",
+        "git config core.*|alias.*|*.command|*.program|*.helper|*.path|*.editor|*.driver|"
+        "*.textconv|*.clean|*.smudge|*.process|*.cmd|*.external|filter.*|diff.*|include*|init.*|pager.*|"
+        "url.*|remote.*|submodule.*|credential.*|protocol.*|hook.*|extensions.*|uploadpack.*|trailer.*",
         "git runs more",
     ),
+    "git-config-file": (
+        "git config -f|--file|-e|--edit|--global|--system|--worktree",
+        "it changes settings by which git runs programs",
+    ),
+    "git-runs": ("git -x|--exec|--extcmd|--template|--ext-diff", "git runs it"),
+    "git-each": ("git bisect|submodule run|foreach", "git runs a command"),
+    "git-tools": ("git difftool|mergetool", "git runs a program of its settings"),
     "remote-shell": ("ssh|telnet|nc|ncat|netcat|socat|mosh", "it talks to another machine"),
     "copy-out": ("scp|sftp|ftp", "it copies files to or from another machine"),
     "upload": ("curl -T|--upload-file|-F|--form", "it sends a file out"),

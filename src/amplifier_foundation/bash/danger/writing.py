@@ -82,7 +82,7 @@ def _judge_write(situation: Situation, word: Word) -> Objection | None:
         return None
     if _decides_what_runs(situation, word):
         return "ask", f"it writes to {word.raw}, which decides what runs later"
-    if situation.place.rate(word, situation.directories.known) is Reach.SYSTEM:
+    if situation.rate_word(word) is Reach.SYSTEM:
         return "ask", f"it writes to {word.raw}, a place of the system"
     return None
 

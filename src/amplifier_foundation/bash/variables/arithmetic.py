@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from amplifier_foundation.bash.tree import get_text, walk
+from amplifier_foundation.bash.tree import get_text, slice_text, walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -22,6 +22,10 @@ _COUNT = re.compile(r"\$[#?$!]|\$\{#[A-Za-z_0-9]*(?:\[[@*]\])?\}|\$\{[#?$!]\}")
 _LITERAL = re.compile(r"(?<![A-Za-z_0-9$])[0-9][A-Za-z0-9#@_]*")
 _POSITIONAL = re.compile(r"\$(?:[0-9@*]|\{[0-9@*])")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_ASSIGNED = re.compile(
+    r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\]]*\])?\s*(?:(?:[-+*/%&^|]|<<|>>)?=(?!=)|\+\+|--)"
+    r"|(?:\+\+|--)\s*([A-Za-z_][A-Za-z0-9_]*)"
+)
 _RANGE = re.compile(r"\{-?[0-9]+\.\.-?[0-9]+\}")
 _SEQUENCE = re.compile(r"\$\(seq[0-9 -]+\)")
 ALWAYS_TEXT = frozenset(
@@ -57,7 +61,7 @@ def find_evaluation(nodes: Iterable[Node]) -> Evaluation:
     texts: set[str] = set()
     doubts: list[str] = []
     for node in nodes:
-        for expression in _list_expressions(node):
+        for expression in list_expressions(node):
             names, doubt = read_expression(expression)
             evaluated |= names
             doubts += [] if doubt is None else [doubt]
@@ -77,7 +81,13 @@ def read_expression(text: str) -> tuple[set[str], str | None]:
     return set(_NAME.findall(_LITERAL.sub("0", bare))), None
 
 
-def _list_expressions(node: Node) -> Iterator[str]:
+def list_computed_names(text: str) -> Iterator[str]:
+    """The names that an expression sets: `x = 1`, `x += 1`, `x++`, `--x`."""
+    yield from (found[1] or found[2] for found in _ASSIGNED.finditer(text))
+
+
+def list_expressions(node: Node) -> Iterator[str]:
+    """The texts that a shell evaluates as arithmetic in a node itself, not in its parts."""
     if node.type == "arithmetic_expansion":
         text = get_text(node)
         yield text[3:-2] if text.startswith("$((") else text[2:-1]
@@ -100,9 +110,9 @@ def _list_expansion_parts(node: Node) -> Iterator[str]:
     text = get_text(node)
     if text.startswith("${!") and not re.fullmatch(r"\$\{![A-Za-z_0-9]*(\[?[@*]\]?)\}", text):
         yield text[3:-1]
-    colon = next((at for at, c in enumerate(node.children) if get_text(c) == ":"), None)
+    colon = next((child for child in node.children if get_text(child) == ":"), None)
     if colon is not None:
-        yield from (get_text(c) for c in node.children[colon + 1 : -1] if get_text(c) != ":")
+        yield slice_text(node, colon.end_byte, node.end_byte - 1).replace(":", " ")
 
 
 def _list_compared(node: Node) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from amplifier_foundation.bash.command import Command
 from amplifier_foundation.bash.streams.redirects import read_redirects
 from amplifier_foundation.bash.tree import get_text
+from amplifier_foundation.bash.variables.arithmetic import list_computed_names, list_expressions
 from amplifier_foundation.bash.word import Word
 from amplifier_foundation.bash.word_reader import read_word
 
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _DECLARING = frozenset({"declaration_command", "unset_command"})
-_ASSIGNING = frozenset(
-    {"=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|=", "++", "--"}
-)
 
 
 def read_declarations(nodes: Iterable[Node], strays: Mapping[int, list[Node]]) -> Iterator[Command]:
@@ -30,7 +28,8 @@ def read_declarations(nodes: Iterable[Node], strays: Mapping[int, list[Node]]) -
             yield _create(node, "[", words=tuple(_list_operands(node)))
         elif _is_bare_redirect(node):
             yield _create(node, ":")
-        elif names := _list_names(node):
+        names = (*_list_names(node), *_list_computed(node))
+        if names:
             yield _create(node, ":", names)
 
 
@@ -73,7 +72,13 @@ def _list_names(node: Node) -> tuple[str, ...]:
         return () if name is None else (get_text(name),)
     if node.type == "expansion":
         return _list_defaulted(node)
-    return _list_computed(node)
+    return ()
+
+
+def _list_computed(node: Node) -> Iterator[str]:
+    """`((NAME = 1))`, and arithmetic anywhere else."""
+    for expression in list_expressions(node):
+        yield from list_computed_names(expression)
 
 
 def _list_defaulted(node: Node) -> tuple[str, ...]:
@@ -83,27 +88,6 @@ def _list_defaulted(node: Node) -> tuple[str, ...]:
     if first is None or not signs & {"=", ":="}:
         return ()
     return (get_text(first).partition("[")[0],)
-
-
-def _list_computed(node: Node) -> tuple[str, ...]:
-    """`((NAME = 1))` and `((NAME++))`."""
-    if node.type not in {"binary_expression", "postfix_expression", "unary_expression"}:
-        return ()
-    operator = node.child_by_field_name("operator")
-    if operator is None or get_text(operator) not in _ASSIGNING:
-        return ()
-    target = next((child for child in node.children if child.is_named), None)
-    return () if target is None or _is_in_test(node) else (get_text(target).partition("[")[0],)
-
-
-def _is_in_test(node: Node) -> bool:
-    """`[ a = b ]` compares; in `[ $((a = b)) ]` arithmetic assigns."""
-    around = node.parent
-    while around is not None and around.type not in {"arithmetic_expansion", "subscript"}:
-        if around.type == "test_command":
-            return True
-        around = around.parent
-    return False
 
 
 def _list_operands(node: Node) -> Iterator[Word]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from amplifier_foundation.bash.command import Command
 from amplifier_foundation.bash.options import Options, read_options
+from amplifier_foundation.bash.variables.arithmetic import list_computed_names
 from amplifier_foundation.bash.word import Word, split_names
 
 DECLARING = split_names("export declare typeset local readonly unset")
@@ -57,16 +58,14 @@ def _list_getopts(command: Command) -> Iterator[str | None]:
 
 def _list_wait(command: Command) -> Iterator[str | None]:
     reading = read_options(command.words, _WAIT)
-    if (name := reading.find("p")) is not None:
-        yield read_name(name)
+    yield from (read_name(value) for _, value in reading.given if value is not None)
     if reading.doubt:
         yield None
 
 
 def _list_printf(command: Command) -> Iterator[str | None]:
     reading = read_options(command.words, _PRINTF)
-    if (name := reading.find("v")) is not None:
-        yield read_name(name)
+    yield from (read_name(value) for _, value in reading.given if value is not None)
     if command.words and command.words[0].value is None and not _is_surely_text(command.words[0]):
         yield None
 
@@ -75,6 +74,14 @@ def _is_surely_text(word: Word) -> bool:
     """`"%s $x"` begins with a letter that no option begins with, whatever x is."""
     begin = word.raw.lstrip("\"'")[:1]
     return word.single and begin not in {"", "$", "-", "`"}
+
+
+def _list_let(command: Command) -> Iterator[str | None]:
+    for word in command.words:
+        if word.value is None or word.glob:
+            yield None
+        else:
+            yield from list_computed_names(word.value)
 
 
 def _list_coproc(command: Command) -> Iterator[str | None]:
@@ -89,4 +96,5 @@ _SETTERS: dict[str | None, Callable[[Command], Iterator[str | None]]] = {
     "wait": _list_wait,
     "printf": _list_printf,
     "coproc": _list_coproc,
+    "let": _list_let,
 }

@@ -70,8 +70,11 @@ class ScriptMaker:
 
     def __init__(self, seed: int) -> None:
         self._rng = random.Random(seed)
-        self._words = WordMaker(self._rng, self.make_list)
-        self._statements: tuple[Callable[[int], str], ...] = (
+        # A tame script is one that a guard may well let through: if something is wrong with it,
+        # it is the way it is written.
+        self._tame = self._rng.random() < 0.6
+        self._words = WordMaker(self._rng, self.make_list, tame=self._tame)
+        plain: tuple[Callable[[int], str], ...] = (
             self._make_group,
             self._make_if,
             self._make_loop,
@@ -79,11 +82,13 @@ class ScriptMaker:
             self._make_case,
             self._make_function,
             self._make_test,
-            self._make_arithmetic,
             self._make_heredoc,
             self._make_assignment,
-            self._make_declaration,
             self._make_wrapper,
+        )
+        wild: tuple[Callable[[int], str], ...] = (
+            self._make_arithmetic,
+            self._make_declaration,
             self._make_wrapper,
             self._make_setter,
             self._make_find,
@@ -92,11 +97,12 @@ class ScriptMaker:
             self._make_shell,
             self._make_write,
         )
+        self._statements = plain if self._tame else plain + wild
 
     def make(self) -> str:
         """A script; some have a few letters changed, so that they look nearly right."""
         script = self.make_list(3)
-        while self._rng.random() < 0.3:
+        while self._rng.random() < (0.6 if self._tame else 0.3):
             script = self._mutate(script)
         return script
 
@@ -138,9 +144,9 @@ class ScriptMaker:
 
     def _make_program(self) -> str:
         rng = self._rng
-        if rng.random() < 0.04:
+        if rng.random() < 0.04 and not self._tame:
             return self._words.spell(rng.choice(TRAPS))
-        if rng.random() < 0.03:
+        if rng.random() < 0.03 and not self._tame:
             return self._words.make(1)
         name = rng.choice(PLAIN)
         return name if rng.random() < 0.85 else self._words.spell(name)

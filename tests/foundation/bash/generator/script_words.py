@@ -61,8 +61,11 @@ _ODD_TEXTS = (
 class WordMaker:
     """Makes words; `make_script` gives the scripts inside substitutions."""
 
-    def __init__(self, rng: random.Random, make_script: Callable[[int], str]) -> None:
+    def __init__(
+        self, rng: random.Random, make_script: Callable[[int], str], *, tame: bool = False
+    ) -> None:
         self._rng = rng
+        self._tame = tame
         self._make_script = make_script
         self._makers: tuple[Callable[[int], str], ...] = (
             self._make_variable,
@@ -93,7 +96,8 @@ class WordMaker:
 
     def name(self) -> str:
         """A variable's name; seldom one that decides what other programs run."""
-        return self._rng.choice(NAMES if self._rng.random() < 0.08 else NAMES[:4])
+        risky = self._rng.random() < 0.08 and not self._tame
+        return self._rng.choice(NAMES if risky else NAMES[:4])
 
     def spell(self, text: str, *, quoted: bool = False) -> str:
         """The text in one of the spellings that bash reads as it."""

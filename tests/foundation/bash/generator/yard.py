@@ -19,6 +19,16 @@ from tests.support.isolation import isolate
 _BUILTINS_ONLY = frozenset({":", "cd", "set", "shift", "wait", "hash", "jobs", "type", "let"})
 _MARKS_ITSELF = "#!/bin/sh\necho {name} >> '{log}'\n"
 _DOES_ITS_WORK = "#!/bin/sh\necho {name} >> '{log}'\nexec {real} \"$@\"\n"
+_LOOKED_UP = tuple(name for name in PLAIN if name not in _BUILTINS_ONLY)
+_FILES = {
+    "f": "f\n",
+    "g": "trapa\n",
+    "names": "trapa\n",
+    "script": "trapa\n",
+    "-exec": "",
+    ".git/config": "x\n",
+    "trapa;trapa": "",
+}
 _PROTECTED = (".git/config", ".git/hooks", "../home/.bashrc", "../home/.profile", "../home/.ssh")
 
 
@@ -92,31 +102,17 @@ class Yard:
             self._write(f"evil/{name}", _MARKS_ITSELF, name=f"TRAP-evil/{name}")
 
     def _build_files(self, root: Path) -> None:
-        for folder in ("work/.git/hooks", "work/evil", "home/.ssh", "home/bin"):
+        for folder in ("work/.git/hooks", "home/.ssh", "home/bin"):
             (root / folder).mkdir(parents=True)
-        for name, text in {
-            "f": "f\n",
-            "g": "trapa\n",
-            "names": "trapa\n",
-            "script": "trapa\n",
-            "-exec": "",
-            "1": "",
-            ".git/config": "x\n",
-            "evil/f": "f\n",
-            "trapa;trapa": "",
-        }.items():
+        for name, text in _FILES.items():
             (root / "work" / name).write_text(text)
-        for name in (
-            "work/ls",
-            "work/trapc",
-            "work/evil/cat",
-            "work/evil/ls",
-            "work/1x",
-            "home/bin/ls",
-            "home/ls",
-        ):
-            self._write(f"template/{name}", _MARKS_ITSELF, name=f"TRAP-{name}")
         (root / "home" / ".bashrc").write_text("trapa\n")
+        # Wherever PATH may lead, programs of listed names are traps.
+        self._write("trap", _MARKS_ITSELF, name="TRAP-$0")
+        for folder in ("work", "work/evil", "work/0", "work/1", "work/2", "work/10", "home/bin"):
+            (root / folder).mkdir(exist_ok=True)
+            for name in (*_LOOKED_UP, "trapc"):
+                (root / folder / name).symlink_to(self.root / "trap")
 
     def _write(self, path: str, text: str, **values: str) -> None:
         file = self.root / path

@@ -43,7 +43,7 @@ class Runner:
     def _restore(self) -> None:
         for name in _FOLDERS:
             shutil.rmtree(self._root / name, ignore_errors=True)
-            shutil.copytree(self._root / "template" / name, self._root / name)
+            shutil.copytree(self._root / "template" / name, self._root / name, symlinks=True)
         self._fresh = self._look()
 
     def _look(self) -> Look:

@@ -36,6 +36,12 @@ def find(source: str) -> set[str | None]:
         ": ${A=x}",
         "((A=1))",
         "((A++))",
+        "((1, A = 1))",
+        "echo ${x[A=1]}",
+        "x[A=1]=2",
+        "[[ A=1 -eq 1 ]]",
+        "let A=1",
+        "let 'x + --A'",
         "echo $((A+=1))",
         "for ((A=0;;)); do ls; done",
         "printf -v A x",
@@ -85,6 +91,8 @@ def test_builtins_that_read_into_variables(source: str, names: set[str]) -> None
         "wait -p $x",
         "getopts a $x",
         "unset a*",
+        'let "$x"',
+        "let a*",
     ],
 )
 def test_a_name_that_only_running_would_tell(source: str) -> None:
