@@ -93,3 +93,17 @@ def test_writing_out_twice_changes_nothing_more(document: dict[str, Any]) -> Non
     """And never fails, whatever stands where a section should."""
     once = written_out(document)
     assert written_out(once) == once
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("required", {"mode": "required"}),
+        (False, {"mode": "off"}),
+        ({"mode": False}, {"mode": "off"}),
+        ({"write": ["out", "/abs"]}, {"write": ["/project/out", "/abs"]}),
+    ],
+)
+def test_a_sandbox_in_its_long_form(written: Any, expected: Any) -> None:
+    """One word is its mode; `off` is what YAML calls false; paths count from the file."""
+    assert written_out({"sandbox": written}) == {"sandbox": expected}

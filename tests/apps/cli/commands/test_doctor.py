@@ -13,10 +13,14 @@ import amplifier_apps
 from amplifier_apps.cli.commands import doctor
 from amplifier_apps.cli.commands.doctor import EXTRAS, Finding, examine
 from amplifier_foundation import SessionStore
+from amplifier_foundation.machine.sandbox import protection
 from tests.apps.cli.program import invoke, run_at_terminal
 
 SRC = Path(amplifier_apps.__file__).parents[1]
-SECTIONS = ("Environment", "Terminal", "Extras", "Keys", "Programs", "Bundle", "Stores")
+SECTIONS = (
+    *("Environment", "Terminal", "Extras", "Keys"),
+    *("Programs", "Sandbox", "Bundle", "Stores"),
+)
 
 
 def find(section: str, name: str) -> Finding:
@@ -41,6 +45,24 @@ def test_a_key_is_named_and_never_shown(home: Path, monkeypatch: pytest.MonkeyPa
         output = invoke(*arguments).output
         assert "very-secret" not in output
         assert "ANTHROPIC_API_KEY" in output
+
+
+def test_it_says_what_walls_commands_in_and_what_does_not_hold(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a machine without any wall in capitals."""
+    monkeypatch.setattr(protection, "query_abi", lambda: 2)
+    monkeypatch.setattr(protection, "is_available", lambda: True)
+    assert find("Sandbox", "commands").detail == "run behind Landlock (ABI 2)"
+    lacks = [one.detail for one in examine() if one.name == "does not hold"]
+    assert any("signals" in lack for lack in lacks)
+    monkeypatch.setattr(protection, "query_abi", lambda: 0)
+    monkeypatch.setattr(protection, "find_bubblewrap", lambda: None)
+    protection._examine_bubblewrap.cache_clear()
+    found = find("Sandbox", "commands")
+    protection._examine_bubblewrap.cache_clear()
+    assert found.health == "absent"
+    assert found.detail.startswith("NOT WALLED IN: the kernel has no Landlock")
 
 
 def test_what_is_broken_is_named(home: Path) -> None:
