@@ -104,8 +104,12 @@ def check_plan(plan: Any) -> None:
 
 
 def check_locks(before: Any, plan: MountPlan) -> None:
-    """Refuse a plan that leaves out or changes a locked entry of the one before it."""
-    left = list(plan.entries())
+    """Refuse a plan that leaves out or changes a locked entry or section of the one before it."""
+    left, others = list(plan.entries()), plan.model_extra or {}
+    for key, section in before.items():
+        locked = isinstance(section, Mapping) and section.get("locked") is True
+        if locked and others.get(key) != section:
+            raise ModuleLoadError(f"The section {key!r} is locked; no hook can change it")
     for kind, entry in MountPlan.parse(before).entries():
         if entry.locked and (kind, entry) not in left:
             message = f"Module '{entry.module}' is locked; no hook can change it or leave it out"

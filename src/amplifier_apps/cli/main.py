@@ -6,6 +6,10 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+if __name__ == "__main__" and not __file__.startswith(sys.path[0]):
+    # Python puts the folder that we are in first: any module could be replaced by a file there.
+    del sys.path[0]
+
 try:
     import click
 except ModuleNotFoundError:  # the command is there with every install, its extra is not

@@ -9,8 +9,9 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from amplifier_foundation.bundles import schema
+from amplifier_foundation.bundles.locks import keep_locked
 from amplifier_foundation.bundles.long_form import write_out
-from amplifier_foundation.bundles.merge import keep_locked, overlay
+from amplifier_foundation.bundles.merge import overlay
 from amplifier_foundation.bundles.node import (
     BundleError,
     Node,
@@ -32,12 +33,15 @@ class DocumentReader:
     sources: list[Path] = field(default_factory=list)
     secrets: set[str] = field(default_factory=set)
 
-    def read_layers(self, layers: list[Path], *, defaults: bool) -> list[Node]:
-        """Read layers from the top down; below one that does not inherit, only locks count."""
+    def read_layers(self, layers: list[Path], *, defaults: bool) -> Node:
+        """Read layers from the top down and merge them; under one that does not inherit, only what
+        is locked stays."""
         found = [self.read(layer.absolute()) for layer in layers]
         found += [self.read_packaged()] if defaults else []
-        alone = next((n for n, layer in enumerate(found) if not _inherits(layer)), len(found))
-        return [*found[: alone + 1], *map(keep_locked, found[alone + 1 :])]
+        merged = Node({}, Place("nothing"))
+        for layer in reversed(found):
+            merged = overlay(merged if _inherits(layer) else keep_locked(merged), layer)
+        return merged
 
     def read_packaged(self) -> Node:
         """Read the bundle that comes with the package."""

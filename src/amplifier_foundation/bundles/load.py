@@ -8,9 +8,8 @@ from pathlib import Path
 
 from amplifier_foundation.bundles.bundle import Bundle, make_bundle
 from amplifier_foundation.bundles.document import DocumentReader
-from amplifier_foundation.bundles.merge import overlay
 from amplifier_foundation.bundles.mount_plan import find_incomplete
-from amplifier_foundation.bundles.node import BundleError, Node, Place, Problem, raise_problems
+from amplifier_foundation.bundles.node import BundleError, Place, Problem, raise_problems
 from amplifier_foundation.machine.user_folders import find_config_home
 
 FILE_NAME = "amplifier.yaml"
@@ -33,7 +32,7 @@ def load_bundle(
     layers = [named] if named is not None else _choose_one(project)
     layers += [candidate for candidate in personal if candidate.is_file()]
     reader = DocumentReader(env)
-    merged = _merge_layers(reader.read_layers(layers, defaults=defaults))
+    merged = reader.read_layers(layers, defaults=defaults)
     raise_problems(find_incomplete(merged))
     watched = tuple(dict.fromkeys((*project, *personal, *reader.sources)))
 
@@ -53,14 +52,6 @@ def list_project_candidates(directory: Path) -> tuple[Path, Path]:
 def find_user_candidate(env: Mapping[str, str]) -> Path:
     """Where a person keeps a bundle of their own."""
     return find_config_home(env) / "amplifier" / FILE_NAME
-
-
-def _merge_layers(documents: list[Node]) -> Node:
-    """Merge documents that are listed from the top down."""
-    merged = Node({}, Place("nothing"))
-    for document in reversed(documents):
-        merged = overlay(merged, document)
-    return merged
 
 
 def _choose_one(candidates: tuple[Path, ...]) -> list[Path]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from amplifier_core.mount_plan import EXAMPLES, LISTS
-from amplifier_foundation.bundles.node import BundleError, Node, Problem, to_plain
-
-_STRICTEST = {"mode": "required", "network": "deny", "unix_sockets": "deny"}
+from amplifier_foundation.bundles.locks import refuse_changes, refuse_entry
+from amplifier_foundation.bundles.node import Node
 
 
 def identify(entry: Node) -> str | None:
@@ -17,7 +16,7 @@ def identify(entry: Node) -> str | None:
 
 def overlay(below: Node, above: Node) -> Node:
     """Merge the upper bundle over the lower one; module lists are merged entry by entry."""
-    _refuse_weaker_sandbox(below, above)
+    refuse_changes(below, above)
     merged = merge(_drop_replaced(below, above), above)
     for key in LISTS:
         lower, upper = below.mapping().get(key), above.mapping().get(key)
@@ -37,32 +36,6 @@ def merge(below: Node, above: Node) -> Node:
     for name, node in above.value.items():
         merged[name] = merge(merged[name], node) if name in merged else node
     return replace(above, value=merged)
-
-
-def keep_locked(document: Node) -> Node:
-    """What of a document stays under a bundle that does not inherit: its locked entries."""
-    kept = {
-        key: replace(entries, value=tuple(one for one in entries.items() if _get_lock(one)))
-        for key, entries in document.mapping().items()
-        if key in LISTS
-    }
-    sandbox = document.mapping().get("sandbox")
-    if sandbox is not None and sandbox.text("mode") == "required":
-        kept["sandbox"] = sandbox
-    return replace(document, value={key: node for key, node in kept.items() if node.value})
-
-
-def _refuse_weaker_sandbox(below: Node, above: Node) -> None:
-    """A sandbox that is required below can only become stricter above."""
-    lower, upper = (one.mapping().get("sandbox") for one in (below, above))
-    if lower is None or upper is None or lower.text("mode") != "required":
-        return
-    for key, node in upper.mapping().items():
-        before = lower.mapping().get(key)
-        same = before is not None and to_plain(node) == to_plain(before)
-        if not same and node.value != _STRICTEST.get(key):
-            message = f"the sandbox is required in {lower.place} and cannot be changed here"
-            raise BundleError([Problem(node.place, f"sandbox.{key}", message)])
 
 
 def _drop_replaced(below: Node, above: Node) -> Node:
@@ -85,7 +58,7 @@ def _merge_entries(below: Node, above: Node) -> Node:
         name = identify(entry)
         known = entries.get(name)
         if known is not None:
-            _refuse_locked(name or "", known, entry)
+            refuse_entry(name or "", known, entry)
             # Whoever names a module again wants it, unless the new entry says otherwise.
             entry = merge(known.without("enabled"), entry)
         entries[name] = entry
@@ -98,15 +71,3 @@ def _put_named_first(merged: Node, above: Node) -> Node:
     rank = {name: place for place, name in enumerate(named)}
     ordered = sorted(merged.items(), key=lambda entry: rank.get(identify(entry), len(rank)))
     return replace(merged, value=tuple(ordered))
-
-
-def _get_lock(entry: Node) -> Node | None:
-    locked = entry.mapping().get("locked")
-    return locked if locked is not None and locked.value is True else None
-
-
-def _refuse_locked(name: str, known: Node, entry: Node) -> None:
-    locked = _get_lock(known)
-    if locked is not None:
-        message = f"is locked in {locked.place} and cannot be changed here"
-        raise BundleError([Problem(entry.place, name, message)])

@@ -80,6 +80,7 @@ APPROVAL: Rule = mapping(
     {
         "mode": choice("ask", "deny"),
         "timeout": seconds,
+        "locked": boolean,
     }
 )
 
@@ -94,6 +95,7 @@ AUDIT: Rule = mapping(
         "anchors": listing(text),
         "socket": text,
         "server_user": text,
+        "locked": boolean,
     }
 )
 
@@ -104,6 +106,7 @@ SANDBOX: Rule = mapping(
         "wall": choice("landlock", "bubblewrap", "auto"),
         "write": listing(text),
         "unix_sockets": choice("allow", "deny"),
+        "locked": boolean,
     }
 )
 

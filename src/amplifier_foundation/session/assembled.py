@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Protocol
 
+from amplifier_core.errors import SessionStateError
 from amplifier_core.events.payloads import EndReason
 from amplifier_core.session import AmplifierSession
+from amplifier_core.utils import get_current_task
 
 MOST_CONTINUATIONS = 8
 """How often hooks may keep the agent from stopping after one prompt."""
@@ -43,7 +45,10 @@ class AssembledSession(AmplifierSession):
 
         Returns whether the session now has something new.
         """
-        return self.reloader is not None and await self.reloader.reload()
+        if self._worker is get_current_task():
+            raise SessionStateError("A turn is under way; nothing can be reloaded meanwhile")
+        async with self._turn:
+            return self.reloader is not None and await self.reloader.reload()
 
     @property
     def failures(self) -> list[str]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from amplifier_core.errors import ModuleLoadError, SessionError
 from amplifier_core.models import HookResult, Level
-from amplifier_core.mount_plan import MountPlan
+from amplifier_core.mount_plan import MountPlan, check_locks
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils import describe_error
 from amplifier_foundation.bundles import Bundle, BundleError
@@ -78,7 +78,8 @@ class Reloader:
             apply_session_options(material.bundle.mount_plan),
             copy.deepcopy(session.config),
         )
-        self._seen = self._stamp_all()
+        # Files may have changed since they were read; the first turn looks.
+        self._seen: Stamp | None = None
         self._told: set[tuple[str, str]] = set()
         self._own_edits = OwnEdits(session.coordinator, self._stamp_all) if changes.dev else None
 
@@ -90,6 +91,8 @@ class Reloader:
 
     async def check(self) -> bool:
         """Look for changes; returns whether the session now has something new."""
+        if self._own_edits is not None:
+            await self._own_edits.settle()
         seen = await asyncio.to_thread(self._stamp_all)
         if seen == self._seen:
             return False
@@ -131,7 +134,9 @@ class Reloader:
         return dict(plan)
 
     async def _use_if_allowed(self, material: Material) -> bool:
-        if await asyncio.to_thread(self._changes.accepts, material):
+        # What a person trusts elsewhere is a folder; of their own files, they are asked here.
+        own_files_stay = material.rest == self._material.rest
+        if own_files_stay and await asyncio.to_thread(self._changes.accepts, material):
             return await self._use(material)
         if self._own_edits is not None and self._own_edits.are_all and not self._lost(material):
             await asyncio.to_thread(self._changes.on_allowed, material)
@@ -148,11 +153,11 @@ class Reloader:
         guards = {one.id for one in mounted if any(hook.is_guard for hook in one.handlers)}
         hooks = MountPlan.parse(self._session.config).hooks
         guards |= {entry.module for entry in hooks if entry.required or entry.locked}
-        lost = find_lost(self._material.files, self._material.plan, material)
+        lost = find_lost(self._material.files, self._material.outline, material)
         return [one for one in lost if not one.module or one.module in guards]
 
     async def _use_if_person_allows(self, material: Material) -> bool:
-        change = describe_change(self._material.files, self._material.plan, material)
+        change = describe_change(self._material.files, self._material.outline, material)
         question = HookResult(
             action="ask_user",
             approval_prompt=f"{QUESTION}\n\n{change}",
@@ -167,6 +172,7 @@ class Reloader:
     async def _use(self, material: Material) -> bool:
         """Put the modules of the material in place of those whose entries or files changed."""
         plan = self._apply_hooks(material.bundle)
+        check_locks(material.bundle.mount_plan, MountPlan.parse(plan))
         digest = material.digest_entry
         replacement = await asyncio.to_thread(self._modules.compare, MountPlan.parse(plan), digest)
         before, self._material = self._material, material

@@ -85,6 +85,10 @@ class SessionWall:
         """Whether commands may talk to services of this machine."""
         return self.options.unix_sockets == "allow"
 
+    def ends_processes_of(self, user: str) -> bool:
+        """Whether no process of a tool outlives its call."""
+        return self.holds and user in self._users
+
     def join(self, user: str) -> None:
         """Take note of a tool that runs its programs behind the wall."""
         self._users.add(user)

@@ -14,7 +14,7 @@ from typing import Any
 from amplifier_core.errors import AmplifierError
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.loader.sources import claim
-from amplifier_core.mount_plan import ModuleEntry
+from amplifier_core.mount_plan import ModuleEntry, MountPlan, read_entry
 from amplifier_foundation.bundles import Bundle
 from amplifier_foundation.machine.snapshot import Snapshot, digest_files, normalize
 from amplifier_foundation.machine.user_folders import find_config_home
@@ -28,6 +28,7 @@ from amplifier_foundation.trust.entry_files import (
     read_source,
 )
 from amplifier_foundation.trust.import_guard import guard_imports
+from amplifier_foundation.trust.outline import outline_plan
 
 
 class Untrusted(AmplifierError):
@@ -59,13 +60,25 @@ class Material:
         return _name(normalize(sources[0]), self.folder) if sources else ""
 
     @property
-    def plan(self) -> dict[str, Any]:
-        """The mount plan without its secrets, to be kept and compared."""
-        text = json.dumps(self.bundle.mount_plan, default=str)
-        for secret in self.bundle.secrets:
-            text = text.replace(json.dumps(secret)[1:-1], "[secret]")
-        plan: dict[str, Any] = json.loads(text)
-        return plan
+    def rest(self) -> str:
+        """A digest of what is not part of the folder: the person's own files."""
+        own = {normalize(self.folder / name) for name in self.files}
+        files = self.snapshot.files.items()
+        return digest_files((str(path), content) for path, content in files if path not in own)
+
+    @property
+    def outline(self) -> dict[str, Any]:
+        """What the plan holds, without its secrets, to be kept and compared."""
+        return outline_plan(self.bundle.mount_plan)
+
+    @property
+    def hooks(self) -> list[ModuleEntry]:
+        """The entries of hooks, those of agents too."""
+        plan = self.bundle.mount_plan
+        found = list(MountPlan.parse(plan).hooks)
+        for agent in plan["agents"].values():
+            found += [read_entry("hooks", one) for one in agent.get("hooks") or ()]
+        return found
 
     def hold(self) -> AbstractContextManager[None]:
         """From now on this is all of the folder that can be loaded, and imported meanwhile."""

@@ -10,18 +10,22 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from amplifier_core.errors import AmplifierError
 from amplifier_foundation.machine.files import replace_file
-from amplifier_foundation.machine.snapshot import compute_digest, digest_files
+from amplifier_foundation.machine.snapshot import compute_digest, digest_files, read_regular
 from amplifier_foundation.machine.user_folders import find_data_home
 from amplifier_foundation.trust.material import Material
+from amplifier_foundation.trust.outline import outline_plan
 
 _PRIVATE = 0o600
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +36,19 @@ class Trusted:
     bundle: str
     digest: str
     files: dict[str, str]
-    plan: dict[str, Any]
+    outline: dict[str, Any]
     at: str
     by: str
+
+
+def _check(trusted: Trusted) -> None:
+    """Refuse what we have not written: it may be damaged, or of another version."""
+    texts = (trusted.folder, trusted.bundle, trusted.digest, trusted.at, trusted.by)
+    if not all(isinstance(one, str) for one in (*texts, *trusted.files, *trusted.files.values())):
+        raise TypeError("not as it was written")
+    if not all(_DIGEST.fullmatch(one) for one in (trusted.digest, *trusted.files.values())):
+        raise ValueError("not a digest")
+    outline_plan(trusted.outline)
 
 
 class TrustStore:
@@ -60,7 +74,9 @@ class TrustStore:
         for name, digest in trusted.files.items():
             found[name] = b""
             with contextlib.suppress(OSError):
-                found[name] = self._get_content_path(digest).read_bytes()
+                content = read_regular(self._get_content_path(digest))
+                if compute_digest(content) == digest:
+                    found[name] = content
         return found
 
     def has_seen(self, folder: Path, contents: Iterable[bytes]) -> bool:
@@ -74,15 +90,13 @@ class TrustStore:
         self._contents.mkdir(parents=True, exist_ok=True, mode=0o700)
         digests = {name: compute_digest(content) for name, content in material.files.items()}
         for name, content in material.files.items():
-            path = self._get_content_path(digests[name])
-            if not path.exists():
-                replace_file(path, content, mode=_PRIVATE, sync=False)
+            replace_file(self._get_content_path(digests[name]), content, mode=_PRIVATE, sync=False)
         trusted = Trusted(
             folder=str(material.folder),
             bundle=material.name,
             digest=digest_files(material.files.items()),
             files=digests,
-            plan=material.plan,
+            outline=material.outline,
             at=datetime.now(UTC).isoformat(timespec="seconds"),
             by=by,
         )
@@ -122,12 +136,11 @@ class TrustStore:
 
     def _read(self, path: Path) -> Trusted | None:
         try:
-            written = json.loads(path.read_bytes())
-            trusted = Trusted(**written)
-        except (OSError, ValueError, TypeError):
+            trusted = Trusted(**json.loads(read_regular(path)))
+            _check(trusted)
+        except (OSError, ValueError, TypeError, RecursionError, AmplifierError):
             return None  # damaged or not there: then nothing is trusted
-        named = self._get_path(str(trusted.folder), str(trusted.bundle)) == path
-        return trusted if named and isinstance(trusted.files, Mapping) else None
+        return trusted if self._get_path(trusted.folder, trusted.bundle) == path else None
 
     def _remove_orphans(self) -> None:
         """Delete contents that nothing trusts any more."""

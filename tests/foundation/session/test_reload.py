@@ -293,7 +293,7 @@ async def test_a_person_is_shown_what_will_be_loaded_and_that_is_loaded(
         [prompt] = person.prompts
         first, lost, *rest = prompt.removeprefix(f"{QUESTION}\n\n").split("\n")
         assert (first, lost) == ("Weaker than before:", "  guard would be gone")
-        assert any(line.startswith("+") and "shown" in line for line in rest)
+        assert any(line.startswith("│ +") and "shown" in line for line in rest)
         assert "swapped" not in prompt
 
 

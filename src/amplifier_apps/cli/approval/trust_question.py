@@ -48,7 +48,7 @@ def describe(material: Material, store: TrustStore) -> str:
     last = store.find(material)
     if last is None:
         return f"Trust this folder?\n\n{describe_first_use(material)}"
-    change = describe_change(store.read_files(last), last.plan, material)
+    change = describe_change(store.read_files(last), last.outline, material)
     return f"Trust what has changed since {_describe_time(last)}?\n\n{change}"
 
 

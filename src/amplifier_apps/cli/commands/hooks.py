@@ -175,10 +175,11 @@ async def _trace(event: str, given: dict[str, Any], path: Path | None, as_json: 
     from amplifier_apps.cli.commands.effective_hooks import mount_hooks
     from amplifier_apps.cli.commands.hook_trace import print_trace, trace_to_dict
     from amplifier_core.validation.samples import sample_payload
+    from amplifier_foundation.trust.material import Untrusted
 
     material, refusal = await _load(path)
     if refusal:
-        raise click.ClickException(refusal)
+        raise Untrusted(refusal)
     async with mount_hooks(material) as found:
         sent = {**sample_payload(event), **given}
         sent.pop("timestamp", None)

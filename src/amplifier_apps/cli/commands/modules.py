@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from amplifier_apps.cli import exit_codes
 from amplifier_apps.cli.options import AS_JSON, parse_json_object
+
+if TYPE_CHECKING:
+    from amplifier_foundation.machine.snapshot import Snapshot
 
 KINDS = {
     "loop": "orchestrator",
@@ -102,25 +107,59 @@ def validate(module: str, kind: str | None, config_json: str, may_run: bool, as_
     import asyncio
 
     config = parse_json_object(config_json, "--config")
-    if not may_run:
-        _require_trusted(module)
-    return asyncio.run(_validate(module, kind or guess_kind(module), config, as_json))
+    opened = nullcontext(module) if may_run else _open_trusted(module)
+    with opened as place:
+        return asyncio.run(_validate(place, module, kind or guess_kind(module), config, as_json))
 
 
-def _require_trusted(module: str) -> None:
-    """Refuse a file or folder whose content nobody has trusted in this folder."""
-    from amplifier_apps.cli.text.escape import escape
+@contextmanager
+def _open_trusted(module: str) -> Iterator[str]:
+    """What can be validated in place of a module: for a file or folder, a copy of what was trusted.
+
+    Untrusted if nobody has trusted its content in this folder.
+    """
+    import tempfile
+
+    from amplifier_foundation.trust.import_guard import guard_imports
+
+    folder = Path.cwd()
+    source, snapshot = _find_files(module, folder)
+    with guard_imports(folder), tempfile.TemporaryDirectory(prefix="amplifier-validate-") as place:
+        if source is None:
+            yield module
+            return
+        _require_trusted(module, folder, snapshot)
+        for path, content in snapshot.files.items():
+            target = Path(place, path.relative_to(source.parent))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        yield str(Path(place, source.name))
+
+
+def _find_files(module: str, folder: Path) -> tuple[Path | None, Snapshot]:
+    """The file or folder that a module is in, if it is not installed, as it is now."""
     from amplifier_core.mount_plan import ModuleEntry
     from amplifier_foundation.machine.snapshot import Snapshot
-    from amplifier_foundation.trust.entry_files import find_source, read_source
+    from amplifier_foundation.trust.entry_files import (
+        find_in_search_paths,
+        find_source,
+        read_source,
+    )
+
+    snapshot, entry = Snapshot(), ModuleEntry(module=module)
+    source = find_source(entry, folder) or next(find_in_search_paths(entry, folder), None)
+    if source is not None:
+        read_source(source, snapshot)
+    return source, snapshot
+
+
+def _require_trusted(module: str, folder: Path, snapshot: Snapshot) -> None:
+    from amplifier_apps.cli.text.escape import escape
     from amplifier_foundation.trust.material import Untrusted
     from amplifier_foundation.trust.store import TrustStore
 
-    snapshot = Snapshot()
-    source = find_source(ModuleEntry(module=module), Path.cwd())
-    found = [] if source is None else read_source(source, snapshot)
-    if found and not TrustStore().has_seen(Path.cwd(), snapshot.files.values()):
-        names = ", ".join(escape(str(path)) for path in found[:5])
+    if not TrustStore().has_seen(folder, snapshot.files.values()):
+        names = ", ".join(escape(str(path)) for path in list(snapshot.files)[:5])
         raise Untrusted(
             f"{names}: nobody has trusted this, so it was not run. Look at it, then: amplifier "
             f"modules validate --run {escape(module)}"
@@ -134,7 +173,9 @@ def guess_kind(module: str) -> str:
     return KINDS.get(name.split("-", 1)[0], "hook")
 
 
-async def _validate(module: str, kind: str, config: dict[str, Any], as_json: bool) -> int:
+async def _validate(
+    place: str, module: str, kind: str, config: dict[str, Any], as_json: bool
+) -> int:
     from amplifier_core import validation
 
     validators = {
@@ -144,7 +185,7 @@ async def _validate(module: str, kind: str, config: dict[str, Any], as_json: boo
         "context": validation.ContextValidator,
         "orchestrator": validation.OrchestratorValidator,
     }
-    result = await validators[kind](thorough=True).validate(module, config=config)
+    result = await validators[kind](thorough=True).validate(place, config=config)
     _print_checks(module, kind, result, as_json)
     return exit_codes.DONE if result.passed else exit_codes.CONFIGURATION
 
