@@ -147,7 +147,6 @@ HOME = (
     # programs by name
     ".cargo/bin",
     ".local/bin",
-    "bin",
     # settings that name programs to run
     ".aws/config",
     ".cargo/config.toml",

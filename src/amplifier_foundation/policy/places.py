@@ -162,6 +162,9 @@ def _list_sealed_at_home(env: Mapping[str, str]) -> list[str | Path]:
     found: list[str | Path] = [config / table.OWN_FOLDER]
     found += [f"{home}/{name}" for name in table.HOME]
     found += [f"{config}/{name}" for name in table.CONFIG]
+    # A home may be a project, whose `bin` is its own business unless shells look there.
+    if f"{home}/bin" in env.get("PATH", "").split(":"):
+        found.append(f"{home}/bin")
     if env.get("ZDOTDIR"):
         found += [f"{env['ZDOTDIR']}/{name}" for name in table.ZSH]
     return [*found, *follow_settings([home / ".gitconfig", config / "git/config"], home, home)]

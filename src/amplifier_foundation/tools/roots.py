@@ -27,7 +27,7 @@ _DIRECTORY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
 # Without O_NONBLOCK the opening of a pipe would wait for somebody to write to it.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _MOVED = {errno.ELOOP, errno.ENOTDIR}
-_ENVIRONMENT = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "ZDOTDIR")
+_ENVIRONMENT = ("HOME", "PATH", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "ZDOTDIR")
 
 
 _NOWHERE = Places((), ())

@@ -191,6 +191,14 @@ def test_zsh_reads_elsewhere_if_it_is_told_to(home: Path, project: Path) -> None
     assert project / "zsh/.zshrc" in list_places([project], env).sealed
 
 
+def test_programs_at_home_are_sealed_where_shells_look_for_them(home: Path) -> None:
+    """`~/bin` only if it is in PATH: a home may be a project with a `bin` of its own."""
+    env = {"HOME": str(home), "PATH": f"/usr/bin:{home}/bin"}
+    assert home / "bin" in list_places([home], env).sealed
+    assert home / "bin" not in list_for(home, home).sealed
+    assert home / ".local/bin" in list_for(home, home).sealed
+
+
 def test_hidden_wins_where_a_place_is_both(tmp_path: Path) -> None:
     """A key below a sealed folder stays hidden, and the other way round."""
     inner = Places((tmp_path / "a/key",), (tmp_path / "a",))
