@@ -23,10 +23,10 @@ from amplifier_core.session import AmplifierSession
 from amplifier_core.utils import describe_error
 from amplifier_foundation.bundles import Bundle, BundleError
 from amplifier_foundation.session.child_plan import apply_session_options
-from amplifier_foundation.session.own_edits import OwnEdits
-from amplifier_foundation.session.plan_change import repeat_change
-from amplifier_foundation.session.replacement import ModuleReplacer, Replacement
-from amplifier_foundation.session.watched_files import Stamp, list_files, stamp_files
+from amplifier_foundation.session.reloading.own_edits import OwnEdits
+from amplifier_foundation.session.reloading.plan_change import repeat_change
+from amplifier_foundation.session.reloading.replacement import ModuleReplacer, Replacement
+from amplifier_foundation.session.reloading.watched_files import Stamp, list_files, stamp_files
 from amplifier_foundation.trust.difference import describe_change, find_lost
 from amplifier_foundation.trust.material import Material, collect_material
 from amplifier_foundation.trust.weakening import Lost

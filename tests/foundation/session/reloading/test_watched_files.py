@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_core.mount_plan import read_entry
-from amplifier_foundation.session.watched_files import list_files, stamp_files
+from amplifier_foundation.session.reloading.watched_files import list_files, stamp_files
 from tests.support.project import Project
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_foundation.session.plan_change import repeat_change
+from amplifier_foundation.session.reloading.plan_change import repeat_change
 
 NAMES = st.sampled_from("abcd")
 VALUES = st.integers(0, 3) | st.lists(st.integers(0, 3), max_size=2)

@@ -14,7 +14,7 @@ from typing import Any
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import ORCHESTRATOR_COMPLETE, TOOL_ERROR, TOOL_POST, TOOL_PRE
 from amplifier_core.models import CONTINUE, HookResult
-from amplifier_foundation.session.watched_files import Stamp
+from amplifier_foundation.session.reloading.watched_files import Stamp
 
 _LAST = 1_000_000  # behind the hooks that may still refuse the call
 _OURS = "amplifier_foundation.tools."

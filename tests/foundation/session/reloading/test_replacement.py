@@ -10,7 +10,7 @@ import pytest
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.mount_plan import ModuleEntry, MountPlan
 from amplifier_core.session import AmplifierSession
-from amplifier_foundation.session.replacement import ModuleReplacer
+from amplifier_foundation.session.reloading.replacement import ModuleReplacer
 from tests.support.project import Project, script
 from tests.support.sessions import calls, plan_for
 
