@@ -33,17 +33,17 @@ class CellLost(Exception):
 class Order:
     """What a cell is to run. `inherited` is the number of one more descriptor for the program.
 
-    Orders with the same `token` have the same wall.
+    Behind a wall `profile` is the number of what the cell gives up for good, namely the
+    capabilities and the system calls that follow, and `landlock` that of the rule set.
     """
 
     argv: list[str]
     env: dict[str, str]
     cwd: str
-    walled: bool = False
-    token: int = 0
-    landlock: bool = False
+    profile: int | None = None
+    capabilities: int = -1
     filter: bytes = b""
-    capabilities: int = 0
+    landlock: int = 0
     inherited: int | None = None
 
 
@@ -56,7 +56,8 @@ class Cell:
         self._ended: asyncio.Future[int] | None = None
         self._gone: asyncio.Future[None] | None = None
         self.usable = True
-        self.token = 0  # of the wall that its last command had
+        self.profile: int | None = None
+        self.landlock = 0  # of its last command
 
     def start(self, order: Order, descriptors: Sequence[int]) -> None:
         """Send the order; raises OSError if nobody is there to follow it."""
@@ -68,7 +69,7 @@ class Cell:
             with open(os.memfd_create("order", os.MFD_CLOEXEC), "wb", 0) as letter:  # noqa: PTH123
                 letter.write(text)
                 socket.send_fds(self._control, [RUN], [*descriptors, letter.fileno()])
-        self.token = order.token
+        self.profile, self.landlock = order.profile, order.landlock
         self._ended, self._gone = loop.create_future(), loop.create_future()
         loop.add_reader(self._control.fileno(), self._listen)
 
@@ -158,11 +159,10 @@ def _encode(order: Order) -> dict[str, object]:
         "argv": [os.fsencode(word) for word in order.argv],
         "env": {os.fsencode(key): os.fsencode(value) for key, value in order.env.items()},
         "cwd": os.fsencode(order.cwd),
-        "walled": order.walled,
-        "token": order.token,
-        "landlock": order.landlock,
-        "filter": order.filter,
+        "profile": order.profile,
         "capabilities": order.capabilities,
+        "filter": order.filter,
+        "landlock": order.landlock,
         "inherited": order.inherited,
     }
 

@@ -54,25 +54,34 @@ class Launcher:
         """Start a command in a cell; `give_back` the cell when the command has ended."""
         with self._lock:
             self._forget_inherited()
-            # One whose last wall was the same has it up again already.
-            self._idle.sort(key=lambda cell: cell.token == order.token)
-            while self._idle:
-                cell = self._idle.pop()
+            while (idle := self._choose_idle(order)) is not None:
                 try:
-                    cell.start(order, descriptors)
-                    return cell
+                    idle.start(order, descriptors)
+                    return idle
                 except (BrokenPipeError, ConnectionError):  # killed while it was idle
-                    cell.close()
+                    idle.close()
             cell = self._open()
         cell.start(order, descriptors)
         return cell
 
+    def _choose_idle(self, order: Order) -> Cell | None:
+        """One that has given up the same, best with the same rule set at hand."""
+        fitting = [cell for cell in self._idle if cell.profile == order.profile]
+        same = [cell for cell in fitting if cell.landlock == order.landlock]
+        if not fitting:
+            return None
+        chosen = (same or fitting)[-1]
+        self._idle.remove(chosen)
+        return chosen
+
     def give_back(self, cell: Cell) -> None:
         """Keep an empty cell for the next command; close any other."""
         with self._lock:
-            if cell.usable and cell.is_empty and len(self._idle) < _MOST_IDLE:
+            if cell.usable and cell.is_empty:
                 self._idle.append(cell)
-                return
+                if len(self._idle) <= _MOST_IDLE:
+                    return
+                cell = self._idle.pop(0)
             if not cell.usable:  # it was killed; the launcher ends whatever was below it
                 self._close()
         cell.close()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import itertools
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -18,6 +20,7 @@ from amplifier_foundation.machine.sandbox.wall import Wall
 # What root keeps: files of other owners, other users' names, low ports, raw sockets, priorities.
 _CAPABILITIES = sum(1 << number for number in (0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 23))
 _FILTER_DESCRIPTOR = 10
+_PROFILES = itertools.count(1)
 
 
 @contextlib.contextmanager
@@ -29,25 +32,28 @@ def enclose(
     if wall is None:
         yield plain, []
         return
-    order = replace(
-        plain,
-        env={**env, "TMPDIR": str(wall.temporary)},
-        walled=True,
-        capabilities=_CAPABILITIES,
-    )
+    order = replace(plain, env={**env, "TMPDIR": str(wall.temporary)})
     if wall.kind == "landlock":
         code = _build_filter(wall, query_abi())
+        profile = _number_profile(_CAPABILITIES, code)
+        limits = replace(order, profile=profile, capabilities=_CAPABILITIES, filter=code)
         with RULESETS.lend(wall) as (ruleset, number):
-            yield replace(order, landlock=True, filter=code, token=number), [ruleset]
+            yield replace(limits, landlock=number), [ruleset]
     elif wall.kind == "bubblewrap":
         with _write_filter(wall) as descriptor:
             wrapped = [*build_arguments(wall, cwd, descriptor and _FILTER_DESCRIPTOR), *argv]
             inherited = _FILTER_DESCRIPTOR if descriptor else None
             more = [descriptor] if descriptor else []
             # It makes namespaces of its own, with powers that only it has in them.
-            yield replace(order, argv=wrapped, capabilities=-1, inherited=inherited), more
+            profile = _number_profile(order.capabilities, b"")
+            yield replace(order, argv=wrapped, profile=profile, inherited=inherited), more
     else:
         raise ValueError(f"a wall of kind {wall.kind!r} is not put up by the launcher")
+
+
+@functools.cache
+def _number_profile(capabilities: int, code: bytes) -> int:
+    return next(_PROFILES)
 
 
 def _build_filter(wall: Wall, abi: int) -> bytes:

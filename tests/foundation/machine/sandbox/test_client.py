@@ -97,3 +97,10 @@ async def test_after_a_fork_the_child_has_a_launcher_of_its_own(launcher) -> Non
     launcher._owner = os.getpid() + 1
     launcher._forget_inherited()
     assert (launcher._channel, launcher._idle, launcher._process) == (None, [], 0)
+
+
+async def test_a_cell_is_used_only_for_what_it_has_given_up(launcher) -> None:
+    """One that gave up less would let its command do more."""
+    first = await run(launcher)
+    first.profile = 4711
+    assert await run(launcher) is not first

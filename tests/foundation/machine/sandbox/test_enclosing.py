@@ -22,7 +22,7 @@ def wall(tmp_path: Path) -> Wall:
 def test_without_a_wall_nothing_is_added() -> None:
     """Not even the temporary folder."""
     with enclose(["true"], {"A": "b"}, "/", None) as (order, descriptors):
-        assert (order.env, order.walled, descriptors) == ({"A": "b"}, False, [])
+        assert (order.env, order.profile, descriptors) == ({"A": "b"}, None, [])
 
 
 @pytest.mark.skipif(query_abi() < 1, reason="THIS KERNEL HAS NO LANDLOCK")
@@ -61,3 +61,16 @@ def test_a_wall_of_another_system_is_an_error(wall: Wall) -> None:
         enclose(["true"], {}, "/", replace(wall, kind="seatbelt")),
     ):
         pass
+
+
+@pytest.mark.skipif(query_abi() < 1, reason="THIS KERNEL HAS NO LANDLOCK")
+def test_what_gives_up_something_else_has_another_profile(wall: Wall) -> None:
+    """A cell that has given up the network cannot get it back."""
+
+    def number(wall: Wall) -> int | None:
+        with enclose(["true"], {}, "/", wall) as (order, _):
+            return order.profile
+
+    assert number(wall) == number(replace(wall, writable=()))
+    others = [replace(wall, network="deny"), replace(wall, unix_sockets=True)]
+    assert len({number(one) for one in (wall, *others)}) == 3

@@ -1,8 +1,8 @@
-"""Starting a command: the wall is put up in a thread, and the command inherits it from there.
+"""Starting a command: a thread enters its Landlock domain, and the command inherits it from there.
 
-Forking this process to do it in the child would cost more than most commands take themselves. A
-thread has its own domains, filters and capabilities. It ends as soon as its command runs, because
-the command could signal it: both are on the same side of the wall.
+Forking this process to do it in the child would cost more than most commands take themselves. The
+thread ends as soon as its command runs, because the command could signal it: both are on the same
+side of the wall.
 """
 
 from __future__ import annotations
@@ -15,25 +15,19 @@ from collections.abc import Sequence
 from queue import SimpleQueue
 from typing import Any
 
-from amplifier_foundation.machine.sandbox.launcher.calls import (
-    NO_NEW_PRIVS,
-    apply_filter,
-    drop_capabilities,
-    restrict_self,
-    set_option,
-)
+from amplifier_foundation.machine.sandbox.launcher.calls import restrict_self
 
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
 class WalledThread:
-    """A thread behind a wall, which can start one command there."""
+    """A thread in a domain, which can start one command there."""
 
-    def __init__(self, order: dict[str, Any], ruleset: int | None) -> None:
-        self.token = order["token"]
+    def __init__(self, number: int, ruleset: int) -> None:
+        self.number = number
         self._orders: SimpleQueue[tuple[dict[str, Any], Sequence[int]] | None] = SimpleQueue()
         self._outcome: int | Exception = 0
-        self._thread = threading.Thread(target=self._work, args=(order, ruleset))
+        self._thread = threading.Thread(target=self._work, args=(ruleset,))
         self._thread.start()
 
     def run(self, order: dict[str, Any], descriptors: Sequence[int]) -> int:
@@ -49,24 +43,14 @@ class WalledThread:
         self._orders.put(None)
         self._thread.join()
 
-    def _work(self, order: dict[str, Any], ruleset: int | None) -> None:
+    def _work(self, ruleset: int) -> None:
         try:
-            _put_up_wall(order, ruleset)
+            restrict_self(ruleset)
             wanted = self._orders.get()
             if wanted is not None:
                 self._outcome = run_program(*wanted)
         except Exception as failure:  # noqa: BLE001 - raised again by whoever waits
             self._outcome = failure
-
-
-def _put_up_wall(order: dict[str, Any], ruleset: int | None) -> None:
-    """Give up what the order says; only this thread, and what it starts."""
-    drop_capabilities(order["capabilities"])
-    set_option(NO_NEW_PRIVS, 1)
-    if ruleset is not None:
-        restrict_self(ruleset)
-    if order["filter"]:
-        apply_filter(order["filter"])
 
 
 def run_program(order: dict[str, Any], descriptors: Sequence[int]) -> int:

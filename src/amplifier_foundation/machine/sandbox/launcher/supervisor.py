@@ -12,6 +12,12 @@ import struct
 import time
 from typing import Any
 
+from amplifier_foundation.machine.sandbox.launcher.calls import (
+    NO_NEW_PRIVS,
+    apply_filter,
+    drop_capabilities,
+    set_option,
+)
 from amplifier_foundation.machine.sandbox.launcher.command import WalledThread, run_program
 from amplifier_foundation.machine.sandbox.launcher.messages import receive
 from amplifier_foundation.machine.sandbox.launcher.processes import (
@@ -44,8 +50,8 @@ class Supervisor:
         self._deadline: float | None = None
         self._killing = False
         self._alone = False
-        self._last: dict[str, Any] | None = None  # the order before, whose wall may be wanted again
-        self._ruleset: int | None = None
+        self._profile: int | None = None  # of what this cell has given up
+        self._ruleset: tuple[int, int] | None = None  # of the order before: number and descriptor
         self._thread: WalledThread | None = None
 
     def run(self) -> None:
@@ -93,29 +99,40 @@ class Supervisor:
         self._busy = True
 
     def _run(self, order: dict[str, Any], descriptors: list[int]) -> int:
-        if not order["walled"]:
+        if order["profile"] is not None:
+            self._give_up(order)
+        if not order["landlock"]:
             return run_program(order, descriptors)
-        if self._thread is None or self._thread.token != order["token"]:
-            self._take_down()
-            self._ruleset = os.dup(descriptors[3]) if order["landlock"] else None
-            self._thread = WalledThread(order, self._ruleset)
+        if self._thread is None or self._thread.number != order["landlock"]:
+            self._leave_domain()
+            self._ruleset = order["landlock"], os.dup(descriptors[3])
+            self._thread = WalledThread(*self._ruleset)
         thread, self._thread = self._thread, None
-        self._last = order
         return thread.run(order, descriptors)
 
-    def _prepare(self) -> None:
-        """Put up the same wall again, while nobody waits for it."""
-        if self._thread is None and self._last is not None:
-            self._thread = WalledThread(self._last, self._ruleset)
+    def _give_up(self, order: dict[str, Any]) -> None:
+        """What every command of this cell goes without; done once, for good."""
+        if self._profile is None:
+            set_option(NO_NEW_PRIVS, 1)
+            drop_capabilities(order["capabilities"])
+            if order["filter"]:
+                apply_filter(order["filter"])
+            self._profile = order["profile"]
+        elif self._profile != order["profile"]:
+            raise ValueError("the cell has given up something else than this command should")
 
-    def _take_down(self) -> None:
+    def _prepare(self) -> None:
+        """Enter the same domain again, while nobody waits for it."""
+        if self._thread is None and self._ruleset is not None:
+            self._thread = WalledThread(*self._ruleset)
+
+    def _leave_domain(self) -> None:
         if self._thread is not None:
             self._thread.close()
             self._thread = None
         if self._ruleset is not None:
-            os.close(self._ruleset)
+            os.close(self._ruleset[1])
             self._ruleset = None
-        self._last = None
 
     def _settle(self) -> None:
         """Take note of what has ended."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from amplifier_foundation.machine.sandbox.linux.landlock import DEVICE, READ, WRITE, Access
@@ -33,10 +34,17 @@ def list_allowances(wall: Wall) -> Iterator[Allowance]:
 
 def take_stamp(wall: Wall) -> Stamp:
     """What changes when `list_allowances` would yield something else."""
-    folders = {parent for place in wall.hidden for parent in place.parents}
-    entries = [(path, _stamp_folder(path)) for path in sorted(folders)]
-    roots = [(path, _identify(path)) for path in (*wall.writable, wall.temporary)]
-    return (*entries, *roots)
+    folders, roots = _list_watched(wall.hidden, (*wall.writable, wall.temporary))
+    return (roots, *map(_stamp_folder, folders), *map(_identify, roots))
+
+
+@lru_cache(maxsize=64)
+def _list_watched(
+    hidden: tuple[Path, ...], roots: tuple[Path, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """As texts, because these are looked at before every command."""
+    above = {parent for place in hidden for parent in place.parents}
+    return tuple(map(str, sorted(above))), tuple(map(str, roots))
 
 
 def _choose_writing(root: Path) -> Access:
@@ -69,17 +77,17 @@ def _list_entries(folder: Path) -> list[tuple[str, bool]]:
         return []
 
 
-def _stamp_folder(path: Path) -> tuple[int, ...] | None:
+def _stamp_folder(path: str) -> tuple[int, ...] | None:
     try:
-        info = path.lstat()
+        info = os.lstat(path)
     except OSError:
         return None
     return info.st_dev, info.st_ino, info.st_mtime_ns, info.st_ctime_ns
 
 
-def _identify(path: Path) -> tuple[int, ...] | None:
+def _identify(path: str) -> tuple[int, ...] | None:
     try:
-        info = path.lstat()
+        info = os.lstat(path)
     except OSError:
         return None
     return info.st_dev, info.st_ino, stat.S_IFMT(info.st_mode)

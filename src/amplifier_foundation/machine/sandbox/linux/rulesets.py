@@ -8,19 +8,22 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
+from pathlib import Path
 
 from amplifier_foundation.machine.sandbox.linux.allowances import Stamp, list_allowances, take_stamp
 from amplifier_foundation.machine.sandbox.linux.landlock import build_ruleset, query_abi
-from amplifier_foundation.machine.sandbox.wall import Wall
+from amplifier_foundation.machine.sandbox.wall import Network, Wall
 
 _MOST = 16
+
+Key = tuple[tuple[Path, ...], Network, Stamp]
 
 
 class Rulesets:
     """Keeps the last few, each for as long as the folders that it was built from are the same."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[Wall, Stamp], tuple[int, int]] = OrderedDict()
+        self._kept: OrderedDict[Key, tuple[int, int]] = OrderedDict()
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
 
@@ -35,7 +38,7 @@ class Rulesets:
 
     def _copy(self, wall: Wall) -> tuple[int, int]:
         # Before the folders are read: what appears in between costs another building, no more.
-        key = (wall, take_stamp(wall))
+        key = (wall.hidden, wall.network, take_stamp(wall))
         with self._lock:
             if key not in self._kept:
                 rules = list_allowances(wall)

@@ -48,7 +48,8 @@ def agent(monkeypatch: pytest.MonkeyPatch):
 def order(agent: socket.socket, *argv: bytes) -> None:
     null = os.open(os.devnull, os.O_RDWR)
     wanted = {"argv": list(argv), "env": {b"PATH": b"/usr/bin:/bin"}, "cwd": b"/"}
-    text = marshal.dumps({**wanted, "walled": False, "inherited": None})
+    more = {"profile": None, "landlock": 0, "inherited": None}
+    text = marshal.dumps({**wanted, **more})
     socket.send_fds(agent, [RUN, text], [null] * 3)
     os.close(null)
 

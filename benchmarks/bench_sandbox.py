@@ -1,0 +1,75 @@
+"""What the sandbox costs: `Bash true` through the tool, with the wall and as a plain child."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from amplifier_core.testing import TestCoordinator
+from amplifier_foundation.machine.process import run_command
+from amplifier_foundation.policy.places import list_places
+from amplifier_foundation.session.wall import SessionWall
+from amplifier_foundation.tools import bash
+from benchmarks.harness import Row, compare, loop_of, report
+
+ROUNDS = 150
+
+
+def plain() -> Callable[[], Awaitable[object]]:
+    """The floor: a child of this process, in a group of its own."""
+
+    async def once() -> object:
+        return await run_command("true")
+
+    return once
+
+
+def through_tool(folder: Path, section: dict[str, str] | None) -> Callable[[], Awaitable[object]]:
+    """The tool in a session whose bundle has this `sandbox` section."""
+    host = TestCoordinator()
+    host.register_capability("session.working_dir", str(folder))
+    wall = SessionWall.open(section, [folder], list_places([folder]))
+    host.register_capability("session.wall", wall)
+    asyncio.run(bash.mount(host, None))
+    tool = host.get("tools")["Bash"]
+
+    async def once() -> object:
+        return await tool.execute({"command": "true"})
+
+    return once
+
+
+def main() -> None:
+    """Measure and report."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        walled = through_tool(folder, None)
+        rows: list[Row] = [
+            compare(
+                "Bash true, sandbox off (no descendant stays)",
+                loop_of(plain()),
+                loop_of(through_tool(folder, {"mode": "off"})),
+                rounds=ROUNDS,
+            ),
+            compare(
+                "Bash true, sandbox on, against off",
+                loop_of(through_tool(folder, {"mode": "off"})),
+                loop_of(walled),
+                at_most=1.15,
+                rounds=ROUNDS,
+            ),
+            compare(
+                "Bash true, sandbox on, against a plain child",
+                loop_of(plain()),
+                loop_of(walled),
+                at_most=1.15,
+                rounds=ROUNDS,
+            ),
+        ]
+    report("A command in the sandbox", rows)
+
+
+if __name__ == "__main__":
+    main()
