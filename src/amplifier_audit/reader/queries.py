@@ -56,11 +56,12 @@ class Filter:
 
 
 def list_answers(record: Record) -> list[Mapping[str, Any]]:
-    """The answers of hooks that a record holds."""
+    """The answers of hooks in a record; those given again after a wait are `repeated`."""
     if record["type"] == "dispatch":
         answers = record["body"].get("hooks")
         if isinstance(answers, list):
-            return [one for one in answers if isinstance(one, dict)]
+            again = {"repeated": True} if record["body"].get("judged_again") is True else {}
+            return [{**one, **again} for one in answers if isinstance(one, dict)]
     if record["type"] == "action_resolved":
         return [{"hook": record["hook"], **record["body"]}]
     return []
@@ -97,10 +98,11 @@ class HookFigures:
     def count(self, answer: Mapping[str, Any]) -> None:
         """Add one answer."""
         action = answer.get("action")
+        first = not answer.get("repeated")
         self.calls += 1
         self.denials += action == "deny"
-        self.asks += action == "ask_user"
-        self.injections += action == "inject_context"
+        self.asks += first and action == "ask_user"
+        self.injections += first and action == "inject_context"
         self.errors += answer.get("error") is not None
         if isinstance(spent := answer.get("ms"), int | float):
             self._sample(float(spent))

@@ -195,7 +195,8 @@ def guard_tool_calls(coordinator: SessionCoordinator, sink: Any, on_failure: OnF
             return HookResult()
         return HookResult(action="deny", reason=describe_loss(why))
 
-    coordinator.hooks.register(TOOL_PRE, guard, GUARD_PRIORITY, GUARD, on_error="deny")
+    remove = coordinator.hooks.register(TOOL_PRE, guard, GUARD_PRIORITY, GUARD, on_error="deny")
+    coordinator.register_cleanup(remove)
 
 
 def describe_loss(why: str) -> str:

@@ -146,6 +146,16 @@ def test_figures_are_kept_for_each_hook_in_the_order_of_their_names() -> None:
     assert (found["asker"].asks, found["linter"].injections) == (1, 1)
 
 
+def test_an_answer_that_is_given_again_after_a_wait_counts_once() -> None:
+    """A person was asked once; only a denial after the wait is something new."""
+    asked = {"hook": "guard", "action": "ask_user"}
+    denied = {"hook": "other", "action": "deny"}
+    first = make_record(body={"hooks": [asked]})
+    again = make_record(body={"hooks": [asked, denied], "judged_again": True})
+    found = count_answers([first, again])
+    assert (found["guard"].calls, found["guard"].asks, found["other"].denials) == (2, 1, 1)
+
+
 def test_quantiles_are_of_the_times_that_were_measured() -> None:
     """Half of the calls did not exceed the median; without times there is none."""
     figures = HookFigures()

@@ -50,6 +50,13 @@ def _make_folder(keep: bool) -> Iterator[Path]:
     finally:
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)
+            _forget(folder)
+
+
+def _forget(folder: Path) -> None:
+    from amplifier_foundation.machine.sandbox.seal.journal import forget_journal
+
+    forget_journal(folder / "project")
 
 
 async def _demo(folder: Path, answer: Answer | None, keep: bool, timeout: float) -> int:

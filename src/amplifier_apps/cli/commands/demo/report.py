@@ -68,7 +68,7 @@ def _count_answers(trail: Path) -> dict[str, Counter[str]]:
     found: dict[str, Counter[str]] = {}
     for record in read_records(open_log(trail)):
         for answer in list_answers(record):
-            if answer.get("action") in WORDS:
+            if answer.get("action") in WORDS and not answer.get("repeated"):
                 found.setdefault(str(answer.get("hook")), Counter())[str(answer["action"])] += 1
     return found
 

@@ -29,7 +29,7 @@ class SealJournal:
     def __init__(self, root: Path, home: Path | None = None) -> None:
         folder = find_data_home() / "amplifier" / "seals" if home is None else home
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        name = hashlib.sha256(os.fsencode(root)).hexdigest()[:32]
+        name = _name_root(root)
         self._content = folder / f"{name}.json"
         self._lock = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._known: tuple[Tree, Copy, tuple[int, ...]] | None = None
@@ -96,6 +96,17 @@ class SealJournal:
         except BlockingIOError:
             return False
         return True
+
+
+def forget_journal(root: Path) -> None:
+    """Remove the journal of a folder that is gone for good."""
+    folder = find_data_home() / "amplifier" / "seals"
+    for path in folder.glob(f"{_name_root(root)}.*"):
+        path.unlink(missing_ok=True)
+
+
+def _name_root(root: Path) -> str:
+    return hashlib.sha256(os.fsencode(root)).hexdigest()[:32]
 
 
 def open_journal(root: Path) -> SealJournal | None:

@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 
 from amplifier_foundation.machine.sandbox.seal.copy import ABSENT, Copy, Tree
-from amplifier_foundation.machine.sandbox.seal.journal import SealJournal, open_journal
+from amplifier_foundation.machine.sandbox.seal.journal import (
+    SealJournal,
+    forget_journal,
+    open_journal,
+)
 
 TREE: Tree = {".git": {"config": {}, "hooks": {}}}
 COPY = Copy(
@@ -35,6 +39,19 @@ def test_what_is_stored_is_what_is_loaded_by_another(tmp_path: Path, home: Path)
     tree, copy = SealJournal(tmp_path, home).load()
     assert (tree, copy) == (TREE, COPY)
     assert copy.entries[".git"].entries["config"].links == 2
+
+
+def test_that_of_a_folder_that_is_gone_can_be_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It alone, and it need not be there."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    for name in ("one", "two"):
+        SealJournal(tmp_path / name).store(TREE, COPY)
+    forget_journal(tmp_path / "one")
+    forget_journal(tmp_path / "never")
+    assert SealJournal(tmp_path / "one").load() == ({}, ABSENT)
+    assert SealJournal(tmp_path / "two").load() == (TREE, COPY)
 
 
 def test_each_folder_has_its_own(tmp_path: Path, home: Path) -> None:
