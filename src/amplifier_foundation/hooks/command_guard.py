@@ -3,6 +3,8 @@
 Listens to  tool:pre
 Answers     deny, ask_user, or continue
 Configure   tools, deny, ask, allow, off, unlisted, unclear, priority, timeout, approval_*
+
+A seat belt, not a wall: it reads what a command says, not what the programs in it do.
 """
 
 from __future__ import annotations
@@ -170,17 +172,17 @@ class CommandGuard:
         if not found:
             return HookResult(action="continue")
         denied = [finding for finding in found if finding.action == "deny"]
-        reasons = "; ".join(
-            _format_finding(finding) for finding in (denied or found)[:_MOST_REASONS]
-        )
+        reasons = _format_findings(denied or found)
         if denied:
             return HookResult(action="deny", reason=f"The command is not allowed: {reasons}")
         prompt = f"Run this command?\n\n{shorten(command)}\n\nWhy you are asked: {reasons}"
         return self._config.ask_user(prompt, f"The command needs approval: {reasons}")
 
 
-def _format_finding(finding: Finding) -> str:
-    return f"{finding.reason} [{finding.rule}]"
+def _format_findings(found: list[Finding]) -> str:
+    shown = [f"{finding.reason} [{finding.rule}]" for finding in found[:_MOST_REASONS]]
+    rest = len(found) - len(shown)
+    return "; ".join([*shown, f"and {rest} more reasons"] if rest else shown)
 
 
 def _read_command(value: Any) -> str | None:

@@ -107,6 +107,15 @@ async def test_the_question_shows_the_exact_command_and_why(tmp_path: Path) -> N
     assert result.approval_default == "deny"
 
 
+async def test_reasons_that_are_left_out_are_counted(tmp_path: Path) -> None:
+    """A long list is cut, and says so."""
+    harness = Harness(tmp_path)
+    await harness.mount("command_guard")
+    command = "; ".join(f"sudo echo {number}" for number in range(11))
+    result = await harness.answer("Bash", {"command": command})
+    assert "and 3 more reasons" in (result.approval_prompt or "")
+
+
 async def test_a_command_that_is_cut_in_the_question_is_told_apart_by_its_digest(
     tmp_path: Path,
 ) -> None:

@@ -14,7 +14,7 @@ DOWNLOADERS = split_names("curl wget fetch aria2c axel http https xh lynx nc nca
 _WRITE_TO_LAST = split_names("cp ln install rsync scp")
 _WRITE_TO_ALL = split_names(
     "tee truncate mv shred rm unlink rmdir sponge touch mkdir mkfifo mknod ex ed gzip gunzip bzip2 "
-    "bunzip2 xz unxz zstd zip patch chmod chown chgrp"
+    "bunzip2 xz unxz zstd zip patch"
 )
 _TARGET_OPTIONS: dict[str, tuple[tuple[str, str], ...]] = {
     "curl": (
