@@ -113,15 +113,18 @@ def lies_in(path: Path, folder: Path) -> bool:
 def read_regular(path: Path) -> bytes:
     """The content of a regular file; never waits for a pipe, never reads a device."""
     descriptor = os.open(path, _READING)
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode):
             raise SnapshotError(f"{path} is no ordinary file")
-        content = file.read(MAX_FILE + 1)
-        if len(content) > MAX_FILE:
-            size = max(facts.st_size, len(content))
-            raise SnapshotError(f"{path} has {size:,} bytes; {MAX_FILE:,} at most")
-        return content
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            content = file.read(MAX_FILE + 1)
+    finally:
+        os.close(descriptor)
+    if len(content) > MAX_FILE:
+        size = max(facts.st_size, len(content))
+        raise SnapshotError(f"{path} has {size:,} bytes; {MAX_FILE:,} at most")
+    return content
 
 
 def digest_files(files: Iterable[tuple[str, bytes]]) -> str:

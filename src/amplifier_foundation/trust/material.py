@@ -55,7 +55,7 @@ class Material:
 
     @property
     def name(self) -> str:
-        """The file that the bundle begins with; empty if it is only the packaged one."""
+        """The file that the bundle begins with."""
         sources = self.bundle.sources
         return _name(normalize(sources[0]), self.folder) if sources else ""
 

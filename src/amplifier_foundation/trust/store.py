@@ -43,11 +43,16 @@ class Trusted:
 
 def _check(trusted: Trusted) -> None:
     """Refuse what we have not written: it may be damaged, or of another version."""
+    if not isinstance(trusted.files, dict) or not isinstance(trusted.outline, dict):
+        raise TypeError("not as it was written")
     texts = (trusted.folder, trusted.bundle, trusted.digest, trusted.at, trusted.by)
     if not all(isinstance(one, str) for one in (*texts, *trusted.files, *trusted.files.values())):
         raise TypeError("not as it was written")
     if not all(_DIGEST.fullmatch(one) for one in (trusted.digest, *trusted.files.values())):
         raise ValueError("not a digest")
+    agents = trusted.outline.get("agents") or {}
+    if not isinstance(agents, dict) or not all(isinstance(one, dict) for one in agents.values()):
+        raise TypeError("not as it was written")
     outline_plan(trusted.outline)
 
 
@@ -138,7 +143,7 @@ class TrustStore:
         try:
             trusted = Trusted(**json.loads(read_regular(path)))
             _check(trusted)
-        except (OSError, ValueError, TypeError, RecursionError, AmplifierError):
+        except (OSError, ValueError, TypeError, LookupError, RecursionError, AmplifierError):
             return None  # damaged or not there: then nothing is trusted
         return trusted if self._get_path(trusted.folder, trusted.bundle) == path else None
 

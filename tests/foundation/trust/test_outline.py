@@ -1,0 +1,35 @@
+"""What is kept of a plan, so that a later one can be compared with it."""
+
+from __future__ import annotations
+
+import json
+
+from amplifier_foundation.trust.outline import outline_plan
+
+SESSION = {"orchestrator": "loop-basic", "context": "context-simple"}
+
+
+def test_no_value_of_an_option_is_kept() -> None:
+    """Whatever the variable was called that brought it: only digests, which differ if it does."""
+    plan = {
+        "session": {**SESSION, "limits": {"agent_depth": 2}},
+        "providers": [{"module": "p", "config": {"api_key": "sk-hidden-1"}}],
+        "hooks": [{"module": "h", "config": {"url": "https://x/?t=hidden-2"}, "priority": 4}],
+        "agents": {"a": {"description": "hidden-3", "hooks": [{"module": "i", "config": {}}]}},
+        "audit": {"path": "/hidden-4", "level": "full", "sign": "/hidden-5"},
+        "sandbox": {"mode": "auto", "write": ["/there"]},
+    }
+    found = outline_plan(plan)
+    assert "hidden" not in json.dumps(found)
+    [hook] = found["hooks"]
+    assert (hook["module"], hook["priority"], list(hook["config"])) == ("h", 4, ["url"])
+    assert found["audit"] == {"path": found["audit"]["path"], "level": "full", "sign": True}
+    assert found["sandbox"] == {"mode": "auto", "write": ["/there"]}
+    plan["hooks"][0]["config"] = {"url": "https://y"}  # type: ignore[index]
+    assert outline_plan(plan)["hooks"] != found["hooks"]
+
+
+def test_an_outline_is_a_plan_of_its_own() -> None:
+    """So it can be read again, after having been kept."""
+    found = outline_plan({"session": SESSION, "hooks": ["h"], "agents": {"a": {}}})
+    assert outline_plan(json.loads(json.dumps(found)))["hooks"][0]["module"] == "h"
