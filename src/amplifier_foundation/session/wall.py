@@ -51,6 +51,7 @@ class SessionWall:
         self.roots = tuple(roots)
         self._places = places
         self._found = found
+        self._sealed = self._list_sealed(self.roots)
         self._temporary: Path | None = None
         self._users: set[str] = set()
 
@@ -107,7 +108,7 @@ class SessionWall:
         return Wall(
             writable=(*self.roots, *write),
             hidden=self._places.hidden,
-            sealed=self._places.sealed,
+            sealed=self._list_sealed((*self.roots, *write)) if write else self._sealed,
             temporary=self._get_temporary(),
             network="allow" if with_network else "deny",
             unix_sockets=self.has_unix_sockets if unix_sockets is None else unix_sockets,
@@ -149,6 +150,14 @@ class SessionWall:
         return (
             f"Sandbox: commands run behind {self._found.name}. They write below {where} and in a "
             f"temporary folder of their own; network {network[self.options.network]}."
+        )
+
+    def _list_sealed(self, writable: Sequence[Path]) -> tuple[Path, ...]:
+        """Only what a command could write: the rest is looked at for nothing."""
+        return tuple(
+            place
+            for place in self._places.sealed
+            if any(place.is_relative_to(root) for root in writable)
         )
 
     def _get_temporary(self) -> Path:

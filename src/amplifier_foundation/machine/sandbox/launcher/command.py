@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import signal
-import threading
+from _thread import start_new_thread
 from collections.abc import Sequence
 from queue import SimpleQueue
 from typing import Any
@@ -26,31 +26,33 @@ class WalledThread:
     def __init__(self, number: int, ruleset: int) -> None:
         self.number = number
         self._orders: SimpleQueue[tuple[dict[str, Any], Sequence[int]] | None] = SimpleQueue()
-        self._outcome: int | Exception = 0
-        self._thread = threading.Thread(target=self._work, args=(ruleset,))
-        self._thread.start()
+        self._outcomes: SimpleQueue[int | Exception] = SimpleQueue()
+        # `threading` would wait until it runs, which nobody needs.
+        start_new_thread(self._work, (ruleset,))
 
     def run(self, order: dict[str, Any], descriptors: Sequence[int]) -> int:
         """The id of the running command; raises what kept it from running."""
         self._orders.put((order, descriptors))
-        self._thread.join()
-        if isinstance(self._outcome, Exception):
-            raise self._outcome
-        return self._outcome
+        outcome = self._outcomes.get()
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
     def close(self) -> None:
         """End the thread without a command."""
         self._orders.put(None)
-        self._thread.join()
+        self._outcomes.get()
 
     def _work(self, ruleset: int) -> None:
+        outcome: int | Exception = 0
         try:
             restrict_self(ruleset)
             wanted = self._orders.get()
             if wanted is not None:
-                self._outcome = run_program(*wanted)
+                outcome = run_program(*wanted)
         except Exception as failure:  # noqa: BLE001 - raised again by whoever waits
-            self._outcome = failure
+            outcome = failure
+        self._outcomes.put(outcome)
 
 
 def run_program(order: dict[str, Any], descriptors: Sequence[int]) -> int:

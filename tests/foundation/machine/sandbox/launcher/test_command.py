@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from amplifier_foundation.machine.sandbox.launcher.calls import NO_NEW_PRIVS, set_option
 from amplifier_foundation.machine.sandbox.launcher.command import WalledThread, run_program
 from amplifier_foundation.machine.sandbox.linux.landlock import READ, build_ruleset, query_abi
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="walls of Linux")
 
@@ -86,16 +88,16 @@ def test_only_the_command_is_behind_the_wall(streams, ruleset, tmp_path) -> None
     thread = WalledThread(7, ruleset)
     assert thread.number == 7
     assert os.waitpid(thread.run(order, streams[0]), 0)[1] != 0
-    assert not thread._thread.is_alive()
     (tmp_path / "by-us").touch()
     assert [path.name for path in tmp_path.iterdir()] == ["by-us"]
 
 
-def test_a_thread_that_is_not_needed_ends_without_a_command(ruleset) -> None:
+async def test_a_thread_that_is_not_needed_ends_without_a_command(ruleset) -> None:
     """When the next order has another rule set."""
+    before = _thread._count()
     thread = WalledThread(1, ruleset)
     thread.close()
-    assert not thread._thread.is_alive()
+    await wait_until(lambda: _thread._count() <= before)
 
 
 def test_a_domain_that_cannot_be_entered_means_no_command(streams) -> None:

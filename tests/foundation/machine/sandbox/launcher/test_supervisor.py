@@ -8,41 +8,32 @@ import signal
 import socket
 import struct
 import sys
-import threading
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
-from amplifier_foundation.machine.sandbox.launcher import supervisor
-from amplifier_foundation.machine.sandbox.launcher.supervisor import Supervisor
-from amplifier_foundation.machine.sandbox.launcher.words import ENDED, FAILED, GONE, KILL, RUN
+from amplifier_foundation.machine.sandbox.client import Launcher
+from amplifier_foundation.machine.sandbox.launcher.words import (
+    ENDED,
+    FAILED,
+    GONE,
+    KILL,
+    PLAIN,
+    RUN,
+)
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="cells are a matter of Linux")
 
 
 @pytest.fixture
-def agent(monkeypatch: pytest.MonkeyPatch):
-    """Our end of its socket; it runs in a thread of this process."""
-    monkeypatch.setattr(supervisor, "ANY_CHILD", 0)
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    ours.settimeout(30)
-    wake, write = os.pipe()
-    os.set_blocking(write, False)
-    before = signal.signal(signal.SIGCHLD, lambda number, frame: None)
-    signal.set_wakeup_fd(write)
-    thread = threading.Thread(target=Supervisor(theirs, wake, scoped=False).run)
-    thread.start()
-    here = Path.cwd()
-    yield ours
-    ours.close()
-    thread.join(30)
-    assert not thread.is_alive()
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, before)
-    os.chdir(here)
-    theirs.close()
-    for descriptor in (wake, write):
-        os.close(descriptor)
+def agent() -> Iterator[socket.socket]:
+    """Our end of the socket of a supervisor."""
+    launcher = Launcher(PLAIN)
+    cell = launcher._open()
+    cell._control.settimeout(30)
+    yield cell._control
+    cell.close()
+    launcher.close()
 
 
 def order(agent: socket.socket, *argv: bytes) -> None:
