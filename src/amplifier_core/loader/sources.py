@@ -60,6 +60,14 @@ def claim(sources: Sources, start: Path, name: str) -> None:
     tree.register()
 
 
+def release(sources: Sources) -> None:
+    """Forget the packages that were claimed for these sources."""
+    for name in [
+        name for name, tree in taken.items() if tree.installed and tree.sources is sources
+    ]:
+        forget(name)
+
+
 def _find_start(module_id: str, folder: Path, files: Sequence[Path]) -> Path:
     """The package of a module in a folder: the one of its id, the only one, or the folder."""
     if folder.name.startswith(PREFIX) and folder / INIT in files:

@@ -6,6 +6,7 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,13 @@ from amplifier_foundation.session.builder import SessionBuilder
 from amplifier_foundation.session.capabilities import Rename
 from amplifier_foundation.session.child_plan import apply_session_options
 from amplifier_foundation.session.left_out import add_place, report_left_out
-from amplifier_foundation.session.reload import ASKING, ChangePolicy, Reloader, use_material
+from amplifier_foundation.session.reload import (
+    ASKING,
+    ChangePolicy,
+    Reloader,
+    release_material,
+    use_material,
+)
 from amplifier_foundation.session.trail import SessionTrail, attach_trail, guard_tool_calls
 from amplifier_foundation.session.unknown_outcomes import report_unknown_outcomes
 from amplifier_foundation.session.wall import report_wall
@@ -60,6 +67,7 @@ async def open_session(
     async with _close_on_failure(trail, bundle):
         session = builder.build_root(plan, own_id, resume, trail.owned, on_rename)
         use_material(session, material)
+        session.own(partial(release_material, session))
         guard_tool_calls(session.coordinator, trail.sink, plan["audit"].get("on_failure", "deny"))
         await _start(session, prepare)
     material.snapshot.seal()

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from amplifier_core.errors import ModuleLoadError, SessionError
+from amplifier_core.loader.sources import release
 from amplifier_core.models import HookResult, Level
 from amplifier_core.mount_plan import MountPlan, check_locks
 from amplifier_core.session import AmplifierSession
@@ -231,9 +232,17 @@ class Reloader:
 
 def use_material(session: AmplifierSession, material: Material) -> None:
     """Have the modules of a session imported, and their files read, from this material."""
+    before = session.coordinator.get_capability("session.snapshot")
     material.claim_packages()
+    if before is not None and before is not material.snapshot:
+        release(before)
     session.mounting.loader.use_sources(material.snapshot)
     session.coordinator.register_capability("session.snapshot", material.snapshot)
+
+
+async def release_material(session: AmplifierSession) -> None:
+    """Leave the packages that were imported for a session to the next one."""
+    release(session.coordinator.get_capability("session.snapshot"))
 
 
 def _identify(material: Material) -> tuple[str, str]:

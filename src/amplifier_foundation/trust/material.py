@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from importlib.resources import files as list_resources
@@ -13,7 +13,7 @@ from typing import Any
 
 from amplifier_core.errors import AmplifierError
 from amplifier_core.loader import ModuleLoader
-from amplifier_core.loader.sources import claim
+from amplifier_core.loader.sources import claim, release
 from amplifier_core.mount_plan import ModuleEntry, MountPlan, read_entry
 from amplifier_foundation.bundles import Bundle
 from amplifier_foundation.machine.snapshot import Snapshot, digest_files, normalize
@@ -80,11 +80,16 @@ class Material:
             found += [read_entry("hooks", one) for one in agent.get("hooks") or ()]
         return found
 
-    def hold(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def hold(self) -> Iterator[None]:
         """From now on this is all of the folder that can be loaded, and imported meanwhile."""
         self.snapshot.seal()
         self.snapshot.govern(self.folder)
-        return guard_imports(self.folder)
+        with guard_imports(self.folder):
+            try:
+                yield
+            finally:
+                release(self.snapshot)
 
     def claim_packages(self) -> None:
         """Have packages that are installed from within the folder imported as they were read."""

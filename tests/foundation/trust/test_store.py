@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,11 @@ def _forge(path: Path, **fields: Any) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), **fields}))
 
 
+def _replace(path: Path, make: Callable[[Path], None]) -> None:
+    path.unlink()
+    make(path)
+
+
 @pytest.mark.parametrize(
     "damage",
     [
@@ -111,8 +117,8 @@ def _forge(path: Path, **fields: Any) -> None:
         lambda path: _forge(path, outline={"session": []}),
         lambda path: _forge(path, folder="/another/folder"),
         lambda path: _forge(path, more=1),
-        lambda path: (path.unlink(), os.mkfifo(path)),
-        lambda path: (path.unlink(), path.mkdir()),
+        lambda path: _replace(path, os.mkfifo),
+        lambda path: _replace(path, os.mkdir),
     ],
 )
 def test_a_damaged_record_trusts_nothing(project: Project, store: TrustStore, damage: Any) -> None:

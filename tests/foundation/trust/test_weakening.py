@@ -12,8 +12,8 @@ SESSION = {"orchestrator": "loop-basic", "context": "context-simple"}
 
 
 def sentences(before: dict[str, Any], after: dict[str, Any], *changed: str) -> list[str]:
-    plans = ({"session": SESSION, **one} for one in (before, after))
-    return [one.sentence for one in find_weakened(*plans, changed)]
+    old, new = ({"session": SESSION, **one} for one in (before, after))
+    return [one.sentence for one in find_weakened(old, new, changed)]
 
 
 def hook(**more: Any) -> dict[str, Any]:
