@@ -30,6 +30,7 @@ _SHOWN_AT = "/mnt"  # not in /tmp, which some walls replace by another one
 _TABLES: dict[str, dict[str, str]] = {
     "shell": attacks.SHELL,
     "python": attacks.PYTHON,
+    "limits": attacks.LIMITS,
     "network": attacks.NETWORK,
     "usual": attacks.USUAL,
 }

@@ -178,6 +178,13 @@ BY_NUMBER = SIGNALS | {
 }
 """Attacks on processes by their numbers, which mean others in a process namespace."""
 
+LIMITS: dict[str, str] = {
+    "change the mode of a file": "chmod 640 $OUT/victim && echo ESCAPED",
+    "change the time of a file": "touch -c -d 2001-01-01 $OUT/victim && echo ESCAPED",
+    "list names of what is hidden": "ls $HIDDEN | grep key && echo ESCAPED",
+}
+"""What Landlock does not see; docs/sandbox.md says so."""
+
 NETWORK: dict[str, str] = {
     "TCP": "socket.create_connection(('127.0.0.1', int(E['PORT']))); escaped()",
     "UDP": "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', int(E['PORT']))); escaped()",

@@ -9,7 +9,7 @@ import pytest
 
 from amplifier_foundation.machine.sandbox.linux.landlock import query_abi
 from tests.support.attack_driver import KEY, run_attacks
-from tests.support.attacks import BY_NUMBER, NETWORK, PYTHON, SHELL, SIGNALS, USUAL
+from tests.support.attacks import BY_NUMBER, LIMITS, NETWORK, PYTHON, SHELL, SIGNALS, USUAL
 
 needs_landlock = pytest.mark.skipif(query_abi() < 1, reason="THIS KERNEL HAS NO LANDLOCK")
 
@@ -43,6 +43,12 @@ def test_no_attack_gets_out_and_usual_work_goes_on(tmp_path: Path) -> None:
 
 
 @needs_landlock
+def test_what_landlock_does_not_see_is_known(tmp_path: Path) -> None:
+    """Modes and times of files, and names; this test fails when a later kernel sees them."""
+    assert find_escapes(run_attacks(["limits"], tmp_path)).keys() == LIMITS.keys()
+
+
+@needs_landlock
 def test_a_network_that_is_denied_cannot_be_reached_by_any_protocol(tmp_path: Path) -> None:
     """Neither TCP nor UDP nor raw; where it is allowed, the same attempts succeed."""
     assert find_escapes(run_attacks(["network"], tmp_path / "denied", network="deny")) == {}
@@ -65,6 +71,7 @@ def test_an_older_kernel_refuses_the_same_except_for_signals(tmp_path: Path, abi
 def test_bubblewrap_lets_no_attack_out_either(tmp_path: Path) -> None:
     """The other wall, against the same attacks; /tmp and shared memory are private there."""
     how = {"kind": "bubblewrap", "network": "deny", "without": sorted(BY_NUMBER)}
-    escapes = find_escapes(run_attacks(["shell", "python", "network"], tmp_path / "attacks", **how))
+    tables = ["shell", "python", "network", "limits"]
+    escapes = find_escapes(run_attacks(tables, tmp_path / "attacks", **how))
     assert escapes.keys() <= {"in /tmp", "in shared memory"}
     assert find_failures(run_attacks(["usual"], tmp_path / "usual", kind="bubblewrap")) == {}
