@@ -2,19 +2,20 @@
 
     python -m pytest -p tests.support.sharing --claims FOLDER tests/apps tests/audit
 
-Each process takes the next file that no other has taken, collects it and runs it, until none is
-left. FOLDER holds a mark for every file that was taken; all processes name the same one.
+Each process takes the next file that no other has taken, imports it and runs its tests, until none
+is left. FOLDER holds a mark for every file that was taken; all processes name the same one.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-CLAIMS = pytest.StashKey[Iterator[Path]]()
+FILES = pytest.StashKey[list[Any]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -23,37 +24,65 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Leave pytest the first file to collect; the loop below goes on from there."""
+    """Name the files one by one, so that each can be left to another process."""
     paths = [found for argument in config.args for found in list_paths(Path(argument))]
-    claimed = claim(paths, config.getoption("claims"))
-    config.stash[CLAIMS] = claimed
-    config.args[:] = [str(path) for path in itertools.islice(claimed, 1)]
+    config.args[:] = [str(path) for path in paths]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> bool:
+    """Find the files, but import none: most of them another process will take."""
+    option = session.config.option
+    shuffles, option.randomly_reorganize = getattr(option, "randomly_reorganize", False), False
+    session.perform_collect(genitems=False)
+    option.randomly_reorganize = shuffles  # the tests of a file, not the files
+    return True
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    session: pytest.Session, items: list[Any]
+) -> Generator[None, None, None]:
+    """The first time these are the files, which are no tests to other plugins."""
+    if FILES not in session.stash:
+        session.stash[FILES] = items[:]
+        items.clear()
+    yield
 
 
 def pytest_runtestloop(session: pytest.Session) -> bool:
-    """Run what was collected, then collect what can be claimed, and again."""
-    claimed = session.config.stash[CLAIMS]
-    count = run_items(session)
-    for path in claimed:
-        session.perform_collect([str(path)])
-        count += run_items(session)
+    """Take a file, collect its tests, run them, and again."""
+    files, count = session.stash[FILES], 0
+    for file in files:
+        if not claim(file.nodeid, session.config.getoption("claims")):
+            continue
+        session.items = list(session.genitems(file))
+        session.config.hook.pytest_collection_modifyitems(
+            session=session, config=session.config, items=session.items
+        )
+        count += len(session.items)
+        if session.items:
+            write_name(session.config, file)
+            run_items(session)
     session.testscollected = count
     return True
 
 
-def run_items(session: pytest.Session) -> int:
-    """As pytest does, with a line for the file; returns how many there were."""
-    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if session.items:
-        reporter.write_line("")
-        reporter.write(f"{session.items[0].nodeid.partition('::')[0]} ")
+def write_name(config: pytest.Config, file: pytest.Collector) -> None:
+    """A line for the file, which its dots follow."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    reporter.write_line("")
+    reporter.write(f"{file.nodeid} ")
+
+
+def run_items(session: pytest.Session) -> None:
+    """As pytest does."""
     for item, following in itertools.pairwise([*session.items, None]):
         session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         if session.shouldfail:
             raise session.Failed(session.shouldfail)
         if session.shouldstop:
             raise session.Interrupted(session.shouldstop)
-    return len(session.items)
 
 
 def list_paths(path: Path) -> list[Path]:
@@ -64,11 +93,10 @@ def list_paths(path: Path) -> list[Path]:
     return [path] if path.is_file() else sorted(path.rglob("test_*.py"))
 
 
-def claim(paths: list[Path], folder: Path) -> Iterator[Path]:
-    """The paths that nobody else has taken, each when it is asked for."""
-    for number, path in enumerate(paths):
-        try:
-            (folder / str(number)).touch(exist_ok=False)
-        except FileExistsError:
-            continue
-        yield path
+def claim(name: str, folder: Path) -> bool:
+    """Whether nobody else has taken it."""
+    try:
+        (folder / name.replace("/", "+")).touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
