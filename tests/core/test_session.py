@@ -523,6 +523,24 @@ async def test_no_hook_takes_a_locked_entry_out_of_the_plan(tmp_path: Path, chan
     await harness.session.cleanup()
 
 
+@pytest.mark.parametrize("locked", [True, False])
+async def test_no_hook_changes_a_locked_section(locked: bool) -> None:
+    """Whatever its keys mean; one that is not locked can be changed."""
+    harness = SessionHarness([], sandbox={"mode": "required", "locked": locked})
+
+    async def relax(event: str, data: dict[str, Any]) -> HookResult:
+        plan = {**data["mount_plan"], "sandbox": {"mode": "off"}}
+        return HookResult(action="modify", data={**data, "mount_plan": plan})
+
+    harness.hooks.register("session:start", relax)
+    if locked:
+        with pytest.raises(ModuleLoadError, match="section 'sandbox' is locked; no hook can"):
+            await harness.session.start()
+    else:
+        await harness.session.start()
+    await harness.session.cleanup()
+
+
 async def test_a_hook_may_choose_another_context_and_the_first_messages_move_over() -> None:
     """What was injected before is in the new one."""
     harness = SessionHarness([{"text": "ok"}])

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.abc import InspectLoader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from importlib.util import spec_from_loader
 from pathlib import Path
 from types import ModuleType
 from typing import Protocol
@@ -134,23 +133,18 @@ class _Tree(InspectLoader):
             return path, False
         raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
 
-    def make_spec(self, fullname: str) -> ModuleSpec | None:
+    def make_spec(self, fullname: str) -> ModuleSpec:
         """How to import a part; what is not among the sources is not looked for on disk."""
-        found = self._get(fullname)
-        spec = spec_from_loader(fullname, self, origin=str(found[0]), is_package=found[1])
-        if spec is not None:
-            spec.has_location = True
-            if found[1]:
-                spec.submodule_search_locations = [str(found[0].parent)]
+        file, is_package = self._get(fullname)
+        spec = ModuleSpec(fullname, self, origin=str(file), is_package=is_package)
+        spec.has_location = True
+        if is_package:
+            spec.submodule_search_locations = [str(file.parent)]
         return spec
 
     def get_source(self, fullname: str) -> str:
         """Part of InspectLoader: tracebacks show it."""
         return importlib.util.decode_source(self._read(fullname))
-
-    def is_package(self, fullname: str) -> bool:
-        """Part of InspectLoader."""
-        return self._get(fullname)[1]
 
     def exec_module(self, module: ModuleType) -> None:
         """Part of Loader."""

@@ -5,15 +5,17 @@ from __future__ import annotations
 import importlib
 import py_compile
 import sys
+import traceback
 from pathlib import Path
 
 import pytest
 
 from amplifier_core.errors import ModuleLoadError, ModuleValidationError
 from amplifier_core.loader import ModuleLoader
-from amplifier_core.loader.sources import claim, import_source
+from amplifier_core.loader.importing import is_importable
+from amplifier_core.loader.sources import claim, import_source, release
 from tests.core.module_files import MODULE, write
-from tests.support.modules import imports_undone
+from tests.support.modules import imports_undone, write_distribution, write_package
 
 
 class Kept:
@@ -131,3 +133,88 @@ def test_an_installed_package_is_claimed(tmp_path: Path, monkeypatch: pytest.Mon
         assert (module.x, module.part.y) == ("seen", "seen")
         claim(kept, tmp_path / "claimed_package", "claimed_package")
         assert importlib.import_module("claimed_package") is module
+
+
+def test_a_claim_ends_with_its_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next session imports the package as it finds it."""
+    write(tmp_path, "claimed_for_a_while/__init__.py", "x = 'seen'\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with imports_undone():
+        kept = keep_tree(tmp_path)
+        claim(kept, tmp_path / "claimed_for_a_while", "claimed_for_a_while")
+        write(tmp_path, "claimed_for_a_while/__init__.py", "x = 'new'\n")
+        assert importlib.import_module("claimed_for_a_while").x == "seen"
+        release(keep_tree(tmp_path))
+        assert importlib.import_module("claimed_for_a_while").x == "seen"
+        release(kept)
+        assert importlib.import_module("claimed_for_a_while").x == "new"
+
+
+@pytest.mark.parametrize("governed", [True, False])
+def test_what_sources_govern_is_not_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, governed: bool
+) -> None:
+    """Neither by an entry point in their folder nor by a search path that leads there."""
+    write_distribution(tmp_path, "theirs", {"tool-todo": "amplifier_module_tool_planted:mount"})
+    write_package(tmp_path, "tool-planted", MODULE)
+    write_package(tmp_path / "amplifier-module-tool-bash", "tool-bash", MODULE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("AMPLIFIER_MODULES", str(tmp_path))
+    kept = Kept()
+    kept.folder = tmp_path if governed else tmp_path / "elsewhere"
+    loader = ModuleLoader(base=tmp_path)
+    assert loader.known()["tool-todo"].value == "amplifier_module_tool_planted:mount"
+    loader.use_sources(kept)
+    own = "amplifier_foundation.tools.todo:mount"
+    with imports_undone():
+        found = loader.known()["tool-todo"].value
+        assert found == (own if governed else "amplifier_module_tool_planted:mount")
+        if governed:
+            with pytest.raises(ModuleLoadError, match="not among the files that were allowed"):
+                loader.find("tool-bash")
+        else:
+            assert "amplifier-module-tool-bash" in loader.find("tool-bash").origin
+        loader.cleanup()
+
+
+def test_a_package_that_a_finder_refuses_is_not_importable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The next place is looked at, or one of ours."""
+
+    class Refusing:
+        def find_spec(self, fullname: str, path: object, target: object = None) -> None:
+            if fullname.startswith("amplifier_module_"):
+                raise ModuleNotFoundError("not trusted", name=fullname)
+
+    monkeypatch.setattr(sys, "meta_path", [Refusing(), *sys.meta_path])
+    assert ModuleLoader().find("tool-todo").origin == "amplifier_foundation.tools.todo:mount"
+
+
+def test_a_folder_that_is_the_package_is_imported_by_its_name(tmp_path: Path) -> None:
+    """Where no package lies in it, but it has the name of one; tracebacks show its lines."""
+    text = "def fail():\n    raise ValueError('here')\n"
+    write(tmp_path, "amplifier_module_hooks_itself/__init__.py", text)
+    with imports_undone():
+        place = tmp_path / "amplifier_module_hooks_itself"
+        module = import_source(keep_tree(place), place, "hooks-itself")
+        assert module.__name__ == "amplifier_module_hooks_itself"
+        (place / "__init__.py").unlink()
+        with pytest.raises(ValueError, match="here") as caught:
+            module.fail()
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "raise ValueError('here')" in shown
+
+
+def test_a_package_of_a_path_is_no_installed_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other sessions do not find it by its name; where one is installed, they find that."""
+    write(tmp_path, "plan/amplifier_module_hooks_twice.py", "x = 'plan'\n")
+    with imports_undone():
+        import_source(keep_tree(tmp_path), tmp_path / "plan", "hooks-twice")
+        assert not is_importable("amplifier_module_hooks_twice")
+        write(tmp_path, "site/amplifier_module_hooks_twice.py", "x = 'site'\n")
+        monkeypatch.syspath_prepend(str(tmp_path / "site"))
+        assert is_importable("amplifier_module_hooks_twice")
+        assert importlib.import_module("amplifier_module_hooks_twice").x == "site"
