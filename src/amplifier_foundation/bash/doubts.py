@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -23,11 +23,17 @@ _TAKEN_AS_THEY_ARE = frozenset(
     {"raw_string", "ansi_c_string", "comment", "heredoc_body", "heredoc_content", "heredoc_start"}
 )
 _TEXTS = frozenset({"string", "translated_string", "heredoc_body", "regex"})
+_ONE_LINE = frozenset(
+    {"command", "declaration_command", "unset_command", "redirected_statement"}
+    | {"file_redirect", "herestring_redirect"}
+)
+_WITHOUT_GAPS = frozenset({"variable_assignment", "concatenation", "command_name"})
 # What the parts of these make together is read by those who read them.
 _JOINING = frozenset(
     {"concatenation", "command_name", "expansion", "simple_expansion", "brace_expression"}
     | {"declaration_command", "unset_command", "subscript"}
 )
+_SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution"})
 _WORDS = ARGUMENT_TYPES | {"command_name", "variable_assignment", "variable_name"}
 _LONGEST_NAME = 200
 _JOINED_LINES = re.compile(r"[^\s\\]\\\n\S")
@@ -56,15 +62,19 @@ def _doubt_gaps(node: Node, text: bytes, offset: int) -> Iterator[str]:
     ends = [node.start_byte, *(child.end_byte for child in node.children)]
     starts = [*(child.start_byte for child in node.children), node.end_byte]
     for end, start in zip(ends, starts, strict=True) if node.children else ():
-        gap = text[end - offset : start - offset].replace(b"\\\n", b"")
-        lost = gap.strip(b" \t\n")
-        # `git commit -F - <<EOF`: the grammar loses this word, `has_lost_dash` finds it.
-        if lost and not (lost == b"-" and any(map(has_lost_dash, node.children))):
-            yield "the grammar overlooks a part of it"
-        elif node.type == "command" and b"\n" in gap:
-            yield "the grammar and a shell see the ends of its lines differently"
+        yield from _doubt_gap(node, text[end - offset : start - offset])
     if node.type not in _JOINING and any(_are_one_word(*pair) for pair in pairwise(node.children)):
         yield "the grammar takes one word for two"
+
+
+def _doubt_gap(node: Node, gap: bytes) -> Iterator[str]:
+    bare = gap.replace(b"\\\n", b"")
+    lost = bare.strip(b" \t\n")
+    # `git commit -F - <<EOF`: the grammar loses this word, `has_lost_dash` finds it.
+    if lost and not (lost == b"-" and any(map(has_lost_dash, node.children))):
+        yield "the grammar overlooks a part of it"
+    elif (node.type in _ONE_LINE and b"\n" in bare) or (node.type in _WITHOUT_GAPS and gap):
+        yield "the grammar and a shell see the ends of its lines differently"
 
 
 def _are_one_word(one: Node, other: Node) -> bool:
@@ -74,21 +84,44 @@ def _are_one_word(one: Node, other: Node) -> bool:
 
 
 def _doubt_node(node: Node, before: bytes) -> Iterator[str]:
-    kind = node.type
-    if kind == "test_command":
-        yield from _doubt_test(node)
-    elif kind == "word" and "\n" in get_text(node).replace("\\\n", ""):
-        yield "the grammar and a shell see the ends of its lines differently"
-    elif kind == "file_redirect" and _DESCRIPTOR.search(before[-_LONGEST_NAME:]):
+    if node.type == "file_redirect" and _DESCRIPTOR.search(before[-_LONGEST_NAME:]):
         # `bash 0<x` and `exec {x}>y`: the grammar takes what names the descriptor for a word.
         yield "a number or name stands directly before a redirection"
-    elif kind == "command_substitution" and _is_backquoted_twice(get_text(node)):
-        yield "a backslash inside backquotes changes what they run"
-    # `${x@P}` runs the substitutions that are in x.
-    elif kind == "expansion" and get_text(node).endswith(("@P}", "@E}")):
-        yield "a variable is expanded as a prompt"
+    doubting = _DOUBTING.get(node.type)
+    if doubting is not None:
+        yield from doubting(node)
     if not node.children and _overlooks_substitution(node):
         yield "the grammar overlooks a substitution"
+
+
+def _doubt_word(node: Node) -> Iterator[str]:
+    if "\n" in get_text(node).replace("\\\n", ""):
+        yield "the grammar and a shell see the ends of its lines differently"
+
+
+def _doubt_substitution(node: Node) -> Iterator[str]:
+    text = get_text(node)
+    # Before it runs the text a shell takes backslashes out of it; the grammar does not.
+    if text.startswith("`") and "\\" in text:
+        yield "a backslash inside backquotes changes what they run"
+    if text.startswith("$(("):
+        yield "the grammar takes arithmetic for a command"
+
+
+def _doubt_expansion(node: Node) -> Iterator[str]:
+    # `${x@P}` runs the substitutions that are in x.
+    if get_text(node).endswith(("@P}", "@E}")):
+        yield "a variable is expanded as a prompt"
+
+
+def _doubt_quotes(node: Node) -> Iterator[str]:
+    """`"${x:-'$(id)'}"` runs id: the single quotes are letters like any other."""
+    around = node.parent
+    while around is not None and around.type not in _SUBSTITUTIONS:
+        if around.type in {"string", "translated_string", "heredoc_body"}:
+            yield "single quotes inside double quotes do not quote"
+            return
+        around = around.parent
 
 
 def _doubt_test(node: Node) -> Iterator[str]:
@@ -98,14 +131,19 @@ def _doubt_test(node: Node) -> Iterator[str]:
         yield "a test evaluates a substitution that is quoted"
 
 
-def _is_backquoted_twice(text: str) -> bool:
-    """Before it runs the text a shell takes backslashes out of it; the grammar does not."""
-    return text.startswith("`") and "\\" in text
-
-
 def _overlooks_substitution(node: Node) -> bool:
     """Whether text that has no parts holds one nevertheless, as a regular expression may."""
     if node.type in _TAKEN_AS_THEY_ARE or not node.is_named:
         return False
     text = re.sub(r"\\.", "", get_text(node), flags=re.DOTALL)
     return any(sign in text for sign in ("$(", "`", "${", "$[", "<(", ">("))
+
+
+_DOUBTING: Mapping[str, Callable[[Node], Iterator[str]]] = {
+    "test_command": _doubt_test,
+    "word": _doubt_word,
+    "command_substitution": _doubt_substitution,
+    "expansion": _doubt_expansion,
+    "raw_string": _doubt_quotes,
+    "ansi_c_string": _doubt_quotes,
+}

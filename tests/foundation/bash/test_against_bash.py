@@ -11,6 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from amplifier_foundation.bash import LISTED, Place, find_dangers, is_harmless, unwrap_command
+from amplifier_foundation.hooks.command_guard import Config, Judge
+from tests.foundation.bash.generator.script_maker import WRAPPERS, ScriptMaker
+from tests.foundation.bash.generator.script_samples import SAMPLES
+from tests.foundation.bash.generator.yard import Run, Yard
+from tests.support.isolation import require_isolation
 
 BASH = shutil.which("bash") or ""
 pytestmark = pytest.mark.skipif(not BASH, reason="needs bash")
@@ -202,3 +207,48 @@ def test_each_wrapping_is_one_that_bash_accepts(yard: Path, wrapper: str) -> Non
     command = wrap("mark", [wrapper])
     assert bash_runs_it(command, yard), command
     assert is_seen(command), command
+
+
+def list_unseen(root: Path, scripts: list[str]) -> list[Run]:
+    """Scripts that pass the ordinary guard and run a program that is in none of their commands."""
+    require_isolation()
+    yard = Yard(root)
+    judge = Judge(Config(allow=list(WRAPPERS)), Place(yard.work, yard.home))
+    passed = [one for one in scripts if "\0" not in one and not judge.find_all(one)]
+    assert len(passed) > len(scripts) / 10
+    hidden = [one for one in passed if not shows_its_traps(one)]
+    return [run for run in yard.run_all(hidden) if not ran_what_was_found(run)]
+
+
+def shows_its_traps(script: str) -> bool:
+    """Whether all traps in the text are known to run, so that running it would tell nothing."""
+    found = {command.program for command in unwrap_command(script).commands}
+    written = {trap for trap in ("trapa", "trapb") if trap in script}
+    return bool(written) and written <= found
+
+
+def ran_what_was_found(run: Run) -> bool:
+    """A trap of a listed name is run by its path, or by a changed PATH."""
+    found = {command.program or "" for command in unwrap_command(run.script).commands}
+    by_path = {name.rpartition("/")[2] for name in found if "/" in name}
+    marks = {mark.removeprefix("TRAP-") for mark in run.traps}
+    return all(mark in found or mark.rpartition("/")[2] in by_path for mark in marks)
+
+
+def test_what_bash_runs_of_a_generated_script_was_found(tmp_path: Path) -> None:
+    """The ordinary guard may let a program run that is on no list, but not one it did not see."""
+    scripts = [ScriptMaker(seed).make() for seed in range(500_000, 500_150)]
+    assert list_unseen(tmp_path, scripts) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_600)
+def test_what_bash_runs_of_many_generated_scripts_was_found(tmp_path: Path) -> None:
+    """The same with ten thousand scripts."""
+    scripts = [ScriptMaker(seed).make() for seed in range(2_000_000, 2_010_000)]
+    assert list_unseen(tmp_path, scripts) == []
+
+
+def test_no_script_that_was_thought_of_runs_anything_unseen(tmp_path: Path) -> None:
+    """Each of them hides a program from somebody who reads less well."""
+    assert list_unseen(tmp_path, SAMPLES) == []

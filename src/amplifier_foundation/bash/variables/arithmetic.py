@@ -7,8 +7,8 @@ nothing but numbers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amplifier_foundation.bash.tree import get_text, slice_text, walk
@@ -28,6 +28,8 @@ _ASSIGNED = re.compile(
 )
 _RANGE = re.compile(r"\{-?[0-9]+\.\.-?[0-9]+\}")
 _SEQUENCE = re.compile(r"\$\(seq[0-9 -]+\)")
+# Names whose assignments the shell itself evaluates.
+_INTEGERS = frozenset({"RANDOM", "SRANDOM", "HISTCMD", "OPTIND", "BASHPID", "SECONDS", "LINENO"})
 ALWAYS_TEXT = frozenset(
     {"REPLY", "OPTARG", "MAPFILE", "BASH_REMATCH", "PWD", "OLDPWD", "_", "DIRSTACK"}
 )
@@ -36,16 +38,26 @@ ALWAYS_TEXT = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The names that arithmetic evaluates, those that hold texts, and what is in doubt anyway."""
+    """The names that arithmetic evaluates, those that hold texts, and what is in doubt anyway.
+
+    `arrays` are arrays, `redeclared` is given a text by `declare` and its like, which expand the
+    text of an array once more: `declare -a x='($(id))'`.
+    """
 
     evaluated: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()
-    doubts: tuple[str, ...] = field(default=())
+    doubts: tuple[str, ...] = ()
+    arrays: frozenset[str] = frozenset()
+    redeclared: frozenset[str] = frozenset()
 
     def join(self, other: Evaluation) -> Evaluation:
         """Both, as if they were one script."""
         return Evaluation(
-            self.evaluated | other.evaluated, self.texts | other.texts, self.doubts + other.doubts
+            self.evaluated | other.evaluated,
+            self.texts | other.texts,
+            self.doubts + other.doubts,
+            self.arrays | other.arrays,
+            self.redeclared | other.redeclared,
         )
 
     def list_doubts(self) -> Iterator[str]:
@@ -53,12 +65,17 @@ class Evaluation:
         yield from self.doubts
         for name in sorted(self.evaluated & (self.texts | ALWAYS_TEXT)):
             yield f"arithmetic evaluates {name}, whose text may run a command"
+        for name in sorted(self.texts & _INTEGERS):
+            yield f"what {name} is set to is evaluated as arithmetic"
+        for name in sorted(self.arrays & self.redeclared):
+            yield f"the text that the array {name} is set to is expanded once more"
 
 
 def find_evaluation(nodes: Iterable[Node]) -> Evaluation:
     """What the arithmetic of a script evaluates."""
     evaluated: set[str] = set()
     texts: set[str] = set()
+    arrays: set[str] = set()
     doubts: list[str] = []
     for node in nodes:
         for expression in list_expressions(node):
@@ -66,7 +83,9 @@ def find_evaluation(nodes: Iterable[Node]) -> Evaluation:
             evaluated |= names
             doubts += [] if doubt is None else [doubt]
         texts |= set(_list_texts(node))
-    return Evaluation(frozenset(evaluated), frozenset(texts), tuple(dict.fromkeys(doubts)))
+        arrays |= set(_list_arrays(node))
+    unique = tuple(dict.fromkeys(doubts))
+    return Evaluation(frozenset(evaluated), frozenset(texts), unique, frozenset(arrays))
 
 
 def read_expression(text: str) -> tuple[set[str], str | None]:
@@ -88,20 +107,32 @@ def list_computed_names(text: str) -> Iterator[str]:
 
 def list_expressions(node: Node) -> Iterator[str]:
     """The texts that a shell evaluates as arithmetic in a node itself, not in its parts."""
-    if node.type == "arithmetic_expansion":
-        text = get_text(node)
-        yield text[3:-2] if text.startswith("$((") else text[2:-1]
-    elif node.type == "compound_statement" and get_text(node).startswith("(("):
-        yield get_text(node)[2:-2]
-    elif node.type == "c_style_for_statement":
-        yield from (get_text(c) for c in node.children if c.is_named and c.type != "do_group")
-    elif node.type == "subscript":
-        index = node.child_by_field_name("index")
-        if index is not None and get_text(index) not in {"@", "*"}:
-            yield get_text(index)
-    elif node.type == "expansion":
-        yield from _list_expansion_parts(node)
-    elif node.type == "test_command" and get_text(node).startswith("[["):
+    listing = _LISTING.get(node.type)
+    return iter(()) if listing is None else listing(node)
+
+
+def _list_expansion(node: Node) -> Iterator[str]:
+    text = get_text(node)
+    yield text[3:-2] if text.startswith("$((") else text[2:-1]
+
+
+def _list_statement(node: Node) -> Iterator[str]:
+    if (text := get_text(node)).startswith("(("):
+        yield text[2:-2]
+
+
+def _list_loop(node: Node) -> Iterator[str]:
+    yield from (get_text(c) for c in node.children if c.is_named and c.type != "do_group")
+
+
+def _list_subscript(node: Node) -> Iterator[str]:
+    index = node.child_by_field_name("index")
+    if index is not None and get_text(index) not in {"@", "*"}:
+        yield get_text(index)
+
+
+def _list_test(node: Node) -> Iterator[str]:
+    if get_text(node).startswith("[["):
         yield from (one for inner in walk(node) for one in _list_compared(inner))
 
 
@@ -113,6 +144,23 @@ def _list_expansion_parts(node: Node) -> Iterator[str]:
     colon = next((child for child in node.children if get_text(child) == ":"), None)
     if colon is not None:
         yield slice_text(node, colon.end_byte, node.end_byte - 1).replace(":", " ")
+
+
+def _list_indices(array: Node) -> Iterator[str]:
+    """`([index]=x)`."""
+    for child in array.named_children:
+        index, found, _ = get_text(child).partition("]=")
+        if found and index.startswith("["):
+            yield index[1:]
+
+
+def _list_arrays(node: Node) -> Iterator[str]:
+    """The names that a node makes an array of."""
+    if node.type == "variable_assignment":
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        is_array = value is not None and value.type == "array"
+        if name is not None and (is_array or name.type == "subscript"):
+            yield get_text(name).partition("[")[0]
 
 
 def _list_compared(node: Node) -> Iterator[str]:
@@ -157,3 +205,14 @@ def _is_numeric(node: Node) -> bool:
         return node.type == "arithmetic_expansion"
     known = _NUMBER.fullmatch(text) or _COUNT.fullmatch(text) or _RANGE.fullmatch(text)
     return bool(known or _SEQUENCE.fullmatch(text))
+
+
+_LISTING: Mapping[str, Callable[[Node], Iterator[str]]] = {
+    "arithmetic_expansion": _list_expansion,
+    "compound_statement": _list_statement,
+    "c_style_for_statement": _list_loop,
+    "array": _list_indices,
+    "subscript": _list_subscript,
+    "expansion": _list_expansion_parts,
+    "test_command": _list_test,
+}

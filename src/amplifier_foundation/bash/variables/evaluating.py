@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from amplifier_foundation.bash.command import Command
 from amplifier_foundation.bash.variables.arithmetic import Evaluation, read_expression
-from amplifier_foundation.bash.variables.names import DECLARING, list_set_names
+from amplifier_foundation.bash.variables.names import DECLARING, list_set_names, read_name
 from amplifier_foundation.bash.word import Word, split_names
 
 _TAKING_NAMES = DECLARING | split_names("read mapfile readarray printf wait getopts test [")
@@ -21,7 +21,13 @@ def evaluate_words(command: Command) -> Evaluation:
         names, doubt = read_expression(expression)
         evaluated |= names
         doubts += [] if doubt is None else [doubt]
-    return Evaluation(frozenset(evaluated), frozenset(_list_texts(command)), tuple(doubts))
+    return Evaluation(
+        frozenset(evaluated),
+        frozenset(_list_texts(command)),
+        tuple(doubts),
+        frozenset(_list_arrays(command)),
+        frozenset(_list_redeclared(command)),
+    )
 
 
 def _list_expressions(command: Command) -> Iterator[str]:
@@ -41,6 +47,23 @@ def _read_index(word: Word) -> str:
     """The index in `name[index]`; a word of another form has none."""
     name, bracket, rest = (word.value or "").partition("[")
     return rest.partition("]")[0] if bracket and name.isidentifier() else "0"
+
+
+def _list_arrays(command: Command) -> Iterator[str]:
+    """The names that the command makes an array of."""
+    declares = command.name in DECLARING and command.flags & {"-a", "-A"}
+    if declares or command.name in {"read", "mapfile", "readarray"}:
+        yield from (name for name in list_set_names(command) if name)
+
+
+def _list_redeclared(command: Command) -> Iterator[str]:
+    """The names that get a text which may be that of an array: unknown, or in parentheses."""
+    for word in command.words if command.name in DECLARING else ():
+        name = read_name(word)
+        given = (word.raw if word.value is None else word.value).partition("=")[2]
+        is_visible = word.raw.partition("=")[2].startswith("(")  # `x=(…)`, whose parts are read
+        if name and given and not is_visible and (word.value is None or given.startswith("(")):
+            yield name
 
 
 def _list_texts(command: Command) -> Iterator[str]:

@@ -34,6 +34,7 @@ TEXT = "x='a[$(id)]'; "
         '[ -v "$x" ]',
         "unset 'a[x]'",
         "read 'a[x]'",
+        "y=([x]=1)",
         "bash -c 'echo $((x))'",
         "eval 'echo $((x))'",
     ],
@@ -117,6 +118,38 @@ def test_what_one_part_sets_another_may_evaluate() -> None:
     assert list(one.list_doubts()) == list(other.list_doubts()) == []
     [doubt] = one.join(other).list_doubts()
     assert "evaluates x" in doubt
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "declare -a x='($(id))'",
+        'declare -a x="$y"',
+        "declare -A x=$y",
+        'x=(1); declare x="$y"',
+        "x=(1); declare x='($(id))'",
+        "x[0]=1; readonly x=$y",
+        "read -a x; export x=$y",
+    ],
+)
+def test_the_text_of_an_array_is_not_expanded_unseen(source: str) -> None:
+    """`declare` and its like expand it once more."""
+    assert any("expanded once more" in doubt for doubt in unwrap_command(source).unclear)
+
+
+@pytest.mark.parametrize(
+    "source", ["declare -a x=(1 b)", 'x=(1); declare y="$z"', 'local x="$1"', "declare -a x=b"]
+)
+def test_other_declarations_are_fine(source: str) -> None:
+    """A visible array, a plain text, another name."""
+    assert unwrap_command(source).unclear == ()
+
+
+@pytest.mark.parametrize("name", ["RANDOM", "OPTIND", "HISTCMD"])
+def test_some_names_evaluate_what_they_are_set_to(name: str) -> None:
+    """A number is fine."""
+    assert unwrap_command(f"{name}='a[$(id)]'").unclear != ()
+    assert unwrap_command(f"{name}=1").unclear == ()
 
 
 def test_some_names_always_hold_texts() -> None:
