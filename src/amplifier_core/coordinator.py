@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from asyncio import Semaphore
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -40,6 +39,7 @@ from amplifier_core.operation import KERNEL, Operations, Outcome
 from amplifier_core.registration import HookHandler
 from amplifier_core.trail import AuditSink, Scrubber, Trail
 from amplifier_core.utils import PATIENCE, describe_error, resolve
+from amplifier_core.utils.slots import Slots
 
 __all__ = [
     "INJECTION_BUDGET_PER_TURN",
@@ -88,7 +88,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         passage = Passage(self._gate, self._trail, self.notify, self._find_tool)
         self._operations = Operations(self.hooks, passage, self._trail, self)
         # One for each tool call that may run at once, here and in sub-agents.
-        self.slots = Semaphore(read_calls_at_once(self.config))
+        self.slots = Slots(read_calls_at_once(self.config))
         self._strangers: dict[str, HookHandler] = {}
         limits = InjectionLimits.read(self.config.get("session") or {})
         self._injector = Injector(self._find_context, InjectionBudget(limits), self._trail)
@@ -268,7 +268,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         """A hook has changed the mount plan: its settings hold from here on."""
         self.config = dict(plan)
         self._injector.budget.limits = InjectionLimits.read(plan.get("session") or {})
-        self.slots = Semaphore(read_calls_at_once(plan))
+        self.slots = Slots(read_calls_at_once(plan))
 
     def reset_turn(self) -> None:
         """A new turn begins: the injection budget is whole again."""

@@ -6,10 +6,9 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextvars import ContextVar
-from dataclasses import dataclass
 from inspect import CO_COROUTINE
 from types import CoroutineType, FunctionType, MethodType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from amplifier_core.errors import HookDepthExceeded, HookTimeout, InvalidHookResult
 from amplifier_core.isolation import adopt, copy_plain, detach
@@ -35,8 +34,7 @@ FAILURES = (Exception, asyncio.CancelledError)
 depth: ContextVar[int] = ContextVar("amplifier_hook_depth", default=0)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What one hook said, and how it came to say it."""
 
     handler: HookHandler

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
 from amplifier_core import output
-from amplifier_core.approval.passage import Answered, Clearance, Passage, digest_operation
+from amplifier_core.approval.passage import UNASKED, Answered, Clearance, Passage, digest_operation
 from amplifier_core.dispatch import Answer, Dispatch, Follow, Watch
 from amplifier_core.events import is_notification
 from amplifier_core.hooks import HookRegistry, normalize_data
@@ -81,13 +81,16 @@ class Operations:
     async def judge(self, event: str, data: Mapping[str, Any] | None) -> Outcome:
         """Dispatch an event and carry out every answer; the data is a copy nobody else holds."""
         given = detach(data if type(data) is dict else normalize_data(data))
-        if is_notification(event) or not self.hooks.hears(event):
-            await self.notify(event, given)
+        heard = self.hooks.hears(event)
+        if is_notification(event) or not heard:
+            await (self.notify if heard else self._record_unheard)(event, given)
             return Outcome(True, {**self.hooks.default_fields, **given})
         run = await self._dispatch(event, given)
         if not run.spoken:
             return Outcome(True, run.data)
-        run, clearance = await self.clear(run)
+        clearance = UNASKED
+        if run.denied or run.asking:
+            run, clearance = await self.clear(run)
         await self.effects.inject_answers(event, run.spoken)
         return await self.conclude(run, clearance)
 
@@ -111,7 +114,7 @@ class Operations:
             clearance = await self.passage.clear(run, answered)
             comments += clearance.comments
             if not clearance.allowed or not self._is_stale(run, clearance):
-                return run, replace(clearance, comments=comments)
+                return run, replace(clearance, comments=comments) if comments else clearance
             given, shown = _take_edit(run, clearance)
             if fixed and shown != clearance.digest:
                 return run, _refuse("it cannot be edited any more")

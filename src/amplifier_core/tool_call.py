@@ -11,13 +11,13 @@ from amplifier_core import events, output
 from amplifier_core.approval.passage import digest_operation
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import UnknownTool
-from amplifier_core.events import payloads
+from amplifier_core.events.payloads import ToolErrorData, ToolPostData, ToolPreData
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
 from amplifier_core.operation import KERNEL, Outcome, describe_denial
 from amplifier_core.utils import describe_error, digest, is_awaitable, is_being_cancelled
 from amplifier_core.utils.copying import is_same
-from amplifier_core.utils.slots import Slot, take_slot
+from amplifier_core.utils.slots import Slot
 
 _FIELDS = frozenset(ToolResult.model_fields)
 
@@ -30,24 +30,24 @@ async def call_tool(
     stats = coordinator.get_capability("session.stats")
     if stats is not None:
         stats["tool_invocations"] += 1
-    wanted = payloads.ToolPreData(
-        tool_name=call.name, tool_input=call.arguments, tool_call_id=call.id
-    )
+    wanted = ToolPreData(tool_name=call.name, tool_input=call.arguments, tool_call_id=call.id)
     async with coordinator.tool_calls():
         if call.parse_error or call.name not in have:
             why = call.parse_error or str(UnknownTool(call.name, have))
             return await _fail(coordinator, wanted, "InvalidToolCall", why)
         slot = Slot(coordinator.slots)
         try:
-            if await slot.open() and coordinator.cancellation.is_cancelled:
-                return ToolResult.failed("The call was not run: the user asked to stop.")
-            return await _judge_and_run(coordinator, wanted, have)
+            if not slot.open():
+                await slot.take()
+                if coordinator.cancellation.is_cancelled:
+                    return ToolResult.failed("The call was not run: the user asked to stop.")
+            return await _judge_and_run(coordinator, slot, wanted, have)
         finally:
             slot.close()
 
 
 async def _judge_and_run(
-    coordinator: SessionCoordinator, wanted: payloads.ToolPreData, have: Mapping[str, Any]
+    coordinator: SessionCoordinator, slot: Slot, wanted: ToolPreData, have: Mapping[str, Any]
 ) -> ToolResult:
     before = have.get(wanted["tool_name"])
     outcome = await coordinator.judge(events.TOOL_PRE, wanted)
@@ -58,7 +58,8 @@ async def _judge_and_run(
     refusal = await _refuse(coordinator, outcome, left, tool, before)
     if refusal is not None:
         return refusal
-    await take_slot()  # a hook that called a tool gave it up
+    if slot.lacks_room:
+        await slot.take()  # a hook that called a tool gave it up
     return _add_comments(await _run(coordinator, tool, left), outcome.comments)
 
 
@@ -157,7 +158,7 @@ async def _judge_result(
     if not coordinator.reaches_anybody(events.TOOL_POST):
         return result
     given = {"success": result.success, "output": result.output, "error": result.error}
-    data: payloads.ToolPostData = {
+    data: ToolPostData = {
         "tool_name": left["tool_name"],
         "tool_input": left["tool_input"],
         "tool_call_id": left.get("tool_call_id", ""),
@@ -182,7 +183,7 @@ def _read_changed_result(seen: Any) -> ToolResult:
 async def _fail(
     coordinator: SessionCoordinator, call: Mapping[str, Any], kind: str, why: str
 ) -> ToolResult:
-    data: payloads.ToolErrorData = {
+    data: ToolErrorData = {
         "tool_name": call["tool_name"],
         "tool_input": call["tool_input"],
         "tool_call_id": call.get("tool_call_id", ""),

@@ -176,8 +176,8 @@ class House:
             if said.action == "ask_user":
                 self.check_answered(call, hook.name, str(said.approval_prompt), executed)
         if call.yes:
-            seen = [shown for _, _, shown in call.yes] + [call.edited]
-            assert executed in seen, "a person was asked, and not about this"
+            seen = [shown for _, _, shown in (*call.yes, *self.remembered)]
+            assert executed in [*seen, call.edited], "a person was asked, and not about this"
         assert not call.refused
         return "done"
 
@@ -207,7 +207,7 @@ async def play(specs: list[Spec], replies: list[Reply], calls: int, limit: int) 
         async with asyncio.timeout(30):
             await asyncio.gather(*(call(number) for number in range(calls)))
     assert house.violations == []
-    assert not house.coordinator.slots.locked()
+    assert house.coordinator.slots.free == limit
 
 
 WORLDS = (

@@ -54,6 +54,9 @@ class Clearance:
     waited: bool = False  # for a person, and did not only remember what one said
 
 
+UNASKED = Clearance()
+
+
 def digest_operation(event: str, data: Mapping[str, Any]) -> str:
     """What is compared between the question and the run: the operation, not the time of it."""
     if "tool_name" in data:
@@ -83,7 +86,7 @@ class Passage:
             last = run.spoken[-1]
             return Clearance(False, last.hook, str(last.result.reason or ""))
         if not run.asking and not answered:
-            return Clearance()
+            return UNASKED
         return await self._ask_all(run, answered)
 
     async def _ask_all(self, run: Dispatch, answered: Answered) -> Clearance:

@@ -2,59 +2,97 @@
 
 from __future__ import annotations
 
-from asyncio import Lock, Semaphore, get_running_loop
+from asyncio import AbstractEventLoop, CancelledError, Future, Lock, get_running_loop
+from collections import deque
 from contextvars import ContextVar
+
+
+class Slots:
+    """So many at once; who finds none free is served in the order of coming."""
+
+    def __init__(self, limit: int) -> None:
+        self.free = limit
+        # Empty while a slot is free; may hold some that were cancelled.
+        self._waiting: deque[Future[None]] = deque()
+
+    async def wait(self) -> None:
+        """Take a slot, as soon as one is free."""
+        if self.free:
+            self.free -= 1
+            return
+        turn: Future[None] = get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except CancelledError:
+            if not turn.cancelled():  # it was handed over at the same moment
+                self.release()
+            raise
+
+    def release(self) -> None:
+        """Hand a slot to the first who waits."""
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self.free += 1
 
 
 class Slot:
     """The place of one tool call among those that run at once.
 
     It is given up while a person is asked, and while the call itself calls tools: who holds one
-    never waits for another. Those inner calls, a sub-agent's too, take theirs from the same pool.
+    never waits for another. Those inner calls, a sub-agent's too, take theirs from the same slots.
     """
 
-    __slots__ = ("_held", "_inside", "_loop", "_outer", "_over", "_pool", "_taking")
+    __slots__ = ("_held", "_inside", "_loop", "_outer", "_over", "_slots", "_taking")
 
-    def __init__(self, pool: Semaphore) -> None:
+    def __init__(self, slots: Slots) -> None:
         self._held = self._over = False
         self._inside = 0
-        self._taking = Lock()
-        self._loop = get_running_loop()
+        self._taking: Lock | None = None
+        self._loop: AbstractEventLoop = get_running_loop()
         outer = _current.get()
         # A tool may run a session of its own in a thread, with a loop of its own.
         self._outer = outer if outer is not None and outer._loop is self._loop else None
-        self._pool: Semaphore = pool if self._outer is None else self._outer._pool
+        self._slots: Slots = slots if self._outer is None else self._outer._slots
 
-    async def open(self) -> bool:
-        """Begin the call as soon as there is room; returns whether it had to wait."""
+    def open(self) -> bool:
+        """Begin the call; False if there is no room for it yet, and it has to be taken."""
         _current.set(self)
         if self._outer is not None:
             self._outer._inside += 1
             self._outer.give_up()
-        waits = self._pool.locked()
-        await self.take()
-        return waits
+        if self._slots.free:
+            self._slots.free -= 1
+            self._held = True
+        return self._held
 
     async def take(self) -> None:
         """Wait until there is room, unless this call has it or needs none."""
-        if not self._lacks_room():
+        if not self.lacks_room:
             return
+        if self._taking is None:
+            self._taking = Lock()
         async with self._taking:  # two tasks of one call need one slot, not two
-            if self._lacks_room():
-                await self._pool.acquire()
-                if self._lacks_room():
+            if self.lacks_room:
+                await self._slots.wait()
+                if self.lacks_room:
                     self._held = True
                 else:
-                    self._pool.release()
+                    self._slots.release()
 
-    def _lacks_room(self) -> bool:
+    @property
+    def lacks_room(self) -> bool:
+        """Whether the call has to wait before it goes on."""
         return not (self._held or self._over or self._inside)
 
     def give_up(self) -> None:
         """Make room for another call."""
         if self._held:
             self._held = False
-            self._pool.release()
+            self._slots.release()
 
     def close(self) -> None:
         """End the call, however far it came; what it left running has no slot."""

@@ -11,31 +11,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amplifier_core.utils import is_being_cancelled
-from amplifier_core.utils.slots import Slot, give_up_slot, take_slot
+from amplifier_core.utils.slots import Slot, Slots, give_up_slot, take_slot
 
 PATIENCE = 30.0
 
 
-def count_free(pool: asyncio.Semaphore) -> int:
-    return pool._value
-
-
-async def call(pool: asyncio.Semaphore, work: Callable[[], Awaitable[None]]) -> bool:
+async def call(pool: Slots, work: Callable[[], Awaitable[None]]) -> bool:
     """One call in its slot; returns whether it had to wait."""
     slot = Slot(pool)
     try:
-        waited = await slot.open()
+        if waits := not slot.open():
+            await slot.take()
         await work()
     finally:
         slot.close()
-    return waited
+    return waits
 
 
 @dataclass
 class Crowd:
     """Counts who works at the same time."""
 
-    pool: asyncio.Semaphore
+    pool: Slots
     working: int = 0
     most: int = 0
     done: int = 0
@@ -51,15 +48,15 @@ class Crowd:
 
 async def test_no_more_than_there_are_slots() -> None:
     """Others wait their turn, and say that they did."""
-    crowd = Crowd(asyncio.Semaphore(3))
+    crowd = Crowd(Slots(3))
     waited = await asyncio.gather(*(call(crowd.pool, crowd.work) for _ in range(20)))
-    assert (crowd.most, crowd.done, count_free(crowd.pool)) == (3, 20, 3)
+    assert (crowd.most, crowd.done, crowd.pool.free) == (3, 20, 3)
     assert waited == [False] * 3 + [True] * 17
 
 
 async def test_a_slot_is_given_up_while_somebody_is_waited_for() -> None:
     """Another call runs meanwhile; who waited goes on when there is room again."""
-    pool, order = asyncio.Semaphore(1), list[str]()
+    pool, order = Slots(1), list[str]()
 
     async def ask() -> None:
         give_up_slot()
@@ -68,42 +65,42 @@ async def test_a_slot_is_given_up_while_somebody_is_waited_for() -> None:
         await take_slot()
         await take_slot()
         order.append("asked")
-        assert count_free(pool) == 0
+        assert pool.free == 0
 
     async def other() -> None:
         order.append("other")
 
     async with asyncio.timeout(PATIENCE):
         await asyncio.gather(call(pool, ask), call(pool, other))
-    assert (order, count_free(pool)) == (["other", "asked"], 1)
+    assert (order, pool.free) == (["other", "asked"], 1)
 
 
 async def test_a_call_that_calls_tools_never_keeps_them_waiting() -> None:
     """As many calls as there are slots, each with calls of its own: none blocks for ever."""
-    crowd = Crowd(asyncio.Semaphore(2))
+    crowd = Crowd(Slots(2))
 
     async def delegate() -> None:
         await asyncio.gather(*(call(crowd.pool, crowd.work) for _ in range(5)))
 
     async with asyncio.timeout(PATIENCE):
         await asyncio.gather(*(call(crowd.pool, delegate) for _ in range(8)))
-    assert (crowd.most, crowd.done, count_free(crowd.pool)) == (2, 40, 2)
+    assert (crowd.most, crowd.done, crowd.pool.free) == (2, 40, 2)
 
 
 async def test_inner_calls_share_the_pool_of_the_outer_one() -> None:
     """A sub-agent cannot multiply what its parent may do, whatever limit it has itself."""
-    crowd, wide = Crowd(asyncio.Semaphore(2)), asyncio.Semaphore(100)
+    crowd, wide = Crowd(Slots(2)), Slots(100)
 
     async def delegate() -> None:
         await asyncio.gather(*(call(wide, crowd.work) for _ in range(30)))
 
     await call(crowd.pool, delegate)
-    assert (crowd.most, count_free(wide)) == (2, 100)
+    assert (crowd.most, wide.free) == (2, 100)
 
 
 async def test_what_a_call_left_running_holds_no_slot() -> None:
     """A task that goes on after its call can neither take nor keep a slot of it."""
-    pool, over = asyncio.Semaphore(1), asyncio.Event()
+    pool, over = Slots(1), asyncio.Event()
     left: list[asyncio.Task[None]] = []
 
     async def linger() -> None:
@@ -116,14 +113,14 @@ async def test_what_a_call_left_running_holds_no_slot() -> None:
     await call(pool, leave)
     over.set()
     await left[0]
-    assert count_free(pool) == 1
+    assert pool.free == 1
 
 
 @pytest.mark.parametrize("ends", ["over", "inside"])
 async def test_room_that_comes_too_late_is_handed_on(ends: str) -> None:
     """Who waited for a slot and does not need it any more gives it back."""
-    pool = asyncio.Semaphore(1)
-    await pool.acquire()
+    pool = Slots(1)
+    await pool.wait()
     slot = Slot(pool)
     waiting = asyncio.ensure_future(slot.take())
     await asyncio.sleep(0)
@@ -133,41 +130,57 @@ async def test_room_that_comes_too_late_is_handed_on(ends: str) -> None:
         slot._inside = 1
     pool.release()
     await waiting
-    assert count_free(pool) == 1
+    assert pool.free == 1
+
+
+async def test_a_slot_that_is_handed_to_who_is_just_cancelled_is_handed_on() -> None:
+    """It is lost neither before nor after it was handed over, and nobody jumps the queue."""
+    pool = Slots(1)
+    await pool.wait()
+    first, second, third = (asyncio.ensure_future(pool.wait()) for _ in range(3))
+    await asyncio.sleep(0)
+    second.cancel()
+    pool.release()
+    first.cancel()
+    await asyncio.wait([first, second, third])
+    assert [one.cancelled() for one in (first, second, third)] == [True, True, False]
+    assert pool.free == 0
+    pool.release()
+    assert pool.free == 1
 
 
 async def test_two_tasks_of_one_call_need_one_slot() -> None:
     """A call that goes on in two tasks at once does not wait for a slot that it holds itself."""
-    pool = asyncio.Semaphore(1)
+    pool = Slots(1)
 
     async def work() -> None:
         give_up_slot()
-        await pool.acquire()
+        await pool.wait()
         waiting = [asyncio.ensure_future(take_slot()) for _ in range(3)]
         await asyncio.sleep(0)
         waiting[0].cancel()
         pool.release()
         async with asyncio.timeout(PATIENCE):
             await asyncio.wait(waiting)
-        assert count_free(pool) == 0
+        assert pool.free == 0
 
     await call(pool, work)
-    assert count_free(pool) == 1
+    assert pool.free == 1
 
 
 async def test_a_session_in_a_thread_has_slots_of_its_own() -> None:
     """A loop of its own cannot wait for slots of ours, so it does not share them."""
-    pool = asyncio.Semaphore(1)
+    pool = Slots(1)
 
     def in_a_thread() -> bool:
         async def main() -> bool:
-            return await call(asyncio.Semaphore(1), Crowd(pool).work)
+            return await call(Slots(1), Crowd(pool).work)
 
         return asyncio.run(main())
 
     async def work() -> None:
         assert await asyncio.to_thread(in_a_thread) is False
-        assert count_free(pool) == 0
+        assert pool.free == 0
 
     await call(pool, work)
 
@@ -241,10 +254,10 @@ def test_any_tree_of_calls_ends_within_the_limit_and_leaves_every_slot_free(
     """Whatever asks, calls others or is cancelled: no deadlock, no slot too many, none lost."""
 
     async def main() -> None:
-        crowd = Crowd(asyncio.Semaphore(limit))
+        crowd = Crowd(Slots(limit))
         async with asyncio.timeout(PATIENCE):
             await asyncio.gather(*(start_node(one, crowd) for one in trees))
-        assert count_free(crowd.pool) == limit
+        assert crowd.pool.free == limit
 
     asyncio.run(main())
 
@@ -264,7 +277,7 @@ def test_no_more_calls_work_at_once_than_allowed(trees: list[Node], limit: int) 
         await call(crowd.pool, work)
 
     async def main() -> None:
-        crowd = Crowd(asyncio.Semaphore(limit))
+        crowd = Crowd(Slots(limit))
         async with asyncio.timeout(PATIENCE):
             await asyncio.gather(*(run(one, crowd) for one in trees))
         assert 0 < crowd.most <= limit
