@@ -306,7 +306,7 @@ def test_limits_are_a_mapping() -> None:
 
 def test_a_plan_that_is_a_model_is_copied_as_a_dict() -> None:
     """Applications keep theirs as a model; nobody's own dict is handed on."""
-    plan = {"session": {}}
+    plan: dict[str, Any] = {"session": {}}
     assert copy_plan(plan) == plan
     assert copy_plan(plan) is not plan
     assert copy_plan(ModuleEntry(module="a"))["module"] == "a"

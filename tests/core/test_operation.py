@@ -286,7 +286,7 @@ class TestJudgedAgain:
         assert (await harness.pre()).reason == "new policy"
 
     async def test_what_was_remembered_does_not_cover_an_edit(self):
-        """"Always" was said about one input; another, edited at another gate, is asked about."""
+        """ "Always" was said about one input; another, edited at another gate, is asked about."""
         edit = ApprovalAnswer("Allow", edited_input={"path": "/b"})
         reader = ScriptedApproval("Allow always", "Allow", edit, "Allow")
         harness = Harness(approval=reader)
