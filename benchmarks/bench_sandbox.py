@@ -9,19 +9,24 @@ from pathlib import Path
 
 from amplifier_core.testing import TestCoordinator
 from amplifier_foundation.machine.process import run_command
+from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.policy.places import list_places
 from amplifier_foundation.session.wall import SessionWall
 from amplifier_foundation.tools import bash
 from benchmarks.harness import Row, compare, loop_of, report
 
-ROUNDS = 150
+ROUNDS = 300
 
 
-def plain() -> Callable[[], Awaitable[object]]:
-    """The floor: a child of this process, in a group of its own."""
+def plain(folder: Path) -> Callable[[], Awaitable[object]]:
+    """The floor: the tool as it was, with a child of this process in a group of its own."""
+    tool = bash.Bash(TestCoordinator(), bash.BashConfig())
 
     async def once() -> object:
-        return await run_command("true")
+        given: bash.BashInput = parse_config(bash.BashInput, {"command": "true"}, "Bash")
+        env = tool._build_environment()
+        outcome = await run_command(given.command, cwd=folder, env=env, output_limit=30_000)
+        return bash._build_result(outcome, 120, None)
 
     return once
 
@@ -49,7 +54,7 @@ def main() -> None:
         rows: list[Row] = [
             compare(
                 "Bash true, sandbox off (no descendant stays)",
-                loop_of(plain()),
+                loop_of(plain(folder)),
                 loop_of(through_tool(folder, {"mode": "off"})),
                 rounds=ROUNDS,
             ),
@@ -62,7 +67,7 @@ def main() -> None:
             ),
             compare(
                 "Bash true, sandbox on, against a plain child",
-                loop_of(plain()),
+                loop_of(plain(folder)),
                 loop_of(walled),
                 at_most=1.15,
                 rounds=ROUNDS,

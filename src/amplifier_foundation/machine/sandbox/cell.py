@@ -8,6 +8,7 @@ import marshal
 import os
 import socket
 import struct
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -154,17 +155,17 @@ class Cell:
 
 
 def _encode(order: Order) -> dict[str, object]:
-    """As bytes where the kernel wants bytes, whatever a name is made of."""
-    return {
-        "argv": [os.fsencode(word) for word in order.argv],
-        "env": {os.fsencode(key): os.fsencode(value) for key, value in order.env.items()},
-        "cwd": os.fsencode(order.cwd),
-        "profile": order.profile,
-        "capabilities": order.capabilities,
-        "filter": order.filter,
-        "landlock": order.landlock,
-        "inherited": order.inherited,
-    }
+    """As a cell reads it, which takes every text for UTF-8."""
+    plain = {name: getattr(order, name) for name in Order.__slots__}
+    if sys.getfilesystemencoding() != "utf-8":
+        plain["argv"] = [_convert(word) for word in order.argv]
+        plain["env"] = {_convert(key): _convert(value) for key, value in order.env.items()}
+        plain["cwd"] = _convert(order.cwd)
+    return plain
+
+
+def _convert(text: str) -> str:
+    return os.fsencode(text).decode("utf-8", "surrogateescape")
 
 
 def _read_failure(told: bytes) -> Exception:

@@ -6,11 +6,13 @@ import marshal
 import os
 import socket
 import struct
+import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from amplifier_foundation.machine.sandbox.cell import Cell, CellLost, Order
+from amplifier_foundation.machine.sandbox.cell import Cell, CellLost, Order, _encode
 from amplifier_foundation.machine.sandbox.launcher import words
 from amplifier_foundation.machine.sandbox.launcher.messages import receive
 
@@ -31,14 +33,14 @@ def say_ended(theirs: socket.socket, code: int, left: int) -> None:
 
 
 async def test_an_order_arrives_with_its_descriptors(pair) -> None:
-    """Names are bytes, whatever they are made of."""
+    """Also with a name that is no text."""
     cell, theirs = pair
     read, write = os.pipe()
     cell.start(ORDER, [read])
     word, descriptors = receive(theirs, 65_536, 8)
     order = marshal.loads(word[1:])
     assert word[:1] == words.RUN
-    assert order["argv"] == [b"echo", b"\xc3\xbc\xff"]
+    assert order["argv"] == ["echo", "ü\udcff"]
     assert len(descriptors) == 1
     for descriptor in (*descriptors, read, write):
         os.close(descriptor)
@@ -88,3 +90,14 @@ async def test_a_lost_supervisor_is_noticed(pair) -> None:
         await cell.wait()
     await cell.kill(0.1)
     assert (cell.usable, cell.is_empty) == (False, True)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+async def test_names_arrive_as_the_bytes_that_they_were(monkeypatch, encoding) -> None:
+    """In whatever encoding this process reads names."""
+    monkeypatch.setattr(sys, "getfilesystemencoding", lambda: encoding)
+    name = b"\xc3\xbc\xff".decode(encoding, "surrogateescape")
+    if encoding != "utf-8":
+        monkeypatch.setattr(os, "fsencode", lambda text: text.encode(encoding, "surrogateescape"))
+    words: Any = _encode(Order([name], {}, "/"))["argv"]
+    assert words[0].encode("utf-8", "surrogateescape") == b"\xc3\xbc\xff"

@@ -75,13 +75,13 @@ def run_program(order: dict[str, Any], descriptors: Sequence[int]) -> int:
         os.chdir("/")
 
 
-def _find_program(name: bytes, env: dict[bytes, bytes]) -> bytes:
+def _find_program(name: str, env: dict[str, str]) -> str:
     """Where the command's own search path has the program."""
-    if b"/" in name:
+    if "/" in name:
         return name
     refusal = errno.ENOENT
-    for folder in env.get(b"PATH", os.fsencode(os.defpath)).split(b":"):
-        path = (folder or b".") + b"/" + name
+    for folder in env.get("PATH", os.defpath).split(":"):
+        path = f"{folder or '.'}/{name}"
         if os.access(path, os.X_OK):
             return path
         if os.access(path, os.F_OK):

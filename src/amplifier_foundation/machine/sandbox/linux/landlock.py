@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import os
 import platform
 import stat
@@ -68,6 +69,7 @@ _TCP = 0b11  # bind and connect, from ABI 4
 _SCOPES = 0b11  # abstract sockets and signals, from ABI 6
 
 
+@functools.cache
 def query_abi() -> int:
     """The version of Landlock that this kernel offers; 0 where there is none."""
     if sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64"):

@@ -29,8 +29,7 @@ def streams():
 
 
 def make_order(*argv: str, **more: Any) -> dict[str, Any]:
-    env = {b"PATH": os.fsencode(os.environ["PATH"])}
-    order = {"argv": [os.fsencode(one) for one in argv], "env": env, "cwd": b"/"}
+    order = {"argv": list(argv), "env": {"PATH": os.environ["PATH"]}, "cwd": "/"}
     return {**order, "inherited": None, **more}
 
 
@@ -44,7 +43,7 @@ def stay_here():
 def test_a_program_runs_in_a_session_of_its_own(streams) -> None:
     """In the folder that was asked for, found by its own search path."""
     descriptors, read = streams
-    order = make_order("sh", "-c", "pwd; ps -o sid= -p $$ || echo $$", cwd=b"/usr")
+    order = make_order("sh", "-c", "pwd; ps -o sid= -p $$ || echo $$", cwd="/usr")
     pid = run_program(order, descriptors)
     assert os.waitpid(pid, 0)[1] == 0
     folder, session = os.read(read, 100).split()
@@ -63,7 +62,7 @@ def test_a_file_without_the_right_to_run_is_told_from_none(streams, tmp_path) ->
     """As a shell does."""
     (tmp_path / "prog").write_text("")
     with pytest.raises(PermissionError):
-        run_program(make_order("prog", env={b"PATH": os.fsencode(tmp_path)}), streams[0])
+        run_program(make_order("prog", env={"PATH": str(tmp_path)}), streams[0])
 
 
 @pytest.fixture

@@ -36,9 +36,9 @@ def agent() -> Iterator[socket.socket]:
     launcher.close()
 
 
-def order(agent: socket.socket, *argv: bytes) -> None:
+def order(agent: socket.socket, *argv: str) -> None:
     null = os.open(os.devnull, os.O_RDWR)
-    wanted = {"argv": list(argv), "env": {b"PATH": b"/usr/bin:/bin"}, "cwd": b"/"}
+    wanted = {"argv": list(argv), "env": {"PATH": "/usr/bin:/bin"}, "cwd": "/"}
     more = {"profile": None, "landlock": 0, "inherited": None}
     text = marshal.dumps({**wanted, **more})
     socket.send_fds(agent, [RUN, text], [null] * 3)
@@ -48,21 +48,21 @@ def order(agent: socket.socket, *argv: bytes) -> None:
 def test_commands_run_one_after_the_other(agent) -> None:
     """Each is told with its status, and that nothing is left."""
     for code in (0, 3):
-        order(agent, b"sh", b"-c", f"exit {code}".encode())
+        order(agent, "sh", "-c", f"exit {code}")
         assert agent.recv(64) == ENDED + struct.pack("ii", code << 8, 0)
 
 
 def test_what_cannot_start_is_told_and_the_next_one_can(agent) -> None:
     """The cell stays usable."""
-    order(agent, b"nowhere")
+    order(agent, "nowhere")
     assert agent.recv(4096)[:1] == FAILED
     assert agent.recv(64) == GONE
-    order(agent, b"true")
+    order(agent, "true")
     assert agent.recv(64)[:1] == ENDED
 
 
 def test_a_word_ends_the_command(agent) -> None:
     """At once."""
-    order(agent, b"sleep", b"60")
+    order(agent, "sleep", "60")
     agent.send(KILL)
     assert agent.recv(64) == ENDED + struct.pack("ii", signal.SIGKILL, 0)
