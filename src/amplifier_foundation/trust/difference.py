@@ -34,7 +34,7 @@ def _list_what_runs(material: Material) -> Iterator[str]:
     for kind, entry in plan.entries():
         if entry.source is not None:
             yield f"{kind.removesuffix('s')} {entry.module} from {entry.source}"
-    for command in material.commands:
+    for command in dict.fromkeys(material.commands):
         yield f"command {command}"
     for name, content in material.files.items():
         yield f"file {name}, {len(content):,} bytes"

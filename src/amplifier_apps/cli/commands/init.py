@@ -21,7 +21,8 @@ description: What this project's agent may do, and who watches it.
 #     config: {{ base_url: "http://localhost:11434/v1", model: qwen3 }}   # Ollama, vLLM, LM Studio
 
 hooks:
-  # Your own first hook: a file beside this one. Change it; the next turn uses the change.
+  # Your own first hook: a file beside this one. What you change runs once you trust it:
+  # amplifier trust
   - module: ./hooks/first_hook.py
     priority: 50
 
@@ -102,6 +103,7 @@ def _trust(folder: Path, written: dict[Path, str]) -> None:
     """Trust what was just written for the person, if that is all that the bundle runs."""
     from amplifier_apps.cli.approval.terminal_approval import get_user_name
     from amplifier_foundation.bundles import BundleError, load_bundle
+    from amplifier_foundation.machine.snapshot import normalize
     from amplifier_foundation.trust.material import collect_material
     from amplifier_foundation.trust.store import TrustStore
 
@@ -109,7 +111,7 @@ def _trust(folder: Path, written: dict[Path, str]) -> None:
         material = collect_material(load_bundle(project_dir=folder), folder)
     except BundleError:
         return  # of another layer; the next command says what is wrong with it
-    known = {path.absolute(): text.encode() for path, text in written.items()}
+    known = {normalize(path): text.encode() for path, text in written.items()}
     if all(known.get(material.folder / name) == text for name, text in material.files.items()):
         TrustStore().trust(material, get_user_name())
 

@@ -37,9 +37,7 @@ def material(project: Project, home: Path) -> Material:
     return look_at(home, project(hooks=hooks, session=session, inherit=False))
 
 
-async def test_a_row_says_where_a_hook_stands_and_where_it_came_from(
-    material: Material
-) -> None:
+async def test_a_row_says_where_a_hook_stands_and_where_it_came_from(material: Material) -> None:
     """In the order in which they run; a pattern is named as it was registered."""
     async with mount_hooks(material) as found:
         first, second = found.list_rows("tool:pre")
@@ -51,7 +49,7 @@ async def test_a_row_says_where_a_hook_stands_and_where_it_came_from(
 
 
 async def test_events_come_in_the_order_of_a_session_then_those_of_ones_own(
-    material: Material
+    material: Material,
 ) -> None:
     """Every event of the reference once, under its one name."""
     async with mount_hooks(material) as found:
@@ -62,7 +60,7 @@ async def test_events_come_in_the_order_of_a_session_then_those_of_ones_own(
 
 
 async def test_a_module_that_could_not_be_mounted_is_told_with_its_reason(
-    material: Material
+    material: Material,
 ) -> None:
     """The others are there all the same."""
     async with mount_hooks(material) as found:
@@ -70,9 +68,7 @@ async def test_a_module_that_could_not_be_mounted_is_told_with_its_reason(
     assert "hooks-not-there" in failure
 
 
-async def test_a_trace_keeps_answers_and_times_and_carries_out_nothing(
-    material: Material
-) -> None:
+async def test_a_trace_keeps_answers_and_times_and_carries_out_nothing(material: Material) -> None:
     """A hook behind a denial is not reached."""
     async with mount_hooks(material) as found:
         run, watch = await found.trace("tool:pre", {"tool_name": "Bash", "tool_input": {}})
