@@ -102,13 +102,17 @@ def _may_be_flag(word: Word) -> bool:
 def _is_plain_test(words: tuple[Word, ...]) -> bool:
     """Whether no variable can become an operator: `[ -v … ]` evaluates what it gets."""
     left = [word for word in words if word.value not in {"!", "]"}]
-    if any(word.value in {"-v", "-R"} for word in left):
-        return all(word.fixed and "[" not in (word.value or "") for word in left)
-    if all(word.fixed for word in left):
-        return True
-    if len(left) > 3 or not all(word.single for word in left):
+    literal = all(word.fixed for word in left)
+    if {word.value for word in left} & {"-v", "-R"}:
+        return literal and not any("[" in word.raw for word in left)
+    return literal or _has_sure_operator(left)
+
+
+def _has_sure_operator(words: list[Word]) -> bool:
+    """`"$x"`, `-n "$x"` and `"$x" = "$y"`; of more words any may be the operator."""
+    if len(words) > 3 or not all(word.single for word in words):
         return False
-    return len(left) == 1 or left[len(left) - 2].value is not None
+    return len(words) == 1 or words[len(words) - 2].value is not None
 
 
 def _sets_only_words(words: tuple[Word, ...]) -> bool:

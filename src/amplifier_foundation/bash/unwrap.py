@@ -16,20 +16,22 @@ from amplifier_foundation.bash.inner.prefixes import (
 from amplifier_foundation.bash.inner.runners import (
     RUNNERS,
     unwrap_alias,
-    unwrap_callback,
     unwrap_debugger,
-    unwrap_entr,
     unwrap_eval,
-    unwrap_flock,
     unwrap_parallel,
     unwrap_remote,
     unwrap_runner,
-    unwrap_script,
-    unwrap_su,
     unwrap_trap,
-    unwrap_watch,
 )
 from amplifier_foundation.bash.inner.shells import SHELLS, unwrap_shell
+from amplifier_foundation.bash.inner.text_runners import (
+    unwrap_callback,
+    unwrap_entr,
+    unwrap_flock,
+    unwrap_script,
+    unwrap_su,
+    unwrap_watch,
+)
 from amplifier_foundation.bash.script import Script, join_scripts, parse_script
 from amplifier_foundation.bash.variables.arithmetic import Evaluation
 from amplifier_foundation.bash.variables.evaluating import evaluate_words

@@ -44,12 +44,14 @@ def check_downloaded_code(situation: Situation) -> Objection | None:
 def check_opaque_code(situation: Situation) -> Objection | None:
     """Code of another language, on the command line or fed to its interpreter."""
     command, name = situation.command, situation.command.name or ""
-    if is_risky_awk(command):
-        return "ask", "its awk program may run commands or write files"
-    if is_risky_sed(command):
-        return "ask", "its sed script may run commands or write files"
+    if is_risky_awk(command) or is_risky_sed(command):
+        return "ask", f"its {name} program may run commands or write files"
     if name in {"make", "gmake"} and _reads_fed_rules(command):
         return "ask", "make runs what it is fed, which is not read here"
+    return _judge_interpreter(command, name)
+
+
+def _judge_interpreter(command: Command, name: str) -> Objection | None:
     if name in SHELLS or not _is_interpreter(name):
         return None
     if command.flags & _CODE_FLAGS.get("python" if _is_python(name) else name, frozenset()):

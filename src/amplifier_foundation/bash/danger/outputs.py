@@ -12,6 +12,7 @@ from amplifier_foundation.bash.word import Word, create_literal, split_names
 
 DOWNLOADERS = split_names("curl wget fetch aria2c axel http https xh lynx nc ncat socat")
 _WRITE_TO_LAST = split_names("cp ln install rsync scp")
+_COPIERS = _WRITE_TO_LAST | {"mv"}
 _WRITE_TO_ALL = split_names(
     "tee truncate mv shred rm unlink rmdir sponge touch mkdir mkfifo mknod ex ed gzip gunzip bzip2 "
     "bunzip2 xz unxz zstd zip patch"
@@ -75,13 +76,15 @@ def list_outputs(script: Script) -> Iterator[str]:
     """The names of the files that a script writes or fetches."""
     for command in script.commands:
         read = {redirect.target for redirect in command.redirects if not redirect.writes}
-        written = (word for word in list_written(command) if word not in read)
-        yield from (word.value for word in written if word.value)
+        words = {*list_written(command), *_list_fetched(command)} - read
+        yield from filter(None, (word.value for word in words))
         if command.name in DOWNLOADERS:
-            yield from (word.value for word in command.arguments if word.value)
             yield from filter(None, map(_name_download, command.arguments))
-        if command.name in {"cp", "mv", "ln", "install", "rsync", "scp"}:
-            yield from (word.value for word in command.arguments if word.value)
+
+
+def _list_fetched(command: Command) -> tuple[Word, ...]:
+    """What is fetched or copied may keep its name."""
+    return command.arguments if command.name in DOWNLOADERS | _COPIERS else ()
 
 
 def _list_operands(command: Command) -> Iterator[Word]:

@@ -40,20 +40,24 @@ class Invocation:
 
 def read_invocation(command: Command) -> Invocation:
     """The options of a shell: letters in clusters, where each `o` and `O` takes a word."""
-    words, letters, doubt = list(command.words), set[str](), ""
-    while words and (_is_option(words[0]) or _may_be_option(words[0])):
-        word = words[0]
-        if _may_be_option(word):
-            doubt = doubt or f"{word.raw} may be an option, or several words"
+    words, letters, problems = command.words, set[str](), list[str]()
+    while words and _is_option(words[0]):
+        value, words = words[0].value or "", words[1:]
+        if value in {"-", "--"}:
             break
-        words.pop(0)
-        if word.value in {"-", "--"}:
-            break
-        taken, problem = _read_option(word.value or "")
-        doubt = doubt or problem
+        taken, problem = _read_option(value)
         letters |= taken
-        words = words[_count_values(word.value or "") :]
-    return Invocation(frozenset(letters), tuple(words), doubt or None)
+        problems.append(problem)
+        words = words[_count_values(value) :]
+    else:
+        problems += [_doubt_first(word) for word in words[:1]]
+    return Invocation(
+        frozenset(letters), words, "; ".join(dict.fromkeys(filter(None, problems))) or None
+    )
+
+
+def _doubt_first(word: Word) -> str:
+    return f"{word.raw} may be an option, or several words" if _may_be_option(word) else ""
 
 
 def unwrap_shell(command: Command, owner: str) -> Script:

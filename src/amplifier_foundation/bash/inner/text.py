@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from amplifier_foundation.bash.command import Command
+from amplifier_foundation.bash.options import Reading
 from amplifier_foundation.bash.script import Script, parse_script
 from amplifier_foundation.bash.word import Word
 
@@ -33,6 +34,14 @@ def parse_joined(command: Command, words: Iterable[Word], owner: str) -> Script:
     values = [word.value for word in parts if word.value is not None and not word.glob]
     whole = len(values) == len(parts)
     return parse_inner(command, Word(raw, " ".join(values) if whole else None), owner)
+
+
+def add_doubt(script: Script, command: Command, reading: Reading) -> Script:
+    """The script, and in doubt if the options of the command that runs it are."""
+    if reading.doubt is None:
+        return script
+    doubt = f"what {command.name} runs is not certain: {reading.doubt}"
+    return replace(script, unclear=(*script.unclear, doubt))
 
 
 def _shorten(text: str, limit: int = 60) -> str:

@@ -26,17 +26,22 @@ def doubt_heredocs(nodes: Iterable[Node], text: bytes, offset: int) -> Iterator[
 
 
 def _ends_there(node: Node, text: bytes, offset: int) -> bool:
-    parts = {child.type: child for child in node.children}
-    sign, start, end = (parts.get(name) for name in ("<<", "heredoc_start", "heredoc_end"))
-    sign = sign or parts.get("<<-")
-    if sign is None or start is None or end is None or sign.text not in {b"<<", b"<<-"}:
+    signs = [one.text for one in _list_parts(node, "<<", "<<-")]
+    starts = _list_parts(node, "heredoc_start")
+    if len(starts) != 1 or signs not in ([b"<<"], [b"<<-"]):
         return False
-    mark = _PLAIN.fullmatch(start.text or b"")
-    line_end = text.find(b"\n", start.end_byte - offset)
-    if mark is None or line_end < 0 or not _is_plain(text[start.end_byte - offset : line_end]):
+    mark = _PLAIN.fullmatch(starts[0].text or b"")
+    first = starts[0].end_byte - offset
+    rest, newline, _ = text[first:].partition(b"\n")
+    if mark is None or not newline or not _is_plain(rest):
         return False
-    last = _find_last_line(text, line_end + 1, mark[mark.lastindex or 0], sign.text == b"<<-")
-    return last is not None and last == end.end_byte - offset
+    name = mark[mark.lastindex or 0]
+    last = _find_last_line(text, first + len(rest) + 1, name, signs == [b"<<-"])
+    return last in {end.end_byte - offset for end in _list_parts(node, "heredoc_end")}
+
+
+def _list_parts(node: Node, *kinds: str) -> list[Node]:
+    return [child for child in node.children if child.type in kinds]
 
 
 def _is_plain(rest: bytes) -> bool:

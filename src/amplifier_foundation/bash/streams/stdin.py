@@ -76,8 +76,7 @@ def _read_text(redirect: Node) -> Word | None:
 def _read_heredoc(redirect: Node, body: Node) -> Word:
     """Behind `<<'EOF'` the text is as it stands; otherwise a backslash or a dollar changes it."""
     text = get_text(body)
-    starts = [get_text(child) for child in redirect.children if child.type == "heredoc_start"]
-    quoted = any(sign in start for start in starts for sign in "'\"\\")
-    changes = not quoted and any(sign in text for sign in "$`\\")
+    mark = "".join(get_text(c) for c in redirect.children if c.type == "heredoc_start")
+    expands = not set(mark) & set("'\"\\") and bool(set(text) & set("$`\\"))
     indented = get_text(redirect).lstrip("0").startswith("<<-") and "\t" in text
-    return Word(text, None if changes or indented or body.named_children else text)
+    return Word(text, None if expands or indented or body.named_children else text)

@@ -184,17 +184,22 @@ def _list_texts(node: Node) -> Iterator[str]:
     """The names that a node sets to something else than numbers."""
     if node.type == "variable_assignment":
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        if name is not None and value is not None and not _is_numeric(value):
-            yield get_text(name).partition("[")[0]
+        values = [] if value is None else [value]
     elif node.type == "for_statement":
-        name = node.child_by_field_name("variable")
-        values = node.children_by_field_name("value")
-        if name is not None and not (values and all(_is_numeric(value) for value in values)):
-            yield get_text(name)
-    elif node.type == "expansion" and len(node.named_children) > 1:
-        signs = {get_text(child) for child in node.children if not child.is_named}
-        if signs & {"=", ":="} and not _is_numeric(node.named_children[1]):
-            yield get_text(node.named_children[0]).partition("[")[0]
+        name, values = node.child_by_field_name("variable"), node.children_by_field_name("value")
+        values = values or [node]  # without any, the parameters of the script
+    elif node.type == "expansion" and _sets_default(node):
+        name, values = node.named_children[0], node.named_children[1:]
+    else:
+        return
+    if name is not None and not all(map(_is_numeric, values)):
+        yield get_text(name).partition("[")[0]
+
+
+def _sets_default(node: Node) -> bool:
+    """`${x:=1}`."""
+    signs = {get_text(child) for child in node.children if not child.is_named}
+    return bool(node.named_children and signs & {"=", ":="})
 
 
 def _is_numeric(node: Node) -> bool:

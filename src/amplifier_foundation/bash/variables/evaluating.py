@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from amplifier_foundation.bash.command import Command
 from amplifier_foundation.bash.variables.arithmetic import Evaluation, read_expression
@@ -32,15 +33,18 @@ def evaluate_words(command: Command) -> Evaluation:
 
 def _list_expressions(command: Command) -> Iterator[str]:
     if command.name == "let":
-        yield from (
-            word.raw.strip("'\"") if word.value is None else word.value for word in command.words
-        )
+        yield from (word.raw if word.value is None else word.value for word in command.words)
     elif command.name in _TAKING_NAMES:
         yield from (_read_index(word) for word in command.words if word.value)
     if command.name in {"test", "["}:
-        pairs = zip(command.words, command.words[1:], strict=False)
-        tested = (word for before, word in pairs if before.value in {"-v", "-R"})
-        yield from (word.raw for word in tested if word.value is None)
+        yield from _list_tested(command.words)
+
+
+def _list_tested(words: tuple[Word, ...]) -> Iterator[str]:
+    """The variables behind `-v`."""
+    for before, word in pairwise(words):
+        if before.value in {"-v", "-R"} and word.value is None:
+            yield word.raw
 
 
 def _read_index(word: Word) -> str:
@@ -67,12 +71,12 @@ def _list_redeclared(command: Command) -> Iterator[str]:
 
 
 def _list_texts(command: Command) -> Iterator[str]:
-    """A name that a word sets; the grammar has the assignments that it can see."""
-    if command.name in DECLARING or command.name in _PASSING:
-        for word in command.words:
-            if "=" in word.raw and not (word.value or "").partition("=")[2].isdigit():
-                yield from (name for name in list_set_names(command) if name)
-                return
-    elif command.name != ":" and command.name is not None:
-        named = set(list_set_names(command)) - set(command.assigns)
-        yield from (name for name in named if name)
+    """The names that words set to texts; the grammar has the assignments that it can see."""
+    if command.name in DECLARING | _PASSING:
+        pairs = [word for word in command.words if "=" in word.raw]
+        if all((word.value or "").partition("=")[2].isdigit() for word in pairs):
+            return
+    elif command.name in {":", None}:
+        return
+    named = set(list_set_names(command)) - set(command.assigns)
+    yield from (name for name in named if name)

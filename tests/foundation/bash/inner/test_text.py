@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_foundation.bash.inner.text import (
-    parse_inner,
-    parse_joined,
-)
+from amplifier_foundation.bash.inner.text import add_doubt, parse_inner, parse_joined
+from amplifier_foundation.bash.options import Reading
+from amplifier_foundation.bash.script import Script
 from amplifier_foundation.bash.word import create_literal
 from tests.foundation.bash.reading import read_argument, read_command
 
@@ -44,6 +43,14 @@ def test_words_are_joined_with_blanks() -> None:
     assert [one.text for one in script.commands] == ["rm -rf", "ls"]
     uncertain = read_command("eval ls $x")
     assert parse_joined(uncertain, uncertain.words, "test").unclear != ()
+
+
+def test_a_doubt_about_the_options_is_one_about_the_script() -> None:
+    """Without one the script stays as it is."""
+    command, script = read_command("su -c ls"), Script(())
+    assert add_doubt(script, command, Reading((), ())) is script
+    [doubt] = add_doubt(script, command, Reading((), (), "x is odd")).unclear
+    assert doubt == "what su runs is not certain: x is odd"
 
 
 @pytest.mark.parametrize("source", ["eval echo *", "eval ?", "eval [a]"])
