@@ -257,7 +257,8 @@ async def test_our_redaction_hides_secrets_of_their_loops_from_observers(
     secret = "sk-" + "a1b2c3d4" * 6
     add = ("notes", {"operation": "add", "text": secret})
     read = ("notes", {"operation": "read", "number": 1})
-    plan = build_plan([[add, read], f"It is {secret}."], loop=loop, hooks={"hooks-redaction": {}})
+    hooks = {"hooks-redaction": {"on_write": "off"}}  # the tool shall get it, the others not
+    plan = build_plan([[add, read], f"It is {secret}."], loop=loop, hooks=hooks)
     outcome = await run_session(app, plan, "Add")
     assert outcome.store.notes
     told = [one for event in ("tool:post", "content_block:end") for one in outcome.data_of(event)]
