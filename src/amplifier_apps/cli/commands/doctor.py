@@ -51,7 +51,10 @@ class Finding:
 @AS_JSON
 def doctor(as_json: bool) -> int:
     """Check the environment, extras, versions, keys and the health of stores and logs."""
-    findings = list(examine())
+    from amplifier_foundation.trust.import_guard import guard_imports
+
+    with guard_imports(Path.cwd()):
+        findings = list(examine())
     if as_json:
         import json
 

@@ -52,8 +52,10 @@ def list_modules(kind: str | None, as_json: bool) -> None:
     """Installed modules: their id, kind, and what they do."""
     from amplifier_apps.cli.text.escape import escape
     from amplifier_apps.cli.text.table import Column, print_table
+    from amplifier_foundation.trust.import_guard import guard_imports
 
-    found = [known for known in find_installed() if kind in (None, known.kind)]
+    with guard_imports(Path.cwd()):
+        found = [known for known in find_installed() if kind in (None, known.kind)]
     if as_json:
         import json
         from dataclasses import asdict

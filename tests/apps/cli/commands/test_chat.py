@@ -14,10 +14,12 @@ import pytest
 from amplifier_apps.cli import exit_codes
 from amplifier_apps.cli.commands.chat import HELP, run_command
 from amplifier_foundation import SessionInfo, SessionStore
+from amplifier_foundation.trust.store import TrustStore
 from tests.apps.cli.conftest import Project
 from tests.apps.cli.program import PROGRAM, run_amplifier, run_at_terminal, wait_for_prompt
 from tests.support.processes import heed_interrupts
 from tests.support.sessions import calls
+from tests.support.trust import look_at
 
 HELLO = {"text": "Hello to you."}
 
@@ -50,6 +52,51 @@ def test_chat_at_a_terminal(project: Project) -> None:
         assert program.wait_end() == 0
     (info,) = SessionStore().list()
     assert (info.name, info.turns) == ("My talk", 1)
+
+
+SAYS = """
+from amplifier_core.models import HookResult
+
+async def on_prompt_submit(event, data):
+    return HookResult(user_message="the {word} hook")
+"""
+
+
+def test_a_changed_hook_is_used_when_the_person_says_reload(project: Project, home: Path) -> None:
+    """The difference is shown first; until then, and after a no, the old one stays."""
+    hook = home / "hook.py"
+    hook.write_text(SAYS.format(word="old"))
+    project(HELLO, hooks=["./hook.py"])
+    with run_at_terminal("chat", columns=100, rows=40) as program:
+        wait_for_prompt(program, 1)
+        hook.write_text(SAYS.format(word="new"))
+        program.press("one\r")
+        program.wait_for("hook.py changed. The old settings stay", "the old hook")
+        wait_for_prompt(program, 2)
+        program.press("/reload\r")
+        program.wait_for_question(
+            "Use the changed files", '+    return HookResult(user_message="the new'
+        )
+        program.press("a")
+        program.wait_for("Reloaded: hook")
+        wait_for_prompt(program, 3)
+        program.press("two\r")
+        program.wait_for("the new hook")
+    assert TrustStore().is_trusted(look_at(home))
+
+
+def test_with_dev_an_edit_is_used_at_the_next_turn(project: Project, home: Path) -> None:
+    """And is trusted from then on."""
+    hook = home / "hook.py"
+    hook.write_text(SAYS.format(word="old"))
+    project(HELLO, hooks=["./hook.py"])
+    with run_at_terminal("chat", "--dev", columns=100, rows=40) as program:
+        wait_for_prompt(program, 1)
+        hook.write_text(SAYS.format(word="new"))
+        program.press("one\r")
+        program.wait_for("the new hook")
+        wait_for_prompt(program, 2)
+    assert TrustStore().is_trusted(look_at(home))
 
 
 def test_a_conversation_goes_on_another_day(project: Project) -> None:

@@ -9,7 +9,11 @@ import pytest
 
 from amplifier_apps.cli.commands.init import HOOK
 from amplifier_foundation import load_bundle
+from amplifier_foundation.machine.snapshot import normalize
+from amplifier_foundation.trust.store import TrustStore
+from tests.apps.cli.conftest import Project
 from tests.apps.cli.program import invoke
+from tests.support.trust import look_at
 
 
 def test_the_bundle_loads_and_mounts_the_hook(home: Path) -> None:
@@ -67,3 +71,44 @@ def test_a_folder_of_any_name_gets_a_valid_bundle(home: Path, name: str) -> None
     """The folder's name becomes the bundle's, whatever is in it."""
     assert invoke("init", name).code == 0
     assert load_bundle(project_dir=home / name).name == name
+
+
+@pytest.mark.parametrize("folder", [".", "proj", "proj/../other"])
+def test_what_was_written_is_trusted(home: Path, folder: str) -> None:
+    """The person asked for it, and the program wrote it: both know what it is."""
+    (home / "proj").mkdir()
+    assert invoke("init", folder).code == 0
+    assert TrustStore().is_trusted(look_at(normalize(home / folder)))
+
+
+def test_what_lay_there_before_is_not_trusted_with_it(home: Path, project: Project) -> None:
+    """Such as hooks of a layer that the new bundle stands on."""
+    (home / "config" / "amplifier").mkdir(parents=True)
+    (home / "planted.py").write_text("")
+    (home / "config" / "amplifier" / "amplifier.yaml").write_text(
+        f"hooks:\n  - module: {home}/planted.py\n"
+    )
+    assert invoke("init", "proj").code == 0
+    assert TrustStore().list() == []
+
+
+def test_a_broken_layer_below_does_not_keep_the_files_from_being_written(home: Path) -> None:
+    """The next command says what is wrong with it."""
+    (home / "config" / "amplifier").mkdir(parents=True)
+    (home / "config" / "amplifier" / "amplifier.yaml").write_text("hoks: []\n")
+    assert invoke("init", "proj").code == 0
+    assert (home / "proj" / "amplifier.yaml").exists()
+    assert TrustStore().list() == []
+
+
+def test_an_edit_of_the_first_hook_asks_once_more(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the comment in the bundle says."""
+    invoke("init", "proj")
+    monkeypatch.chdir(home / "proj")
+    path = Path("hooks/first_hook.py")
+    path.write_text(path.read_text().replace("uv.lock", "pdm.lock"))
+    listed = invoke("hooks", "list")
+    assert listed.code == 3
+    assert "amplifier trust" in listed.stdout

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from amplifier_apps.cli.commands.modules import find_installed, guess_kind
+from tests.apps.cli.conftest import Project
 from tests.apps.cli.program import invoke, run_at_terminal
-from tests.support.modules import write_distribution
+from tests.support.modules import imports_undone, write_distribution, write_package
 
 HOOK = "async def on_tool_pre(event, data):\n    return None\n"
 
@@ -91,3 +93,65 @@ def test_on_a_terminal_a_summary_is_cut_not_wrapped(home: Path) -> None:
         lines = [line for line in program.lines() if line]
     assert len(lines) == len(find_installed())
     assert any(line.endswith("…") for line in lines)
+
+
+TELLTALE = "from pathlib import Path\nPath({!r}).touch()\n"
+
+
+@pytest.mark.parametrize("command", [["modules", "list"], ["doctor"]])
+def test_looking_around_runs_nothing_of_the_folder(
+    home: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    """Even if it is on the path of imports: asking where a part is would import the whole."""
+    package = write_package(home, "hooks-mine", TELLTALE.format(str(home / "it-ran")), part="x = 1")
+    write_distribution(home / "site", "mine", {"hooks-mine": f"{package.name}.part:mount"})
+    (home / "opentelemetry").mkdir()
+    (home / "opentelemetry" / "__init__.py").write_text(TELLTALE.format(str(home / "it-ran")))
+    for place in (home / "site", home):
+        monkeypatch.syspath_prepend(str(place))
+    for name in [one for one in sys.modules if one.startswith("opentelemetry")]:
+        monkeypatch.delitem(sys.modules, name)
+    with imports_undone():
+        assert invoke(*command).code == 0
+    assert not (home / "it-ran").exists()
+
+
+@pytest.mark.parametrize("how", ["file", "folder", "search path", "importable"])
+def test_nothing_that_nobody_trusted_is_run(
+    home: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """Whatever name it is given by."""
+    text = TELLTALE.format(str(home / "it-ran")) + HOOK
+    monkeypatch.setenv("AMPLIFIER_MODULES", str(home / "modules"))
+    given = {"file": "./mine.py", "folder": "./amplifier_module_hooks_mine"}.get(how, "hooks-mine")
+    if how == "file":
+        (home / "mine.py").write_text(text)
+    elif how == "search path":
+        write_package(home / "modules" / "amplifier-module-hooks-mine", "hooks-mine", text)
+    else:
+        write_package(home, "hooks-mine", text)
+        monkeypatch.syspath_prepend(str(home))
+    with imports_undone():
+        done = invoke("modules", "validate", given)
+    assert done.code == 3
+    assert not (home / "it-ran").exists()
+
+
+def test_what_is_trusted_is_validated_as_it_was_trusted(project: Project, home: Path) -> None:
+    """A file by itself counts, if its content is part of the bundle."""
+    (home / "mine.py").write_text(HOOK)
+    project({"text": "hi"}, hooks=["./mine.py"])
+    good = invoke("modules", "validate", "./mine.py")
+    assert good.code == 0, good.output
+    assert good.stdout.startswith("./mine.py  as a hook\n")
+    (home / "mine.py").write_text(HOOK + "\n")
+    refused = invoke("modules", "validate", "./mine.py")
+    assert refused.code == 3
+    assert "nobody has trusted this, so it was not run" in refused.stderr
+
+
+def test_a_file_that_is_not_there_is_a_failed_check(home: Path) -> None:
+    """Not a question of trust."""
+    done = invoke("modules", "validate", "./missing.py")
+    assert done.code == 3
+    assert "there is no file or folder" in done.stdout
