@@ -14,6 +14,7 @@ import pytest
 
 from amplifier_foundation.machine import process_group
 from amplifier_foundation.machine.process import run_command
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture
@@ -254,8 +255,7 @@ async def test_no_moment_is_wrong_for_a_cancellation():
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    await asyncio.sleep(0.1)
-    assert with_in_environment(mark) == []
+    await wait_until(lambda: with_in_environment(mark) == [])
 
 
 @pytest.mark.usefixtures("short_grace")
@@ -283,8 +283,7 @@ async def test_no_descriptor_stays_open():
         await run_command(command, stdin="x" * 100_000)
     await run_command(["no-such-program-anywhere"], stdin="x")
     await run_command("sleep 60", timeout=0.05, stdin="x")
-    await asyncio.sleep(0.05)
-    assert open_descriptors() <= before
+    await wait_until(lambda: open_descriptors() <= before)
 
 
 async def test_many_commands_run_at_once():

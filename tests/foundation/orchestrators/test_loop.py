@@ -219,12 +219,16 @@ class Sleeps(MockTool):
         return ToolResult()
 
 
-class Brief(MockTool):
-    """Runs for a moment."""
+class Released(MockTool):
+    """Runs until it is let go."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.go = asyncio.Event()
 
     async def execute(self, input: dict[str, Any]) -> ToolResult:
         self.calls.append(input)
-        await asyncio.sleep(0.05)
+        await self.go.wait()
         return ToolResult(output="finished")
 
 
@@ -233,12 +237,13 @@ class Brief(MockTool):
 )
 async def test_a_graceful_stop_lets_the_running_tool_finish(said: str, reply: str) -> None:
     """Whoever asks to stop gets what is under way; the last words of the agent are the reply."""
-    script = [calls("Brief", said), {"text": "never said"}]
-    async with SessionHarness(script, tools=[Brief("Brief")]) as harness:
+    script, tool = [calls("Brief", said), {"text": "never said"}], Released("Brief")
+    async with SessionHarness(script, tools=[tool]) as harness:
         heard = harness.listen()
         work = asyncio.create_task(harness.session.execute("x"))
-        await wait_until(lambda: bool(harness.tools["Brief"].calls))
+        await wait_until(lambda: bool(tool.calls))
         await harness.coordinator.request_cancel()
+        tool.go.set()
         assert await work == reply
         assert harness.texts("tool") == ["finished"]
         assert harness.session.status == "interrupted"

@@ -8,6 +8,7 @@ import os
 import stat
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 from amplifier_core.events import ALL_EVENTS
 from amplifier_foundation.hooks.logging.event_log import build_path
+from amplifier_foundation.hooks.logging.rotating_file import RotatingFile
 from tests.support.harness import Harness
 from tests.support.waiting import wait_until
 
@@ -85,16 +87,34 @@ async def test_the_file_is_for_its_owner_only(harness: Harness, tmp_path: Path) 
     assert stat.S_IMODE((tmp_path / "log.jsonl").stat().st_mode) == 0o600
 
 
+def has_more(things: list[bytes], than: int) -> bool:
+    return len(things) > than
+
+
 async def test_a_disk_that_refuses_harms_nobody_and_is_mentioned_once(
-    harness: Harness, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    harness: Harness,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Observers never crash the agent; what was lost is counted when writing works again."""
+    tried: list[bytes] = []
+    append = RotatingFile.append
+
+    def try_to_append(self: RotatingFile, lines: list[bytes]) -> None:
+        try:
+            append(self, lines)
+        finally:
+            tried.extend(lines)
+
+    monkeypatch.setattr(RotatingFile, "append", try_to_append)
     (tmp_path / "taken").write_text("a file where a directory should be")
     config = {"path": "taken/log.jsonl", "flush_seconds": 0.01}
     async with harness.mounted("logging", config):
         for _ in range(5):
+            before = len(tried)
             assert (await harness.emit("tool:pre")).action == "continue"
-            await asyncio.sleep(0.03)
+            await wait_until(partial(has_more, tried, before))
         assert caplog.text.count("hooks-logging cannot write") == 1
         (tmp_path / "taken").unlink()
         await harness.emit("tool:post")
