@@ -81,6 +81,7 @@ class Reloader:
         )
         # Files may have changed since they were read; the first turn looks.
         self._seen: Stamp | None = None
+        self._waits = False  # for a person, who may allow what is there without touching it
         self._told: set[tuple[str, str]] = set()
         self._own_edits = OwnEdits(session.coordinator, self._stamp_all) if changes.dev else None
 
@@ -95,7 +96,7 @@ class Reloader:
         if self._own_edits is not None:
             await self._own_edits.settle()
         seen = await asyncio.to_thread(self._stamp_all)
-        if seen == self._seen:
+        if seen == self._seen and not self._waits:
             return False
         return await self._try(self._use_if_allowed, seen)
 
@@ -106,6 +107,7 @@ class Reloader:
 
     async def _try(self, use: Callable[[Material], Any], seen: Stamp, same: str = "") -> bool:
         """Use the files if they say something else than those in use; `same` is told if not."""
+        self._waits = False
         try:
             material = await asyncio.to_thread(self._read)
             other = _identify(material) != _identify(self._material)
@@ -142,6 +144,7 @@ class Reloader:
         if self._own_edits is not None and self._own_edits.are_all and not self._lost(material):
             await asyncio.to_thread(self._changes.on_allowed, material)
             return await self._use(material)
+        self._waits = True
         if _identify(material) not in self._told:
             self._told.add(_identify(material))
             files = ", ".join(_list_changed(self._material, material)) or "The settings"
