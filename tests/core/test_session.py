@@ -377,7 +377,7 @@ async def test_a_hook_of_the_start_cannot_work_with_a_session_that_is_not_there_
         await harness.session.execute_tool("Echo", {})
 
     harness.hooks.register("session:start", early)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(50):
         assert await harness.session.execute("x") == "fine"
     await harness.session.cleanup()
 
@@ -394,7 +394,7 @@ async def test_a_hook_of_a_turn_cannot_start_another_turn() -> None:
                 caught.append(str(error))
 
         harness.hooks.register("prompt:submit", nested)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(50):
             assert await harness.session.execute("x") == "fine"
     assert caught == ["A turn is under way; its own hooks cannot start another"]
 

@@ -207,7 +207,7 @@ async def test_a_clean_up_that_hangs_is_left_behind(
     outcome = await mounting.mount("hooks", entry(tmp_path, "mine"))
     outcome.undo = lambda: asyncio.sleep(60)
     with caplog.at_level(logging.ERROR):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(50):
             await mounting.unmount_all()
     assert outcome.undo is None
     assert "The clean-up of module 'mine' failed" in caplog.text

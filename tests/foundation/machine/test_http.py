@@ -24,7 +24,7 @@ from tests.support.http_server import receiver
 async def test_a_document_arrives_as_json() -> None:
     """The path and query of the address are kept, and the caller may add headers."""
     with receiver() as server:
-        await post_json(f"{server.url}/x?y=1", b"{}", timeout=5, headers={"X-Team": "red"})
+        await post_json(f"{server.url}/x?y=1", b"{}", timeout=50, headers={"X-Team": "red"})
     [(path, headers, body)] = server.requests
     assert (path, body) == ("/x?y=1", b"{}")
     assert headers["Content-Type"] == "application/json"
@@ -35,7 +35,7 @@ async def test_a_caller_can_change_the_type_but_not_how_it_is_sent() -> None:
     """Names of headers are compared without case."""
     headers = {"content-type": "text/plain", "connection": "keep-alive"}
     with receiver() as server:
-        await post_json(server.url, b"x", timeout=5, headers=headers)
+        await post_json(server.url, b"x", timeout=50, headers=headers)
     [(_, sent, _)] = server.requests
     assert {name.lower(): value for name, value in sent.items()}["content-type"] == "text/plain"
     assert sent["Connection"] == "close"
@@ -44,8 +44,8 @@ async def test_a_caller_can_change_the_type_but_not_how_it_is_sent() -> None:
 async def test_the_text_of_the_answer_is_returned_if_wanted() -> None:
     """Bytes that are no UTF-8 are replaced."""
     with receiver(body=b"gr\xc3\xbc\xc3\x9fe \xff") as server:
-        assert await post_json(server.url, b"{}", timeout=5, limit=100) == "grüße \ufffd"
-        assert await post_json(server.url, b"{}", timeout=5) == ""
+        assert await post_json(server.url, b"{}", timeout=50, limit=100) == "grüße \ufffd"
+        assert await post_json(server.url, b"{}", timeout=50) == ""
 
 
 @pytest.mark.parametrize(("size", "accepted"), [(100, True), (101, False), (5_000_000, False)])
@@ -53,10 +53,10 @@ async def test_an_answer_has_a_limit(size: int, accepted: bool) -> None:
     """A server cannot fill our memory."""
     with receiver(body=b"x" * size) as server:
         if accepted:
-            assert len(await post_json(server.url, b"{}", timeout=5, limit=100)) == size
+            assert len(await post_json(server.url, b"{}", timeout=50, limit=100)) == size
             return
         with pytest.raises(HttpError, match="more than 100 bytes"):
-            await post_json(server.url, b"{}", timeout=5, limit=100)
+            await post_json(server.url, b"{}", timeout=50, limit=100)
 
 
 async def test_a_packed_answer_is_refused() -> None:
@@ -64,7 +64,7 @@ async def test_a_packed_answer_is_refused() -> None:
     packed = gzip.compress(b"x" * 1_000_000)
     refused = pytest.raises(HttpError, match="'gzip', without being asked to")
     with receiver(body=packed, headers={"Content-Encoding": "gzip"}) as server, refused:
-        await post_json(server.url, b"{}", timeout=5, limit=10_000)
+        await post_json(server.url, b"{}", timeout=50, limit=10_000)
     assert server.requests[0][1]["Accept-Encoding"] == "identity"
 
 
@@ -76,7 +76,7 @@ async def test_another_try_may_help_or_not(status: int, temporary: bool) -> None
     """A server in trouble may recover; a wrong request stays wrong."""
     refused = pytest.raises(HttpError, match=f"^127.0.0.1 answered {status}$")
     with receiver(status) as server, refused as caught:
-        await post_json(server.url, b"{}", timeout=5)
+        await post_json(server.url, b"{}", timeout=50)
     assert (caught.value.status, caught.value.temporary) == (status, temporary)
     assert not caught.value.timed_out
 
@@ -86,7 +86,7 @@ async def test_redirects_are_not_followed(status: int) -> None:
     """The document goes where it was sent, and nowhere else."""
     refused = pytest.raises(HttpError, match=f"answered {status}")
     with receiver() as other, receiver(status, headers={"Location": other.url}) as server, refused:
-        await post_json(server.url, b"secret", timeout=5)
+        await post_json(server.url, b"secret", timeout=50)
     assert other.requests == []
 
 
@@ -95,7 +95,7 @@ async def test_no_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPat
     with receiver() as proxy, receiver() as server:
         for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
             monkeypatch.setenv(name, proxy.url)
-        await post_json(server.url, b"{}", timeout=5)
+        await post_json(server.url, b"{}", timeout=50)
     assert (len(server.requests), proxy.requests) == (1, [])
 
 
@@ -104,7 +104,7 @@ async def test_a_server_without_a_certificate_gets_nothing() -> None:
     with receiver() as server:
         url = server.url.replace("http://", "https://")
         with pytest.raises(HttpError, match=r"^127\.0\.0\.1: "):
-            await post_json(url, b"secret", timeout=5)
+            await post_json(url, b"secret", timeout=50)
     assert server.requests == []
 
 
@@ -138,7 +138,7 @@ async def test_nobody_listening_is_a_sentence() -> None:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     with pytest.raises(HttpError, match=r"^127\.0\.0\.1: ") as caught:
-        await post_json(f"http://127.0.0.1:{port}/secret", b"{}", timeout=5)
+        await post_json(f"http://127.0.0.1:{port}/secret", b"{}", timeout=50)
     assert "secret" not in str(caught.value)
     assert caught.value.temporary
 
@@ -148,7 +148,7 @@ async def test_a_wrong_header_is_not_repeated_in_the_message(value: str) -> None
     """The header may be a key."""
     refused = pytest.raises(HttpError, match="a header has characters")
     with receiver() as server, refused as caught:
-        await post_json(server.url, b"{}", timeout=5, headers={"Authorization": value})
+        await post_json(server.url, b"{}", timeout=50, headers={"Authorization": value})
     assert "key" not in str(caught.value)
     assert server.requests == []
 
@@ -164,7 +164,7 @@ async def test_nonsense_instead_of_http_is_an_error() -> None:
     async with server:
         port = server.sockets[0].getsockname()[1]
         with pytest.raises(HttpError, match=r"^127\.0\.0\.1: "):
-            await post_json(f"http://127.0.0.1:{port}", b"{}", timeout=5, limit=10)
+            await post_json(f"http://127.0.0.1:{port}", b"{}", timeout=50, limit=10)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ class Meets(MockTool):
 
     async def execute(self, input: dict[str, Any]) -> ToolResult:
         self.mine.set()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(50):
             await self.other.wait()
         return ToolResult(output=self.name)
 
