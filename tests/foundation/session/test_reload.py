@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from amplifier_core.errors import SessionStateError
 from amplifier_core.session import AmplifierSession
 from amplifier_core.testing import MemoryAudit, ScriptedApproval
 from amplifier_foundation.session.reload import HINT, QUESTION, ChangePolicy
@@ -334,22 +337,71 @@ async def test_with_dev_a_weakened_guard_still_needs_a_person(project: Project) 
         assert await said(project, session) == ["d 1"]
 
 
-async def test_a_process_that_outlives_its_call_changes_nothing(project: Project) -> None:
-    """It rewrites the bundle between two turns, when no tool runs: not even with dev is it used."""
+class Survivor:
+    """A process that is still there when its call is over, and rewrites the bundle all the time."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self._path, self._text = path, text
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._rewrite)
+        self.count = 0
+
+    def _rewrite(self) -> None:
+        other = self._path.with_name("other.yaml")
+        while not self._done.is_set():
+            self.count += 1
+            other.write_text(f"{self._text}\n# {self.count}\n")
+            if self.count % 3:
+                other.replace(self._path)
+            else:
+                self._path.unlink()
+                self._path.symlink_to(other)
+            self._done.wait(0.001)
+
+    def __enter__(self) -> Survivor:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+
+@pytest.mark.parametrize("dev", [True, False])
+@pytest.mark.parametrize("held", ["locked", "required", "neither"])
+async def test_a_process_that_outlives_its_call_changes_nothing(
+    project: Project, dev: bool, held: str
+) -> None:
+    """It takes the guard out of the bundle between calls and turns: 8 of 8 times in vain."""
     project.write("guard.py", GUARD)
-    project.save(hooks=["./guard.py"], tools=["tool-bash"])
-    project.plan["providers"] = script("hi")
-    project.write("weaker.json", json.dumps({**project.plan, "hooks": []}))
-    path = project.folder / "amplifier.yaml"
-    command = f"setsid bash -c 'sleep 0.2; cp weaker.json {path}; touch done' >/dev/null 2>&1 &"
-    steps = script(calls("Bash", command=command), "Done.", when_done="close")
-    async with project.dev_session(project.bundle(providers=steps)) as session:
+    guard = {"module": "./guard.py", **({} if held == "neither" else {held: True})}
+    steps = script(calls("Bash", command="true"), "Done.", when_done="repeat")
+    bundle = project.bundle(hooks=[guard], tools=["tool-bash"], providers=steps)
+    weaker = json.dumps({**project.plan, "hooks": []})
+    async with project.session(bundle, changes=ChangePolicy(dev=dev)) as session:
+        if dev:  # where a process can outlive its call, there is no wall that would end it
+            session.coordinator.register_capability("session.wall", None)
         assert await said(project, session) == ["guarded"]
-        # Whether or not the process got that far: then somebody else is assumed to have done it.
-        project.write("amplifier.yaml", project.folder.joinpath("weaker.json").read_text())
-        if session.coordinator.get_capability("session.wall") is None:
-            assert await said(project, session) == ["guarded"]
-            assert HINT in project.shown("reload")[0]
+        with Survivor(project.folder / "amplifier.yaml", weaker) as process:
+            for _ in range(8):
+                assert await said(project, session) == ["guarded"]
+        assert process.count > 8
+        assert await said(project, session) == ["guarded"]
+        assert "Reloaded" not in str(project.shown("reload"))
+
+
+@pytest.mark.parametrize("held", ["locked", "required"])
+async def test_with_dev_and_a_wall_a_held_guard_is_not_taken_off_either(
+    project: Project, held: str
+) -> None:
+    """Edits then count as the person's, but those that lose a guard need a yes."""
+    project.write("guard.py", GUARD)
+    guard = {"module": "./guard.py", held: True}
+    async with project.dev_session(project.bundle(hooks=[guard])) as session:
+        weaker = json.dumps({**project.plan, "hooks": []})
+        with Survivor(project.folder / "amplifier.yaml", weaker):
+            for _ in range(8):
+                assert await said(project, session) == ["guarded"]
 
 
 async def test_edits_between_calls_of_tools_are_the_persons(project: Project) -> None:
@@ -394,3 +446,62 @@ async def test_many_reloads_leave_nothing_behind(project: Project) -> None:
         assert len(session.coordinator.hooks.handlers_for("prompt:submit")) == 1
         assert len(session.mounting.mounted) == 4
         assert len(asyncio.all_tasks()) == tasks
+
+
+async def test_a_persons_own_settings_need_a_person_too(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Trust is given to a folder: a change of the settings at home is not part of that."""
+    monkeypatch.setenv("HOME", str(project.home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    user = project.home / ".config" / "amplifier" / "amplifier.yaml"
+    user.parent.mkdir(parents=True)
+    user.write_text("session: {injection_size_limit: 5}\n")
+    changes = ChangePolicy(accepts=lambda material: True)
+    bundle = project.bundle(inherit=True)
+    person = ScriptedApproval("Allow")
+    async with project.session(bundle, changes=changes, approval_system=person) as session:
+        user.write_text("session: {injection_size_limit: 7}\n")
+        await session.execute("go")
+        assert session.config["session"]["injection_size_limit"] == 5
+        assert await session.reload()
+        assert session.config["session"]["injection_size_limit"] == 7
+
+
+async def test_what_hooks_left_out_at_the_start_cannot_become_locked_meanwhile(
+    project: Project,
+) -> None:
+    """A change that hooks made is made again, but not against a lock."""
+    project.write("leave.py", LEAVES_OUT)
+    bundle = project.bundle(hooks=["./leave.py", counter("one")])
+    async with project.session(bundle, approval_system=ScriptedApproval("Allow")) as session:
+        assert await said(project, session) == []
+        project.save(hooks=["./leave.py", counter("one", locked=True)])
+        assert not await session.reload()
+        assert "is locked; no hook can change it" in project.shown("reload")[-1]
+
+
+async def test_nothing_is_reloaded_while_a_turn_is_under_way(project: Project) -> None:
+    """A hook that asks for it gets an error, another task has to wait."""
+    errors: list[str] = []
+    async with project.session() as session:
+
+        async def reload(event: str, data: dict[str, Any]) -> None:
+            try:
+                await session.reload()
+            except SessionStateError as error:
+                errors.append(str(error))
+
+        session.coordinator.hooks.register("prompt:submit", reload)
+        await session.execute("go")
+    assert errors == ["A turn is under way; nothing can be reloaded meanwhile"]
+
+
+LEAVES_OUT = """
+from amplifier_core.models import HookResult
+
+async def on_session_start(event, data):
+    plan = data["mount_plan"]
+    hooks = [one for one in plan["hooks"] if one.get("name") != "one"]
+    return HookResult(action="modify", data={**data, "mount_plan": {**plan, "hooks": hooks}})
+"""
