@@ -10,7 +10,6 @@ A seat belt, not a wall: it reads what a command says, not what the programs in 
 from __future__ import annotations
 
 import asyncio
-import shlex
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -41,6 +40,7 @@ from amplifier_foundation.modules.guarding import (
     GuardConfig,
     Reply,
     get_base_dir,
+    read_command,
     register_guards,
     shorten,
 )
@@ -155,7 +155,7 @@ class CommandGuard:
         key = self._find_key(str(data.get("tool_name", "")))
         if key is None:
             return HookResult(action="continue")
-        command = _read_command((data.get("tool_input") or {}).get(key))
+        command = read_command((data.get("tool_input") or {}).get(key))
         if command is None:
             reason = f"{data.get('tool_name')} got no text under {key!r} that could be judged"
             return HookResult(action="deny", reason=reason)
@@ -183,12 +183,6 @@ def _format_findings(found: list[Finding]) -> str:
     shown = [f"{finding.reason} [{finding.rule}]" for finding in found[:_MOST_REASONS]]
     rest = len(found) - len(shown)
     return "; ".join([*shown, f"and {rest} more reasons"] if rest else shown)
-
-
-def _read_command(value: Any) -> str | None:
-    if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
-        return shlex.join(value)
-    return value if isinstance(value, str) else None
 
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from glob import iglob
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -33,6 +36,7 @@ from amplifier_foundation.modules.guarding import (
     Reply,
     get_base_dir,
     list_lines,
+    read_command,
     register_guards,
     shorten,
 )
@@ -44,6 +48,8 @@ from amplifier_foundation.policy.territory import Hit, Territory, iterate_texts_
 NAME = "hooks-production-guard"
 Keys = str | list[str]
 T = TypeVar("T")
+_MOST_FILES = 1_000
+_LITERAL_DIRECTORY = re.compile(r"[\"']?([^$`{*?\[\\\"']*/)")
 _WRITING_PROGRAMS = frozenset({"mkdir", "touch"})
 
 
@@ -99,8 +105,8 @@ class ProductionGuard:
     def _find_hits(self, given: Any, keys: Keys | None, command_key: str | None) -> list[Hit]:
         """Every guarded path of the call, each real path once, in the order they are written."""
         found = [self._territory.find_hit(path) for path in iterate_texts_under(given, keys or ())]
-        command = given.get(command_key) if command_key and isinstance(given, dict) else None
-        if isinstance(command, str):
+        value = given.get(command_key) if command_key and isinstance(given, dict) else None
+        if (command := read_command(value)) is not None:
             found += self._find_hits_in_command(command)
         return list({hit.resolved: hit for hit in reversed(found) if hit is not None}.values())[
             ::-1
@@ -111,8 +117,8 @@ class ProductionGuard:
         start = Place(self._base, Path.home())
         bases = dict.fromkeys([self._base, *list_directories(script.commands, start).known])
         for word in _find_written_words(script.commands):
-            for path in _find_paths(word):
-                yield from (self._try_hit(path, base) for base in bases)
+            for base in bases:
+                yield from (self._try_hit(path, base) for path in _find_paths(word, base))
 
     def _try_hit(self, path: str, base: Path) -> Hit | None:
         """A word of a command need not be a path at all."""
@@ -158,19 +164,34 @@ def _look_up_tool(table: Mapping[str, T], tool: str) -> T | None:
 def _find_written_words(commands: Iterable[Command]) -> Iterator[Word]:
     """What a command may write to: its redirections, and all words unless it only looks."""
     for command in commands:
-        yield from (r.target for r in command.redirects if r.writes and r.target.value)
+        yield from (redirect.target for redirect in command.redirects if redirect.writes)
         if not is_harmless(command) or command.name in _WRITING_PROGRAMS:
-            yield from (word for word in command.words if word.value)
+            yield from command.words
 
 
-def _find_paths(word: Word) -> Iterator[str]:
+def _find_paths(word: Word, base: Path) -> Iterator[str]:
     """The word, what stands behind its equals sign (`of=…`) and behind its letter (`-o…`)."""
+    if word.value is None:
+        # Of `production/$x` the directory is certain, whatever is in it.
+        yield from (f"{found[1]}?" for found in [_LITERAL_DIRECTORY.match(word.raw)] if found)
+        return
     if not word.is_flag:
         yield _expand_home(word)
-    elif attached := (word.value or "")[2:]:
+    elif attached := word.value[2:]:
         yield attached
-    if value := (word.value or "").partition("=")[2]:
+    if value := word.value.partition("=")[2]:
         yield value
+    if word.glob:
+        yield from _expand_glob(_expand_home(word), base)
+
+
+def _expand_glob(pattern: str, base: Path) -> list[str]:
+    """The files that a glob names now; too many to look at are an error, which denies."""
+    # `Path.glob` takes no absolute pattern.
+    found = list(islice(iglob(pattern, root_dir=base), _MOST_FILES + 1))  # noqa: PTH207
+    if len(found) > _MOST_FILES:
+        raise ValueError(f"{pattern!r} names over {_MOST_FILES} files, too many to be looked at")
+    return found
 
 
 def _expand_home(word: Word) -> str:

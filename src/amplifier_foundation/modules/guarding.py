@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -84,6 +85,13 @@ def register_guards(
 def get_base_dir(host: Host) -> Path:
     """The folder that relative paths of the session start from."""
     return Path(get_working_dir(host)).resolve()
+
+
+def read_command(value: Any) -> str | None:
+    """The text of a command; a list of words is one, too. None for anything else."""
+    if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+        return shlex.join(value)
+    return value if isinstance(value, str) else None
 
 
 def shorten(text: str, limit: int = LONGEST) -> str:

@@ -168,6 +168,12 @@ async def test_tools_and_their_keys_are_configurable(tree: Path) -> None:
         "sudo mv a link/b",
         "cd safe; cd ../production; rm x",
         "curl -oproduction/x u",
+        "rm pro*/sub",
+        "rm */sub",
+        "rm production/$x",
+        'rm "production/$x"',
+        "rm production/{a,b}",
+        "echo x > production/$x",
         "tar -C production -xf a",
         "git checkout -- production/x",
     ],
@@ -247,6 +253,25 @@ async def test_the_question_about_a_file_shows_the_exact_input(tree: Path) -> No
     other = await harness.answer("Write", {"file_path": "production/x", "content": "other"})
     assert '"content": "one"' in (one.approval_prompt or "")
     assert one.approval_prompt != other.approval_prompt
+
+
+async def test_a_command_may_be_a_list_of_words(tree: Path) -> None:
+    """As hooks-command-guard takes it, too."""
+    harness = Harness(tree)
+    await harness.mount("production_guard")
+    asked = await harness.answer("Bash", {"command": ["rm", "production/x"]})
+    assert asked.action == "ask_user"
+
+
+async def test_a_glob_of_too_many_files_is_denied(tree: Path) -> None:
+    """What cannot be looked at cannot be allowed."""
+    for number in range(1_001):
+        (tree / "safe" / str(number)).touch()
+    harness = Harness(tree)
+    await harness.mount("production_guard")
+    denied = await harness.answer("Bash", {"command": "rm safe/*"})
+    assert denied.action == "deny"
+    assert "too many" in (denied.reason or "")
 
 
 @pytest.mark.parametrize("patterns", [[], [""], ["/ok/**", " "]])

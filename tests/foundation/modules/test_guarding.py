@@ -16,6 +16,7 @@ from amplifier_foundation.modules.guarding import (
     digest_text,
     get_base_dir,
     list_lines,
+    read_command,
     register_guards,
     shorten,
 )
@@ -128,6 +129,22 @@ def test_a_shortened_text_says_how_much_is_missing(text: str, limit: int) -> Non
 def test_two_texts_that_are_cut_alike_are_still_told_apart(one: str, other: str) -> None:
     """Otherwise the approval of one would be that of the other."""
     assert (shorten("same" + one, 4) == shorten("same" + other, 4)) == (one == other)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("ls -l", "ls -l"),
+        (["echo", "a b"], "echo 'a b'"),
+        ([], None),
+        (["ls", 1], None),
+        (7, None),
+        (None, None),
+    ],
+)
+def test_a_command_is_a_text_or_a_list_of_words(value: Any, text: str | None) -> None:
+    """Anything else cannot be judged."""
+    assert read_command(value) == text
 
 
 def test_a_list_for_a_question_names_what_it_leaves_out() -> None:

@@ -64,7 +64,8 @@ class Runner:
             if self._fresh.get(path) != after.get(path) and not os.path.isdir(path)  # noqa: PTH112
         ]
         shown = (os.path.relpath(path, self._root / "work") for path in changed)
-        return sorted(path for path in shown if path.startswith(tuple(self._protected)))
+        places = tuple(f"{place}/" for place in self._protected)
+        return sorted(path for path in shown if f"{path}/".startswith(places))
 
     def _run_bash(self, script: str) -> None:
         process = subprocess.Popen(
