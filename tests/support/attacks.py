@@ -180,6 +180,8 @@ BY_NUMBER = SIGNALS | {
 
 LIMITS: dict[str, str] = {
     "change the mode of a file": "chmod 640 $OUT/victim && echo ESCAPED",
+    "change the owner of a file": "chgrp $(id -g) $OUT/victim && echo ESCAPED",
+    "change an attribute of a file": 'python3 -c \'import os; os.setxattr(os.environ["OUT"] + "/victim", "user.x", b"x")\' && echo ESCAPED',
     "change the time of a file": "touch -c -d 2001-01-01 $OUT/victim && echo ESCAPED",
     "list names of what is hidden": "ls $HIDDEN | grep key && echo ESCAPED",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 import subprocess
 from dataclasses import replace
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_foundation.machine import process_group
+from amplifier_foundation.machine.process import run_command
 from amplifier_foundation.machine.sandbox import bubblewrap
 from amplifier_foundation.machine.sandbox.bubblewrap import build_arguments
 from amplifier_foundation.machine.sandbox.wall import Wall
@@ -26,7 +29,14 @@ def wall(tmp_path: Path) -> Wall:
     root = (tmp_path / "work").resolve()
     hooks = root / ".git" / "hooks"
     data = (tmp_path / "data").resolve()
-    return Wall((root,), (data,), (hooks,), (tmp_path / "private").resolve())
+    private = (tmp_path / "private").resolve()
+    return Wall((root,), (data,), (hooks,), private, kind="bubblewrap")
+
+
+def run(wall: Wall, script: str) -> str:
+    """What a script prints behind the wall."""
+    command = [*build_arguments(wall, str(wall.writable[0]), None), "bash", "-c", script]
+    return subprocess.run(command, capture_output=True, text=True).stdout
 
 
 def test_without_the_program_it_is_an_error(wall: Wall, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,3 +85,65 @@ def test_a_hidden_place_looks_empty(wall: Wall) -> None:
     )
     assert done.stdout == ""
     assert (wall.hidden[0] / "key").read_text() == "secret"
+
+
+@needs_bubblewrap
+def test_a_command_sees_no_process_but_its_own(wall: Wall) -> None:
+    """So it can neither look into ours nor send it a signal."""
+    space, *names = run(wall, "readlink /proc/self/ns/pid; cat /proc/[0-9]*/comm").split()
+    assert space.startswith("pid:")
+    assert space != str(Path("/proc/self/ns/pid").readlink())
+    assert {"bwrap", "cat"} <= set(names) <= {"bwrap", "bash", "cat"}
+
+
+@needs_bubblewrap
+def test_services_of_this_machine_are_out_of_sight(wall: Wall) -> None:
+    """Their sockets lie in /run; a command that may talk to them sees them."""
+    (made,) = run(wall, "stat -c %d:%i /run").split()
+    seen = Path("/run").stat()
+    assert made != f"{seen.st_dev}:{seen.st_ino}"
+    allowed = replace(wall, unix_sockets=True)
+    assert run(allowed, "stat -c %i /run").split() == [str(seen.st_ino)]
+
+
+@needs_bubblewrap
+def test_a_denied_network_is_a_loopback_of_its_own(wall: Wall) -> None:
+    """There is no other interface."""
+    printed = run(replace(wall, network="deny"), "tail -n +3 /proc/net/dev | cut -d: -f1")
+    assert printed.split() == ["lo"]
+
+
+@needs_bubblewrap
+def test_temporary_folders_are_private(wall: Wall) -> None:
+    """What is written to /tmp and /var/tmp lands in the folder of the session."""
+    run(wall, "echo x > /tmp/from-the-sandbox; echo x > /var/tmp/and-another")
+    names = {path.name for path in wall.temporary.iterdir()}
+    assert names >= {"from-the-sandbox", "and-another"}
+    assert not Path("/tmp/from-the-sandbox").exists()
+
+
+@needs_bubblewrap
+async def test_a_daemon_ends_with_the_call_that_started_it(
+    wall: Wall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a session of its own, and deaf to signals; as long as it lives it holds a lock."""
+    monkeypatch.setattr(process_group, "GRACE", 0.2)
+    lock, root = wall.writable[0] / "lock", wall.writable[0]
+    inner = f"trap '' TERM HUP; exec 9> {lock}; flock 9; touch started; while :; do sleep 1; done"
+    script = f'(setsid bash -c "{inner}" > /dev/null 2>&1 < /dev/null &)'
+    wait = "while ! [ -e started ]; do sleep 0.01; done; echo done"
+    outcome = await run_command(f"{script}; {wait}", cwd=root, wall=wall, timeout=60)
+    assert outcome.stdout == "done\n"
+    with lock.open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+@needs_bubblewrap
+async def test_a_sealed_place_that_is_not_there_yet_is_taken_away_again(wall: Wall) -> None:
+    """A mount needs something to stand on, so that a new place can only be put back."""
+    root = wall.writable[0]
+    absent = replace(wall, sealed=(*wall.sealed, root / ".git" / "config"))
+    outcome = await run_command("echo x > .git/config; cat .git/config", cwd=root, wall=absent)
+    assert outcome.stdout == "x\n"
+    assert ".git/config" in outcome.notes[0]
+    assert not (root / ".git" / "config").exists()

@@ -44,8 +44,10 @@ def test_no_attack_gets_out_and_usual_work_goes_on(tmp_path: Path) -> None:
 
 @needs_landlock
 def test_what_landlock_does_not_see_is_known(tmp_path: Path) -> None:
-    """Modes and times of files, and names; this test fails when a later kernel sees them."""
-    assert find_escapes(run_attacks(["limits"], tmp_path)).keys() == LIMITS.keys()
+    """What belongs to files but is not their content, and names; a later kernel may see them."""
+    escapes = find_escapes(run_attacks(["limits"], tmp_path)).keys()
+    # Not every file system has attributes.
+    assert escapes | {"change an attribute of a file"} == LIMITS.keys()
 
 
 @needs_landlock
