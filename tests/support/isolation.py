@@ -31,6 +31,7 @@ _TREE_CLONE, _MOVE_FROM_EMPTY, _READ_ONLY = 1, 0x4, 0x1
 _DEATH_SIGNAL, _DROP_BOUNDING = 1, 24
 _SIGKILL = 9
 _UP = 1
+_EMPTIED = ("/tmp", "/dev/shm")
 
 
 def isolate(
@@ -120,15 +121,24 @@ def _build_view(kernel: _Kernel, writable: Sequence[str], shown_at: str | None) 
     kept = [(path, kernel.clone_tree(path)) for path in writable]
     if shown_at is not None:
         kept.append((shown_at, kernel.clone_tree(writable[0])))
+    # The project and its Python may themselves lie in a folder that is empty from now on.
+    seen = [(path, kernel.clone_tree(path)) for path in _list_own_folders()]
     kernel.set_read_only("/", True, recursive=True)
-    for place in ("/tmp", "/dev/shm"):
+    for place in _EMPTIED:
         if Path(place).is_dir():
             kernel.mount("tmpfs", place, "tmpfs")
     kernel.mount("proc", "/proc", "proc")
-    for path, tree in kept:
+    for path, tree in [*seen, *kept]:
         Path(path).mkdir(parents=True, exist_ok=True)
         kernel.put_tree(tree, path)
         os.close(tree)
+    for path, _ in seen:
+        kernel.set_read_only(path, True)
+
+
+def _list_own_folders() -> list[str]:
+    own = {str(Path(__file__).resolve().parents[2]), sys.prefix, sys.base_prefix}
+    return sorted(path for path in own if path.startswith(_EMPTIED))
 
 
 def _raise_loopback() -> None:

@@ -131,13 +131,14 @@ class Passage:
 
     async def _decide(self, answer: Answer, question: ApprovalQuestion) -> GateDecision:
         handler, tool = answer.handler, self._find_tool(question.tool_name)
-        decision, cache = self.gate.recall(handler.id, question, tool), "hit"
+        decision, cache = self.gate.recall(handler.id, question, tool), "approval_cache_hit"
         if decision is None:
             decision = await self._ask_once(answer, question)
-            cache = "stored" if self.gate.remember(handler.id, question, decision, tool) else ""
+            kept = self.gate.remember(handler.id, question, decision, tool)
+            cache = "approval_cache_stored" if kept else ""
         if cache:
             about = {"prompt": question.prompt, "decision": decision.decision}
-            self._write(f"approval_cache_{cache}", answer, question, **about)
+            self._write(cache, answer, question, **about)
         await self._announce_decision(question, decision)
         return decision
 
