@@ -34,7 +34,7 @@ from amplifier_foundation.trust.weakening import Lost
 
 _FIXED = ("audit", "approval", "sandbox")
 QUESTION = "Use the changed files in this session?"
-HINT = "they take effect when a person allows it, in a chat with /reload"
+HINT = "the change takes effect when a person allows it: /reload in a chat, or amplifier trust"
 
 
 def _accept_nothing(material: Material) -> bool:

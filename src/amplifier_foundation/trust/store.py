@@ -40,6 +40,11 @@ class Trusted:
     at: str
     by: str
 
+    @property
+    def time(self) -> str:
+        """When, on the clock of whoever reads it."""
+        return datetime.fromisoformat(self.at).astimezone().strftime("%Y-%m-%d %H:%M")
+
 
 def _check(trusted: Trusted) -> None:
     """Refuse what we have not written: it may be damaged, or of another version."""
@@ -50,6 +55,7 @@ def _check(trusted: Trusted) -> None:
         raise TypeError("not as it was written")
     if not all(_DIGEST.fullmatch(one) for one in (trusted.digest, *trusted.files.values())):
         raise ValueError("not a digest")
+    datetime.fromisoformat(trusted.at)
     agents = trusted.outline.get("agents") or {}
     if not isinstance(agents, dict) or not all(isinstance(one, dict) for one in agents.values()):
         raise TypeError("not as it was written")

@@ -110,6 +110,7 @@ def _replace(path: Path, make: Callable[[Path], None]) -> None:
         lambda path: path.write_bytes(b"\xff\xfe"),
         lambda path: path.write_text('{"folder": "x"}'),
         lambda path: _forge(path, at=5),
+        lambda path: _forge(path, at="yesterday"),
         lambda path: _forge(path, files={"a": None}),
         lambda path: _forge(path, files=[]),
         lambda path: _forge(path, files={"a": "../../etc/passwd"}),

@@ -61,4 +61,4 @@ def explain(material: Material, store: TrustStore) -> str:
 
 
 def _describe_time(trusted: Trusted) -> str:
-    return f"{trusted.by} trusted it on {trusted.at.replace('T', ' ')[:16]}"
+    return f"{trusted.by} trusted it on {trusted.time}"

@@ -139,7 +139,7 @@ def list_trusted(as_json: bool) -> int:
     from amplifier_apps.cli.text.table import Column, print_table
 
     rows = [
-        (escape(one.folder), escape(one.bundle), one.at.replace("T", " ")[:16], escape(one.by))
+        (escape(one.folder), escape(one.bundle), one.time, escape(one.by))
         for one in found
     ]
     if not rows:
