@@ -24,6 +24,7 @@ def test_an_entry_is_a_plain_path_below_something(entry: str) -> None:
 def test_places_of_the_system_are_absolute() -> None:
     """They count wherever the roots are."""
     assert all(PurePosixPath(entry).is_absolute() for entry in table.SYSTEM)
+    assert {"/etc/crontab", "/var/spool/cron", "/etc/profile", "/etc/sudoers"} <= {*table.SYSTEM}
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,8 @@ def test_places_of_the_system_are_absolute() -> None:
         ".ssh",
         ".gnupg",
         ".gitconfig",
+        ".npmrc",
+        ".kube/config",
         ".local/bin",
         ".claude/settings.json",
         ".codex/config.toml",
@@ -56,6 +59,22 @@ def test_what_the_documentation_names_is_sealed_at_home(entry: str) -> None:
         ".mcp.json",
         ".opencode/plugin",
         ".vscode/tasks.json",
+        ".vscode/settings.json",
+        ".vscode/launch.json",
+        ".vscode/mcp.json",
+        ".copilot/hooks",
+        ".qwen/settings.json",
+        ".continue/config.yaml",
+        ".kiro/hooks",
+        ".amazonq/mcp.json",
+        ".windsurf/hooks.json",
+        ".roo/mcp.json",
+        ".junie/mcp",
+        ".idea/runConfigurations",
+        ".zed/tasks.json",
+        ".exrc",
+        ".nvim.lua",
+        ".vimrc",
     ],
 )
 def test_settings_of_other_agents_and_editors_are_sealed_in_a_project(entry: str) -> None:

@@ -249,3 +249,5 @@ def test_the_default_bundle_runs_without_any_extra(tmp_path: Path) -> None:
     reply, *left_out = ran.stdout.decode().splitlines()
     assert "No model is configured" in reply
     assert all("pip install 'amplifier-hooks[policy]'" in line for line in left_out)
+    for guard in ("hooks-command-guard", "hooks-production-guard", "hooks-redaction"):
+        assert any(guard in line for line in left_out)

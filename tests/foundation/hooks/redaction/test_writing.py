@@ -37,7 +37,7 @@ async def test_source_code_reaches_the_disk_as_it_was_written(
 
 @pytest.mark.parametrize(("answer", "allowed"), [("Allow once", True), ("Deny", False)])
 async def test_a_person_decides_about_a_token(answer: str, allowed: bool, tmp_path: Path) -> None:
-    """Asked with tool, shape and place; what is allowed runs as it is."""
+    """Asked with tool, shape and place; the input is shown as it is, and runs as it is."""
     approval = ScriptedApproval(answer)
     given = {"command": f"deploy {TOKEN}"}
     outcome, _ = await judge(tmp_path, "Bash", given, approval=approval)
@@ -47,6 +47,7 @@ async def test_a_person_decides_about_a_token(answer: str, allowed: bool, tmp_pa
         "The input of Bash holds a secret: github-token in 'command'. Let Bash use it as it is?"
     )
     assert TOKEN not in question.prompt
+    assert question.tool_input == given
     if allowed:
         assert outcome.data["tool_input"] == given
 
