@@ -204,6 +204,7 @@ def test_what_runs_is_what_was_allowed(steps: list[tuple[str, Any]]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @settings(max_examples=400)
 @given(STEPS)
 def test_what_runs_is_what_was_allowed_in_many_orders(steps: list[tuple[str, Any]]) -> None:

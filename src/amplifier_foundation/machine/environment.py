@@ -7,7 +7,6 @@ import site
 import sysconfig
 from collections.abc import Iterator
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 PACKAGES = ("amplifier_core", "amplifier_audit", "amplifier_foundation", "amplifier_apps")
@@ -36,6 +35,5 @@ def _iterate_places() -> Iterator[tuple[str, str]]:
     paths = sysconfig.get_paths()
     named = [paths[part] for part in _PARTS if part in paths]
     named += [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
-    specs = map(find_spec, PACKAGES)
-    named += [str(Path(one.origin).parent) for one in specs if one is not None and one.origin]
+    named += [str(Path(__file__).parents[2] / name) for name in PACKAGES]
     yield from ((one, os.path.realpath(one)) for one in named)

@@ -170,3 +170,11 @@ def test_without_the_extra_one_sentence_says_what_to_install() -> None:
     assert done.returncode == 1
     assert done.stderr.strip().endswith("pip install 'amplifier-hooks[cli]'")
     assert "Traceback" not in done.stderr
+
+
+def test_a_file_of_the_folder_takes_no_modules_place(home: Path) -> None:
+    """Python puts the folder first when a module is run with -m."""
+    for name in ("click", "yaml", "pydantic", "asyncio"):
+        (home / f"{name}.py").write_text(f"raise SystemExit('{name} was planted')\n")
+    done = run_amplifier("hooks", "list", "--event", "tool:pre")
+    assert (done.code, done.stderr) == (0, "")

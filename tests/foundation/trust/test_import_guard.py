@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -74,3 +75,15 @@ def test_what_was_read_before_is_imported_as_it_was_read(folder: Path) -> None:
         assert found is not None
         assert found.origin == str(path)
     assert find_unguarded("guarded_nowhere") is None
+
+
+def test_the_program_itself_can_be_imported_where_it_lies_in_the_folder() -> None:
+    """As for those who work on it, in a process that has not asked before."""
+    script = (
+        "from pathlib import Path\n"
+        "from amplifier_foundation.trust.import_guard import guard_imports\n"
+        "import amplifier_core\n"
+        "with guard_imports(Path(amplifier_core.__file__).parents[1]):\n"
+        "    import amplifier_audit, click, colorsys\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
