@@ -164,7 +164,7 @@ SECRETS = {
 async def test_redaction_leaves_no_secret_anywhere(
     tmp_path_factory: Any, name: str, depth: int
 ) -> None:
-    """None in request, transcript, screen or trail; in what is written only tokens are taken out."""
+    """None in request, transcript, screen or trail; of what is written only tokens are taken."""
     directory = tmp_path_factory.mktemp("redaction")
     secret = SECRETS[name]
     project = directory / "project"

@@ -131,11 +131,10 @@ class Passage:
 
     async def _decide(self, answer: Answer, question: ApprovalQuestion) -> GateDecision:
         handler, tool = answer.handler, self._find_tool(question.tool_name)
-        decision, cache = self.gate.recall(handler.id, question, tool), "approval_cache_hit"
-        if decision is None:
-            decision = await self._ask_once(answer, question)
-            kept = self.gate.remember(handler.id, question, decision, tool)
-            cache = "approval_cache_stored" if kept else ""
+        known = self.gate.recall(handler.id, question, tool)
+        decision = known or await self._ask_once(answer, question)
+        kept = known is None and self.gate.remember(handler.id, question, decision, tool)
+        cache = "approval_cache_hit" if known else "approval_cache_stored" if kept else ""
         if cache:
             about = {"prompt": question.prompt, "decision": decision.decision}
             self._write(cache, answer, question, **about)

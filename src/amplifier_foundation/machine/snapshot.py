@@ -6,6 +6,7 @@ the first reading, whatever has become of the file since.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -115,6 +116,8 @@ def read_regular(path: Path) -> bytes:
     descriptor = os.open(path, _READING)
     try:
         facts = os.fstat(descriptor)
+        if stat.S_ISDIR(facts.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if not stat.S_ISREG(facts.st_mode):
             raise SnapshotError(f"{path} is no ordinary file")
         with os.fdopen(descriptor, "rb", closefd=False) as file:

@@ -157,7 +157,8 @@ async def test_ctrl_c_stops_after_the_step_and_twice_at_once(
     """The person is told what once more would do; afterwards the signal is as it was."""
     before = signal.getsignal(signal.SIGINT)
     seconds = 1 if finished else 30
-    project(calls("Bash", command=f"sleep {seconds}; echo through > done.txt"), HELLO)
+    project(calls("Bash", command=f"sleep {seconds}; echo through > sub/done.txt"), HELLO)
+    (home / "sub").mkdir()  # commands make nothing new beside a folder that is hidden from them
     screen = Screen()
     async with open_agent(AgentOptions(), screen) as agent:
         turn = asyncio.create_task(agent.run_turn("go"))
@@ -170,7 +171,7 @@ async def test_ctrl_c_stops_after_the_step_and_twice_at_once(
         assert (agent.status, agent.exit_code) == ("interrupted", exit_codes.INTERRUPTED)
         assert agent.make_remark(reply) == (STOPPED, "warning")
     assert screen.notes.getvalue().count(STOPPING) == 1
-    assert (home / "done.txt").exists() == finished
+    assert (home / "sub" / "done.txt").exists() == finished
     assert signal.getsignal(signal.SIGINT) == before
 
 

@@ -149,16 +149,17 @@ def test_verbose_shows_what_tools_returned(project: Project) -> None:
 def test_ctrl_c_once_stops_after_the_step(project: Project) -> None:
     """What was running is finished; nothing follows it."""
     project(
-        calls("Bash", command="until [ -e go ]; do sleep 0.05; done; echo through > done.txt"),
+        calls("Bash", command="until [ -e go ]; do sleep 0.05; done; echo through > sub/done.txt"),
         HELLO,
     )
+    Path("sub").mkdir()  # commands make nothing new beside a folder that is hidden from them
     with run_at_terminal("run", "go", columns=100, rows=30) as program:
         program.wait_for("running Bash")
         program.press("\x03")
         program.wait_for("Stopping after this step")
         Path("go").touch()
         assert program.wait_end() == exit_codes.INTERRUPTED
-        assert Path("done.txt").exists()
+        assert Path("sub/done.txt").exists()
         assert "Hello to you" not in program.text()
 
 
