@@ -35,6 +35,7 @@ _JOINING = frozenset(
 )
 _SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution"})
 _WORDS = ARGUMENT_TYPES | {"command_name", "variable_assignment", "variable_name"}
+_PLAIN_TARGET = re.compile(r"[A-Za-z0-9_./:@%+,-]+(?:[ \t].*)?", re.DOTALL)
 _LONGEST_NAME = 200
 _JOINED_LINES = re.compile(r"[^\s\\]\\\n\S")
 
@@ -114,6 +115,13 @@ def _doubt_expansion(node: Node) -> Iterator[str]:
         yield "a variable is expanded as a prompt"
 
 
+def _doubt_redirect(node: Node) -> Iterator[str]:
+    """`ls >&'a[$(id)]'` runs id: bash expands the name of the file once more."""
+    operator, _, target = get_text(node).partition("&")
+    if operator.endswith((">", "<")) and not _PLAIN_TARGET.fullmatch(target.strip(" \t")):
+        yield "a name behind >& is expanded twice"
+
+
 def _doubt_quotes(node: Node) -> Iterator[str]:
     """`"${x:-'$(id)'}"` runs id: the single quotes are letters like any other."""
     around = node.parent
@@ -140,6 +148,7 @@ def _overlooks_substitution(node: Node) -> bool:
 
 
 _DOUBTING: Mapping[str, Callable[[Node], Iterator[str]]] = {
+    "file_redirect": _doubt_redirect,
     "test_command": _doubt_test,
     "word": _doubt_word,
     "command_substitution": _doubt_substitution,

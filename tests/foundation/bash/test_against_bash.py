@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from amplifier_foundation.bash import LISTED, Place, find_dangers, is_harmless, unwrap_command
+from amplifier_foundation.bash.inner.shells import SHELLS, read_invocation
 from amplifier_foundation.hooks.command_guard import Config, Judge
 from tests.foundation.bash.generator.script_maker import WRAPPERS, ScriptMaker
 from tests.foundation.bash.generator.script_samples import SAMPLES
@@ -216,8 +217,14 @@ def list_unseen(root: Path, scripts: list[str]) -> list[Run]:
     judge = Judge(Config(allow=list(WRAPPERS)), Place(yard.work, yard.home))
     passed = [one for one in scripts if "\0" not in one and not judge.find_all(one)]
     assert len(passed) > len(scripts) / 10
-    hidden = [one for one in passed if not shows_its_traps(one)]
+    hidden = [one for one in passed if not shows_its_traps(one) and not runs_file(one)]
     return [run for run in yard.run_all(hidden) if not ran_what_was_found(run)]
+
+
+def runs_file(script: str) -> bool:
+    """`bash script`: to the ordinary guard a script file is a program like any other."""
+    shells = (one for one in unwrap_command(script).commands if one.name in SHELLS)
+    return any(read_invocation(shell).script_file is not None for shell in shells)
 
 
 def shows_its_traps(script: str) -> bool:

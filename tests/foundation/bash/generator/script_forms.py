@@ -111,6 +111,10 @@ SHELLS = (
 
 SETTERS = (
     "read {n} <<< {w}",
+    "declare -a {n}={w}",
+    "{n}=([{w}]=1)",
+    "arr=(1); declare arr={w}",
+    "ls >&{w}",
     "read -r -a {n} < f",
     "printf -v {n} {w}",
     "printf -v{n} {w}",

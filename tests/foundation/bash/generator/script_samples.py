@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 SAMPLES = [
+    "ls >&'a[$(trapa)]'",
+    "ls <&'a[$(trapa)]'",
+    "ls 3>&'a[$(trapa)]'",
+    "ls &>'a[$(trapa)]'",
+    "ls >>'a[$(trapa)]'",
+    "ls <>'a[$(trapa)]'",
+    "ls >|'a[$(trapa)]'",
+    "cat <<<'a[$(trapa)]'",
+    "cat <'a[$(trapa)]'",
+    "x=\\\n\ntrapa",
+    "trap echo'\n'\\trapa EXIT",
+    "let PATH=1; ls",
     "declare -a x='($(trapa))'",
     "y='($(trapa))'; declare -a x=\"$y\"",
     "y='($(trapa))'; declare -a x=$y",
