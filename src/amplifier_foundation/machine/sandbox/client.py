@@ -166,6 +166,8 @@ def _spawn(channel: int, kind: bytes) -> int:
         [sys.executable, "-I", "-S", "-c", boot, str(_CHANNEL), str(packages), kind.decode()],
         {name: os.environ[name] for name in _KEPT if name in os.environ},
         file_actions=[(os.POSIX_SPAWN_DUP2, channel, _CHANNEL), *null],
+        # From its first moment: a person's Ctrl-C is for the agent, and must not end its commands.
+        setsid=True,
     )
 
 

@@ -65,6 +65,12 @@ async def test_a_launcher_that_was_killed_is_started_again(launcher) -> None:
     assert launcher._process != before
 
 
+def test_a_launcher_has_a_session_of_its_own_from_its_first_moment(launcher) -> None:
+    """Or a Ctrl-C while it starts would end the command that it is started for."""
+    launcher._launch()
+    assert os.getsid(launcher._process) == launcher._process
+
+
 async def test_no_launcher_means_no_command_behind_a_wall(tmp_path: Path, monkeypatch) -> None:
     """A sentence, and a failure; without a wall the command runs as a plain child."""
     monkeypatch.setattr(client, "_spawn", fail)

@@ -34,7 +34,6 @@ _AGAIN = 0.005  # seconds between two attempts to end what does not end
 def main() -> None:
     """Serve the agent on the descriptor that the first argument names."""
     channel = int(sys.argv[1])
-    os.setsid()
     os.closerange(channel + 1, os.sysconf("SC_OPEN_MAX"))
     os.set_inheritable(channel, False)
     set_option(SUBREAPER, 1)
