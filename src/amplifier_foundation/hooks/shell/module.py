@@ -6,6 +6,7 @@ import asyncio
 import logging
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from amplifier_foundation.policy.paths import match_glob
 
 logger = logging.getLogger(__name__)
 
+_PREFIX = "amplifier-hooks-shell-"
 _FOLLOW_UPS = 2  # a modify, an injection and a question: three answers at most
 
 
@@ -57,10 +59,12 @@ async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Clea
 
 def _make_folder(*, private: bool) -> tempfile.TemporaryDirectory[str]:
     """A folder for this session; a private one lies where no tool of the agent reads or writes."""
-    place = find_data_home() / "amplifier" / "run" if private else None
-    if place is not None:
-        place.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return tempfile.TemporaryDirectory(prefix="amplifier-hooks-shell-", dir=place)
+    if private:
+        with suppress(OSError):  # nowhere to keep anything: then there is no trust to betray either
+            place = find_data_home() / "amplifier" / "run"
+            place.mkdir(parents=True, exist_ok=True, mode=0o700)
+            return tempfile.TemporaryDirectory(prefix=_PREFIX, dir=place)
+    return tempfile.TemporaryDirectory(prefix=_PREFIX)
 
 
 def read_all(config: Config, base: Path, snapshot: Snapshot | None = None) -> Settings:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from amplifier_core.errors import ModuleLoadError
-from tests.foundation.hooks.shell.hook_files import configure, write_file
+from tests.foundation.hooks.shell.hook_files import configure, write_file, write_script
 from tests.support.harness import Harness
+from tests.support.project import Project
 
 
 async def test_a_settings_file_works_unchanged(harness: Harness, tmp_path: Path) -> None:
@@ -129,3 +130,23 @@ async def test_what_is_wrong_is_said_when_the_session_is_built(
     with pytest.raises(ModuleLoadError) as caught:
         await harness.mount("shell", config)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("writable", [True, False])
+async def test_trusted_scripts_are_copied_to_where_no_tool_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writable: bool
+) -> None:
+    """And taken away with the session; where our data cannot be kept, hooks run all the same."""
+    data = tmp_path / "data"
+    monkeypatch.setenv("XDG_DATA_HOME", str(data))
+    if not writable:
+        data.write_text("in the way")
+    project = Project(tmp_path)
+    command = write_script(project.folder, "hooks/say.sh", 'echo "$0" >&2; exit 2')
+    hook = {"module": "hooks-shell", "config": configure("UserPromptSubmit", command)}
+    async with project.session(project.bundle(hooks=[hook])) as session:
+        reply = await session.execute("go")
+        assert "denied by hooks-shell: /" in reply
+        assert str(project.folder / "hooks") not in reply.split("scripts", 1)[0]
+        assert (str(data) in reply) is writable
+    assert not list(data.glob("amplifier/run/*"))
