@@ -138,10 +138,7 @@ def list_trusted(as_json: bool) -> int:
     from amplifier_apps.cli.text.escape import escape
     from amplifier_apps.cli.text.table import Column, print_table
 
-    rows = [
-        (escape(one.folder), escape(one.bundle), one.time, escape(one.by))
-        for one in found
-    ]
+    rows = [(escape(one.folder), escape(one.bundle), one.time, escape(one.by)) for one in found]
     if not rows:
         click.echo("Nothing is trusted yet; `amplifier trust` does it for the folder you are in.")
     print_table(rows, Column(overflow="cut start"), Column("tool"), Column("dim"), Column("dim"))
