@@ -116,10 +116,14 @@ class Machine(RuleBasedStateMachine):
     def check(self, order: list[Any], result: HookResult, choice: str) -> None:
         stop = next((i for i, one in enumerate(order) if self.denies(one)), None)
         reached = [one.name for one in order[: len(order) if stop is None else stop + 1]]
-        # nothing runs after a deny; a guard that asked is heard once more when it was allowed
+        # nothing runs after a deny; after a wait those that asked and all guards are heard again
         assert self.ran[: len(reached)] == reached
         gates = [name for name in reached if self.kinds[name][0] == "ask"]
-        assert set(self.ran[len(reached) :]) <= set(gates)
+        guards = {one.name for one in order if one.is_guard}
+        again = self.ran[len(reached) :]
+        assert set(again) <= ({*gates} | guards if gates else set())
+        if self.person.asked and result.action == "continue":
+            assert guards <= set(again)
         expected = "deny" if stop is not None else self.pass_gates(gates, choice)
         assert result.action == expected
         if expected == "continue":
@@ -208,7 +212,10 @@ class Machine(RuleBasedStateMachine):
         ]  # fmt: skip
         assert len(bodies) >= self.dispatches
         if self.ran and bodies:
-            assert {one["hook"] for one in bodies[-1]["hooks"]} == set(self.ran)
+            # What was judged again has a record of its own, with those that were heard again.
+            first = max(i for i, body in enumerate(bodies) if not body.get("judged_again"))
+            told = {one["hook"] for body in bodies[first:] for one in body["hooks"]}
+            assert told == set(self.ran)
 
     @invariant()
     def every_injection_went_in_or_was_dropped(self) -> None:
