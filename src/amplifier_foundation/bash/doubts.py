@@ -36,6 +36,8 @@ _JOINING = frozenset(
 _SUBSTITUTIONS = frozenset({"command_substitution", "process_substitution"})
 _WORDS = ARGUMENT_TYPES | {"command_name", "variable_assignment", "variable_name"}
 _PLAIN_TARGET = re.compile(r"[A-Za-z0-9_./:@%+,-]+(?:[ \t].*)?", re.DOTALL)
+_SPACED_BRACKETS = re.compile(r"\[[ \t].*[ \t]\]", re.DOTALL)
+_SEPARATORS = frozenset({"&&", "||", "<", ">", "<<", ">>", ";", "|", "&", "(", ")"})
 _LONGEST_NAME = 200
 _JOINED_LINES = re.compile(r"[^\s\\]\\\n\S")
 
@@ -137,6 +139,23 @@ def _doubt_test(node: Node) -> Iterator[str]:
     quoted = (get_text(inner) for inner in walk(node) if inner.type == "raw_string")
     if any("$(" in text or "`" in text for text in quoted):
         yield "a test evaluates a substitution that is quoted"
+    if not get_text(node).startswith("[[") and not _is_plain_bracket(node):
+        yield "the grammar takes for a test what a shell reads as commands"
+
+
+def _is_plain_bracket(node: Node) -> bool:
+    """`[` is a command like any other: `[ a && b ]` runs `b ]`, and `[f]` is a wildcard."""
+    text = get_text(node)
+    signs = {inner.type for inner in _walk_expressions(node)}
+    return bool(_SPACED_BRACKETS.fullmatch(text)) and "\n" not in text and not signs & _SEPARATORS
+
+
+def _walk_expressions(node: Node) -> Iterator[Node]:
+    """The parts of a test, but not what is inside its words."""
+    for child in node.children:
+        yield child
+        if child.type.endswith("_expression"):
+            yield from _walk_expressions(child)
 
 
 def _overlooks_substitution(node: Node) -> bool:

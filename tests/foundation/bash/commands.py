@@ -191,6 +191,8 @@ DENIED = [
     "chmod --recursive 777 /usr",
 ]
 ASKED = [
+    "[ a && id ]",
+    "[ a > .git/config ]",
     "bash",
     "bash -s",
     "bash 0<x",

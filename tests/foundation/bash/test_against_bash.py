@@ -222,9 +222,10 @@ def list_unseen(root: Path, scripts: list[str]) -> list[Run]:
 
 
 def runs_file(script: str) -> bool:
-    """`bash script`: to the ordinary guard a script file is a program like any other."""
+    """`bash script` and `bash -i`: to the ordinary guard a file is a program like any other."""
     shells = (one for one in unwrap_command(script).commands if one.name in SHELLS)
-    return any(read_invocation(shell).script_file is not None for shell in shells)
+    started = [read_invocation(shell) for shell in shells]
+    return any(one.script_file is not None or one.reads_startup_files for one in started)
 
 
 def shows_its_traps(script: str) -> bool:

@@ -3,6 +3,19 @@
 from __future__ import annotations
 
 SAMPLES = [
+    "[f]",
+    "[ a && trapa ]",
+    "[ a || trapa ]",
+    "[ '' || trapa ]",
+    "[ a; trapa ]",
+    "[ a | trapa ]",
+    "[ a & trapa ]",
+    "[ a\ntrapa ]",
+    "[\ntrapa ]",
+    "[ a > .git/config ]",
+    "[ a < f ] && [ b >> .git/config ]",
+    "test a && trapa",
+    "[[ a\n&& b ]]\ntrapa",
     "ls >&'a[$(trapa)]'",
     "ls <&'a[$(trapa)]'",
     "ls 3>&'a[$(trapa)]'",
