@@ -185,7 +185,7 @@ def is_seen(command: str) -> bool:
     script = unwrap_command(command)
     found = any(one.name == "mark" for one in script.commands)
     unsure = any(not one.certain and not is_harmless(one) for one in script.commands)
-    place = Place(Path("/work"), Path("/home/me"))
+    place = Place(Path("/project"), Path("/home/me"))
     risky = any(find_dangers(script, place, LISTED, frozenset()))
     return found or unsure or risky or bool(script.unclear)
 

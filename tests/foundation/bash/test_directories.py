@@ -12,24 +12,24 @@ from amplifier_foundation.bash.script import parse_script
 
 
 def find(source: str) -> Directories:
-    place = Place(Path("/work"), Path("/home/me"))
+    place = Place(Path("/project"), Path("/home/me"))
     return list_directories(parse_script(source).commands, place)
 
 
 @pytest.mark.parametrize(
     ("source", "known"),
     [
-        ("ls", ["/work"]),
-        ("cd a", ["/work", "/work/a"]),
-        ("cd a; cd b", ["/work", "/work/a", "/work/b", "/work/a/b"]),
-        ("cd /etc && ls", ["/work", "/etc"]),
-        ("cd", ["/work", "/home/me"]),
-        ("cd -P -- a", ["/work", "/work/a"]),
-        ("cd a; cd -", ["/work", "/work/a"]),
-        ("pushd a; popd", ["/work", "/work/a"]),
-        ("env -C a ls", ["/work", "/work/a"]),
-        ("env --chdir=a ls", ["/work", "/work/a"]),
-        ("git -C a apply x", ["/work", "/work/a"]),
+        ("ls", ["/project"]),
+        ("cd a", ["/project", "/project/a"]),
+        ("cd a; cd b", ["/project", "/project/a", "/project/b", "/project/a/b"]),
+        ("cd /etc && ls", ["/project", "/etc"]),
+        ("cd", ["/project", "/home/me"]),
+        ("cd -P -- a", ["/project", "/project/a"]),
+        ("cd a; cd -", ["/project", "/project/a"]),
+        ("pushd a; popd", ["/project", "/project/a"]),
+        ("env -C a ls", ["/project", "/project/a"]),
+        ("env --chdir=a ls", ["/project", "/project/a"]),
+        ("git -C a apply x", ["/project", "/project/a"]),
     ],
 )
 def test_every_directory_that_may_be_reached(source: str, known: list[str]) -> None:

@@ -12,6 +12,6 @@ from amplifier_foundation.bash.unwrap import unwrap_command
 
 def ask(check: Callable[[Situation], Objection | None], source: str) -> str | None:
     """`deny`, `ask` or None: the first objection to a command of the script."""
-    place = Place(Path("/work"), Path("/home/me"))
+    place = Place(Path("/project"), Path("/home/me"))
     found = (check(situation) for situation in list_situations(unwrap_command(source), place))
     return next((objection[0] for objection in found if objection is not None), None)

@@ -21,7 +21,7 @@ from amplifier_foundation.bash import (
 )
 from tests.foundation.bash.commands import DENIED, LET_PASS
 
-WORK = Path("/work")
+WORK = Path("/project")
 
 
 def judge(command: str, work: Path = WORK, off: frozenset[str] = frozenset()) -> list[Finding]:

@@ -18,15 +18,15 @@ from amplifier_foundation.bash.word import create_literal
 
 
 def situations(source: str) -> list[Situation]:
-    return list(list_situations(parse_script(source), Place(Path("/work"), Path("/home/me"))))
+    return list(list_situations(parse_script(source), Place(Path("/project"), Path("/home/me"))))
 
 
 @pytest.mark.parametrize(
     ("source", "directories"),
     [
-        ("ls", ["/work"]),
-        ("cd a && ls", ["/work", "/work/a"]),
-        ("ls; cd later", ["/work", "/work/later"]),
+        ("ls", ["/project"]),
+        ("cd a && ls", ["/project", "/project/a"]),
+        ("ls; cd later", ["/project", "/project/later"]),
     ],
 )
 def test_every_command_knows_where_the_script_goes(source: str, directories: list[str]) -> None:
@@ -76,11 +76,11 @@ def test_a_file_has_one_name(path: str, bare: str) -> None:
 @pytest.mark.parametrize(
     ("source", "written", "paths"),
     [
-        ("ls", "x", {"/work/x"}),
+        ("ls", "x", {"/project/x"}),
         (
             "cd .git; cd hooks; ls",
             "x",
-            {"/work/x", "/work/.git/x", "/work/hooks/x", "/work/.git/hooks/x"},
+            {"/project/x", "/project/.git/x", "/project/hooks/x", "/project/.git/hooks/x"},
         ),
         ("cd a; ls", "/x", {"/x"}),
     ],

@@ -13,7 +13,7 @@ from amplifier_foundation.hooks.rules.occasion import Occasion
 
 
 def seen(data: dict[str, Any], **keys: Any) -> Occasion:
-    return Occasion("tool:pre", data, Path("/work"), **keys)
+    return Occasion("tool:pre", data, Path("/project"), **keys)
 
 
 def test_the_paths_are_those_of_the_input_and_of_the_event_itself() -> None:

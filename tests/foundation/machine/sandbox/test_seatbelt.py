@@ -8,12 +8,12 @@ from amplifier_foundation.machine.sandbox.seatbelt import build_profile, build_s
 from amplifier_foundation.machine.sandbox.wall import Wall
 
 WALL = Wall(
-    writable=(Path('/work/a "b"'),),
+    writable=(Path('/project/a "b"'),),
     hidden=(Path("/data"),),
-    sealed=(Path("/work/.git/hooks"), Path("/work/.git/config")),
+    sealed=(Path("/project/.git/hooks"), Path("/project/.git/config")),
     temporary=Path("/private/tmp/x"),
     network="deny",
-    granted=(Path("/work/.git/config"),),
+    granted=(Path("/project/.git/config"),),
 )
 
 
@@ -22,7 +22,7 @@ def test_rules_come_in_the_order_in_which_the_last_one_counts() -> None:
     lines = build_profile(WALL).splitlines()
     denied = lines.index("(deny file-write*)")
     allowed = next(n for n, line in enumerate(lines) if "/private/tmp/x" in line)
-    sealed = lines.index('(deny file-write* (subpath "/work/.git/hooks"))')
+    sealed = lines.index('(deny file-write* (subpath "/project/.git/hooks"))')
     hidden = lines.index('(deny file-read* file-write* (subpath "/data"))')
     assert denied < allowed < sealed < hidden
     assert "(deny network*)" in lines
@@ -30,7 +30,7 @@ def test_rules_come_in_the_order_in_which_the_last_one_counts() -> None:
 
 def test_names_cannot_end_their_quotes() -> None:
     """A folder's name is not a rule."""
-    assert r'(subpath "/work/a \"b\"")' in build_profile(WALL)
+    assert r'(subpath "/project/a \"b\"")' in build_profile(WALL)
 
 
 def test_the_command_comes_after_the_profile() -> None:
