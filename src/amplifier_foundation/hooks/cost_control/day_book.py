@@ -29,9 +29,9 @@ class Spent:
 class DayBook:
     """What was spent today by all sessions of this directory, in a small file."""
 
-    def __init__(self, path: Path, get_get_today: Callable[[], str]) -> None:
+    def __init__(self, path: Path, get_today: Callable[[], str]) -> None:
         self._path = path
-        self.get_today = get_today
+        self._get_today = get_today
 
     def read(self) -> Spent:
         """Today's sum. A missing file is an empty one, a broken one an error: fail closed."""
@@ -46,7 +46,7 @@ class DayBook:
     def _read_entry(self, entry: Any) -> Spent:
         try:
             spent = Spent(int(entry["tokens"]), float(entry["money"]))
-            return spent if entry["date"] == self.get_today() else Spent()
+            return spent if entry["date"] == self._get_today() else Spent()
         except (KeyError, TypeError, ValueError):
             raise ValueError(f"{self._path} is no cost file; repair or delete it") from None
 
@@ -57,7 +57,7 @@ class DayBook:
             spent = self.read()
             spent.add(tokens, money)
             entry = {
-                "date": self.get_today(),
+                "date": self._get_today(),
                 "tokens": spent.tokens,
                 "money": round(spent.money, 6),
             }

@@ -28,6 +28,19 @@ async def test_the_day_is_shared_by_sessions_and_ends_at_midnight(tmp_path: Path
     assert (await first.request()).action == "continue"
 
 
+def test_the_day_is_that_of_the_clock_it_was_given(tmp_path: Path) -> None:
+    """And what was spent on another one is not of today."""
+    today = ["2026-01-01"]
+    book = DayBook(tmp_path / "cost.json", lambda: today[0])
+    book.add(5, 0.5)
+    assert (book.read().tokens, json.loads((tmp_path / "cost.json").read_text())["date"]) == (
+        5,
+        "2026-01-01",
+    )
+    today[0] = "2026-01-02"
+    assert book.read().tokens == 0
+
+
 @pytest.mark.parametrize(
     "content", ["", "{", "[]", '{"date": 1}', '{"tokens": "x", "money": 1, "date": "x"}']
 )

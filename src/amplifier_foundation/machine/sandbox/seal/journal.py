@@ -52,10 +52,6 @@ class SealJournal:
             os.pwrite(self._lock, _CLOSED, 0)
         fcntl.flock(self._lock, fcntl.LOCK_UN)
 
-    def abandon(self) -> None:
-        """Give the lock up and say nothing, as when the process is killed."""
-        os.close(self._lock)
-
     def was_left_open(self) -> bool:
         """Whether the one who was last alone here died while a command ran."""
         return os.pread(self._lock, 1, 0) == _OPEN
