@@ -7,17 +7,25 @@ hold up the wait for the command itself.
 from __future__ import annotations
 
 import asyncio
+import codecs
 import contextlib
 import os
+from collections.abc import Callable
+from functools import partial
 
 LINGER = 0.3  # seconds in which the last output of a finished command may still arrive
+OnOutput = Callable[[str, str], None]
+"""Told of the output of a command as it comes: "stdout" or "stderr", and a piece of text."""
 _SLACK = 65_536  # bytes that may pile up before the end of a stream is cut to its size again
 
 
 class OutputCapture(asyncio.Protocol):
     """Keeps the beginning and the end of a stream and counts the rest."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, tell: Callable[[str], None] | None = None) -> None:
+        self._tell = tell
+        # A piece may end inside a letter.
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._tail_size = max(limit, 0) // 2
         self._head_size = max(limit, 0) - self._tail_size
         self._head = bytearray()
@@ -34,6 +42,8 @@ class OutputCapture(asyncio.Protocol):
         # Cutting with every chunk would move the whole tail each time.
         if len(self._tail) > 2 * self._tail_size + _SLACK:
             self._cut_tail()
+        if self._tell is not None and (text := self._decoder.decode(data)):
+            self._tell(text)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Part of asyncio.Protocol."""
@@ -73,9 +83,9 @@ class Pipes:
     while we held it too, the stream would never end.
     """
 
-    def __init__(self, limit: int) -> None:
-        self.stdout = OutputCapture(limit)
-        self.stderr = OutputCapture(limit)
+    def __init__(self, limit: int, on_output: OnOutput | None = None) -> None:
+        self.stdout = OutputCapture(limit, on_output and partial(on_output, "stdout"))
+        self.stderr = OutputCapture(limit, on_output and partial(on_output, "stderr"))
         self._input = _Input()
         self._readers: list[asyncio.BaseTransport] = []
         self._writer: asyncio.WriteTransport | None = None

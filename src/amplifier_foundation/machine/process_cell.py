@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from amplifier_foundation.machine import process_group
-from amplifier_foundation.machine.pipes import LINGER, Pipes
+from amplifier_foundation.machine.pipes import LINGER, OnOutput, Pipes
 from amplifier_foundation.machine.process_outcome import (
     CommandOutcome,
     explain_failure,
@@ -38,6 +38,7 @@ class CellRun:
         env: Mapping[str, str] | None,
         limit: int,
         wall: Wall | None,
+        on_output: OnOutput | None = None,
     ) -> None:
         self._argv = argv
         self._cwd = cwd
@@ -45,7 +46,7 @@ class CellRun:
         self._wall = wall
         self._launcher = get_launcher(walled=wall is not None)
         self._started = time.monotonic()
-        self._pipes = Pipes(limit)
+        self._pipes = Pipes(limit, on_output)
 
     async def run(self, stdin: str | bytes | None, timeout: float) -> CommandOutcome:
         """Start it, wait for it, end everything that it left behind, put back what is sealed."""

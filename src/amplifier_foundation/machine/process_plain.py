@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from amplifier_foundation.machine.pipes import LINGER, Pipes
+from amplifier_foundation.machine.pipes import LINGER, OnOutput, Pipes
 from amplifier_foundation.machine.process_group import (
     add_mark,
     create_mark,
@@ -38,6 +38,7 @@ class PlainRun:
         cwd: str | Path | None,
         env: Mapping[str, str] | None,
         limit: int,
+        on_output: OnOutput | None = None,
     ) -> None:
         self._argv = argv
         self._cwd = cwd
@@ -45,7 +46,7 @@ class PlainRun:
         self._env = add_mark(env, self._mark)
         self._process: asyncio.subprocess.Process | None = None
         self._started = time.monotonic()
-        self._pipes = Pipes(limit)
+        self._pipes = Pipes(limit, on_output)
 
     async def run(self, stdin: str | bytes | None, timeout: float) -> CommandOutcome:
         """Start it, wait for it, end what is left of its group."""

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from amplifier_core.errors import ModuleLoadError
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.session import AmplifierSession
 from amplifier_core.trail import AuditSink
@@ -13,7 +14,7 @@ from amplifier_foundation.bundles import Bundle
 from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.capabilities import Rename, hide_secrets, register_capabilities
 from amplifier_foundation.session.child_plan import apply_session_options
-from amplifier_foundation.session.left_out import report_left_out
+from amplifier_foundation.session.left_out import explain_stop, report_left_out
 from amplifier_foundation.session.slow_hooks import watch_for_slow_hooks
 from amplifier_foundation.session.spawning import Spawner
 from amplifier_foundation.session.unknown_outcomes import complete_state
@@ -81,6 +82,8 @@ class SessionBuilder:
         share_wall(parent, child)
         snapshot = parent.coordinator.get_capability("session.snapshot")
         child.coordinator.register_capability("session.snapshot", snapshot)
+        show_output = parent.coordinator.get_capability("display.tool_output")
+        child.coordinator.register_capability("display.tool_output", show_output)
         hide_secrets(child, self._bundle.secrets)
         for scrub in parent.coordinator.trail.scrubbers:
             child.coordinator.register_scrubber(scrub)
@@ -88,6 +91,9 @@ class SessionBuilder:
             "module-source-resolver", parent.coordinator.get("module-source-resolver")
         )
         below.attach(child)
-        await child.start()
+        try:
+            await child.start()
+        except ModuleLoadError as error:
+            raise explain_stop(error, child, self._bundle) from error
         await report_left_out(child, self._bundle)
         return child

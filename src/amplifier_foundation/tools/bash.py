@@ -24,6 +24,7 @@ from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.modules.subscription import is_own_event
 from amplifier_foundation.policy.walls import get_wall_builder
 from amplifier_foundation.tools.base import InputTool, Refused, mount_tools
+from amplifier_foundation.tools.live_output import follow_output
 from amplifier_foundation.tools.needs import Needs, NeedsBook, ask_for, find_grants
 from amplifier_foundation.tools.roots import get_working_dir
 
@@ -92,15 +93,17 @@ class Bash(InputTool[BashInput]):
         """Run the command in the session's working directory."""
         limit = self._choose_limit(given.timeout)
         wall = self._build_wall(given)
-        outcome = await run_command(
-            given.command,
-            cwd=get_working_dir(self._host, self._config.working_dir),
-            timeout=limit,
-            env=self._build_environment(),
-            output_limit=self._config.output_limit,
-            wall=wall,
-            contained=True,
-        )
+        with follow_output(self._host, self.name, given.command) as on_output:
+            outcome = await run_command(
+                given.command,
+                cwd=get_working_dir(self._host, self._config.working_dir),
+                timeout=limit,
+                env=self._build_environment(),
+                output_limit=self._config.output_limit,
+                wall=wall,
+                contained=True,
+                on_output=on_output,
+            )
         return _build_result(outcome, limit, wall)
 
     def judge(self, event: str, data: dict[str, Any]) -> HookResult:

@@ -92,3 +92,14 @@ async def test_without_input_there_is_no_pipe() -> None:
     with contextlib.ExitStack() as theirs:
         assert await pipes.open_input(None, theirs) == asyncio.subprocess.DEVNULL
     pipes.close()
+
+
+async def test_output_is_told_as_it_comes_and_letters_stay_whole() -> None:
+    """A piece that ends inside a letter waits for the rest of it; the limit does not matter."""
+    told: list[tuple[str, str]] = []
+    pipes = Pipes(1, lambda stream, text: told.append((stream, text)))
+    whole = "aü".encode()
+    pipes.stdout.data_received(whole[:2])
+    pipes.stderr.data_received(b"oh")
+    pipes.stdout.data_received(whole[2:])
+    assert told == [("stdout", "a"), ("stderr", "oh"), ("stdout", "ü")]

@@ -290,3 +290,18 @@ async def test_many_commands_run_at_once():
     """Fifty commands at once do not mix their output."""
     outcomes = await asyncio.gather(*(run_command(["echo", str(n)]) for n in range(50)))
     assert [outcome.stdout for outcome in outcomes] == [f"{n}\n" for n in range(50)]
+
+
+@pytest.mark.parametrize("contained", [True, False])
+async def test_output_is_told_before_the_command_ends(tmp_path, contained):
+    """In a cell and as a child: the command waits for what its first words cause."""
+    told = []
+
+    def take(stream, text):
+        told.append((stream, text))
+        (tmp_path / "go").touch()
+
+    waiting = f"echo early; until [ -e {tmp_path}/go ]; do sleep 0.01; done; echo late >&2"
+    outcome = await run_command(waiting, timeout=20, contained=contained, on_output=take)
+    assert outcome.returncode == 0
+    assert told == [("stdout", "early\n"), ("stderr", "late\n")]

@@ -73,12 +73,14 @@ async def test_a_child_is_started_among_what_its_parent_has(project: Project) ->
     """It has its parent's hooks, folder, screen and trail, and an id of its own."""
     family = Family(project)
     async with family.build_root() as root:
+        root.coordinator.register_capability("display.tool_output", print)
         await root.start()
         child = await family.open_child(root)
         assert child.initialized
         assert child.parent_id == root.session_id != child.session_id
-        folder = root.coordinator.get_capability("session.working_dir")
-        assert child.coordinator.get_capability("session.working_dir") == folder
+        for shared in ("session.working_dir", "display.tool_output"):
+            value = root.coordinator.get_capability(shared)
+            assert child.coordinator.get_capability(shared) == value is not None
         await child.cleanup()
     started = [one["session"] for one in family.trail.of_type("session_started")]
     assert started == [root.session_id, child.session_id]

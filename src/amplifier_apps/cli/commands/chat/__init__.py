@@ -50,7 +50,7 @@ def chat(no_save: bool = False, **flags: Any) -> int:
 
 async def _chat(options: AgentOptions) -> int:
     from amplifier_apps.cli.commands.agent import open_agent
-    from amplifier_apps.cli.commands.chat_input import read_prompts
+    from amplifier_apps.cli.commands.chat.lines import read_prompts
 
     async with open_agent(options) as agent:
         _greet(agent)
