@@ -1,9 +1,13 @@
-"""Plain files of hooks: functions marked with `@hook`, or named `on_<event>`."""
+"""Plain files of hooks: functions marked with `@hook`, or named `on_<event>`.
+
+A hook without a name of its own is called `file.function`: many files have an `on_tool_pre`.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from pathlib import PurePath
 from types import ModuleType
 from typing import Any
 
@@ -11,8 +15,8 @@ from amplifier_core.errors import ModuleLoadError
 from amplifier_core.events import ALL_EVENTS
 from amplifier_core.interfaces import Host
 
-Marked = tuple[Callable[..., Any], str, dict[str, Any]]
-"""A function, the event it hears, and the options of its registration."""
+Marked = tuple[str, Callable[..., Any], str, dict[str, Any]]
+"""A function's name, the function, the event it hears, and the options of its registration."""
 
 
 def mount_functions(module_id: str, module: ModuleType) -> Callable[..., Any] | None:
@@ -20,14 +24,15 @@ def mount_functions(module_id: str, module: ModuleType) -> Callable[..., Any] | 
     found = _find_functions(module)
     if not found:
         return None
+    file = _find_file_name(module, module_id)
 
     async def mount(coordinator: Host, config: dict[str, Any]) -> Callable[[], None]:
         if config:
-            message = f"Module '{module_id}' takes no config, got {sorted(config)}"
+            message = f"Module '{module_id}' takes no config, got {', '.join(sorted(config))}"
             raise ModuleLoadError(message, module_id=module_id)
         undo = [
-            coordinator.hooks.register(event, handler, **settings)
-            for handler, event, settings in found
+            coordinator.hooks.register(event, handler, **{"name": f"{file}.{name}", **settings})
+            for name, handler, event, settings in found
         ]
 
         def unmount() -> None:
@@ -39,13 +44,19 @@ def mount_functions(module_id: str, module: ModuleType) -> Callable[..., Any] | 
     return mount
 
 
+def _find_file_name(module: ModuleType, module_id: str) -> str:
+    """The name of a module's file without its ending, or of the folder that it stands for."""
+    file = PurePath(module.__file__ or module_id)
+    return file.parent.name if file.name == "__init__.py" else file.name.removesuffix(".py")
+
+
 def _find_functions(module: ModuleType) -> list[Marked]:
     by_name = {"on_" + event.replace(":", "_").replace("-", "_"): event for event in ALL_EVENTS}
     found: list[Marked] = []
     for name, value in vars(module).items():
         settings = getattr(value, "__amplifier_hook__", None)
         if settings is not None:
-            found.extend((value, event, settings["options"]) for event in settings["events"])
+            found.extend((name, value, event, settings["options"]) for event in settings["events"])
         elif name in by_name and inspect.isfunction(value):
-            found.append((value, by_name[name], {}))
+            found.append((name, value, by_name[name], {}))
     return found

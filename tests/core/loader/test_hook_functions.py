@@ -13,8 +13,9 @@ from amplifier_core.testing import TestCoordinator
 from tests.core.module_files import PLAIN
 
 
-def plain(text: str = PLAIN) -> ModuleType:
+def plain(text: str = PLAIN, file: str | None = None) -> ModuleType:
     module = ModuleType("plain")
+    module.__file__ = file
     exec(text, module.__dict__)
     return module
 
@@ -25,9 +26,9 @@ async def test_a_plain_file_registers_its_marked_and_named_functions() -> None:
     mount = mount_functions("plain", plain())
     unmount = await mount(coordinator, {})
     assert coordinator.hooks.list_handlers() == {
-        "tool:pre": ["guard"],
-        "tool:post": ["guard"],
-        "session:start": ["on_session_start"],
+        "tool:pre": ["plain.guard"],
+        "tool:post": ["plain.guard"],
+        "session:start": ["plain.on_session_start"],
     }
     (handler,) = coordinator.hooks.handlers_for("tool:pre")
     assert (handler.priority, handler.on_error) == (7, "deny")
@@ -35,11 +36,41 @@ async def test_a_plain_file_registers_its_marked_and_named_functions() -> None:
     assert not any(coordinator.hooks.list_handlers().values())
 
 
+NAMED = """
+from amplifier_core.interfaces import hook
+
+@hook("tool:pre", name="my-guard")
+async def guard(event, data):
+    return None
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "name"),
+    [
+        ("/far/away/first_hook.py", PLAIN, "first_hook.guard"),
+        ("/far/away/second.py", PLAIN, "second.guard"),
+        ("/far/away/package/__init__.py", PLAIN, "package.guard"),
+        (None, PLAIN, "hooks-mine.guard"),
+        ("/far/away/first.py", NAMED, "my-guard"),
+    ],
+)
+async def test_a_hook_is_named_after_its_file_and_its_function(
+    file: str | None, text: str, name: str
+) -> None:
+    """Functions of the same name in two files are told apart; a chosen name stays as it is."""
+    coordinator = TestCoordinator()
+    mount = mount_functions("hooks-mine", plain(text, file))
+    assert mount is not None
+    await mount(coordinator, {})
+    assert coordinator.hooks.list_handlers()["tool:pre"] == [name]
+
+
 async def test_a_plain_file_takes_no_config() -> None:
     """Options that nothing reads are a mistake."""
     mount = mount_functions("plain", plain())
-    with pytest.raises(ModuleLoadError, match=r"'plain' takes no config, got \['x'\]") as caught:
-        await mount(TestCoordinator(), {"x": 1})
+    with pytest.raises(ModuleLoadError, match=r"'plain' takes no config, got x, y") as caught:
+        await mount(TestCoordinator(), {"y": 1, "x": 1})
     assert caught.value.module_id == "plain"
 
 

@@ -40,13 +40,22 @@ def bundle(project: Project, home: Path) -> Path:
 def test_list_shows_order_priority_source_failure_and_limit(bundle: Path) -> None:
     """For each event, in the order of a session; for machines with the same facts."""
     shown = invoke("hooks", "list").stdout
-    assert "\ntool:pre\n  1.  7  on_tool_pre  observer  no limit  " in shown
+    assert "\ntool:pre\n  1.  7  mine.on_tool_pre  observer  no limit  " in shown
     assert shown.index("prompt:submit") < shown.index("tool:pre")
     told = json.loads(invoke("hooks", "list", "--json", "--event", "tool:pre").stdout)
     (row,) = told["hooks"]
-    assert (row["order"], row["priority"], row["hook"]) == (1, 7, "on_tool_pre")
+    assert (row["order"], row["priority"], row["hook"]) == (1, 7, "mine.on_tool_pre")
     assert (row["on_error"], row["timeout"]) == ("continue", None)
     assert row["source"].endswith("mine.py")
+
+
+def test_list_says_where_the_bundles_priority_replaces_the_files(bundle: Path) -> None:
+    """Whoever reads only the file would be wrong about the order."""
+    shown = invoke("hooks", "list", "--event", "tool:pre").stdout
+    assert "      mine.on_tool_pre: the bundle's priority 7 replaces its own, 0\n" in shown
+    told = json.loads(invoke("hooks", "list", "--json", "--event", "tool:pre").stdout)
+    assert told["hooks"][0]["own_priority"] == 0
+    assert "replaces" not in invoke("hooks", "list", "--event", "session:start").stdout
 
 
 def test_the_default_bundle_has_its_guards_fail_closed(home: Path) -> None:
@@ -78,7 +87,7 @@ def test_a_module_that_does_not_load_is_named(bundle: Path, home: Path) -> None:
     ("command", "action", "words"),
     [
         ("bad", "deny", "it would not happen: it is bad"),
-        ("odd", "continue", '"command": "even"'),
+        ("odd", "continue", 'tool_input.command: "odd" → "even"'),
         ("fine", "continue", "it happens"),
         ("boom", "continue", "failed: RuntimeError: it broke"),
     ],
@@ -93,7 +102,7 @@ def test_trace_shows_each_answer_and_the_fold(
     assert " ms" in done.stdout
     told = json.loads(invoke(*given, "--json").stdout)
     assert told["fold"].get("action", "continue") == action
-    assert told["answers"][0]["hook"] == "on_tool_pre"
+    assert told["answers"][0]["hook"] == "mine.on_tool_pre"
 
 
 def test_trace_of_a_prompt(bundle: Path) -> None:

@@ -14,7 +14,7 @@ from amplifier_apps.cli import exit_codes
 from amplifier_apps.cli.options import AS_JSON, BUNDLE, parse_json_object
 
 if TYPE_CHECKING:
-    from amplifier_apps.cli.commands.effective_hooks import EffectiveHooks, HookRow
+    from amplifier_apps.cli.commands.hooks.effective_hooks import EffectiveHooks, HookRow
     from amplifier_foundation.trust.material import Material
 
 EPILOG = """\b
@@ -41,7 +41,7 @@ def list_hooks(event: str | None, bundle: Path | None, as_json: bool) -> int:
 
 
 async def _list(event: str | None, path: Path | None, as_json: bool) -> int:
-    from amplifier_apps.cli.commands.effective_hooks import mount_hooks
+    from amplifier_apps.cli.commands.hooks.effective_hooks import mount_hooks
 
     material, refusal = await _load(path)
     if refusal:
@@ -110,7 +110,20 @@ def _print_rows(rows: list[HookRow], event: str | None) -> None:
     columns = (Column("dim"), Column(), Column("tool"), Column(), Column(), source)
     for name in dict.fromkeys(row.event for row in rows):
         print_heading(escape(name))
-        print_table([_make_cells(row) for row in rows if row.event == name], *columns, indent=2)
+        own = [row for row in rows if row.event == name]
+        print_table([_make_cells(row) for row in own], *columns, indent=2)
+        _print_overrides(own)
+
+
+def _print_overrides(rows: list[HookRow]) -> None:
+    """Say which priorities are the bundle's: whoever reads only the file would not know."""
+    from amplifier_apps.cli.text.escape import escape
+    from amplifier_apps.cli.text.output import print_wrapped
+
+    for row in rows:
+        if row.priority != row.own_priority:
+            text = f"the bundle's priority {row.priority} replaces its own, {row.own_priority}"
+            print_wrapped(6, ("dim", f"{escape(row.hook)}: {text}"))
 
 
 def _make_cells(row: HookRow) -> tuple[str, ...]:
@@ -172,8 +185,8 @@ def trace(
 
 
 async def _trace(event: str, given: dict[str, Any], path: Path | None, as_json: bool) -> int:
-    from amplifier_apps.cli.commands.effective_hooks import mount_hooks
-    from amplifier_apps.cli.commands.hook_trace import print_trace, trace_to_dict
+    from amplifier_apps.cli.commands.hooks.effective_hooks import mount_hooks
+    from amplifier_apps.cli.commands.hooks.trace_text import print_trace, trace_to_dict
     from amplifier_core.validation.samples import sample_payload
     from amplifier_foundation.trust.material import Untrusted
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
 from typing import Any
 
-from amplifier_apps.cli.commands.effective_hooks import Stopwatch
+from amplifier_apps.cli.commands.hooks.data_change import DataChange, find_changes
+from amplifier_apps.cli.commands.hooks.effective_hooks import Stopwatch
 from amplifier_apps.cli.text.escape import escape, get_first_line, make_readable
 from amplifier_apps.cli.text.output import print_heading, print_line, print_wrapped
 from amplifier_apps.cli.text.table import Cell, Column, Table
@@ -19,6 +20,7 @@ _MEANINGS = {
     "inject_context": "it happens, and the agent is told",
     "continue": "it happens",
 }
+_STAMPED = frozenset({"timestamp", "session_id"})
 _TABLE = Table(
     (
         Column(width=3, align="right"),
@@ -51,9 +53,14 @@ def trace_to_dict(run: Dispatch, watch: Stopwatch) -> dict[str, Any]:
 def print_trace(run: Dispatch, watch: Stopwatch, sent: dict[str, Any]) -> None:
     """A trace for people; `sent` is the data of the event before the hooks saw it."""
     print_heading(escape(run.event))
+    seen = sent
     for order, answer in enumerate(run.answers, 1):
         _TABLE.print([_make_row(order, answer, watch)])
         _print_details(answer)
+        if answer.result.action == "modify":
+            changed = answer.result.data or {}
+            _print_changes(7, "changes ", seen, changed)
+            seen = changed
     for name in _list_skipped(run):
         why = "not reached: the chain was stopped"
         _TABLE.print([("", (("dim", escape(name)),), (("dim", why),))])
@@ -99,13 +106,24 @@ def _list_details(result: HookResult) -> list[tuple[str, str]]:
 def _print_fold(fold: HookResult, sent: dict[str, Any]) -> None:
     print_line("")
     action = (_STYLES.get(fold.action, "good"), fold.action)
-    print_wrapped(2, "⇒ ", action, f"  {_describe_fold(fold)}")
-    for key, value in (fold.data or {}).items():
-        if key in sent and sent[key] != value:
-            changed = make_readable(json.dumps(value, default=str))
-            print_wrapped(5, ("dim", f"{make_readable(key)}: "), changed)
+    changed = fold.data is not None and any(_find_changes(sent, fold.data))
+    print_wrapped(2, "⇒ ", action, f"  {_describe_fold(fold, changed)}")
+    if fold.data is not None:
+        _print_changes(5, "", sent, fold.data)
 
 
-def _describe_fold(fold: HookResult) -> str:
-    reason = f": {get_first_line(fold.reason)}" if fold.reason else ""
-    return _MEANINGS.get(fold.action, "it happens, changed") + reason
+def _describe_fold(fold: HookResult, changed: bool) -> str:
+    meaning = _MEANINGS[fold.action] + (", with this change:" if changed else "")
+    return f"{meaning}: {get_first_line(fold.reason)}" if fold.reason else meaning
+
+
+def _print_changes(indent: int, label: str, sent: dict[str, Any], left: dict[str, Any]) -> None:
+    """What hooks changed, field by field: as it was, and as it is now."""
+    for change in _find_changes(sent, left):
+        field = ("dim", f"{label}{make_readable(change.field)}: ")
+        print_wrapped(indent, field, make_readable(str(change)))
+
+
+def _find_changes(sent: dict[str, Any], left: dict[str, Any]) -> Iterator[DataChange]:
+    """Without what the registry itself adds, such as the time."""
+    return (one for one in find_changes(sent, left) if one.field not in _STAMPED)

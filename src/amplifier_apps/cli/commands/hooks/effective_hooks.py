@@ -29,6 +29,8 @@ class HookRow:
     timeout: float | None
     source: str
     registered_for: str
+    own_priority: int
+    """The one it was registered with; the bundle may have given it another."""
 
 
 @dataclass(slots=True)
@@ -53,6 +55,7 @@ class EffectiveHooks:
 
     registry: HookRegistry
     mounting: Mounting
+    own_priorities: dict[int, int] = field(default_factory=dict)
 
     @property
     def failures(self) -> list[str]:
@@ -83,7 +86,13 @@ class EffectiveHooks:
             handler.timeout,
             source,
             handler.event,
+            self.own_priorities.get(handler.id, handler.priority),
         )
+
+    def notice(self, change: str, handler: HookHandler) -> None:
+        """Keep the priority of a registration before the bundle's replaces it."""
+        if change == "registered":
+            self.own_priorities.setdefault(handler.id, handler.priority)
 
     async def trace(self, event: str, data: dict[str, Any]) -> tuple[Dispatch, Stopwatch]:
         """Send one event through; answers are kept, none is carried out."""
@@ -102,11 +111,14 @@ async def mount_hooks(material: Material) -> AsyncIterator[EffectiveHooks]:
     material.claim_packages()
     loader = ModuleLoader(base=material.folder, sources=material.snapshot)
     mounting = Mounting(coordinator, loader)
+    found = EffectiveHooks(coordinator.hooks, mounting)
     with material.hold():
+        stop = coordinator.hooks.listen(found.notice)
         try:
             for entry in plan.get("hooks") or ():
                 await mounting.mount("hooks", entry)
-            yield EffectiveHooks(coordinator.hooks, mounting)
+            yield found
         finally:
+            stop()
             await mounting.unmount_all()
             await coordinator.cleanup()

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from amplifier_apps.cli.commands.effective_hooks import Stopwatch
-from amplifier_apps.cli.commands.hook_trace import print_trace, trace_to_dict
+from amplifier_apps.cli.commands.hooks.effective_hooks import Stopwatch
+from amplifier_apps.cli.commands.hooks.trace_text import print_trace, trace_to_dict
 from amplifier_core.dispatch import Dispatch
 from amplifier_core.hooks import HookRegistry
 from tests.support.hooks import asks, injects, modifies, raises, says
@@ -60,10 +60,21 @@ async def test_hooks_behind_a_denial_are_listed_as_not_reached(
     assert shown[-1] == "  ⇒ deny  it would not happen: no"
 
 
-async def test_a_change_is_shown_as_what_would_be_sent(capsys: pytest.CaptureFixture[str]) -> None:
-    """Only the fields that differ."""
-    shown = await show(capsys, ("changer", modifies(tool_input={"command": "even"})))
-    assert '     tool_input: {"command": "even"}' in shown
+async def test_the_fold_after_a_change_says_what_was_and_what_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Only the fields that differ, under the hook that changed them and in the fold."""
+    first = modifies(tool_input={"command": "even", "timeout": 5})
+    second = modifies(tool_input={"command": "uneven", "timeout": 5})
+    shown = await show(capsys, ("first", first), ("second", second))
+    assert '       changes tool_input.command: "ls" → "even"' in shown
+    assert "       changes tool_input.timeout: added: 5" in shown
+    assert '       changes tool_input.command: "even" → "uneven"' in shown
+    assert shown[-3:] == [
+        "  ⇒ continue  it happens, with this change:",
+        '     tool_input.command: "ls" → "uneven"',
+        "     tool_input.timeout: added: 5",
+    ]
     assert not any("tool_name: " in line for line in shown)
 
 

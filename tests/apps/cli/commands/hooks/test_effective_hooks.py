@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_apps.cli.commands.effective_hooks import mount_hooks
+from amplifier_apps.cli.commands.hooks.effective_hooks import mount_hooks
 from amplifier_core.events import ALL_EVENTS
 from amplifier_foundation.trust.material import Material
 from tests.apps.cli.conftest import Project
@@ -41,7 +41,7 @@ async def test_a_row_says_where_a_hook_stands_and_where_it_came_from(material: M
     """In the order in which they run; a pattern is named as it was registered."""
     async with mount_hooks(material) as found:
         first, second = found.list_rows("tool:pre")
-    assert (first.order, first.priority, first.hook) == (1, 7, "on_tool_pre")
+    assert (first.order, first.priority, first.hook) == (1, 7, "mine.on_tool_pre")
     assert first.source.endswith("mine.py")
     assert (second.order, second.priority, second.hook) == (2, 900, "looker")
     assert (second.timeout, second.registered_for, second.on_error) == (2.5, "tool:*", "continue")
@@ -73,7 +73,7 @@ async def test_a_trace_keeps_answers_and_times_and_carries_out_nothing(material:
     async with mount_hooks(material) as found:
         run, watch = await found.trace("tool:pre", {"tool_name": "Bash", "tool_input": {}})
     assert [(answer.hook, answer.result.action) for answer in run.answers] == [
-        ("on_tool_pre", "deny")
+        ("mine.on_tool_pre", "deny")
     ]
     assert [handler.name for _, _, handler in run.plan[run.ran :]] == ["looker"]
     assert list(watch.seconds) == [run.answers[0].handler.id]
