@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from amplifier_core.errors import ModuleLoadError
+from amplifier_foundation.modules.installation import name_install_command
 from tests.support.harness import Harness, finish
 
 A_RULE = {"name": "r", "tool": "Bash", "action": "deny", "reason": "no"}
@@ -127,7 +128,7 @@ def test_a_missing_dependency_is_a_sentence_what_to_install(module: str, tmp_pat
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=root, check=False
     )
     assert package in done.stdout, done.stderr
-    assert "pip install 'amplifier-hooks[policy]'" in done.stdout
+    assert name_install_command("policy") in done.stdout
 
 
 @each_guard

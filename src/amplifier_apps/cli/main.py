@@ -13,7 +13,9 @@ if __name__ == "__main__" and not __file__.startswith(sys.path[0]):
 try:
     import click
 except ModuleNotFoundError:  # the command is there with every install, its extra is not
-    sys.exit("The command line needs more packages: pip install 'amplifier-hooks[cli]'")
+    from amplifier_foundation.modules.installation import name_install_command
+
+    sys.exit(f"The command line needs more packages: {name_install_command('cli')}")
 
 from amplifier_apps.cli import exit_codes
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,6 +82,13 @@ def _load_private_key(seed: bytes) -> Ed25519PrivateKey:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     except ImportError as error:
         raise BadKey(
-            "Signing needs the package cryptography: pip install 'amplifier-hooks[audit]'"
+            f"Signing needs the package cryptography; install it with: {_name_install_command()}"
         ) from error
     return Ed25519PrivateKey.from_private_bytes(seed)
+
+
+def _name_install_command() -> str:
+    """Names the package itself: this folder may have been copied without its distribution."""
+    python = shlex.quote(sys.executable)
+    installer = f"{python} -m pip install" if find_spec("pip") else f"uv pip install -p {python}"
+    return f"{installer} 'cryptography>=46'"

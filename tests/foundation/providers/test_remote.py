@@ -403,6 +403,7 @@ def test_a_missing_sdk_says_what_to_install():
 import asyncio, sys
 sys.modules["openai"] = None
 from amplifier_core.llm_errors import ProviderUnavailableError
+from amplifier_foundation.modules.installation import name_install_command
 from tests.support.models import CHAT, make_request, mount_provider
 
 async def main():
@@ -410,7 +411,7 @@ async def main():
         try:
             await provider.complete(make_request())
         except ProviderUnavailableError as error:
-            assert "amplifier-hooks[openai]" in str(error) and not error.retryable
+            assert str(error).endswith(name_install_command("openai")) and not error.retryable
             return
     raise SystemExit("no error")
 

@@ -137,6 +137,8 @@ def _check_terminal() -> Iterator[Finding]:
 def _check_extras() -> Iterator[Finding]:
     from importlib.util import find_spec
 
+    from amplifier_foundation.modules.installation import name_install_command
+
     def is_missing(name: str) -> bool:
         try:
             return find_spec(name) is None
@@ -147,7 +149,7 @@ def _check_extras() -> Iterator[Finding]:
         absent = [name for name in packages if is_missing(name)]
         detail = "installed"
         if absent:
-            detail = f"pip install 'amplifier-hooks[{extra}]' (missing: {', '.join(absent)})"
+            detail = f"missing {', '.join(absent)}: {name_install_command(extra)}"
         yield Finding("Extras", extra, "absent" if absent else "good", detail)
 
 

@@ -14,6 +14,7 @@ from amplifier_apps.cli.commands import doctor
 from amplifier_apps.cli.commands.doctor import EXTRAS, Finding, examine
 from amplifier_foundation import SessionStore
 from amplifier_foundation.machine.sandbox import protection
+from amplifier_foundation.modules.installation import name_install_command
 from tests.apps.cli.program import invoke, run_at_terminal
 
 SRC = Path(amplifier_apps.__file__).parents[1]
@@ -98,7 +99,7 @@ def test_a_missing_package_comes_with_what_to_install(monkeypatch: pytest.Monkey
     monkeypatch.setitem(EXTRAS, "odd", ("json", "no_such_package.part"))
     found = find("Extras", "odd")
     assert found.health == "absent"
-    assert found.detail == "pip install 'amplifier-hooks[odd]' (missing: no_such_package.part)"
+    assert found.detail == f"missing no_such_package.part: {name_install_command('odd')}"
 
 
 def named_packages() -> set[str]:

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from amplifier_foundation.modules.installation import name_install_command
+
 
 def test_the_sdk_is_imported_only_when_mounted() -> None:
     """No heavy import at module top level."""
@@ -32,4 +34,4 @@ except Exception as error:
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=50, check=True
     )
     assert ran.stdout.startswith("ModuleLoadError hooks-otel needs the package 'opentelemetry")
-    assert "pip install 'amplifier-hooks[otel]'" in ran.stdout
+    assert name_install_command("otel") in ran.stdout
