@@ -24,12 +24,15 @@ from amplifier_core.events.payloads import (
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.injection.placing import add_message
 from amplifier_core.interfaces import ContextManager, Provider, Tool
-from amplifier_core.message_models import ChatRequest, ChatResponse, ToolCall
+from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock, ToolCall
 from amplifier_core.mounting.provider import resolve_provider
 from amplifier_foundation.orchestrators.model_call import ModelCaller
 from amplifier_foundation.orchestrators.request import RequestBuilder
 from amplifier_foundation.orchestrators.tool_round import read_calls, run_calls
 from amplifier_foundation.orchestrators.turn import Denial, LoopConfig, Turn
+
+CUT_OFF = "[The reply was interrupted here.]"
+"""What the model reads behind the words that it could not finish."""
 
 
 class Loop:
@@ -73,6 +76,7 @@ class Loop:
             reply = await self._converse(turn)
         except asyncio.CancelledError:
             turn.status = "interrupted"
+            await self._keep_unfinished(turn)
             raise
         except BaseException:
             turn.status = "error"
@@ -110,6 +114,15 @@ class Loop:
         return await self._give_up(
             turn, f"max_turns reached: {self.config.max_turns} requests for one prompt"
         )
+
+    async def _keep_unfinished(self, turn: Turn) -> None:
+        """What was said before an interruption stays in the conversation, unless a hook objects."""
+        if not turn.unfinished.strip():
+            return
+        said = await self._model.review_unfinished(turn)
+        if isinstance(said, ChatResponse) and said.text.strip():
+            marked = ChatResponse(content=[TextBlock(text=f"{said.text.rstrip()}\n\n{CUT_OFF}")])
+            await _add_reply(turn, marked, [])
 
     async def _give_up(self, turn: Turn, why: str) -> str:
         turn.status = "interrupted"

@@ -21,7 +21,7 @@ from amplifier_core.events.payloads import (
     ProviderRetryData,
 )
 from amplifier_core.llm_errors import LLMError
-from amplifier_core.message_models import ChatRequest, ChatResponse
+from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock
 from amplifier_core.utils.retry import RetryConfig, retry_with_backoff
 from amplifier_foundation.orchestrators.compaction import read_messages
 from amplifier_foundation.orchestrators.request import RequestBuilder
@@ -64,6 +64,13 @@ class ModelCaller:
         duration = int((time.perf_counter() - started) * 1000)
         _count_tokens(turn.coordinator, response)
         return await _review(turn, response, duration)
+
+    async def review_unfinished(self, turn: Turn) -> ChatResponse | Denial:
+        """Take what there is of an interrupted reply through the hooks that judge replies."""
+        said = ChatResponse(
+            content=[TextBlock(text=turn.unfinished)], finish_reason="interrupted", usage=None
+        )
+        return await _review(turn, said, 0)
 
     async def _fetch_with_retries(self, turn: Turn, request: ChatRequest) -> ChatResponse:
         fetch = partial(self._fetch, turn, request)

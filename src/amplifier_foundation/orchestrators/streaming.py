@@ -6,6 +6,7 @@ Configure   as loop-basic
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -45,12 +46,16 @@ class StreamingLoop(Loop):
         if stream_reply is None:
             return await turn.provider.complete(request)
         reporter = _Reporter(turn.coordinator)
-        async with _close_at_the_end(stream_reply(request)) as stream:
-            async for chunk in stream:
-                if chunk.kind == "response" and chunk.response is not None:
-                    await reporter.finish()
-                    return chunk.response
-                await reporter.report(chunk)
+        try:
+            async with _close_at_the_end(stream_reply(request)) as stream:
+                async for chunk in stream:
+                    if chunk.kind == "response" and chunk.response is not None:
+                        await reporter.finish()
+                        return chunk.response
+                    await reporter.report(chunk)
+        except asyncio.CancelledError:
+            turn.unfinished = reporter.read_text()
+            raise
         raise StreamBrokenError("The stream ended without a reply", provider=turn.provider.name)
 
 
@@ -71,6 +76,7 @@ class _Reporter:
 
     def __init__(self, coordinator: SessionCoordinator) -> None:
         self._host = coordinator
+        self._texts: list[str] = []
         self._thoughts: dict[int, list[str]] = {}
         self._held: dict[tuple[int, bool], HeldText] = {}
         """The pieces that wait, by block; True is for those of a thought."""
@@ -84,7 +90,12 @@ class _Reporter:
             self._thoughts.setdefault(chunk.index, []).append(chunk.text)
             await self._report_piece(chunk.index, True, chunk.text)
         else:
+            self._texts.append(chunk.text)
             await self._report_piece(chunk.index, False, chunk.text)
+
+    def read_text(self) -> str:
+        """The text so far, without an end that may be the beginning of a secret."""
+        return HeldText(self._host.trail.scrubbers).feed("".join(self._texts))
 
     async def finish(self) -> None:
         """Pass on what still waits: the reply is complete, whether its blocks were ended or not."""

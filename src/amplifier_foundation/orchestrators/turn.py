@@ -55,6 +55,8 @@ class Turn:
     denied_in_a_row: int = 0
     status: Status = "success"
     last_message: dict[str, Any] = field(default_factory=dict)
+    unfinished: str = ""
+    """What has arrived of a reply that was interrupted, without the beginning of a secret."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import pytest
 
 from amplifier_core.llm_errors import StreamBrokenError
 from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk, TextBlock
+from amplifier_core.models import HookResult
 from amplifier_core.testing import EventRecorder, TestCoordinator
 from amplifier_foundation.orchestrators import streaming
 from tests.support.sessions import SessionHarness
@@ -191,3 +192,67 @@ async def test_ordinary_pieces_are_told_as_they_come() -> None:
         await harness.session.execute("x")
     told = [data["delta"] for _, data in heard.get_events("content_block:delta")]
     assert told == ["The ", "quick ", "brown ", "fox."]
+
+
+class Hangs(Model):
+    """A provider that says its pieces and then nothing more."""
+
+    async def stream(self, request: ChatRequest, **kwargs: Any) -> AsyncIterator[StreamChunk]:
+        async for chunk in super().stream(request):
+            yield chunk
+        await asyncio.Event().wait()
+
+
+async def interrupt_reply(harness: SessionHarness, *pieces: str) -> None:
+    """Stop a reply at once, after these pieces."""
+    harness.listen()
+    model = Hangs(*(StreamChunk("text", 0, "text", piece) for piece in pieces))
+    await use(harness, model)
+    work = asyncio.create_task(harness.session.execute("x"))
+    await asyncio.wait_for(model.closed.wait(), 50)
+    await harness.coordinator.request_cancel(immediate=True)
+    await work
+    assert harness.session.status == "interrupted"
+
+
+async def test_what_was_said_before_a_stop_stays_in_the_conversation() -> None:
+    """With a mark where it ends, and judged like every reply."""
+    async with streams([]) as harness:
+        await interrupt_reply(harness, "One, ", "two,")
+        assert harness.texts("assistant") == ["One, two,\n\n[The reply was interrupted here.]"]
+        (reply,) = harness.heard.get_events("provider:response")
+        assert reply[1]["response"]["finish_reason"] == "interrupted"
+
+
+async def test_what_a_hook_withholds_is_not_kept_of_a_stopped_reply() -> None:
+    """A reply that may not stand whole may not stand in part."""
+
+    async def withhold(event: str, data: dict[str, Any]) -> HookResult:
+        return HookResult(action="deny", reason="not this")
+
+    async with streams([]) as harness:
+        harness.hooks.register("provider:response", withhold)
+        await interrupt_reply(harness, "One, two,")
+        assert harness.texts("assistant") == []
+
+
+async def test_half_a_secret_is_not_kept_of_a_stopped_reply() -> None:
+    """What may be the beginning of one was not shown, and is not kept."""
+
+    class Hides:
+        def __call__(self, text: str) -> str:
+            return text
+
+        def open_stream(self) -> Any:
+            return self
+
+        def feed(self, piece: str) -> str:
+            return piece.partition("sk-")[0]
+
+        def flush(self) -> str:
+            return ""
+
+    async with streams([]) as harness:
+        harness.coordinator.register_scrubber(Hides())
+        await interrupt_reply(harness, "The key is ", "sk-12")
+        assert harness.texts("assistant") == ["The key is\n\n[The reply was interrupted here.]"]
