@@ -7,7 +7,7 @@ events pays for nothing else.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # so that type checkers know them as well
     from amplifier_core import capabilities as capabilities
@@ -92,6 +92,8 @@ if TYPE_CHECKING:  # so that type checkers know them as well
     from amplifier_core.utils.retry import classify_error_message as classify_error_message
     from amplifier_core.utils.retry import retry_with_backoff as retry_with_backoff
 
+    __version__: str
+
 _NAMES = {
     "session": "AmplifierSession",
     "coordinator": "ModuleCoordinator SessionCoordinator",
@@ -135,14 +137,16 @@ _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()
 __all__ = [*sorted(_HOMES), "__version__", "capabilities"]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    if name == "capabilities":
-        return import_module(f"{__name__}.capabilities")
-    if name == "__version__":
-        return _read_version()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # else checkers take every misspelled name for one that exists
+
+    def __getattr__(name):
+        if name in _HOMES:
+            return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        if name == "capabilities":
+            return import_module(f"{__name__}.capabilities")
+        if name == "__version__":
+            return _read_version()
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _read_version() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from amplifier_foundation.bundles import (
@@ -57,12 +57,14 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    # Imported when asked for: hook modules import this package and need none of it.
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(f"{__name__}.{home}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # else checkers take every misspelled name for one that exists
+
+    def __getattr__(name):
+        # Imported when asked for: hook modules import this package and need none of it.
+        for home, names in _HOMES.items():
+            if name in names:
+                return getattr(import_module(f"{__name__}.{home}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

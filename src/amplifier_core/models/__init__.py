@@ -6,7 +6,7 @@ A registry needs results of hooks only, so everything else is imported when it i
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from amplifier_core.models.hook_result import (
     CONTINUE,
@@ -72,7 +72,9 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"amplifier_core.{_HOMES[name]}"), name)
+if not TYPE_CHECKING:  # else checkers take every misspelled name for one that exists
+
+    def __getattr__(name):
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"amplifier_core.{_HOMES[name]}"), name)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -77,7 +78,15 @@ class ContextInjection(BaseModel):
     event: str = ""
 
 
-class HookResult(BaseModel, metaclass=_Interning):
+if TYPE_CHECKING:
+    _Interned = BaseModel  # a checker that met the metaclass would check no argument
+else:
+
+    class _Interned(BaseModel, metaclass=_Interning):
+        pass
+
+
+class HookResult(_Interned):
     """What a hook answers. Frozen: every change is a new result."""
 
     model_config = _VALUE
@@ -119,11 +128,36 @@ class HookResult(BaseModel, metaclass=_Interning):
         """The dispatch that this result was folded from; None for what a hook answered."""
         return None
 
-    def __getattr__(self, name: str) -> Any:
-        """The slots that a result filled by the kernel leaves empty read as validation's None."""
-        if name in ("__pydantic_extra__", "__pydantic_private__"):
-            return None
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    if TYPE_CHECKING:
+        # What `data` may be given as is more than what it is: a payload type is a mapping.
+        def __init__(
+            self,
+            *,
+            action: Action = "continue",
+            data: Mapping[str, Any] | None = None,
+            reason: str | None = None,
+            context_injection: str | None = None,
+            context_injection_role: Role = "system",
+            ephemeral: bool = False,
+            append_to_last_tool_result: bool = False,
+            approval_prompt: str | None = None,
+            approval_options: list[str] | tuple[str, ...] | None = None,
+            approval_timeout: float = 300.0,
+            approval_default: Decision = "deny",
+            suppress_output: bool = False,
+            user_message: str | None = None,
+            user_message_level: Level = "info",
+            user_message_source: str | None = None,
+            context_injections: list[ContextInjection] | None = None,
+        ) -> None: ...
+
+    else:
+
+        def __getattr__(self, name):
+            """What a result filled by the kernel leaves empty reads as validation's None."""
+            if name in ("__pydantic_extra__", "__pydantic_private__"):
+                return None  # noqa: RET501
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 # Validation costs more than a whole emit, so the kernel fills results it has already checked

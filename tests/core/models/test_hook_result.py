@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -156,3 +158,21 @@ def test_nobody_adds_to_the_result_that_all_hooks_share() -> None:
             add(HookResult().context_injections)
     assert HookResult().context_injections == []
     assert copy.deepcopy(HookResult()) == HookResult() == pickle.loads(pickle.dumps(HookResult()))
+
+
+# What type checkers see
+
+
+def test_checkers_know_the_fields_that_there_are() -> None:
+    """They read a constructor of their own, which must not fall behind the model."""
+    tree = ast.parse(Path(hook_result.__file__).read_text(encoding="utf-8"))
+    (shown,) = [
+        node.args
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.name == "__init__"
+    ]
+    named = [argument.arg for argument in shown.kwonlyargs]
+    given = [ast.literal_eval(default) for default in shown.kw_defaults if default is not None]
+    assert named == list(HookResult.model_fields)
+    held = HookResult.model_validate(dict(zip(named, given, strict=True)))
+    assert held == HookResult.model_validate({})

@@ -1,0 +1,37 @@
+"""What the author of a hook probably did not mean, seen in an answer that is valid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from amplifier_core.models.hook_result import HookResult
+
+IN_PLACE = (
+    "changed its data in place; the change is dropped. "
+    "Return HookResult(action='modify', data=...) to make it count"
+)
+NO_PROMPT = (
+    "answered 'ask_user' without an approval_prompt, so the person is asked 'Allow this operation?'"
+)
+_LOSES = (
+    "answered 'modify' without {}, so later hooks and the operation do not have it. "
+    "Return data={{**data, ...}} to keep what is not changed"
+)
+NO_TEXT = "answered 'inject_context' without a context_injection, so nothing is injected"
+
+# Fields that the registry adds, and that nobody misses.
+_ADDED = frozenset({"timestamp", "session_id", "parent_id", "judged_again"})
+
+
+def find_omission(result: HookResult, data: Mapping[str, Any]) -> str | None:
+    """What an answer leaves out although its action lives by it."""
+    if result.action == "modify":
+        lost = sorted(map(str, data.keys() - (result.data or {}).keys() - _ADDED))
+        return _LOSES.format(", ".join(map(repr, lost))) if lost else None
+    if result.action == "ask_user":
+        return None if result.approval_prompt else NO_PROMPT
+    if result.action == "inject_context":
+        told = result.context_injection or any(one.content for one in result.context_injections)
+        return None if told else NO_TEXT
+    return None
