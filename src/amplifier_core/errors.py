@@ -82,7 +82,12 @@ LoadFailure = Literal[
 
 
 class ModuleError(AmplifierError):
-    """A module cannot be used; `module_id` is the one, where a plan or a call named it."""
+    """A module cannot be used; `module_id` is the one, where a plan or a call named it.
+
+    `entry_name` tells entries of one module apart, where a plan gives them names.
+    """
+
+    entry_name: str | None = None
 
     def __init__(
         self,

@@ -31,11 +31,14 @@ def make_fatal(kind: str, failure: ModuleError) -> ModuleLoadError:
     """The error that ends the start of a session: it cannot do without the module."""
     needed = _NEEDED.get(kind)
     message = f"Cannot initialize without {needed}: {failure}" if needed else str(failure)
-    return ModuleLoadError(message, module_id=failure.module_id, reason_code=failure.reason_code)
+    fatal = ModuleLoadError(message, module_id=failure.module_id, reason_code=failure.reason_code)
+    fatal.entry_name = failure.entry_name
+    return fatal
 
 
 async def report_failure(host: Host, kind: str, entry: ModuleEntry, failure: ModuleError) -> None:
     """Tell of a module that is left out; the application may raise to stop the start."""
+    failure.entry_name = entry.name or entry.instance_id
     await host.notify(MODULE_LOAD_FAILED, _describe(kind, entry, failure))
     await call_application("provider.load_failure", host, kind, entry, failure)
 

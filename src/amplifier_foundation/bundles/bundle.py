@@ -29,16 +29,17 @@ class Bundle:
     secrets: frozenset[str]
     snapshot: Snapshot
     _plan: dict[str, Any]
-    _places: dict[str, Place] = field(default_factory=dict, compare=False)
+    _places: dict[tuple[bool, str], Place] = field(default_factory=dict, compare=False)
     _again: Callable[[], Bundle] | None = field(default=None, compare=False)
 
     @property
     def mount_plan(self) -> dict[str, Any]:
         return copy.deepcopy(self._plan)
 
-    def place_of(self, module: str) -> Place | None:
-        """Where the bundle asks for a module, if it does."""
-        return self._places.get(module)
+    def place_of(self, module: str, name: str | None = None, agent: bool = False) -> Place | None:
+        """Where the bundle asks for a module, if it does; `name` tells entries of it apart."""
+        keys = [(agent, one) for one in (name, module) if one is not None]
+        return next((self._places[key] for key in keys if key in self._places), None)
 
     def reload(self) -> Bundle:
         """Read the same files again."""
@@ -112,16 +113,24 @@ def _list_local_sources(plan: dict[str, Any]) -> tuple[Path, ...]:
     return tuple(Path(source) for source in sources if source and "://" not in source)
 
 
-def _find_places(document: Node) -> dict[str, Place]:
-    sections = document.mapping()
-    session = sections.get("session", document).mapping()
+def _find_places(document: Node) -> dict[tuple[bool, str], Place]:
+    """Where each module is asked for: whether by an agent, and its id or the name of its entry."""
+    agents = document.mapping().get("agents", document).mapping().values()
+    found: dict[tuple[bool, str], Place] = {}
+    for agent, part in [(False, document), *((True, one) for one in agents)]:
+        for entry in _list_entries(part):
+            place = entry.mapping().get("module", entry).place
+            for key in ("module", "instance_id", "name"):
+                found.setdefault((agent, entry.text(key) or ""), place)
+    return found
+
+
+def _list_entries(part: Node) -> list[Node]:
+    """The module entries of a bundle, or of one of its agents."""
+    sections = part.mapping()
+    session = sections.get("session", part).mapping()
     entries = [session[key] for key in EXAMPLES if key in session]
-    entries += [one for key in LISTS if key in sections for one in sections[key].items()]
-    return {
-        module: entry.mapping()["module"].place
-        for entry in entries
-        if (module := entry.text("module")) is not None
-    }
+    return entries + [one for key in LISTS if key in sections for one in sections[key].items()]
 
 
 def _compute_digest(plan: dict[str, Any]) -> str:

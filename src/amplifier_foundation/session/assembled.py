@@ -7,8 +7,11 @@ from typing import Any, Protocol
 
 from amplifier_core.errors import SessionStateError
 from amplifier_core.events.payloads import EndReason
+from amplifier_core.mount_plan import MountPlan
+from amplifier_core.mounting import Mounted
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils import get_current_task
+from amplifier_foundation.modules.observers import require_guards
 
 MOST_CONTINUATIONS = 8
 """How often hooks may keep the agent from stopping after one prompt."""
@@ -54,6 +57,10 @@ class AssembledSession(AmplifierSession):
     def failures(self) -> list[str]:
         """Modules that were left out, each with its reason."""
         return [one.error for one in self.mounting.mounted if one.error is not None]
+
+    async def _mount_difference(self, plan: MountPlan) -> list[Mounted]:
+        """Mount a plan, also one that hooks changed; what may be a guard must not fail."""
+        return await super()._mount_difference(require_guards(plan))
 
     def keep_working(self, reason: str) -> None:
         """Do not let the agent stop after this prompt; the reason is its next prompt."""

@@ -17,7 +17,7 @@ from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.builder import SessionBuilder
 from amplifier_foundation.session.capabilities import Rename
 from amplifier_foundation.session.child_plan import apply_session_options
-from amplifier_foundation.session.left_out import add_place, report_left_out
+from amplifier_foundation.session.left_out import explain_stop, report_left_out
 from amplifier_foundation.session.reload import (
     ASKING,
     ChangePolicy,
@@ -51,7 +51,8 @@ async def open_session(
     """Mount the bundle and start; `resume` is what `session.state()` of an earlier run returned.
 
     Without `audit`, the trail is opened as the bundle says and closed with the session. `prepare`
-    gets the session before its first event. A module that does not load is reported and left out.
+    gets the session before its first event. A module that does not load is reported and left out; a
+    hook that may be a guard stops the start with a ModuleLoadError.
 
     `material` is what a person has trusted; without it, the files are read now, because the program
     that calls this has chosen them. `changes` says who may have changed files used; a person who is
@@ -64,12 +65,12 @@ async def open_session(
         material = await asyncio.to_thread(collect_material, bundle, folder)
     trail = await attach_trail(plan["audit"], own_id, audit, resumed=bool(resume))
     builder = SessionBuilder(bundle, folder, approval_system, display_system, trail.sink)
-    async with _close_on_failure(trail, bundle):
+    async with _close_on_failure(trail):
         session = builder.build_root(plan, own_id, resume, trail.owned, on_rename)
         use_material(session, material)
         session.own(partial(release_material, session))
         guard_tool_calls(session.coordinator, trail.sink, plan["audit"].get("on_failure", "deny"))
-        await _start(session, prepare)
+        await _start(session, bundle, prepare)
     material.snapshot.seal()
     await _report_start(session, bundle, trail)
     if hot_reload:
@@ -79,23 +80,23 @@ async def open_session(
 
 
 @asynccontextmanager
-async def _close_on_failure(trail: SessionTrail, bundle: Bundle) -> AsyncIterator[None]:
-    """Close the trail of a session that does not start, and name the line that is the reason."""
+async def _close_on_failure(trail: SessionTrail) -> AsyncIterator[None]:
+    """Close the trail of a session that does not start."""
     try:
         yield
-    except BaseException as error:
+    except BaseException:
         for close in trail.owned:
             await close()
-        if isinstance(error, ModuleLoadError):
-            message = add_place(str(error), error.module_id, bundle)
-            raise ModuleLoadError(message, module_id=error.module_id) from error
         raise
 
 
-async def _start(session: AssembledSession, prepare: Prepare | None) -> None:
+async def _start(session: AssembledSession, bundle: Bundle, prepare: Prepare | None) -> None:
     if prepare is not None:
         prepare(session)
-    await session.start()
+    try:
+        await session.start()
+    except ModuleLoadError as error:
+        raise explain_stop(error, session, bundle) from error
 
 
 async def _report_start(session: AssembledSession, bundle: Bundle, trail: SessionTrail) -> None:

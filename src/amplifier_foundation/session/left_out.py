@@ -2,29 +2,65 @@
 
 from __future__ import annotations
 
-from amplifier_core.errors import ModuleError, ModuleNotFound
-from amplifier_core.mounting import Mounted
+from amplifier_core.errors import ModuleError, ModuleLoadError, ModuleNotFound
+from amplifier_core.mount_plan import ModuleEntry, read_entry
 from amplifier_core.utils.suggest import suggest
 from amplifier_foundation.bundles import Bundle
+from amplifier_foundation.modules.observers import may_guard
 from amplifier_foundation.session.assembled import AssembledSession
+
+WITHOUT = (
+    "The session does not start without it, because it may be a guard; "
+    "`required: false` in its entry would leave it out"
+)
 
 
 async def report_left_out(session: AssembledSession, bundle: Bundle) -> None:
     """Show the person every module that was left out, and why."""
+    agent = session.parent_id is not None
     for mounted in session.mounting.mounted:
         if mounted.failure is not None:
-            why = _explain(mounted, mounted.failure)
-            text = f"Left out: {add_place(why, mounted.id, bundle)}"
+            text = f"Left out: {add_place(mounted.failure, bundle, agent=agent)}"
             await session.coordinator.show(text, "warning", "modules")
 
 
-def _explain(mounted: Mounted, failure: ModuleError) -> str:
-    if isinstance(failure, ModuleNotFound) and failure.known:
-        return f"Unknown module {mounted.id!r}; {suggest(mounted.id, failure.known)}"
+def explain_stop(
+    error: ModuleLoadError, session: AssembledSession, bundle: Bundle
+) -> ModuleLoadError:
+    """Why a session does not start: the module, the line that asks for it, and what would do."""
+    agent = session.parent_id is not None
+    message = add_place(error, bundle, agent=agent)
+    if _is_required_as_guard(error, session):
+        message += f"{'' if message.endswith(('.', '?')) else '.'} {WITHOUT}"
+    told = ModuleLoadError(message, module_id=error.module_id, reason_code=error.reason_code)
+    told.entry_name = error.entry_name
+    return told
+
+
+def add_place(failure: ModuleError, bundle: Bundle, *, agent: bool = False) -> str:
+    """What went wrong, after the file and line that ask for the module if they are known."""
+    module, why = failure.module_id, _explain(failure)
+    place = None if module is None else bundle.place_of(module, failure.entry_name, agent)
+    return why if place is None else f"{place}: {why}"
+
+
+def _explain(failure: ModuleError) -> str:
+    # One that ends the start was made from the one that says what is there instead.
+    unknown = failure.__cause__ if isinstance(failure, ModuleLoadError) else failure
+    if isinstance(unknown, ModuleNotFound) and unknown.known:
+        wanted = str(failure.module_id)
+        return f"Unknown module {wanted!r}; {suggest(wanted, unknown.known)}"
     return str(failure)
 
 
-def add_place(why: str, module_id: str | None, bundle: Bundle) -> str:
-    """The sentence, after the file and line that ask for the module if they are known."""
-    place = None if module_id is None else bundle.place_of(module_id)
-    return why if place is None else f"{place}: {why}"
+def _is_required_as_guard(error: ModuleLoadError, session: AssembledSession) -> bool:
+    """Whether only the rule for guards requires the module, not its entry."""
+    entries = [read_entry("hooks", one) for one in session.config.get("hooks") or ()]
+    return any(
+        _is_meant(entry, error) and may_guard(entry) and not entry.required for entry in entries
+    )
+
+
+def _is_meant(entry: ModuleEntry, error: ModuleLoadError) -> bool:
+    name = entry.name or entry.instance_id
+    return (entry.module, name) == (error.module_id, error.entry_name)

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from amplifier_core.errors import ModuleLoadError
+from amplifier_core.models import HookResult
 from amplifier_foundation.session.assembled import AssembledSession
 from tests.support.project import Project, messages_of, script
 from tests.support.sessions import plan_for
@@ -95,10 +97,33 @@ async def test_what_was_opened_for_it_is_closed_after_its_end_and_once() -> None
 
 async def test_failures_are_the_modules_that_were_left_out() -> None:
     """Each with its reason; those that work are not among them."""
-    session = AssembledSession(plan_for([], hooks=["hooks-nonsense", "hooks-datetime"]))
+    session = AssembledSession(
+        plan_for([], tool_modules=["tool-nonsense"], hooks=["hooks-datetime"])
+    )
     async with session:
         [failure] = session.failures
-    assert failure.startswith("Unknown module 'hooks-nonsense'; have [")
+    assert failure.startswith("Unknown module 'tool-nonsense'; have [")
+
+
+@pytest.mark.parametrize("required", [True, None])
+async def test_a_hook_that_may_be_a_guard_is_not_left_out(required: bool | None) -> None:
+    """Nobody knows what it would have done, unless its entry says that it may be missing."""
+    entry = {"module": "hooks-nonsense", "required": required}
+    with pytest.raises(ModuleLoadError, match="hooks-nonsense"):
+        await AssembledSession(plan_for([], hooks=[entry])).initialize()
+
+
+async def test_a_guard_that_a_hook_adds_to_the_plan_must_load_too() -> None:
+    """At session:start the plan may be changed; what is added there has the same rule."""
+    session = AssembledSession(plan_for([]))
+
+    async def add(event: str, data: dict[str, Any]) -> HookResult:
+        plan = {**data["mount_plan"], "hooks": ["hooks-nonsense"]}
+        return HookResult(action="modify", data={**data, "mount_plan": plan})
+
+    session.coordinator.hooks.register("session:start", add)
+    with pytest.raises(ModuleLoadError, match="hooks-nonsense"):
+        await session.start()
 
 
 async def test_the_state_leaves_the_session_scrubbed() -> None:

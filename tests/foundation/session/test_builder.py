@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from amplifier_core.errors import ModuleLoadError
 from amplifier_core.module_sources import ModuleNotFoundError
 from amplifier_core.testing import MemoryAudit, RecordingDisplay, ScriptedApproval
 from amplifier_foundation.session.assembled import AssembledSession
@@ -14,7 +15,7 @@ from amplifier_foundation.session.child_plan import build_child_plan
 from amplifier_foundation.session.spawning import Spawner
 from tests.support.project import SECRET, Project
 
-HELPER = {"description": "Helps.", "hooks": ["hooks-nonsense"]}
+HELPER = {"description": "Helps.", "hooks": [{"module": "hooks-nonsense", "required": False}]}
 
 
 class Family:
@@ -34,8 +35,8 @@ class Family:
     def build_root(self, **more: Any) -> AssembledSession:
         return self.builder.build_root(self.bundle.mount_plan, "root", **more)
 
-    async def open_child(self, parent: AssembledSession) -> Any:
-        plan = build_child_plan(parent.coordinator.config, HELPER)
+    async def open_child(self, parent: AssembledSession, agent: dict[str, Any] = HELPER) -> Any:
+        plan = build_child_plan(parent.coordinator.config, agent)
         return await self.builder.open_child(parent, plan, Spawner(self.builder.open_child))
 
 
@@ -105,7 +106,7 @@ async def test_a_child_finds_modules_where_its_parent_does(project: Project) -> 
 
 
 async def test_modules_that_a_child_has_to_do_without_are_shown(project: Project) -> None:
-    """A sub-agent with a hook that does not load works without it, and the person is told."""
+    """A sub-agent whose entry says that a hook may be missing works without, and it is told."""
     family = Family(project)
     async with family.build_root() as root:
         child = await family.open_child(root)
@@ -113,6 +114,18 @@ async def test_modules_that_a_child_has_to_do_without_are_shown(project: Project
     [(shown, level, _)] = family.screen.messages
     assert shown.startswith("Left out: Unknown module 'hooks-nonsense'")
     assert level == "warning"
+
+
+async def test_a_child_does_not_start_without_a_guard(project: Project) -> None:
+    """The error has the line of the agent's own list, also where the parent has the same module."""
+    hook = {"module": "hooks-rules", "config": {"rulez": []}}
+    wrong = {"description": "Helps.", "hooks": [hook]}
+    family = Family(project, hooks=["hooks-rules"], agents={"helper": wrong})
+    lines = (project.folder / "amplifier.yaml").read_text().splitlines()
+    first = next(at for at, line in enumerate(lines, 1) if "module: hooks-rules" in line)
+    async with family.build_root() as root:
+        with pytest.raises(ModuleLoadError, match=rf"amplifier.yaml:{first}: hooks-rules: .*rulez"):
+            await family.open_child(root, family.bundle.mount_plan["agents"]["helper"])
 
 
 async def test_what_the_parent_hides_the_child_hides(project: Project) -> None:

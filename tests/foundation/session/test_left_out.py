@@ -3,42 +3,82 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from amplifier_core.errors import ModuleLoadError
 from amplifier_foundation.bundles import Bundle
-from amplifier_foundation.session.left_out import add_place
+from amplifier_foundation.session.left_out import WITHOUT, add_place
 from tests.support.project import Project
 
 
-async def test_a_module_that_fails_is_told_and_left_out(project: Project) -> None:
-    """A hook, tool or provider that fails to load is reported with its reason and left out."""
+async def stop(project: Project, *hooks: Any) -> str:
+    """Why a session with these hooks does not start."""
+    with pytest.raises(ModuleLoadError) as stopped:
+        async with project.session(project.bundle(hooks=list(hooks))):
+            pass
+    return str(stopped.value)
+
+
+async def test_a_module_that_guards_nothing_is_told_and_left_out(project: Project) -> None:
+    """An observer, a tool, or a hook that may be missing is reported with its reason."""
     project.write("broken.py", "raise RuntimeError('half written')\n")
-    async with project.session(project.bundle(hooks=["./broken.py", "hooks-redacton"])) as session:
-        assert len(session.failures) == 2
-    broken, unknown = project.shown("modules")
-    assert "half written" in broken
+    optional = {"module": "./broken.py", "required": False}
+    observer = {"module": "hooks-datetime", "config": {"timezone": "Nowhere"}}
+    bundle = project.bundle(hooks=[optional, observer], tools=["tool-serch"])
+    async with project.session(bundle) as session:
+        assert len(session.failures) == 3
+    unknown, broken, wrong = project.shown("modules")
     file = project.folder / "amplifier.yaml"
-    assert unknown == (
-        f"Left out: {file}:3: Unknown module 'hooks-redacton'; did you mean 'hooks-redaction'?"
-    )
+    assert "half written" in broken
+    assert "timezone" in wrong
+    assert all(one.startswith(f"Left out: {file}:") for one in (unknown, broken, wrong))
+    assert unknown.endswith("Unknown module 'tool-serch'; did you mean 'tool-search'?")
+
+
+async def test_a_hook_file_that_cannot_be_imported_stops_the_session(project: Project) -> None:
+    """Nobody knows whether it guards; the message has the line, the reason and the way out."""
+    project.write("broken.py", "raise RuntimeError('half written')\n")
+    told = await stop(project, "./broken.py")
+    assert told.startswith(f"{project.folder / 'amplifier.yaml'}:2: ")
+    assert "half written" in told
+    assert told.endswith(f". {WITHOUT}")
+
+
+async def test_a_misspelt_hook_stops_the_session(project: Project) -> None:
+    """It may have been meant as a guard."""
+    told = await stop(project, "hooks-redacton")
+    assert f"Unknown module 'hooks-redacton'; did you mean 'hooks-redaction'? {WITHOUT}" in told
+
+
+async def test_an_entry_that_is_required_needs_no_hint(project: Project) -> None:
+    """Whoever wrote `required: true` has decided."""
+    assert WITHOUT not in await stop(project, {"module": "hooks-nonsense", "required": True})
 
 
 async def test_an_unknown_module_that_resembles_none_is_told_with_those_there_are(
     project: Project,
 ) -> None:
     """Without a near name the whole list helps."""
-    async with project.session(project.bundle(hooks=["zzzzzz"])):
-        [told] = project.shown("modules")
-    assert "Unknown module 'zzzzzz'; have ['context-simple'" in told
+    assert "Unknown module 'zzzzzz'; have ['context-simple'" in await stop(project, "zzzzzz")
 
 
 async def test_a_file_that_is_not_there_is_not_taken_for_a_misspelt_id(project: Project) -> None:
     """The reason of a missing file is the missing file."""
-    async with project.session(project.bundle(hooks=["./gone.py"])):
-        [told] = project.shown("modules")
+    told = await stop(project, "./gone.py")
     assert "there is no file or folder" in told
     assert "did you mean" not in told
+
+
+async def test_two_entries_of_one_module_have_their_own_lines(project: Project) -> None:
+    """The name tells them apart."""
+    right = {"module": "hooks-rules", "name": "first", "config": {"rules": []}}
+    wrong = {"module": "hooks-rules", "name": "second", "config": {"rulez": []}}
+    told = await stop(project, right, wrong)
+    lines = (project.folder / "amplifier.yaml").read_text().splitlines()
+    second = [at for at, line in enumerate(lines, 1) if "module: hooks-rules" in line][1]
+    assert told.startswith(f"{project.folder / 'amplifier.yaml'}:{second}: hooks-rules: ")
 
 
 @pytest.mark.parametrize("module_id", ["provider-scripted", None, "nobody-asked-for-this"])
@@ -47,7 +87,7 @@ def test_a_sentence_gets_the_line_of_its_module_if_there_is_one(
 ) -> None:
     """A module that no file asked for has no line."""
     bundle: Bundle = project.bundle()
-    told = add_place("Why.", module_id, bundle)
+    told = add_place(ModuleLoadError("Why.", module_id=module_id), bundle)
     if module_id == "provider-scripted":
         file, line, rest = told.split(":", 2)
         assert Path(file) == project.folder / "amplifier.yaml"

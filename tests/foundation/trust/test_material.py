@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_foundation import load_bundle
+from amplifier_foundation import load_bundle, open_session
 from amplifier_foundation.machine import snapshot
 from amplifier_foundation.machine.snapshot import SnapshotError
 from amplifier_foundation.session.reload import use_material
@@ -166,16 +166,17 @@ async def test_nothing_planted_takes_the_place_of_a_module(
 
     with material.hold(), imports_undone():
         plant()
+        if how == "search path":
+            # It stands before our own, so it is refused, not passed over.
+            with pytest.raises(ModuleLoadError, match="not among the files that were allowed"):
+                await open_session(material.bundle, material=material, working_dir=project.folder)
+            return
         async with project.session(material.bundle, material=material) as session:
             await session.execute("go")
             [mounted] = [one for one in session.mounting.mounted if one.kind == "hooks"]
     assert project.shown_by_hooks() == []
-    if how == "search path":
-        # It stands before our own, so it is refused, not passed over.
-        assert "not among the files that were allowed" in str(mounted.error)
-    else:
-        assert mounted.error is None
-        assert mounted.origin.startswith("amplifier_foundation.hooks.redaction")
+    assert mounted.error is None
+    assert mounted.origin.startswith("amplifier_foundation.hooks.redaction")
 
 
 @pytest.mark.parametrize("how", ["package", "search path"])
@@ -203,8 +204,8 @@ async def test_a_trusted_hook_cannot_import_what_was_not_trusted(
     project.write("helper_of_mine.py", "print('never')\n")
     project.write("h.py", "import helper_of_mine\n" + SAYS.format(word="seen"))
     material = look(project, hooks=["./h.py"])
-    [failure] = await run(project, material, lambda: None)
-    assert "'helper_of_mine' lies in" in failure
+    with pytest.raises(ModuleLoadError, match="'helper_of_mine' lies in"):
+        await run(project, material, lambda: None)
 
 
 async def test_the_files_of_agents_are_loaded_as_they_were_read(project: Project) -> None:
