@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import traceback
+from pathlib import Path
 
 from amplifier_core.errors import ModuleError, ModuleLoadError
 from amplifier_core.events import MODULE_LOAD_FAILED, MODULE_ON_SESSION_READY_FAILED
@@ -14,10 +16,24 @@ from amplifier_core.utils import describe_error
 
 logger = logging.getLogger(__name__)
 
+IMPORT_FAILURES = (Exception, SystemExit)
+"""What importing a module may raise; one that exits must not end the program, and with code 0."""
+
 _NEEDED = {"orchestrator": "orchestrator", "context": "context manager"}
 
 
-def read_failure(module_id: str, error: Exception) -> ModuleError:
+def explain_import(start: Path, error: BaseException) -> ModuleLoadError:
+    """Why a file or package cannot be imported, with the line of its own that failed."""
+    told = describe_error(error)
+    if not isinstance(error, SyntaxError):  # which says itself where it is
+        for step, line in traceback.walk_tb(error.__traceback__):
+            file = Path(step.f_code.co_filename)
+            if file.is_relative_to(start):
+                told = f"{describe_error(error)} ({file.name}, line {line})"
+    return ModuleLoadError(f"'{start}' cannot be imported: {told}")
+
+
+def read_failure(module_id: str, error: Exception | SystemExit) -> ModuleError:
     """What a module raised, in a sentence that names it."""
     failure = error
     if not isinstance(failure, ModuleError):

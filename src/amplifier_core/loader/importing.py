@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from amplifier_core.errors import LoadFailure, ModuleLoadError, ModuleValidationError
+from amplifier_core.loader.failure import IMPORT_FAILURES, explain_import
 from amplifier_core.utils import describe_error, digest
 
 PREFIX = "amplifier_module_"
@@ -79,7 +80,7 @@ def import_with(
     """What an import brings; whatever it raises is a ModuleLoadError."""
     try:
         return load()
-    except Exception as error:
+    except IMPORT_FAILURES as error:
         message = f"Module '{module_id}' cannot be imported: {describe_error(error)}"
         raise ModuleLoadError(message, module_id=module_id, reason_code=reason_code) from error
 
@@ -95,10 +96,9 @@ def import_package(package: Path) -> ModuleType:
         importlib.invalidate_caches()
     try:
         module = importlib.import_module(name)
-    except Exception as error:
+    except IMPORT_FAILURES as error:
         forget(name)
-        message = f"'{package}' cannot be imported: {describe_error(error)}"
-        raise ModuleLoadError(message) from error
+        raise explain_import(package, error) from error
     _stamps[name] = (package, stamp)
     return module
 
@@ -141,9 +141,9 @@ def import_path(path: Path) -> ModuleType:
     try:
         # The spec's loader would take a file cached in the same second for the one on disk.
         exec(compile(file.read_bytes(), str(file), "exec"), module.__dict__)
-    except Exception as error:
+    except IMPORT_FAILURES as error:
         del sys.modules[name]
-        raise ModuleLoadError(f"'{path}' cannot be imported: {describe_error(error)}") from error
+        raise explain_import(path, error) from error
     return module
 
 

@@ -18,8 +18,8 @@ from types import ModuleType
 from typing import Protocol
 
 from amplifier_core.errors import ModuleLoadError, ModuleValidationError
+from amplifier_core.loader.failure import IMPORT_FAILURES, explain_import
 from amplifier_core.loader.importing import PREFIX, choose_file_name, forget, package_name, taken
-from amplifier_core.utils import describe_error
 
 INIT = "__init__.py"
 
@@ -101,10 +101,9 @@ class _Tree(InspectLoader):
         self.register()
         try:
             return importlib.import_module(self.name)
-        except Exception as error:
+        except IMPORT_FAILURES as error:
             forget(self.name)
-            message = f"'{self.start}' cannot be imported: {describe_error(error)}"
-            raise ModuleLoadError(message) from error
+            raise explain_import(self.start, error) from error
 
     def register(self) -> None:
         """Be found by whoever imports the name."""

@@ -68,7 +68,7 @@ class Mounting:
         try:
             await self._mount(outcome)
             outcome.objects = _added(before, self._named_objects())
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self._take_back(outcome, before)
             outcome.failure = failures.read_failure(outcome.id, error)
             await failures.report_failure(self._coordinator, kind, outcome.entry, outcome.failure)

@@ -24,6 +24,7 @@ from amplifier_core.session import AmplifierSession
 from amplifier_core.utils import describe_error
 from amplifier_foundation.bundles import Bundle, BundleError
 from amplifier_foundation.session.child_plan import apply_session_options
+from amplifier_foundation.session.left_out import add_place
 from amplifier_foundation.session.reloading.own_edits import OwnEdits
 from amplifier_foundation.session.reloading.plan_change import repeat_change
 from amplifier_foundation.session.reloading.replacement import ModuleReplacer, Replacement
@@ -108,13 +109,16 @@ class Reloader:
     async def _try(self, use: Callable[[Material], Any], seen: Stamp, same: str = "") -> bool:
         """Use the files if they say something else than those in use; `same` is told if not."""
         self._waits = False
+        material = self._material
         try:
             material = await asyncio.to_thread(self._read)
             other = _identify(material) != _identify(self._material)
             changed = await use(material) if other else False
             if same and not other:
                 await self._show(same, "info")
-        except (BundleError, ModuleLoadError, SessionError, OSError) as error:
+        except ModuleLoadError as error:
+            await self._report_refusal(add_place(error, material.bundle))
+        except (BundleError, SessionError, OSError) as error:
             await self._report_refusal(str(error))
         except Exception as error:  # noqa: BLE001 - whatever an edit breaks, the turn goes on
             await self._report_refusal(describe_error(error))

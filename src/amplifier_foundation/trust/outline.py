@@ -11,6 +11,7 @@ from typing import Any
 
 from amplifier_core.mount_plan import EXAMPLES, LISTS, ModuleEntry, MountPlan, read_entry
 from amplifier_foundation.machine.snapshot import compute_digest
+from amplifier_foundation.modules.observers import require_guard, require_guards
 
 SECTIONS = ("approval", "audit", "sandbox")
 _PLAIN = frozenset({"mode", "enabled", "level", "on_failure", "network", "unix_sockets", "locked"})
@@ -18,7 +19,7 @@ _PLAIN = frozenset({"mode", "enabled", "level", "on_failure", "network", "unix_s
 
 def outline_plan(plan: Mapping[str, Any]) -> dict[str, Any]:
     """The modules of a plan and its settings; values that could hold a secret as digests."""
-    parsed = MountPlan.parse(plan)
+    parsed = require_guards(MountPlan.parse(plan))
     session = plan["session"]
     return {
         "session": {
@@ -32,7 +33,8 @@ def outline_plan(plan: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _outline_agent(agent: Mapping[str, Any]) -> dict[str, Any]:
-    return {"hooks": _outline_list(read_entry("hooks", one) for one in agent.get("hooks") or ())}
+    hooks = [require_guard(read_entry("hooks", one)) for one in agent.get("hooks") or ()]
+    return {"hooks": _outline_list(hooks)}
 
 
 def _outline_list(entries: Iterable[ModuleEntry]) -> list[dict[str, Any]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from amplifier_core.errors import ModuleLoadError, ModuleNotFound, ModuleValidationError
+from amplifier_core.loader import ModuleLoader
 from amplifier_core.loader.failure import (
     make_fatal,
     read_failure,
@@ -14,6 +16,7 @@ from amplifier_core.loader.failure import (
     report_unready,
 )
 from amplifier_core.mount_plan import ModuleEntry
+from amplifier_core.mounting import Mounting
 from amplifier_core.testing import EventRecorder, TestCoordinator
 
 
@@ -110,3 +113,31 @@ async def test_listeners_hear_of_a_ready_that_failed(
     ((_, data),) = heard.events
     assert (data["module_id"], data["error"]) == ("x", "OSError: y")
     assert caplog.messages == ["Module 'x': on_session_ready failed: OSError: y"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("import json\n\nraise RuntimeError('half')\n", "RuntimeError: half (own.py, line 3)"),
+        ("import json\njson.loads('{')\n", "(own.py, line 2)"),
+        ("def mount(:\n", "SyntaxError: invalid syntax (own.py, line 1)"),
+        ("import sys\nsys.exit(0)\n", "SystemExit: 0 (own.py, line 2)"),
+    ],
+)
+async def test_a_file_that_cannot_be_imported_is_told_with_its_own_line(
+    tmp_path: Path, text: str, why: str
+) -> None:
+    """A file that exits ends nothing but its own mounting."""
+    file = tmp_path / "own.py"
+    file.write_text(text)
+    with pytest.raises(ModuleLoadError) as refused:
+        ModuleLoader(base=tmp_path).find("./own.py")
+    assert str(refused.value).startswith(f"'{file}' cannot be imported: ")
+    assert str(refused.value).endswith(why)
+
+
+async def test_a_module_that_exits_while_it_is_mounted_is_left_out(tmp_path: Path) -> None:
+    """The program goes on, and says why."""
+    (tmp_path / "own.py").write_text("import sys\ndef mount(c, config): sys.exit(0)\n")
+    mounting = Mounting(TestCoordinator(), ModuleLoader(base=tmp_path))
+    assert "SystemExit: 0" in str((await mounting.mount("hooks", "./own.py")).error)

@@ -121,6 +121,32 @@ async def test_a_broken_hook_file_keeps_the_old_set(project: Project, text: str,
         assert await said(project, session) == ["a 3", "b 3"]
 
 
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"module": "hooks-rate-limit", "config": {"overal": {"calls": 9}}},
+        {"module": "hooks-rate-limit", "config": {"overall": 9}, "required": False},
+        {"module": "hooks-rate-limt"},
+    ],
+)
+async def test_a_reload_that_would_lose_a_guard_keeps_the_old_one(
+    project: Project, broken: dict[str, Any]
+) -> None:
+    """The guard goes on guarding, and the person reads the line that is wrong."""
+    guard = {"module": "hooks-rate-limit", "config": {"events": {"prompt:submit": {"calls": 1}}}}
+    person = ScriptedApproval("Allow")
+    async with project.session(project.bundle(hooks=[guard]), approval_system=person) as session:
+        await session.execute("first")
+        project.save(hooks=[broken])
+        assert not await session.reload()
+        await session.execute("second")
+        assert session.status == "denied"
+    told = project.shown("reload")[-1]
+    file = project.folder / "amplifier.yaml"
+    assert told.startswith(f"The change is not used, the old settings stay: {file}:")
+    assert "hooks-rate-lim" in told
+
+
 async def test_the_conversation_survives_another_loop_and_context(project: Project) -> None:
     """What was said so far is moved to the new context, and the next turn goes on from it."""
     async with project.dev_session(project.bundle()) as session:

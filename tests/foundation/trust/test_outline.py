@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from amplifier_foundation.trust.outline import outline_plan
+from amplifier_foundation.trust.weakening import find_weakened
 
 SESSION = {"orchestrator": "loop-basic", "context": "context-simple"}
 
@@ -33,3 +34,18 @@ def test_an_outline_is_a_plan_of_its_own() -> None:
     """So it can be read again, after having been kept."""
     found = outline_plan({"session": SESSION, "hooks": ["h"], "agents": {"a": {}}})
     assert outline_plan(json.loads(json.dumps(found)))["hooks"][0]["module"] == "h"
+
+
+def test_a_guard_counts_as_required_until_its_entry_says_otherwise() -> None:
+    """So that whoever lets it be missing is told what that takes away, in an agent too."""
+    hooks = [{"module": "hooks-rules"}, {"module": "hooks-logging"}]
+    optional = [{**one, "required": False} for one in hooks]
+    before, after = (
+        outline_plan({"session": SESSION, "hooks": one, "agents": {"a": {"hooks": one}}})
+        for one in (hooks, optional)
+    )
+    assert [one["required"] for one in before["hooks"]] == [True, False]
+    told = [one.sentence for one in find_weakened(before, after)]
+    sentence = "hooks-rules would not be required any more"
+    assert told == [sentence, f"agent a: {sentence}"]
+    assert find_weakened(after, before) == []
