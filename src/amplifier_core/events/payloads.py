@@ -306,6 +306,9 @@ class OrchestratorCompleteData(EventData):
     orchestrator: str
     final_message: dict[str, Any]
     turn_count: int
+    """How many turns the conversation has had: prompts of a person, this one included."""
+    request_count: int
+    """How often the model was asked in this turn."""
     duration_ms: int
     status: Status
 

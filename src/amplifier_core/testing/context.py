@@ -25,12 +25,15 @@ class MemoryContext:
 
     async def add_message(
         self,
-        role: Any,
+        role: Any = None,
         content: Any = None,
         metadata: dict[str, Any] | None = None,
+        *,
+        message: Any = None,
         **more: Any,
     ) -> None:
         """Add a message of either form: a whole one, or its role and content."""
+        role = message if role is None else role
         if isinstance(role, str):
             given = {"role": role, "content": content, "metadata": metadata or {}, **more}
             self.messages.append({**given, "timestamp": timestamp()})

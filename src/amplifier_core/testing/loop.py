@@ -71,6 +71,7 @@ class ScriptedLoop:
             "orchestrator": self.name,
             "final_message": {"role": "assistant", "content": self.reply},
             "turn_count": 1,
+            "request_count": 0,
             "duration_ms": 0,
             "status": "success",
         }

@@ -74,18 +74,22 @@ class SimpleContext:
 
     def add_message(
         self,
-        message: str | Message,
+        message: str | Message | None = None,
         content: Any = None,
         metadata: dict[str, Any] | None = None,
+        *,
+        role: str | None = None,
         **more: Any,
     ) -> Done:
         """Add one message, given as one dict or as role, content and metadata."""
+        if message is not None and role is not None:
+            raise TypeError(f"A message has one role, got {message!r} and role={role!r}")
         given = message
         if not isinstance(given, dict):
-            given = {"role": message, "content": content, **more}
+            given = {"role": role if message is None else message, "content": content, **more}
         role, origin = given.get("role"), given.get("metadata") or metadata
         if not isinstance(role, str):
-            raise TypeError(f"A message needs a role, got {role!r}")
+            raise TypeError(f"A message needs a role such as 'user', got {role!r}")
         kept = {"timestamp": timestamp(), **given, "metadata": {**origin} if origin else {}}
         self.messages.append(kept)
         if self._size is not None:
@@ -158,20 +162,27 @@ class SimpleContext:
         """Drop the oldest groups until the rest fits; False if a hook denies it or none can go."""
         async with self._compacting:
             before = self.token_count()
-            target = int((limit or self.config.max_tokens or before) * self.config.target)
+            full = limit or self.config.max_tokens or before
+            if trigger == "manual":  # whoever asks for it wants less than there is
+                full = min(full, before)
+            target = int(full * self.config.target)
             if len(self._select_messages(target)) == len(self.messages):
                 return False
-            if not await self._ask_hooks(trigger, before, target):
+            wanted = await self._ask_hooks(trigger, before, target)
+            if wanted is None:
                 return False
             # Again, because a hook may have added to it while it was asked.
-            count, kept = len(self.messages), self._select_messages(target)
+            count, kept = len(self.messages), self._select_messages(wanted)
+            if len(kept) == count:
+                return False
             self.messages, self._size = kept, None
             await self._report(trigger, before, count)
             return True
 
-    async def _ask_hooks(self, trigger: Trigger, before: int, target: int) -> bool:
+    async def _ask_hooks(self, trigger: Trigger, before: int, target: int) -> int | None:
+        """The tokens to keep, as the hooks leave them; None if one denies it."""
         if self._coordinator is None:
-            return True
+            return target
         decision: DecisionContextResolutionData = {
             "strategy": "drop-oldest",
             "reason": f"{before} tokens, wanted {target}",
@@ -184,7 +195,13 @@ class SimpleContext:
             "messages_count": len(self.messages),
         }
         outcome = await self._coordinator.execute_with_hooks(CONTEXT_PRE_COMPACT, data)
-        return outcome.action != "deny"
+        if outcome.action == "deny":
+            return None
+        wanted = (outcome.data or {}).get("target_tokens")
+        if type(wanted) is int and wanted > 0:
+            return wanted
+        logger.warning("A hook left target_tokens as %r; %d tokens are kept", wanted, target)
+        return target
 
     async def _report(self, trigger: Trigger, before: int, count: int) -> None:
         if self._coordinator is None:

@@ -1,11 +1,13 @@
-"""Compaction: the context makes room before it hands out what to send."""
+"""Compaction: the context makes room, before it hands out what to send or when it is told to."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from amplifier_core.errors import SessionError
 from amplifier_core.interfaces import ContextManager, Provider
 from amplifier_core.utils import is_awaitable
+from amplifier_core.utils.parameters import list_parameters
 
 
 async def read_messages(context: ContextManager, provider: Provider) -> list[dict[str, Any]]:
@@ -14,8 +16,7 @@ async def read_messages(context: ContextManager, provider: Provider) -> list[dic
     if read is None:
         await compact_if_needed(context)
         return []
-    found = read(provider=provider)
-    return list(await found if is_awaitable(found) else found)
+    return list(await _resolve(read(provider=provider)))
 
 
 async def compact_if_needed(context: ContextManager) -> None:
@@ -23,10 +24,22 @@ async def compact_if_needed(context: ContextManager) -> None:
     should_compact = getattr(context, "should_compact", None)
     if should_compact is None:
         return
-    needed = should_compact()
-    if needed is False:
-        return
-    if await needed if is_awaitable(needed) else needed:
-        compacted = context.compact()  # type: ignore[attr-defined]  # goes with should_compact
-        if is_awaitable(compacted):
-            await compacted
+    if await _resolve(should_compact()):
+        await _resolve(context.compact())  # type: ignore[attr-defined]  # goes with should_compact
+
+
+async def compact_now(context: ContextManager) -> bool:
+    """Compact the context because a person wants it; False if there was nothing to do.
+
+    A context that knows why it is compacted gets the trigger `manual`.
+    """
+    compact = getattr(context, "compact", None)
+    if compact is None:
+        raise SessionError(f"{type(context).__name__} cannot be compacted: it has no compact()")
+    known = list_parameters(compact)
+    told = {"trigger": "manual"} if known and known & {"trigger", "**"} else {}
+    return await _resolve(compact(**told)) is not False
+
+
+async def _resolve(outcome: Any) -> Any:
+    return await outcome if is_awaitable(outcome) else outcome

@@ -26,6 +26,7 @@ from amplifier_core.injection.placing import add_message
 from amplifier_core.interfaces import ContextManager, Provider, Tool
 from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock, ToolCall
 from amplifier_core.mounting.provider import resolve_provider
+from amplifier_core.utils import is_awaitable
 from amplifier_foundation.orchestrators.model_call import ModelCaller
 from amplifier_foundation.orchestrators.request import RequestBuilder
 from amplifier_foundation.orchestrators.tool_round import read_calls, run_calls
@@ -48,6 +49,7 @@ class Loop:
         self.config = config or LoopConfig()
         self._requests = RequestBuilder(self.config.system)
         self._model = ModelCaller(self.config, self._requests, self.fetch_reply)
+        self._turns: int | None = None
 
     async def fetch_reply(self, turn: Turn, request: ChatRequest) -> ChatResponse:
         """Send one request and wait for the whole reply."""
@@ -72,6 +74,7 @@ class Loop:
         if host.reaches_anybody(EXECUTION_START):
             await host.notify(EXECUTION_START, ExecutionStartData(prompt=prompt))
         try:
+            turn.number = self._turns = await self._count_turn(context)
             await add_message(context, {"role": "user", "content": prompt})
             reply = await self._converse(turn)
         except asyncio.CancelledError:
@@ -84,6 +87,14 @@ class Loop:
         finally:
             await self._announce_end(turn, reply, started)
         return reply
+
+    async def _count_turn(self, context: ContextManager) -> int:
+        """Which turn of the conversation this is; a resumed one has some behind it."""
+        if self._turns is not None:
+            return self._turns + 1
+        messages = context.get_messages()
+        before = await messages if is_awaitable(messages) else messages
+        return 1 + sum(_is_prompt(message) for message in before)
 
     def _require_provider(self, providers: Mapping[str, Provider]) -> Provider:
         found: Provider | None = resolve_provider(providers, self)
@@ -142,7 +153,8 @@ class Loop:
             data: OrchestratorCompleteData = {
                 "orchestrator": self.name,
                 "final_message": turn.last_message,
-                "turn_count": turn.requests,
+                "turn_count": turn.number,
+                "request_count": turn.requests,
                 "duration_ms": int((time.perf_counter() - started) * 1000),
                 "status": turn.status,
             }
@@ -150,6 +162,12 @@ class Loop:
         if host.reaches_anybody(EXECUTION_COMPLETE):
             done = ExecutionCompleteData(response=reply, status=turn.status)
             await host.notify(EXECUTION_COMPLETE, done)
+
+
+def _is_prompt(message: Any) -> bool:
+    if not isinstance(message, dict) or message.get("role") != "user":
+        return False
+    return (message.get("metadata") or {}).get("source") != "hook"
 
 
 async def _add_reply(turn: Turn, response: ChatResponse, calls: list[ToolCall]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import (
@@ -76,8 +76,9 @@ class ModelCaller:
         fetch = partial(self._fetch, turn, request)
         announce = partial(self._announce_retry, turn)
         try:
-            return await retry_with_backoff(fetch, self._retries, on_retry=announce)
-        except LLMError as error:
+            reply = await retry_with_backoff(fetch, self._retries, on_retry=announce)
+            return _check_reply(reply, turn.provider.name)
+        except Exception as error:  # whatever a provider raises, its call has failed
             failed = ProviderErrorData(provider=turn.provider.name, error=_describe(error))
             await turn.coordinator.notify(PROVIDER_ERROR, failed)
             raise
@@ -93,6 +94,14 @@ class ModelCaller:
             "error": _describe(error),
         }
         await turn.coordinator.notify(PROVIDER_RETRY, data)
+
+
+def _check_reply(reply: Any, provider: str) -> ChatResponse:
+    """A provider of another author may hand back anything."""
+    if isinstance(reply, ChatResponse):
+        return reply
+    kind = type(reply).__name__
+    raise LLMError(f"Provider {provider!r} returned {kind}, not a ChatResponse", provider=provider)
 
 
 async def _review(turn: Turn, response: ChatResponse, duration: int) -> ChatResponse | Denial:

@@ -51,6 +51,8 @@ class Turn:
     provider: Provider
     tools: Mapping[str, Tool]
     specs: list[ToolSpec]
+    number: int = 1
+    """Which turn of the conversation it is."""
     requests: int = 0
     denied_in_a_row: int = 0
     status: Status = "success"

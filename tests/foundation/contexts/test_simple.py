@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.interfaces import ContextManager
 from amplifier_core.models import HookResult, ProviderInfo
-from amplifier_core.testing import EventRecorder, RecordingDisplay, TestCoordinator
+from amplifier_core.testing import (
+    EventRecorder,
+    MemoryContext,
+    MockContextManager,
+    RecordingDisplay,
+    TestCoordinator,
+)
+from amplifier_core.utils import resolve
 from amplifier_foundation.contexts.simple import (
     SimpleContext,
     SimpleContextConfig,
@@ -43,8 +50,69 @@ async def test_both_forms_of_adding_are_understood_plain_and_awaited() -> None:
 
 def test_a_message_without_a_role_is_refused() -> None:
     """A message needs a role."""
-    with pytest.raises(TypeError, match="needs a role, got None"):
-        context().add_message({"content": "x"})
+    for arguments in ({"message": {"content": "x"}}, {"content": "x"}, {"role": 3}):
+        with pytest.raises(TypeError, match=r"needs a role such as 'user', got (None|3)"):
+            context().add_message(**arguments)
+    with pytest.raises(TypeError, match="one role"):
+        context().add_message("user", "x", role="system")
+
+
+FORMS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+    "role, content, metadata": (("user", "a", {"k": 1}), {}),
+    "role, content, metadata=": (("user", "a"), {"metadata": {"k": 1}}),
+    "role, content=, metadata=": (("user",), {"content": "a", "metadata": {"k": 1}}),
+    "role=, content=, metadata=": ((), {"role": "user", "content": "a", "metadata": {"k": 1}}),
+    "message": (({"role": "user", "content": "a", "metadata": {"k": 1}},), {}),
+    "message=": ((), {"message": {"role": "user", "content": "a", "metadata": {"k": 1}}}),
+}
+
+
+@pytest.mark.parametrize("kind", [SimpleContext, MemoryContext, MockContextManager])
+@pytest.mark.parametrize("form", FORMS)
+async def test_every_form_of_adding_by_position_and_by_keyword(kind: Any, form: str) -> None:
+    """`add_message(role=…, content=…, metadata=…)`, as the architecture document calls it."""
+    one = kind()
+    arguments, keywords = FORMS[form]
+    await resolve(one.add_message(*arguments, **keywords))
+    (added,) = await one.get_messages()
+    assert (added["role"], added["content"], added["metadata"]) == ("user", "a", {"k": 1})
+
+
+async def test_a_hook_can_change_how_much_is_kept() -> None:
+    """context:pre_compact: what a hook makes of target_tokens takes effect."""
+    sizes: list[int] = []
+    for wanted in (None, 40, 400):
+        coordinator = TestCoordinator()
+        if wanted is not None:
+
+            async def change(event: str, data: dict[str, Any], wanted: int = wanted) -> HookResult:
+                return HookResult(action="modify", data={**data, "target_tokens": wanted})
+
+            coordinator.hooks.register("context:pre_compact", change)
+        one = SimpleContext(SimpleContextConfig(max_tokens=500, keep_last=1), coordinator)
+        for number in range(60):
+            one.add_message("user" if number % 2 else "assistant", f"message {number:02} " * 3)
+        assert await one.compact() is True
+        sizes.append(one.token_count())
+    usual, small, large = sizes
+    assert small < usual < large
+    assert large <= 400 + 30
+
+
+@pytest.mark.parametrize("wanted", [0, -5, "many", None, True])
+async def test_a_target_that_is_none_is_passed_over(wanted: Any, caplog: Any) -> None:
+    """What a hook left unusable does not decide; the log says so."""
+    coordinator = TestCoordinator()
+
+    async def change(event: str, data: dict[str, Any]) -> HookResult:
+        return HookResult(action="modify", data={**data, "target_tokens": wanted})
+
+    coordinator.hooks.register("context:pre_compact", change)
+    one = SimpleContext(SimpleContextConfig(max_tokens=100, keep_last=1), coordinator)
+    for number in range(40):
+        one.add_message("user", f"message {number}")
+    assert await one.compact() is True
+    assert "A hook left target_tokens as" in caplog.text
 
 
 def test_the_list_that_was_handed_out_is_not_the_contexts_own() -> None:

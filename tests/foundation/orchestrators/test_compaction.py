@@ -6,8 +6,15 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.testing import MemoryContext, MockContextManager, MockTool
-from amplifier_foundation.orchestrators.compaction import compact_if_needed, read_messages
+from amplifier_core.errors import SessionError
+from amplifier_core.models import HookResult
+from amplifier_core.testing import MemoryContext, MockContextManager, MockTool, TestCoordinator
+from amplifier_foundation.contexts.simple import SimpleContext, SimpleContextConfig
+from amplifier_foundation.orchestrators.compaction import (
+    compact_if_needed,
+    compact_now,
+    read_messages,
+)
 from tests.support.sessions import SessionHarness, calls
 
 
@@ -50,6 +57,39 @@ async def test_a_context_that_cannot_is_left_alone() -> None:
     context = MockContextManager([{"role": "user", "content": "x"}])
     await compact_if_needed(context)
     assert len(context.messages) == 1
+
+
+@pytest.mark.parametrize("kind", [Plain, Awaited])
+async def test_a_person_can_have_any_context_compacted(kind: type[Plain]) -> None:
+    """A context that does not ask why is compacted all the same."""
+    context = kind(False)
+    assert await compact_now(context) is True
+    assert context.compacted == 1
+
+
+async def test_hooks_are_told_that_a_person_wanted_it() -> None:
+    """context:pre_compact: trigger is "auto" or "manual"."""
+    triggers: list[str] = []
+
+    async def note(event: str, data: dict[str, Any]) -> HookResult:
+        triggers.append(data["trigger"])
+        return HookResult(action="continue")
+
+    coordinator = TestCoordinator()
+    coordinator.hooks.register("context:pre_compact", note)
+    coordinator.hooks.register("context:post_compact", note)
+    context = SimpleContext(SimpleContextConfig(keep_last=1), coordinator)
+    assert await compact_now(context) is False
+    for number in range(9):
+        context.add_message("user", f"message {number}")
+    assert await compact_now(context) is True
+    assert triggers == ["manual", "manual"]
+
+
+async def test_a_context_that_cannot_be_compacted_says_so() -> None:
+    """The message names what would have to be there."""
+    with pytest.raises(SessionError, match=r"MemoryContext cannot be compacted.*compact\(\)"):
+        await compact_now(MemoryContext())
 
 
 async def test_a_long_turn_is_compacted_between_its_requests() -> None:

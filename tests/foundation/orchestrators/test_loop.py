@@ -42,6 +42,27 @@ async def test_a_turn_without_tools_is_one_request(loop: str) -> None:
 
 
 @LOOPS
+async def test_turns_of_the_conversation_are_counted_apart_from_requests(loop: str) -> None:
+    """turn_count: number of conversation turns; a resumed conversation goes on counting."""
+    script: list[dict[str, Any]] = [calls("Echo"), {"text": "one"}, {"text": "two"}]
+    async with SessionHarness(script, tools=[MockTool("Echo")], loop=loop) as harness:
+        harness.hooks.register("prompt:submit", injects("a note", context_injection_role="user"))
+        heard = harness.listen()
+        await harness.session.execute("first")
+        await harness.session.execute("second")
+        state = await harness.session.state()
+    async with SessionHarness([{"text": "three"}], loop=loop, state=state) as harness:
+        heard_later = harness.listen()
+        await harness.session.execute("third")
+    told = [
+        data
+        for recorder in (heard, heard_later)
+        for _, data in recorder.get_events("orchestrator:complete")
+    ]
+    assert [(one["turn_count"], one["request_count"]) for one in told] == [(1, 2), (2, 1), (3, 1)]
+
+
+@LOOPS
 async def test_every_event_of_a_turn_has_the_fields_it_promises(loop: str) -> None:
     """Whoever listens may rely on the payload type of the event."""
     script: list[dict[str, Any]] = [
@@ -148,7 +169,8 @@ async def test_a_loop_without_end_stops_and_says_why(loop: str) -> None:
         assert len(harness.tools["Echo"].calls) == 4
         assert (reply, "warning", loop) in harness.screen.messages
     ((_, told),) = heard.get_events("orchestrator:complete")
-    assert (told["status"], told["turn_count"]) == ("interrupted", 4)
+    counts = (told["status"], told["turn_count"], told["request_count"])
+    assert counts == ("interrupted", 1, 4)
     alerts = [d for _, d in heard.get_events("user:notification")]
     assert [(d["notification_type"], d["metadata"]) for d in alerts if d["message"] == reply] == [
         ("alert", {"loop": loop})

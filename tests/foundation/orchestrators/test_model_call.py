@@ -71,24 +71,52 @@ async def test_an_error_that_will_not_go_away_is_not_tried_again() -> None:
 
 
 class Crashing:
-    """A provider with a mistake in it."""
+    """A provider that fails in its own way."""
 
     name = "crashing"
 
+    def __init__(self, outcome: Any) -> None:
+        self.outcome = outcome
+
     async def complete(self, request: Any, **kwargs: Any) -> Any:
-        raise ZeroDivisionError("a mistake")
+        if isinstance(self.outcome, BaseException):
+            raise self.outcome
+        return self.outcome
 
 
-async def test_a_mistake_in_a_provider_is_no_error_of_a_model() -> None:
-    """What is not an LLMError is neither retried nor announced as one."""
-    async with SessionHarness([]) as harness:
+@LOOPS
+@pytest.mark.parametrize(
+    "error",
+    [ZeroDivisionError("a mistake"), RuntimeError("gone"), ConnectionError("refused"), OSError()],
+    ids=lambda error: type(error).__name__,
+)
+async def test_whatever_a_provider_raises_is_a_failed_call(loop: str, error: Exception) -> None:
+    """error:provider: "Provider (LLM) call fails". Only what says that it may pass is retried."""
+    async with SessionHarness([], loop=loop) as harness:
         await harness.coordinator.unmount("providers", "scripted")
-        await harness.coordinator.mount("providers", Crashing())
+        await harness.coordinator.mount("providers", Crashing(error))
         heard = harness.listen()
-        with pytest.raises(ZeroDivisionError):
+        with pytest.raises(type(error)):
             await harness.session.execute("x")
-    assert not issubclass(ZeroDivisionError, LLMError)
-    assert not {"provider:retry", "provider:error"} & set(heard.names)
+    ((_, failed),) = heard.get_events("provider:error")
+    assert failed["provider"] == "crashing"
+    assert failed["error"]["type"] == type(error).__name__
+    assert "provider:retry" not in heard.names
+
+
+@LOOPS
+@pytest.mark.parametrize("nonsense", [None, "hello", {"content": []}, []], ids=repr)
+async def test_a_reply_that_is_none_is_a_failed_call(loop: str, nonsense: Any) -> None:
+    """A provider that hands back something else has failed, and the turn says so."""
+    async with SessionHarness([], loop=loop) as harness:
+        await harness.coordinator.unmount("providers", "scripted")
+        await harness.coordinator.mount("providers", Crashing(nonsense))
+        heard = harness.listen()
+        kind = type(nonsense).__name__
+        with pytest.raises(LLMError, match=f"'crashing' returned {kind}, not a ChatResponse"):
+            await harness.session.execute("x")
+        assert harness.session.status == "error"
+    assert heard.names.count("provider:error") == 1
 
 
 # Hooks
@@ -157,13 +185,9 @@ async def test_a_reply_that_nobody_hears_is_recorded_without_its_text() -> None:
 
 async def test_a_reply_without_usage_counts_nothing() -> None:
     """Some servers do not say how many tokens they used."""
-
-    class Silent(Crashing):
-        async def complete(self, request: Any, **kwargs: Any) -> ChatResponse:
-            return ChatResponse(content=[TextBlock(text="ok")])
-
+    silent = ChatResponse(content=[TextBlock(text="ok")])
     async with SessionHarness([]) as harness:
         await harness.coordinator.unmount("providers", "scripted")
-        await harness.coordinator.mount("providers", Silent())
+        await harness.coordinator.mount("providers", Crashing(silent))
         assert await harness.session.execute("x") == "ok"
         assert harness.session.stats["total_tokens"] == 0
