@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tomllib
 import venv
-import zipfile
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
@@ -22,6 +21,7 @@ from amplifier_foundation.modules.installation import (
     list_requirements,
     name_install_command,
 )
+from tests.support.package_index import write_wheel
 
 ROOT = Path(__file__).parents[3]
 EXTRAS: dict[str, list[str]] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
@@ -181,18 +181,4 @@ def test_the_named_command_installs_what_was_missing(tmp_path: Path) -> None:
     }
     hint = subprocess.check_output([python, "-c", ASK], env=env, text=True)
     subprocess.run(["bash", "-c", hint], env=env, check=True, capture_output=True, timeout=50)
-    assert (site / "anthropic" / "__init__.py").exists()
-
-
-def write_wheel(folder: Path, name: str, version: str) -> None:
-    folder.mkdir()
-    info = f"{name}-{version}.dist-info"
-    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
-        wheel.writestr(f"{name}/__init__.py", "")
-        wheel.writestr(
-            f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
-        )
-        wheel.writestr(
-            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        )
-        wheel.writestr(f"{info}/RECORD", "")
+    assert (site / "anthropic.py").exists()
