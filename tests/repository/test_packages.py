@@ -62,9 +62,10 @@ def install(environment: Path, index: Index, way: str) -> subprocess.CompletedPr
     lock = environment.parent / "some.lock"
     lock.write_text(f"tiny-package==1.0 --hash=sha256:{index.digest}\n")
     own = {"PATH": os.defpath, "HOME": str(environment.parent), "PIP_RETRIES": "0"}
-    command = [environment / "bin" / "python", SCRIPT, "install", "--require-hashes", "--no-deps"]
+    python = str(environment / "bin" / "python")
+    command = [python, str(SCRIPT), "install", "--require-hashes", "--no-deps", "-r", str(lock)]
     return subprocess.run(
-        [*command, "-r", lock],
+        command,
         env=own | ways[way],
         capture_output=True,
         text=True,
@@ -176,7 +177,7 @@ sys._base_executable = ""
 sys.argv = ["packages", "install", "tiny-package"]
 runpy.run_path({str(SCRIPT)!r}, run_name="__main__")
 """
-    command = [environment / "bin" / "python", "-c", program]
+    command = [str(environment / "bin" / "python"), "-c", program]
     done = subprocess.run(command, env={"PATH": "/nowhere"}, capture_output=True, text=True)
     assert done.returncode == 1
     assert "there is neither pip nor uv; install one of them" in done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shlex
 import shutil
@@ -44,7 +45,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     def install(origin: object) -> None:
         write_distribution(tmp_path / "site", origin)
         monkeypatch.syspath_prepend(str(tmp_path / "site"))
-        monkeypatch.setattr(installation.importlib.util, "find_spec", lambda name: name)
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
 
     return install
 
@@ -157,7 +158,7 @@ def test_an_environment_without_pip_is_filled_from_outside(
         (tmp_path / name).touch(mode=0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "executable", "/environment/bin/python")
-    monkeypatch.setattr(installation.importlib.util, "find_spec", lambda _name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     expected = expected.format(python="/environment/bin/python")
     assert name_install_command("anthropic").startswith(f"{expected} ")
 
