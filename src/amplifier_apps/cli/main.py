@@ -18,6 +18,8 @@ except ModuleNotFoundError:  # the command is there with every install, its extr
     sys.exit(f"The command line needs more packages: {name_install_command('cli')}")
 
 from amplifier_apps.cli import exit_codes
+from amplifier_apps.cli.help_context import HelpContext, adopt
+from amplifier_apps.cli.text.encoding import accept_any_text
 
 # The module and the function of a command have its name.
 COMMANDS = {
@@ -39,6 +41,8 @@ COMMANDS = {
 class LazyGroup(click.Group):
     """Knows its commands by name and imports one when it is wanted."""
 
+    context_class = HelpContext
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
@@ -48,8 +52,7 @@ class LazyGroup(click.Group):
         from importlib import import_module
 
         module = import_module(f"amplifier_apps.cli.commands.{cmd_name}")
-        command: click.Command = getattr(module, cmd_name)
-        return command
+        return adopt(getattr(module, cmd_name))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -127,28 +130,50 @@ def _set_up_logging(debug: bool) -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command and leave with its exit code."""
+    accept_any_text(sys.stdout, sys.stderr)
     arguments = list(sys.argv[1:] if argv is None else argv)
     sys.exit(run(arguments, debug="--debug" in arguments))
 
 
 def run(arguments: list[str], *, debug: bool = False) -> int:
-    """Run the command and return its exit code; with `debug` an error keeps its traceback."""
+    """Run the command and return its exit code; with `debug` an error shows its traceback."""
     try:
         outcome: Any = cli.main(arguments, prog_name="amplifier", standalone_mode=False)
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
+        return error.exit_code
+    except click.ClickException as error:
+        click.echo(f"Error: {_describe_usage(error)}", err=True)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted.", err=True)
         return exit_codes.INTERRUPTED
     except BrokenPipeError:
         return _leave_pipe()
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - a person reads a sentence, not a traceback
         if debug:
-            raise
+            _print_traceback()
         click.echo(f"Error: {_describe(error)}", err=True)
         return exit_codes.find_exit_code(error)
     return outcome if isinstance(outcome, int) else exit_codes.DONE
+
+
+def _describe_usage(error: click.ClickException) -> str:
+    """What was wrong, in one line, and where the right way is written."""
+    from amplifier_apps.cli.text.escape import escape
+
+    text = escape(" ".join(error.format_message().split()))
+    context = getattr(error, "ctx", None)
+    if not isinstance(error, click.UsageError) or context is None:
+        return text
+    end = "" if text.endswith((".", "?", "!")) else "."
+    return f"{text}{end} See: {context.command_path} --help"
+
+
+def _print_traceback() -> None:
+    import traceback
+
+    click.echo(traceback.format_exc().rstrip(), err=True)
 
 
 def _describe(error: Exception) -> str:

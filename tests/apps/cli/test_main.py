@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from amplifier_apps.cli import exit_codes
 from amplifier_apps.cli.commands import doctor
 from amplifier_apps.cli.main import COMMANDS, cli, main
 from amplifier_foundation.modules.installation import name_install_command
+from tests.apps.cli.command_tree import PATHS
 from tests.apps.cli.program import invoke, run_amplifier
 
 HEAVY = [
@@ -91,7 +93,7 @@ def test_version() -> None:
     assert invoke("--version").stdout.startswith("amplifier 0.")
 
 
-def test_an_error_is_one_line_and_debug_shows_the_traceback(tmp_path: Path) -> None:
+def test_an_error_is_one_line(tmp_path: Path) -> None:
     """What a person typed is shown harmless."""
     home = str(tmp_path)
     done = run_amplifier("sessions", "show", "nothing\x1b[2K", XDG_DATA_HOME=home)
@@ -99,8 +101,88 @@ def test_an_error_is_one_line_and_debug_shows_the_traceback(tmp_path: Path) -> N
     assert len(done.stderr.strip().splitlines()) == 1
     assert done.stderr.startswith("Error: No session 'nothing")
     assert "\x1b" not in done.stderr
-    debug = run_amplifier("--debug", "sessions", "show", "x", XDG_DATA_HOME=home)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(["sessions", "show", "x"], exit_codes.FAILED), (["run", "hello"], exit_codes.NO_MODEL)],
+)
+def test_debug_shows_the_traceback_and_keeps_the_exit_code(
+    arguments: list[str], code: int, home: Path
+) -> None:
+    """A script that looks at the code goes the same way; the sentence comes last."""
+    plain, debug = run_amplifier(*arguments), run_amplifier("--debug", *arguments)
+    assert plain.code == debug.code == code
     assert "Traceback" in debug.stderr
+    assert debug.stderr.splitlines()[-1] == plain.stderr.strip()
+
+
+WRONG_USAGE = {
+    "modles": "No command 'modles'. Did you mean 'modules'? See: amplifier --help",
+    "hooks lst": "No such command 'lst'. Did you mean 'list'? See: amplifier hooks --help",
+    "hooks trace": "Give a prompt, or --tool with --input, or --event. "
+    "See: amplifier hooks trace --help",
+    "completion": "Missing argument 'SHELL'. Choose from: bash, zsh, fish. "
+    "See: amplifier completion --help",
+    "trust --nothing": "No such option '--nothing'. See: amplifier trust --help",
+    "modules list --kind x": "Invalid value for '--kind': 'x' is not one of 'context', 'hook', "
+    "'orchestrator', 'provider', 'tool'. See: amplifier modules list --help",
+}
+
+
+@pytest.mark.parametrize("command", WRONG_USAGE)
+def test_wrong_usage_is_one_line_that_says_where_the_right_one_stands(command: str) -> None:
+    """With exit code 2."""
+    done = invoke(*command.split())
+    assert (done.code, done.stdout) == (exit_codes.USAGE, "")
+    assert done.stderr == f"Error: {WRONG_USAGE[command]}\n"
+
+
+EVERYTHING = """
+import sys
+from amplifier_apps.cli.main import main
+for command in sys.argv[1:]:
+    try:
+        main(command.split()[1:])
+    except SystemExit as left:
+        assert left.code in (0, 1, 2, 3), (command, left.code)
+"""
+COMMANDS_TO_RUN = [
+    *(f"{path} --help" for path in PATHS),
+    "amplifier init ./pröject",
+    "amplifier hooks list",
+    "amplifier hooks trace → --event prompt:submit",
+    "amplifier modules list",
+    "amplifier modules validate ./nöthing.py",
+    "amplifier doctor",
+    "amplifier trust --show",
+    "amplifier sessions list",
+    "amplifier sessions show ✗",
+    "amplifier backups list",
+    "amplifier ✗",
+]
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"PYTHONIOENCODING": "ascii"},
+        {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
+    ],
+)
+def test_every_command_works_in_any_encoding(environment: dict[str, str], home: Path) -> None:
+    """What cannot be written is replaced; nothing breaks."""
+    # The arguments themselves are read as the locale has them, so they come in UTF-8.
+    arguments: list[bytes | str] = [sys.executable, "-c", EVERYTHING]
+    arguments += [command.encode() for command in COMMANDS_TO_RUN]
+    done = subprocess.run(
+        arguments, capture_output=True, check=False, env={**os.environ, **environment}
+    )
+    assert b"Unicode" not in done.stderr
+    assert b"this is a bug" not in done.stderr
+    assert b"Traceback" not in done.stderr
+    assert done.returncode == 0
+    assert (done.stdout + done.stderr).isascii()
 
 
 def test_an_error_that_nobody_expected_is_called_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,21 +7,21 @@ import click
 INSTALLATION = {
     "bash": 'eval "$(amplifier completion bash)"   # in ~/.bashrc',
     "zsh": 'eval "$(amplifier completion zsh)"    # in ~/.zshrc',
-    "fish": "amplifier completion fish > ~/.config/fish/completions/amplifier.fish",
+    "fish": "amplifier completion fish | source    # in ~/.config/fish/config.fish",
 }
 
 
 @click.command(
-    epilog="\b\nTo install:\n" + "\n".join(f"  {line}" for line in INSTALLATION.values()),
+    epilog="\b\nTo install it:\n" + "\n".join(f"  {line}" for line in INSTALLATION.values()),
 )
-@click.argument("shell", type=click.Choice(list(INSTALLATION)))
+@click.argument("shell", metavar="SHELL", type=click.Choice(list(INSTALLATION)))
 def completion(shell: str) -> None:
-    """Print the completion script for SHELL."""
+    """Print the completion script for SHELL: bash, zsh or fish."""
     from click.shell_completion import get_completion_class
 
     from amplifier_apps.cli.main import cli
 
     kind = get_completion_class(shell)
     if kind is None:
-        raise click.ClickException(f"No completion for {shell!r}; have {sorted(INSTALLATION)}")
+        raise click.ClickException(f"No completion for {shell!r}; have {', '.join(INSTALLATION)}")
     click.echo(kind(cli, {}, "amplifier", "_AMPLIFIER_COMPLETE").source())

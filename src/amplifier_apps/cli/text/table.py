@@ -1,4 +1,8 @@
-"""Tables: columns side by side, as wide as their widest cell or as they are told to be."""
+"""Tables: columns side by side, as wide as their widest cell or as they are told to be.
+
+On a terminal no line is wider than it: one column may be cut, the last one goes on below itself,
+and where even that is too wide the cells of a row stand below one another.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from amplifier_apps.cli.text.cells import count_cells, cut_end, cut_start
-from amplifier_apps.cli.text.fragments import Fragment, Line, join_text
+from amplifier_apps.cli.text.fragments import Fragment, Line, join_text, wrap_words
 from amplifier_apps.cli.text.output import get_width, is_terminal, print_line
 
 Cell = str | Line
 """A text in the style of its column, or a line with styles of its own; escaped either way."""
+
+NARROWEST = 10
+"""Cells that a column keeps when it is cut or goes on below itself."""
+_HANGING = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +53,34 @@ class Table:
 
     def print(self, rows: Iterable[Sequence[Cell]]) -> None:
         """Print rows as they come: a log may be larger than memory."""
-        columns = self._shrink(get_width()) if is_terminal() else self._keep_whole()
+        if not is_terminal():
+            columns = tuple(replace(one, overflow="keep") for one in self.columns)
+            for row in rows:
+                print_line(" " * self.indent, *_lay_out(row, columns, self.gap))
+            return
+        room = get_width() - 1 - self.indent
+        shrunk = self._shrink(room)
+        stacked = _measure_columns(shrunk, self.gap) > room
         for row in rows:
-            print_line(" " * self.indent, *_lay_out(row, columns, self.gap))
+            lines = _stack(row, shrunk, room) if stacked else _flow(row, shrunk, self.gap, room)
+            for line in lines:
+                print_line(" " * self.indent, *line)
 
-    def _keep_whole(self) -> tuple[Column, ...]:
-        """The columns as a file or a pipe gets them."""
-        return tuple(replace(one, overflow="keep") for one in self.columns)
-
-    def _shrink(self, width: int) -> tuple[Column, ...]:
-        """The columns as a terminal of this width shows them."""
-        gaps = self.gap * (len(self.columns) - 1)
-        over = self.indent + gaps + sum(one.width for one in self.columns) - (width - 1)
+    def _shrink(self, room: int) -> tuple[Column, ...]:
+        """The columns as a terminal with so much room shows them."""
+        over = sum(one.width for one in self.columns) + self.gap * (len(self.columns) - 1) - room
         return tuple(
-            one if one.overflow == "keep" else replace(one, width=min(one.width, one.width - over))
+            replace(one, width=max(one.width - max(over, 0), min(one.width, NARROWEST)))
+            if one.overflow != "keep"
+            else one
             for one in self.columns
         )
+
+
+def _measure_columns(columns: Sequence[Column], gap: int) -> int:
+    """The cells that the columns need at least: the last one can go on below itself."""
+    *first, last = columns
+    return sum(one.width + gap for one in first) + min(last.width, NARROWEST)
 
 
 def print_table(rows: Sequence[Sequence[Cell]], *columns: Column, indent: int = 0) -> None:
@@ -83,6 +103,35 @@ def _lay_out(row: Sequence[Cell], columns: Sequence[Column], gap: int) -> Iterat
         yield from line
         if index < last:
             yield "", (padding if column.align == "left" else "") + " " * gap
+
+
+def _flow(row: Sequence[Cell], columns: Sequence[Column], gap: int, room: int) -> list[Line]:
+    """A row whose last cell goes on below itself, if it must."""
+    line = tuple(_lay_out(row, columns, gap))
+    if not row or _measure(line) <= room:
+        return [line]
+    last = _style(row[-1], columns[len(row) - 1])
+    before, start = line[: len(line) - len(last)], _measure(line) - _measure(last)
+    if room - start < NARROWEST:
+        return _stack(row, columns, room)
+    first, *others = wrap_words(last, room - start)
+    return [(*before, *first), *((("", " " * start), *other) for other in others)]
+
+
+def _stack(row: Sequence[Cell], columns: Sequence[Column], room: int) -> list[Line]:
+    """As many cells side by side as fit, the others below."""
+    lines: list[Line] = [()]
+    for cell, column in zip(row, columns, strict=False):
+        styled = _style(cell, replace(column, overflow="keep"))
+        if not _measure(styled):
+            continue
+        if lines[-1] and _measure(lines[-1]) + 1 + _measure(styled) <= room:
+            lines[-1] = (*lines[-1], ("", " "), *styled)
+            continue
+        hanging = " " * (_HANGING if lines[-1] else 0)
+        parts = wrap_words(styled, room - len(hanging))
+        lines = [*(lines if lines[-1] else []), *((("", hanging), *one) for one in parts)]
+    return lines
 
 
 def _style(cell: Cell, column: Column) -> Line:

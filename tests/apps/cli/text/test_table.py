@@ -80,16 +80,37 @@ def test_an_empty_table_prints_nothing(lines: Lines) -> None:
 @pytest.mark.parametrize(
     ("overflow", "last"),
     [
-        ("keep", "/a/long/path/to/file.py:mount"),
         ("cut end", "/a/long/path/…"),
         ("cut start", "…file.py:mount"),
     ],
 )
 def test_on_a_narrow_terminal_one_column_is_cut(lines: Lines, overflow: str, last: str) -> None:
-    """Its end, its start, or nothing at all."""
+    """Its end or its start."""
     column = Column(overflow=overflow)  # type: ignore[arg-type]
     print_table([("abc", "/a/long/path/to/file.py:mount")], Column(), column)
     assert lines() == [f"abc  {last}"]
+
+
+@pytest.mark.usefixtures("narrow")
+def test_what_may_not_be_cut_goes_on_below_itself(lines: Lines) -> None:
+    """At a space where there is one; nothing is lost."""
+    print_table([("abc", "/a/long/path/to/file"), ("d", "two words more")], Column(), Column())
+    assert lines() == ["abc  /a/long/path/t", "     o/file", "d    two words more"]
+
+
+@pytest.mark.usefixtures("narrow")
+def test_where_columns_do_not_fit_the_cells_stand_below_one_another(lines: Lines) -> None:
+    """All rows alike, as many cells in a line as there is room for."""
+    rows = [("1.", "900", "a-redaction", "guard", "10 s"), ("2.", "", "short", "guard", "")]
+    print_table(rows, *[Column()] * 4, Column(overflow="cut start"), indent=1)
+    assert lines() == [" 1. 900 a-redaction", "     guard 10 s", " 2. short guard"]
+
+
+@pytest.mark.usefixtures("narrow")
+def test_a_cell_that_is_wider_than_its_column_breaks_nothing(lines: Lines) -> None:
+    """The width of a log's columns is chosen before its records are known."""
+    Table((Column(width=3), Column(width=4), Column())).print([("a", "b" * 18, "c d")])
+    assert lines() == ["a", "    " + "b" * 15, "    bbb c d"]
 
 
 @pytest.mark.usefixtures("narrow")

@@ -1,0 +1,40 @@
+"""Examples of commands whose help has no list of its own."""
+
+from __future__ import annotations
+
+EXAMPLES = {
+    "sessions list": ("sessions list", "sessions list --json"),
+    "sessions show": ('sessions show "fix the parser"', "sessions show 3f0c --json"),
+    "sessions resume": ('sessions resume "fix the parser"',),
+    "sessions delete": ("sessions delete 3f0c", 'sessions delete "fix the parser" --yes'),
+    "trust list": ("trust list", "trust list --json"),
+    "hooks list": ("hooks list", "hooks list --event tool:pre", "hooks list --json"),
+    "hooks trace": (
+        'hooks trace "delete the old logs"',
+        """hooks trace --tool Bash --input '{"command": "rm -rf build"}'""",
+        "hooks trace --event session:start",
+    ),
+    "modules list": ("modules list", "modules list --kind hook"),
+    "modules validate": ("modules validate ./my_hook.py", "modules validate hooks-redaction"),
+    "audit": ("audit show", "audit verify", "audit stats"),
+    "audit checkpoint": ("audit checkpoint",),
+    "audit create-key": ("audit create-key ~/audit.key",),
+    "audit prove": ("audit prove ./trail 17",),
+    "audit redact": ("audit redact ./trail 9f3c2a --by kim --reason 'holds a name'",),
+    "audit serve": ("audit serve /var/lib/amplifier --socket /run/amplifier.sock --user kim",),
+    "audit show": ("audit show", "audit show --json"),
+    "audit stats": ("audit stats",),
+    "audit tail": ("audit tail",),
+    "audit verify": ("audit verify",),
+    "backups": ("backups list", "backups restore 20261117"),
+    "backups list": ("backups list", "backups list --file notes.txt"),
+    "backups restore": ("backups restore 20261117",),
+    "completion": ("completion bash", "completion zsh"),
+    "doctor": ("doctor", "doctor --json"),
+}
+
+
+def list_examples(command_path: str) -> list[str]:
+    """The examples of a command, as they are typed."""
+    program, _, command = command_path.partition(" ")
+    return [f"  {program} {one}" for one in EXAMPLES.get(command, ())]

@@ -1,0 +1,102 @@
+"""The help of a command: coloured like the rest, as wide as the terminal, nothing cut off."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+from inspect import cleandoc
+
+import click
+
+from amplifier_apps.cli.text.output import get_width, paint
+
+WIDEST = 80
+_GAP = 2
+_EXAMPLE = re.compile(r"(?P<indent> *)(?P<command>\S.*?)(?P<remark>(?: {2,}| +# ).*)?$")
+
+
+class HelpPage(click.HelpFormatter):
+    """Click's help, with our styles; at any width no line is longer than the terminal."""
+
+    def __init__(self) -> None:
+        super().__init__(width=max(min(get_width(), WIDEST) - 2, 20))
+
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        """Write how the command is called."""
+        super().write_usage(_paint("tool", prog), args, _paint("title", "Usage:") + " ")
+
+    def write_heading(self, heading: str) -> None:
+        """Write the title of a section."""
+        self.write(f"{'':>{self.current_indent}}{_paint('title', heading + ':')}\n")
+
+    def write_dl(
+        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = _GAP
+    ) -> None:
+        """Write terms with what they mean beside them, or below where there is no room."""
+        rows = list(rows)
+        column = min(max(len(term) for term, _ in rows), col_max, self.width // 3) + col_spacing
+        for term, meaning in rows:
+            self._write_term(term, meaning, column)
+
+    def _write_term(self, term: str, meaning: str, column: int) -> None:
+        indent = " " * self.current_indent
+        room = self.width - len(indent) - column
+        lines = _wrap(meaning, room)
+        if len(term) + _GAP <= column:
+            beside = lines.pop(0) if lines else ""
+            self.write(f"{indent}{_paint('key', term)}{' ' * (column - len(term))}{beside}\n")
+        else:
+            for row in _wrap(term, self.width - len(indent)):
+                self.write(f"{indent}{_paint('key', row)}\n")
+        for line in lines:
+            self.write(f"{indent}{' ' * column}{line}\n")
+
+    def write_epilog(self, epilog: str) -> None:
+        """Write what stands at the end: texts, and lists of examples behind a title."""
+        text = cleandoc(epilog.replace("\b\n", ""))
+        for paragraph in text.split("\n\n") if text else ():
+            first, *others = paragraph.split("\n")
+            self.write("\n")
+            if first.endswith(":") and others:
+                self.write_heading(first.removesuffix(":"))
+                self.write("".join(f"{row}\n" for row in self._lay_out_examples(others)))
+            else:
+                rows = _wrap(" ".join(paragraph.split()), self.width)
+                self.write("".join(f"{row}\n" for row in rows))
+
+    def _lay_out_examples(self, lines: Iterable[str]) -> Iterator[str]:
+        for line in lines:
+            found = _EXAMPLE.match(line)
+            if found is None:
+                continue
+            command, remark = found["command"], (found["remark"] or "").strip()
+            whole = f"  {command}{found['remark'] or ''}"
+            if len(whole) <= self.width:
+                shown = whole[2 + len(command) :]
+                yield f"  {_paint('tool', command)}{_paint('dim', shown)}"
+                continue
+            yield from self._break_command(command)
+            yield from (f"      {_paint('dim', one)}" for one in _wrap(remark, self.width - 6))
+
+    def _break_command(self, command: str) -> Iterator[str]:
+        """A command over several lines, which can still be pasted."""
+        row, indent = "", "  "
+        for word in shlex.split(command, posix=False):
+            longer = f"{row} {word}".strip()
+            if row and len(indent) + len(longer) + 2 > self.width:
+                yield f"{indent}{_paint('tool', row)} \\"
+                row, indent = word, "      "
+            else:
+                row = longer
+        yield f"{indent}{_paint('tool', row)}"
+
+
+def _wrap(text: str, room: int) -> list[str]:
+    from textwrap import wrap
+
+    return wrap(text, max(room, 10), break_on_hyphens=False) if text else []
+
+
+def _paint(style: str, text: str) -> str:
+    return paint([(style, text)]) if text.strip() else text
