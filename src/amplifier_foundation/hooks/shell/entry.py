@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from amplifier_core.errors import ModuleLoadError
+from amplifier_core.utils.suggest import find_slip
 from amplifier_foundation.hooks.shell.config import NAME
 from amplifier_foundation.hooks.shell.dialects import Dialect
 from amplifier_foundation.hooks.shell.handler import Handler
@@ -21,6 +22,7 @@ _UNSUPPORTED = {
     "agent": "it starts an agent; use the Delegate tool or a command instead",
 }
 _SUPPORTED = ("command", "http")
+_FAIL_CLOSED = {"onfailure": "onFailure", "failclosed": "failClosed"}
 _LOOP_LIMIT = 8
 
 
@@ -63,7 +65,7 @@ def read_entry(
         timeout=_read_timeout(position, entry),
         lane=position.lane,
         **target,
-        **_read_switches(entry),
+        **_read_switches(position, entry),
     )
 
 
@@ -78,15 +80,31 @@ def _read_kind(position: Position, entry: Mapping[str, Any]) -> str:
     return kind
 
 
-def _read_switches(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _read_switches(position: Position, entry: Mapping[str, Any]) -> dict[str, Any]:
     limit = entry.get("loop_limit")
     return {
         "condition": str(entry["if"]) if entry.get("if") else None,
-        "fail_closed": entry.get("onFailure") == "block" or entry.get("failClosed") is True,
+        "fail_closed": _read_fail_closed(position, entry),
         "background": entry.get("async") is True or entry.get("asyncRewake") is True,
         "once": entry.get("once") is True,
         "loop_limit": limit if isinstance(limit, int) and limit >= 0 else _LOOP_LIMIT,
     }
+
+
+def _read_fail_closed(position: Position, entry: Mapping[str, Any]) -> bool:
+    """Whether a failure of the hook blocks; what looks like that wish must be it."""
+    for name in entry:
+        meant = find_slip(str(name), _FAIL_CLOSED)
+        if meant is not None and name not in _FAIL_CLOSED.values():
+            raise position.make_error(
+                f"unknown key {name!r}; did you mean {_FAIL_CLOSED[meant]!r}?"
+            )
+    wish, closed = entry.get("onFailure"), entry.get("failClosed", False)
+    if not isinstance(closed, bool):
+        raise position.make_error(f"'failClosed' must be true or false, got {closed!r}")
+    if wish is not None and wish != "block" and find_slip(str(wish), ["block"]):
+        raise position.make_error(f"'onFailure': unknown value {wish!r}; did you mean 'block'?")
+    return closed or wish == "block"
 
 
 def _read_timeout(position: Position, entry: Mapping[str, Any]) -> float:
@@ -110,17 +128,23 @@ def _read_command(position: Position, entry: Mapping[str, Any]) -> dict[str, Any
     if not isinstance(command, str) or not command.strip():
         raise position.make_error("'command' is missing or empty")
     cwd = entry.get("cwd")
+    if cwd is not None and not isinstance(cwd, str):
+        raise position.make_error(f"'cwd' must be a text, got {cwd!r}")
     return {
         "command": command,
-        "args": _read_arguments(command, entry),
-        "cwd": cwd if isinstance(cwd, str) else None,
-        "env": _read_environment(entry.get("env")),
+        "args": _read_arguments(position, command, entry),
+        "cwd": cwd,
+        "env": _read_environment(position, entry.get("env")),
     }
 
 
-def _read_arguments(command: str, entry: Mapping[str, Any]) -> tuple[str, ...] | None:
+def _read_arguments(
+    position: Position, command: str, entry: Mapping[str, Any]
+) -> tuple[str, ...] | None:
     """What to run without a shell, or None for a line of bash."""
     given = entry.get("args")
+    if given is not None and not isinstance(given, list):
+        raise position.make_error(f"'args' must be a list, got {given!r}")
     if given is not None or "exec" in entry:
         return (command, *(str(one) for one in get_list(given)))
     if entry.get("shell") == "powershell":
@@ -128,9 +152,11 @@ def _read_arguments(command: str, entry: Mapping[str, Any]) -> tuple[str, ...] |
     return None
 
 
-def _read_environment(given: Any) -> dict[str, str]:
-    if not isinstance(given, Mapping):
+def _read_environment(position: Position, given: Any) -> dict[str, str]:
+    if given is None:
         return {}
+    if not isinstance(given, Mapping):
+        raise position.make_error(f"'env' must be an object, got {given!r}")
     return {str(name): os.path.expandvars(str(value)) for name, value in given.items()}
 
 

@@ -36,6 +36,9 @@ async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Clea
     base = options.find_base(get_working_dir(coordinator))
     snapshot: Snapshot | None = coordinator.get_capability("session.snapshot")
     settings = await asyncio.to_thread(read_all, options, base, snapshot)
+    if options.fail_closed and settings.notices:
+        reasons = "; ".join(settings.notices)
+        raise ModuleLoadError(f"{NAME}: 'fail_closed' is set, and not every hook runs: {reasons}")
     for notice in settings.notices:
         logger.warning("%s: %s", NAME, notice)
     folder = _make_folder(private=snapshot is not None)

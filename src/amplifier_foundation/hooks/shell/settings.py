@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.errors import ModuleLoadError
+from amplifier_core.utils.suggest import find_slip
 from amplifier_foundation.hooks.shell.config import NAME
 from amplifier_foundation.hooks.shell.dialects import DIALECTS, Dialect
 from amplifier_foundation.hooks.shell.entry import Position, UnsupportedEntry, get_list, read_entry
@@ -47,14 +48,14 @@ def read_settings_file(path: Path, dialect: str, read: Read = Path.read_bytes) -
 def _parse_file(path: Path, read: Read) -> Any:
     try:
         text = read(path).decode("utf-8-sig")
-        return tomllib.loads(text) if path.suffix == ".toml" else json.loads(text or "{}")
+        return tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
     except OSError as error:
         reason = error.strerror or str(error)
         raise ModuleLoadError(f"{NAME}: cannot read settings {str(path)!r}: {reason}") from error
     except json.JSONDecodeError as error:
         message = f"{NAME}: {path}:{error.lineno}: not valid JSON: {error.msg}"
         raise ModuleLoadError(message) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ModuleLoadError(f"{NAME}: {path}: not valid: {error}") from error
 
 
@@ -62,6 +63,7 @@ def read_settings(content: Any, dialect: str, where: str) -> Settings:
     """Settings that were parsed already; `auto` looks at names and shape."""
     if not isinstance(content, Mapping):
         raise ModuleLoadError(f"{NAME}: {where}: must be an object with 'hooks'")
+    _refuse_slip(content, where)
     hooks = content.get("hooks", {})
     if not isinstance(hooks, Mapping):
         raise ModuleLoadError(f"{NAME}: {where}: 'hooks' must be an object, event by event")
@@ -96,20 +98,46 @@ def _read_events(
     handlers: list[Handler] = []
     notices: list[str] = []
     for native, listed in hooks.items():
-        if not isinstance(listed, list):
+        form = _find_form(native, hooks, dialect, where)
+        if form is None and not isinstance(listed, list):
             continue  # switches such as Gemini's "enabled" live beside the events
-        form = dialect.find_form(native)
         if form is None:
             notices.append(
                 f"{where}: event {native!r} has no counterpart here; its hooks never run"
             )
             continue
+        if not isinstance(listed, list):
+            raise ModuleLoadError(f"{NAME}: {where}: {native} must be a list, got {listed!r}")
         for position, entry, matcher in _list_entries(listed, form, native, where):
             try:
                 handlers.append(read_entry(position, entry, matcher, content))
             except UnsupportedEntry as reason:
                 notices.append(str(reason))
     return Settings(tuple(handlers), tuple(notices))
+
+
+def _refuse_slip(content: Mapping[str, Any], where: str) -> None:
+    """A file without hooks has none; one in which they stand under another name is a mistake."""
+    slips = [one for one in content if "hooks" not in content and find_slip(str(one), ["hooks"])]
+    for name in slips:
+        raise ModuleLoadError(f"{NAME}: {where}: unknown key {name!r}; did you mean 'hooks'?")
+
+
+def _find_form(
+    native: str, hooks: Mapping[str, Any], dialect: Dialect, where: str
+) -> Dialect | None:
+    """What an event belongs to; None if it is one of the agent's that we do not have.
+
+    A misspelt event would never run its hooks, which may be guards.
+    """
+    form = dialect.find_form(native)
+    if form is None:
+        known = {one.lower(): one for one in dialect.list_events()}
+        meant = known.get(find_slip(native, known) or "")
+        if meant is not None and meant not in hooks:
+            message = f"{NAME}: {where}: unknown event {native!r}; did you mean {meant!r}?"
+            raise ModuleLoadError(message)
+    return form
 
 
 def _list_entries(
@@ -123,7 +151,9 @@ def _list_entries(
             yield position, entry, entry.get("matcher") if isinstance(entry, Mapping) else None
             continue
         group_lane = position.where if entry.get("sequential") is True else None
-        for at, inner in enumerate(get_list(entry["hooks"])):
+        if not isinstance(entry["hooks"], list):
+            raise position.make_error(f"'hooks' must be a list, got {entry['hooks']!r}")
+        for at, inner in enumerate(entry["hooks"]):
             spot = f"{position.where}.hooks[{at}]"
             inner_position = Position(spot, dialect, native, file_lane or group_lane)
             yield inner_position, inner, entry.get("matcher")

@@ -89,7 +89,7 @@ def test_the_environment_of_an_entry_may_name_other_variables(
     monkeypatch.setenv("STAGE", "test")
     handler = read({"command": "x", "env": {"A": "$STAGE-1", "B": 2}, "cwd": "sub"})
     assert (handler.env, handler.cwd) == ({"A": "test-1", "B": "2"}, "sub")
-    assert read({"command": "x", "env": "A=1", "cwd": 7}).env == {}
+    assert read({"command": "x"}).env == {}
 
 
 @pytest.mark.parametrize(
@@ -160,6 +160,13 @@ def test_a_hook_for_powershell_alone_does_not_run() -> None:
         ({"command": "x", "timeout": True}, None, "'timeout' must be a number, got True"),
         ({"command": "x", "timeout": 0}, None, "'timeout' must be positive, got 0"),
         ({"command": "x", "timeout": float("nan")}, None, "'timeout' must be positive"),
+        ({"command": "x", "cwd": 7}, None, "'cwd' must be a text, got 7"),
+        ({"command": "x", "args": "a b"}, None, "'args' must be a list, got 'a b'"),
+        ({"command": "x", "env": ["A=1"]}, None, "'env' must be an object, got ['A=1']"),
+        ({"command": "x", "failClosed": "true"}, None, "'failClosed' must be true or false"),
+        ({"command": "x", "failclosed": True}, None, "did you mean 'failClosed'?"),
+        ({"command": "x", "onFailure": "blok"}, None, "'onFailure': unknown value 'blok'"),
+        ({"command": "x", "onfailure": "block"}, None, "did you mean 'onFailure'?"),
         ({"type": "http"}, None, "'url' is missing"),
         ({"type": "http", "url": "http://x.test"}, None, "use https"),
     ],

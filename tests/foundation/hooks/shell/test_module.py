@@ -121,6 +121,10 @@ async def test_cleaning_up_leaves_nothing_behind(
         (configure("PreToolUse", {"command": "x", "timeout": "5"}), "'timeout' must be a number"),
         (configure("PreToolUse", {"type": "http", "url": "http://x.test"}), "use https"),
         ({"hooks": {"PreToolUse": ["x"]}}, "PreToolUse[0] must be an object"),
+        (
+            {**configure("PreToolUse", {"type": "prompt"}), "fail_closed": True},
+            "'fail_closed' is set, and not every hook runs: config: PreToolUse[0]",
+        ),
     ],
 )
 async def test_what_is_wrong_is_said_when_the_session_is_built(

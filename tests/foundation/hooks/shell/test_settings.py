@@ -86,6 +86,15 @@ def test_what_cannot_be_run_is_a_notice_and_the_rest_works() -> None:
     assert second.startswith("f: PreToolUse[0].hooks[0]: a hook of type 'prompt'")
 
 
+def test_an_event_in_the_spelling_of_another_agent_stands_beside_the_right_one() -> None:
+    """A file that several agents read names an event for each; alone, it would be a mistake."""
+    hooks = {"PreToolUse": [RUN], "preToolUse": [RUN]}
+    settings = read_settings({"hooks": hooks}, "claude", "f")
+    assert len(settings.handlers) == len(settings.notices) == 1
+    with pytest.raises(ModuleLoadError, match="did you mean 'PreToolUse'"):
+        read_settings({"hooks": {"preToolUse": [RUN]}}, "claude", "f")
+
+
 @pytest.mark.parametrize("switch", ["disableAllHooks", "allowManagedHooksOnly"])
 def test_a_file_may_switch_its_hooks_off(switch: str) -> None:
     """Nobody wonders afterwards why nothing runs."""
@@ -110,9 +119,9 @@ def test_a_toml_file_is_read(tmp_path: Path) -> None:
     assert (handler.dialect, handler.matcher, handler.command) == ("codex", "Bash", "true")
 
 
-@pytest.mark.parametrize("text", ["", "\ufeff{}", '{"model": "x"}'])
+@pytest.mark.parametrize("text", ["{}", "\ufeff{}", '{"model": "x"}'])
 def test_a_file_without_hooks_has_none(tmp_path: Path, text: str) -> None:
-    """Empty, with a byte order mark, or about other things."""
+    """Nothing in it, with a byte order mark, or about other things."""
     path = tmp_path / "settings.json"
     path.write_text(text, encoding="utf-8")
     assert read_settings_file(path, "auto") == Settings()
@@ -125,7 +134,23 @@ def test_a_file_without_hooks_has_none(tmp_path: Path, text: str) -> None:
         ("config.toml", "hooks = ", "config.toml: not valid"),
         ("settings.json", "[]", "settings.json: must be an object with 'hooks'"),
         ("settings.json", '{"hooks": []}', "'hooks' must be an object, event by event"),
+        ("settings.json", '{"hooks": null}', "'hooks' must be an object, event by event"),
         ("settings.json", '{"hooks": {"PreToolUse": [7]}}', "PreToolUse[0] must be an object"),
+        ("settings.json", "", "settings.json:1: not valid JSON"),
+        ("settings.json", "[" * 100_000, "settings.json: not valid"),
+        ("settings.json", '{"hook": {}}', "unknown key 'hook'; did you mean 'hooks'?"),
+        ("settings.json", '{"Hooks": {}}', "unknown key 'Hooks'; did you mean 'hooks'?"),
+        ("settings.json", '{"hooks": {"PreToolUse": {}}}', "PreToolUse must be a list, got {}"),
+        (
+            "settings.json",
+            '{"hooks": {"PreToolUse": [{"hooks": {"command": "x"}}]}}',
+            "PreToolUse[0]: 'hooks' must be a list",
+        ),
+        (
+            "settings.json",
+            '{"hooks": {"PreToolUes": []}}',
+            "unknown event 'PreToolUes'; did you mean 'PreToolUse'?",
+        ),
     ],
 )
 def test_a_broken_file_says_where(tmp_path: Path, name: str, text: str, message: str) -> None:

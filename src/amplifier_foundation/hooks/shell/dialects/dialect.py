@@ -80,6 +80,10 @@ class Dialect:
             return self
         return None if self.variant is None else self.variant.find_form(native)
 
+    def list_events(self) -> list[str]:
+        """The agent's names of the events that we have, in either way of writing."""
+        return [*self.events, *(self.variant.list_events() if self.variant is not None else ())]
+
     def build_payload(self, call: Call) -> dict[str, Any]:
         """What a hook reads on stdin."""
         return {**self.build_common(call), **self.events[call.native].build_fields(call)}
