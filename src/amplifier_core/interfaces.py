@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, Unpack, runtime_checkable
 
 from amplifier_core.events.event import DataT, EventOf
+from amplifier_core.events.event_name import EventName
+from amplifier_core.events.handler import HandlerT, HookOptions, Registering, Reply
 from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk, ToolCall
 from amplifier_core.models import ApprovalRequest as ApprovalRequest
 from amplifier_core.models import ApprovalResponse as ApprovalResponse
@@ -18,9 +20,7 @@ Cleanup = Callable[[], Any]
 class HookHandler(Protocol):
     """Answers to an event. A function, a bound method or an object with `__call__`."""
 
-    def __call__(
-        self, event: str, data: dict[str, Any]
-    ) -> Awaitable[HookResult | dict[str, Any] | None] | HookResult | dict[str, Any] | None: ...
+    def __call__(self, event: str, data: dict[str, Any], /) -> Awaitable[Reply] | Reply: ...
 
 
 class Tool(Protocol):
@@ -102,10 +102,9 @@ class ApprovalProvider(Protocol):
     async def request_approval(self, request: ApprovalRequest) -> ApprovalResponse: ...
 
 
-HookFunction = TypeVar("HookFunction", bound=Callable[..., Any])
-
-
-def hook(*events: str, **options: Any) -> Callable[[HookFunction], HookFunction]:
+def hook(
+    *events: EventName | str, **options: Unpack[HookOptions]
+) -> Callable[[HandlerT], HandlerT]:
     """Mark a function of a plain hook file: `@hook("tool:pre", priority=5, on_error="deny")`.
 
     A bundle that names the file registers every marked function; the options are those of
@@ -114,32 +113,22 @@ def hook(*events: str, **options: Any) -> Callable[[HookFunction], HookFunction]
     if not events or not all(isinstance(event, str) for event in events):
         raise TypeError(f"@hook needs the names of events, such as 'tool:pre', got {events!r}")
 
-    def mark(function: HookFunction) -> HookFunction:
+    def mark(function: HandlerT) -> HandlerT:
         function.__amplifier_hook__ = {"events": events, "options": options}  # type: ignore[attr-defined]
         return function
 
     return mark
 
 
-class Hooks(Protocol):
+class Hooks(Registering, Protocol):
     """The registry as a module sees it: it registers there, and may tell of events of its own."""
 
-    def register(
-        self,
-        event: str,
-        handler: Callable[[str, dict[str, Any]], Any],
-        priority: int = 0,
-        name: str | None = None,
-        *,
-        on_error: Literal["continue", "deny"] = "continue",
-        timeout: float | None = None,
-    ) -> Callable[[], None]: ...
     def unregister(self, name: str) -> int: ...
     def hears(self, event: str) -> bool: ...
     def list_handlers(self, event: str | None = None) -> dict[str, list[str]]: ...
-    async def emit(self, event: str, data: dict[str, Any] | None = None) -> HookResult: ...
+    async def emit(self, event: str, data: Mapping[str, Any] | None = None) -> HookResult: ...
     async def emit_and_collect(
-        self, event: str, data: dict[str, Any] | None = None, timeout: float = 1.0
+        self, event: str, data: Mapping[str, Any] | None = None, timeout: float = 1.0
     ) -> list[Any]: ...
 
 

@@ -91,26 +91,36 @@ class HookResult(_Interned):
 
     model_config = _VALUE
 
-    action: Action = Field("continue", description="What happens after the hook ran")
-    data: dict[str, Any] | None = Field(None, description="The whole event data, for modify")
-    reason: str | None = Field(None, description="Why; the agent sees it when blocked")
+    action: Action = Field(default="continue", description="What happens after the hook ran")
+    data: dict[str, Any] | None = Field(
+        default=None, description="The whole event data, for modify"
+    )
+    reason: str | None = Field(default=None, description="Why; the agent sees it when blocked")
 
-    context_injection: str | None = Field(None, description="Text for the agent's conversation")
-    context_injection_role: Role = Field("system", description="Role of the injected message")
-    ephemeral: bool = Field(False, description="For one model call only, never stored")
+    context_injection: str | None = Field(
+        default=None, description="Text for the agent's conversation"
+    )
+    context_injection_role: Role = Field(
+        default="system", description="Role of the injected message"
+    )
+    ephemeral: bool = Field(default=False, description="For one model call only, never stored")
     append_to_last_tool_result: bool = Field(
-        False, description="Put an ephemeral injection behind the last tool result"
+        default=False, description="Put an ephemeral injection behind the last tool result"
     )
 
-    approval_prompt: str | None = Field(None, description="The question, for ask_user")
-    approval_options: list[str] | None = Field(None, description="Choices; Allow and Deny if None")
-    approval_timeout: float = Field(300.0, description="Seconds to wait for a decision")
-    approval_default: Decision = Field("deny", description="What holds on timeout or error")
+    approval_prompt: str | None = Field(default=None, description="The question, for ask_user")
+    approval_options: list[str] | None = Field(
+        default=None, description="Choices; Allow and Deny if None"
+    )
+    approval_timeout: float = Field(default=300.0, description="Seconds to wait for a decision")
+    approval_default: Decision = Field(default="deny", description="What holds on timeout or error")
 
-    suppress_output: bool = Field(False, description="Hide what the hook printed")
-    user_message: str | None = Field(None, description="Message for the person")
-    user_message_level: Level = Field("info", description="Its severity")
-    user_message_source: str | None = Field(None, description="Who speaks, if not the hook's name")
+    suppress_output: bool = Field(default=False, description="Hide what the hook printed")
+    user_message: str | None = Field(default=None, description="Message for the person")
+    user_message_level: Level = Field(default="info", description="Its severity")
+    user_message_source: str | None = Field(
+        default=None, description="Who speaks, if not the hook's name"
+    )
 
     context_injections: list[ContextInjection] = Field(
         default_factory=list, description="Several injections in one answer"

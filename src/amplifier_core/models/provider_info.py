@@ -18,7 +18,7 @@ class Pricing(BaseModel):
     output_per_million: float
     cache_read_per_million: float | None = None
     cache_write_per_million: float | None = None
-    currency: str = Field("USD", pattern=r"^[A-Z]{3}$")
+    currency: str = Field(default="USD", pattern=r"^[A-Z]{3}$")
 
 
 class ModelInfo(BaseModel):

@@ -26,9 +26,9 @@ class ToolResult(BaseModel):
     success: bool = True
     output: Any = None
     error: dict[str, Any] | str | None = None
-    content: list[TextBlock | ImageBlock] | None = Field(None, exclude_if=not_)
+    content: list[TextBlock | ImageBlock] | None = Field(default=None, exclude_if=not_)
     denied: bool = Field(
-        False,
+        default=False,
         exclude_if=not_,
         description="Whether a hook or a person kept the tool from running",
     )
