@@ -66,12 +66,13 @@ class SessionBuilder:
         return session
 
     async def open_child(
-        self, parent: AmplifierSession, plan: dict[str, Any], below: Spawner
+        self, parent: AmplifierSession, session_id: str, plan: dict[str, Any], below: Spawner
     ) -> AmplifierSession:
         """Start a sub-agent; `below` starts its own sub-agents."""
         child = AssembledSession(
             apply_session_options(plan),
             loader=parent.mounting.loader.copy(),
+            session_id=session_id,
             parent_id=parent.session_id,
             parent_hooks=parent.coordinator.hooks,
             **self._shared,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
+import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from amplifier_core.errors import SessionDenied, SessionError
 from amplifier_core.events import (
@@ -19,6 +20,7 @@ from amplifier_core.events.payloads import (
     AgentCompleteData,
     AgentSpawnData,
     DecisionAgentResolutionData,
+    EndReason,
     SessionForkData,
     Status,
 )
@@ -33,7 +35,9 @@ from amplifier_foundation.session.child_plan import (
 DEFAULT_DEPTH = 2
 DEFAULT_COUNT = 8
 
-OpenChild = Callable[[AmplifierSession, dict[str, Any], "Spawner"], Awaitable[AmplifierSession]]
+OpenChild = Callable[
+    [AmplifierSession, str, dict[str, Any], "Spawner"], Awaitable[AmplifierSession]
+]
 
 
 @dataclass
@@ -42,6 +46,16 @@ class Family:
 
     started: int = 0
     running: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Who is to do what, as which session, once the hooks have had their say."""
+
+    child_id: str
+    agent_name: str
+    task: str
+    agent: Mapping[str, Any]
 
 
 class Spawner:
@@ -65,22 +79,43 @@ class Spawner:
         self._check_limits(parent)
         # Counted before the first await: calls in parallel must not pass the limit together.
         self._family.started += 1
+        try:
+            wanted = Assignment(str(uuid.uuid4()), agent_name, task, agent)
+            assigned = await self._ask_hooks(parent, wanted)
+        except BaseException:
+            self._family.started -= 1
+            raise
+        return await self._run(parent, assigned, context)
+
+    async def _ask_hooks(self, parent: AmplifierSession, wanted: Assignment) -> Assignment:
+        """What the hooks leave of an assignment."""
         chosen = DecisionAgentResolutionData(
-            agent_name=agent_name, reason="the agent delegated a task"
+            agent_name=wanted.agent_name, reason="the agent delegated a task"
         )
         await parent.coordinator.notify(DECISION_AGENT_RESOLUTION, chosen)
         spawn = AgentSpawnData(
+            session_id=wanted.child_id,
             parent_session_id=parent.session_id,
-            agent_name=agent_name,
-            task=task,
-            config_override=dict(agent),
+            agent_name=wanted.agent_name,
+            task=wanted.task,
+            config_override=dict(wanted.agent),
         )
-        allowed = await parent.coordinator.judge(AGENT_SPAWN, spawn)
-        if not allowed.allowed:
-            self._family.started -= 1
-            raise SessionDenied(allowed.denial)
-        task = str((allowed.data or {}).get("task", task))
-        return await self._run(parent, agent_name, agent, task, context)
+        outcome = await parent.coordinator.judge(AGENT_SPAWN, spawn)
+        if not outcome.allowed:
+            raise SessionDenied(outcome.denial)
+        return self._read_assignment(parent, wanted, {**spawn, **(outcome.data or {})})
+
+    def _read_assignment(
+        self, parent: AmplifierSession, wanted: Assignment, left: Mapping[str, Any]
+    ) -> Assignment:
+        name, task, agent = left["agent_name"], left["task"], left["config_override"]
+        if not isinstance(task, str) or not task.strip():
+            raise SessionError(f"A hook left the sub-agent no task: {task!r}; it must be a text")
+        if not isinstance(agent, Mapping):
+            raise SessionError(f"A hook left config_override as {agent!r}; it must be a mapping")
+        if name != wanted.agent_name and agent == wanted.agent:
+            agent = self._find_agent(parent, name)  # another agent comes with its own settings
+        return Assignment(wanted.child_id, str(name), task, agent)
 
     def _get_parent(self) -> AmplifierSession:
         if self._session is None:
@@ -107,25 +142,21 @@ class Spawner:
             )
 
     async def _run(
-        self,
-        parent: AmplifierSession,
-        name: str,
-        agent: Mapping[str, Any],
-        task: str,
-        context: str | None,
+        self, parent: AmplifierSession, assigned: Assignment, context: str | None
     ) -> dict[str, Any]:
         started = time.monotonic()
-        report = _make_report("", "", "interrupted")
+        report = _make_report("", assigned, "interrupted")
         try:
-            report = await self._converse(parent, name, agent, _write_prompt(task, context))
+            report = await self._converse(parent, assigned, context)
         except Exception as error:
-            report = _make_report(describe_error(error), "", "error")
+            report = _make_report(describe_error(error), assigned, "error")
             raise
         finally:
             complete = AgentCompleteData(
+                session_id=assigned.child_id,
                 parent_session_id=parent.session_id,
-                agent_name=name,
-                task=task,
+                agent_name=assigned.agent_name,
+                task=assigned.task,
                 result=dict(report),
                 duration_ms=int((time.monotonic() - started) * 1000),
                 status=report["status"],
@@ -134,22 +165,25 @@ class Spawner:
         return report
 
     async def _converse(
-        self, parent: AmplifierSession, name: str, agent: Mapping[str, Any], prompt: str
+        self, parent: AmplifierSession, assigned: Assignment, context: str | None
     ) -> dict[str, Any]:
-        plan = build_child_plan(parent.coordinator.config, agent)
+        plan = build_child_plan(parent.coordinator.config, assigned.agent)
         below = Spawner(self._open_child, self._family, self._depth + 1)
-        child = await self._open_child(parent, plan, below)
+        child = await self._open_child(parent, assigned.child_id, plan, below)
         stop = _pass_on_cancellation(parent, child)
         self._family.running.add(child.session_id)
-        reason: Literal["complete", "user_exit"] = "user_exit"
+        reason: EndReason = "user_exit"
         try:
-            await _restrict(child, agent, name)
-            fork = SessionForkData(child_id=child.session_id, agent_name=name)
+            await _restrict(child, assigned.agent, assigned.agent_name)
+            fork = SessionForkData(child_id=child.session_id, agent_name=assigned.agent_name)
             await child.coordinator.notify(SESSION_FORK, fork)
-            output = await child.execute(prompt)
-            reason = "complete"
+            output = await child.execute(_write_prompt(assigned.task, context))
             status: Status = "success" if child.status == "idle" else "interrupted"
-            return _make_report(output, child.session_id, status)
+            reason = "user_exit" if child.status == "interrupted" else "complete"
+            return _make_report(output, assigned, status)
+        except Exception as error:
+            reason = "timeout" if isinstance(error, TimeoutError) else "error"
+            raise
         finally:
             stop()
             self._family.running.discard(child.session_id)
@@ -157,8 +191,8 @@ class Spawner:
             await asyncio.shield(child.cleanup(reason))
 
 
-def _make_report(output: str, session_id: str, status: Status) -> dict[str, Any]:
-    return {"output": output, "session_id": session_id, "status": status}
+def _make_report(output: str, assigned: Assignment, status: Status) -> dict[str, Any]:
+    return {"output": output, "session_id": assigned.child_id, "status": status}
 
 
 def _write_prompt(task: str, context: str | None) -> str:

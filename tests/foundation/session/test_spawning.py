@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
@@ -92,8 +93,11 @@ async def test_the_events_of_a_delegation_have_exactly_their_fields(project: Pro
     }  # fmt: skip
     assert spawn["config_override"]["description"] == "Helps."
     assert complete["result"]["output"] == "Read it."
-    assert fork["child_id"] == fork["session_id"] == complete["result"]["session_id"]
-    assert fork["parent_id"] == spawn["session_id"] == session.session_id != fork["child_id"]
+    child = fork["child_id"]
+    assert child == fork["session_id"] == spawn["session_id"] == complete["session_id"]
+    assert complete["result"]["session_id"] == child
+    parents = {fork["parent_id"], spawn["parent_session_id"], complete["parent_session_id"]}
+    assert parents == {session.session_id} != {child}
 
 
 async def test_a_guard_of_the_parent_stops_the_child(project: Project) -> None:
@@ -177,6 +181,95 @@ async def test_a_hook_may_change_the_task(project: Project) -> None:
         session.coordinator.hooks.register("agent:spawn", soften)
         report = await session.coordinator.get_capability("session.spawn")("helper", "look")
     assert report["output"] == "ok"
+
+
+async def test_a_hook_may_send_another_agent(project: Project) -> None:
+    """agent:spawn with modify: another name brings that agent's own settings."""
+    plan = family(project, child=("not me",))
+    plan["agents"]["expert"] = {"description": "Knows.", "providers": script("I know")}
+
+    def promote(event: str, data: dict[str, Any]) -> HookResult:
+        return HookResult(action="modify", data={**data, "agent_name": "expert"})
+
+    heard = EventRecorder()
+    async with project.session(project.bundle(**plan)) as session:
+        session.coordinator.hooks.register("agent:spawn", promote)
+        session.coordinator.hooks.register("agent:complete", heard)
+        session.coordinator.hooks.register("session:fork", heard)
+        report = await session.coordinator.get_capability("session.spawn")("helper", "look")
+    assert report["output"] == "I know"
+    assert [data["agent_name"] for _, data in heard.events] == ["expert", "expert"]
+
+
+async def test_a_hook_may_change_what_the_agent_is_made_of(project: Project) -> None:
+    """agent:spawn with modify: config_override is what the child is built from."""
+    plan = family(project, child=("never",))
+
+    def rebuild(event: str, data: dict[str, Any]) -> HookResult:
+        agent = {
+            **data["config_override"],
+            "tools": ["Read"],
+            "providers": script(
+                calls("Write", file_path="x", content="y"), {"expect": "Unknown tool", "text": "ok"}
+            ),
+        }
+        return HookResult(action="modify", data={**data, "config_override": agent})
+
+    async with project.session(project.bundle(**plan)) as session:
+        session.coordinator.hooks.register("agent:spawn", rebuild)
+        report = await session.coordinator.get_capability("session.spawn")("helper", "look")
+    assert report["output"] == "ok"
+    assert not (project.folder / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"task": ""}, "left the sub-agent no task: ''"),
+        ({"task": None}, "left the sub-agent no task: None"),
+        ({"config_override": "fast"}, "left config_override as 'fast'; it must be a mapping"),
+        ({"agent_name": "expret"}, "Unknown agent 'expret'"),
+    ],
+)
+async def test_what_a_hook_leaves_unusable_starts_nothing(
+    project: Project, change: dict[str, Any], message: str
+) -> None:
+    """The refusal says what the hook left and what would do, and the place stays free."""
+    wishes = [change, {}]
+
+    def spoil(event: str, data: dict[str, Any]) -> HookResult:
+        return HookResult(action="modify", data={**data, **wishes.pop(0)})
+
+    plan = family(project, child=("ok",), limits={"agent_count": 1})
+    async with project.session(project.bundle(**plan)) as session:
+        session.coordinator.hooks.register("agent:spawn", spoil)
+        spawn = session.coordinator.get_capability("session.spawn")
+        with pytest.raises(SessionError, match=re.escape(message)):
+            await spawn("helper", "look")
+        assert (await spawn("helper", "look"))["output"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("child", "settings", "expected"),
+    [
+        (("fine",), {}, "complete"),
+        (({"error": "authentication"},), {}, "error"),
+        (({"text": "late", "delay": 30},), {"turn_timeout": 0.05}, "timeout"),
+    ],
+)
+async def test_the_end_of_a_child_says_how_it_came(
+    project: Project, child: Any, settings: dict[str, Any], expected: str
+) -> None:
+    """session:end: reason is "complete", "user_exit", "error" or "timeout"."""
+    plan = family(project, delegate("try"), "Done.", child=child)
+    plan["agents"]["helper"]["session"] = settings
+    heard = EventRecorder()
+    async with project.session(project.bundle(**plan)) as session:
+        session.coordinator.hooks.register("session:end", heard)
+        await session.execute("go")
+        ((_, ended),) = heard.events
+    assert ended["reason"] == expected
+    assert ended["parent_id"] == session.session_id
 
 
 async def test_a_child_has_only_the_tools_that_it_is_given(project: Project) -> None:

@@ -29,7 +29,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     events.TOOL_PRE: ("tool_input",),
     events.TOOL_POST: ("tool_input", "tool_result", "result"),
     events.TOOL_ERROR: ("tool_input", "error"),
-    events.AGENT_SPAWN: ("task", "config_override"),
+    events.AGENT_SPAWN: ("task",),  # the sub-agent is built from the rest, keys included
     events.AGENT_COMPLETE: ("task", "result"),
     events.ORCHESTRATOR_COMPLETE: ("final_message",),
     events.EXECUTION_COMPLETE: ("response",),
