@@ -37,7 +37,9 @@ class Family:
 
     async def open_child(self, parent: AssembledSession, agent: dict[str, Any] = HELPER) -> Any:
         plan = build_child_plan(parent.coordinator.config, agent)
-        return await self.builder.open_child(parent, "child", plan, Spawner(self.builder.open_child))
+        return await self.builder.open_child(
+            parent, "child", plan, Spawner(self.builder.open_child)
+        )
 
 
 async def test_a_root_is_built_and_not_started(project: Project) -> None:
