@@ -7,7 +7,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
 
-from amplifier_core.utils import PATIENCE, describe_error, resolve
+from amplifier_core.utils import describe_error, run_each
 
 logger = logging.getLogger(__name__)
 
@@ -99,16 +99,7 @@ class CancellationToken:
 
         What is more than an error, such as KeyboardInterrupt, is raised again after the last.
         """
-        interruption: BaseException | None = None
-        for callback in list(self._callbacks):
-            try:
-                await resolve(callback(), PATIENCE)
-            except Exception as error:  # noqa: BLE001 - a stop must reach all of them
-                logger.warning("A cancellation callback failed: %s", describe_error(error))
-            except BaseException as error:  # noqa: BLE001 - raised again below
-                interruption = interruption or error
-        if interruption is not None:
-            raise interruption
+        await run_each(list(self._callbacks), _log_failure)
 
     # What is running
 
@@ -129,3 +120,7 @@ class CancellationToken:
     def running_tool_names(self) -> list[str]:
         """The names of their tools, in the order they were started."""
         return list(self._running.values())
+
+
+def _log_failure(error: Exception) -> None:
+    logger.warning("A cancellation callback failed: %s", describe_error(error))

@@ -10,10 +10,11 @@ from amplifier_core import events, output
 from amplifier_core.approval.gate import ApprovalGate
 from amplifier_core.approval.passage import Passage
 from amplifier_core.cancellation import CancellationToken
-from amplifier_core.dispatch import Answer, Watch
+from amplifier_core.dispatch import Answer, Dispatch, Watch
 from amplifier_core.ecosystem_face import EcosystemFace
 from amplifier_core.errors import ApprovalError
 from amplifier_core.events import payloads
+from amplifier_core.events.effects import describe_failure
 from amplifier_core.events.event import DataT, EventOf
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.host import ModuleHost
@@ -27,6 +28,7 @@ from amplifier_core.injection.placing import (
     gather_injections,
 )
 from amplifier_core.models import HookResult, Level
+from amplifier_core.models.outcome import Outcome
 from amplifier_core.mount_plan import (
     INJECTION_BUDGET_PER_TURN,
     MAX_INJECTION_SIZE,
@@ -35,10 +37,11 @@ from amplifier_core.mount_plan import (
     read_approval_limit,
     read_calls_at_once,
 )
-from amplifier_core.operation import KERNEL, Operations, Outcome
+from amplifier_core.operation import KERNEL, Operations
 from amplifier_core.registration import HookHandler
 from amplifier_core.trail import AuditSink, Scrubber, Trail
 from amplifier_core.utils import PATIENCE, describe_error, resolve
+from amplifier_core.utils.describe import describe_cause, locate_failure
 from amplifier_core.utils.slots import Slots
 
 __all__ = [
@@ -92,6 +95,8 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         self._strangers: dict[str, HookHandler] = {}
         limits = InjectionLimits.read(self.config.get("session") or {})
         self._injector = Injector(self._find_context, InjectionBudget(limits), self._trail)
+        self._told: set[tuple[str, type, str]] = set()
+        self.hooks.reporter = self.report_troubles
         self._stop_listening = self.hooks.listen(self._record_registration)
 
     # Events
@@ -169,9 +174,28 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
                 self._trail.write("user_message", body, event=event, handler=answer.handler)
                 await self.handle_user_message(result, answer.hook)
 
-    async def tell_of_trail(self) -> None:
-        """A trail that fails is the person's business, whatever the operation was."""
-        await self.show(self._trail.take_news(), "error", "audit")
+    async def report_troubles(self, run: Dispatch) -> None:
+        """Record each failure of a hook, and tell the person once of each cause."""
+        stats = self.get_capability("session.stats") or {}
+        for handler, error, advice in run.troubles:
+            if error is None:
+                await self.show(advice, "warning", f"hook:{handler.name}")
+                continue
+            cause, place = describe_cause(error), locate_failure(error, handler.handler)
+            body = {"error": cause, "at": place, "denied": handler.is_guard}
+            self._trail.write("hook_failed", body, event=run.event, handler=handler)
+            stats["hook_failures"] = stats.get("hook_failures", 0) + 1
+            known = (handler.name, type(error), place or cause)
+            if known not in self._told:
+                self._told.add(known)
+                text = describe_failure(run.event, cause, place, handler.is_guard)
+                await self.show(text, "error", f"hook:{handler.name}")
+
+    async def tell_news(self) -> None:
+        """Show what came up where nothing could be shown."""
+        news, self._trail.news = self._trail.news, []
+        for one in news:
+            await self.show(*one)
 
     # Injecting
 
@@ -319,11 +343,14 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         try:
             for failure in await self.run_cleanups():
                 self._trail.write("error", {"what": "clean-up", "error": failure})
+                await self.show(f"A clean-up failed: {failure}", "error", "session")
         finally:
             if forgotten := self._gate.forget():
                 self._trail.write("approval_cache_cleared", {"answers": forgotten})
             self._injector.forget()
             self._stop_listening()
+            if self.hooks.reporter == self.report_troubles:
+                self.hooks.reporter = None
 
     async def request_cancel(self, immediate: bool = False) -> None:
         """Ask the run to stop, gracefully or at once."""
@@ -341,6 +368,9 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
             "timeout": handler.timeout,
         }
         self._trail.write(f"hook_{change}", body, event=handler.event, handler=handler)
+        if change == "registered":
+            advice = handler.advice.values()
+            self._trail.news += [(text, "warning", f"hook:{handler.name}") for text in advice]
 
 
 class ModuleCoordinator(SessionCoordinator):

@@ -13,8 +13,10 @@ from typing import Any, NamedTuple, Protocol
 from amplifier_core.errors import HookDepthExceeded, HookTimeout, InvalidHookResult
 from amplifier_core.isolation import adopt, copy_plain, detach
 from amplifier_core.models import CONTINUE, HookResult, attach_origin, continue_with
+from amplifier_core.models.advice import IN_PLACE, find_omission
+from amplifier_core.models.answer import read_answer
 from amplifier_core.precedence import fold
-from amplifier_core.registration import Handler, HookHandler, read_answer
+from amplifier_core.registration import HookHandler
 from amplifier_core.utils import describe_error, is_awaitable, is_being_cancelled
 
 logger = logging.getLogger(__name__)
@@ -51,14 +53,22 @@ class Answer(NamedTuple):
         return isinstance(self.error, HookTimeout)
 
 
+class Trouble(NamedTuple):
+    """What the author of a hook should know: it failed, or it did what has no effect."""
+
+    handler: HookHandler
+    error: BaseException | None
+    advice: str = ""
+
+
 # The call (None for a hook with limits, which needs more than that), its event name, itself.
-PlanEntry = tuple[Handler | None, str, HookHandler]
+PlanEntry = tuple[Any, str, HookHandler]
 
 
 class Plan(tuple[PlanEntry, ...]):
     """What one event runs, in order; nobody changes it, so an emit keeps what it started with."""
 
-    calls: tuple[Handler, ...] | None
+    calls: tuple[Any, ...] | None
     """The bare handlers, if all are coroutine functions without limits that see this name."""
 
     @classmethod
@@ -77,7 +87,7 @@ def _is_coroutine_function(call: Any) -> bool:
 class Dispatch:
     """One emission: the data as the hooks left it and every answer, with its hook's name."""
 
-    __slots__ = ("data", "denied", "event", "given", "plan", "ran", "shared", "spoken")
+    __slots__ = ("data", "denied", "event", "given", "plan", "ran", "shared", "spoken", "troubles")
 
     def __init__(
         self, event: str, plan: Plan, data: dict[str, Any], shared: dict[str, Any] | None
@@ -89,6 +99,7 @@ class Dispatch:
         self.shared = shared
         # The answers that are more than a plain continue.
         self.spoken: list[Answer] = []
+        self.troubles: list[Trouble] = []
         self.ran = len(plan)
         self.denied = False
 
@@ -236,7 +247,7 @@ async def collect_replies(run: Dispatch, timeout: float) -> AsyncIterator[Any]:
         try:
             result = await limited.execute(name, detach(run.data))
         except FAILURES as error:
-            _answer_for_failure(run, limited, take_failure(error))
+            _answer_for_failure(run, record, take_failure(error))
             continue
         if result.data is not None:
             yield result.data
@@ -260,12 +271,7 @@ def _settle(run: Dispatch, record: HookHandler, answer: Any) -> bool:
         run.ran = 1 + next(i for i, entry in enumerate(run.plan) if entry[2] is record)
         return True
     if run.shared is not None and not _equals(run.shared, run.data):
-        logger.warning(
-            "Hook '%s' changed the data of '%s' in place; the change is dropped. "
-            "Return HookResult(action='modify', data=...) to make it count",
-            record.name,
-            run.event,
-        )
+        _advise(run, record, "in place", IN_PLACE)
         run.shared = copy_plain(run.data)
     return False
 
@@ -279,6 +285,8 @@ def _take_answer(run: Dispatch, record: HookHandler, answer: Any) -> None:
             error = caught
     if error is not None:
         result = _answer_for_failure(run, record, error)
+    if result is not CONTINUE and (advice := find_omission(result, run.data)):
+        _advise(run, record, result.action, advice)
     left = _take_data(run, result.data) if result.action == "modify" else None
     if result is not CONTINUE or error is not None:
         run.spoken.append(Answer(record, result, error, left))
@@ -291,10 +299,16 @@ def _answer_for_failure(run: Dispatch, record: HookHandler, error: BaseException
         logger.warning("Hook '%s' on '%s' %s; ignored", record.name, run.event, error)
     else:
         logger.error("Hook '%s' failed on '%s': %s", record.name, run.event, cause, exc_info=error)
+    run.troubles.append(Trouble(record, error))
     if not record.is_guard:
         return CONTINUE
     reason = f"hook '{record.name}' failed and fails closed: {cause}"
     return HookResult(action="deny", reason=reason)
+
+
+def _advise(run: Dispatch, record: HookHandler, about: str, advice: str) -> None:
+    if record.advise(about, advice):
+        run.troubles.append(Trouble(record, None, advice))
 
 
 def _take_data(run: Dispatch, returned: Any) -> dict[str, Any]:

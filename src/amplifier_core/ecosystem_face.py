@@ -16,7 +16,8 @@ from amplifier_core.injection.budget import Injection
 from amplifier_core.injection.framing import indent_forged_frames
 from amplifier_core.injection.placing import UNKNOWN, Injector, read_injections
 from amplifier_core.models import ContextInjection, HookResult, replace_fields
-from amplifier_core.operation import Operations, Outcome
+from amplifier_core.models.outcome import Outcome
+from amplifier_core.operation import Operations
 from amplifier_core.registration import HookHandler
 
 ACTED_ON = ("inject_context", "ask_user")

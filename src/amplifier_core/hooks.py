@@ -5,16 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import partial
 from heapq import merge
 from operator import attrgetter, length_hint
-from types import MethodType
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, Final, Unpack, overload
 from weakref import WeakSet
-
-from pydantic import BaseModel
 
 from amplifier_core import events
 from amplifier_core.dispatch import (
@@ -31,20 +28,23 @@ from amplifier_core.dispatch import (
     run_hooks,
     take_failure,
 )
-from amplifier_core.isolation import NotPlain, copy_dict, copy_plain
+from amplifier_core.events.names import KNOWN, check_event, find_meant
+from amplifier_core.isolation import NotPlain, copy_dict, copy_plain, normalize_data
 from amplifier_core.models import CONTINUE, ContextInjection, HookResult, continue_with
 from amplifier_core.registration import (
-    Handler,
     HookHandler,
-    OnError,
-    Unregister,
-    check_event,
-    check_handler,
     check_limits,
     check_priority,
 )
 from amplifier_core.utils import timestamp
+from amplifier_core.utils.parameters import find_misfit
 from amplifier_core.utils.request_ids import TRACED, add_request_id
+
+if TYPE_CHECKING:
+    from amplifier_core.events.event import DataT, EventOf
+    from amplifier_core.events.event_name import EventName
+    from amplifier_core.events.handler import Handler, HandlerOf, HandlerT, Limits, OnError
+    from amplifier_core.events.handler import Unregister as Unregister
 
 __all__ = ["ContextInjection", "HookHandler", "HookRegistry", "HookResult", "normalize_data"]
 
@@ -67,7 +67,7 @@ class HookRegistry:
     PROMPT_SUBMIT = events.PROMPT_SUBMIT
     TOOL_PRE = events.TOOL_PRE
     TOOL_POST = events.TOOL_POST
-    CONTEXT_PRE_COMPACT = "context:pre-compact"
+    CONTEXT_PRE_COMPACT: Final = "context:pre-compact"
     AGENT_SPAWN = events.AGENT_SPAWN
     AGENT_COMPLETE = events.AGENT_COMPLETE
     ORCHESTRATOR_COMPLETE = events.ORCHESTRATOR_COMPLETE
@@ -86,6 +86,8 @@ class HookRegistry:
         self._plans: dict[str, Plan] = {}
         self._children: WeakSet[HookRegistry] = WeakSet()
         self._listeners: list[Callable[[str, HookHandler], None]] = []
+        self.reporter: Callable[[Dispatch], Awaitable[None]] | None = None
+        """Who is told of hooks that failed when somebody emits directly: the session."""
         self._lock = threading.Lock()
         if parent is not None:
             parent._children.add(self)
@@ -95,14 +97,12 @@ class HookRegistry:
     @overload
     def register(
         self,
-        event: str,
-        handler: None = None,
+        event: EventOf[DataT] | EventName,
+        handler: HandlerOf[DataT],
         priority: int = 0,
         name: str | None = None,
-        *,
-        on_error: OnError = "continue",
-        timeout: float | None = None,
-    ) -> Callable[[Handler], Handler]: ...
+        **limits: Unpack[Limits],
+    ) -> Unregister: ...
     @overload
     def register(
         self,
@@ -110,20 +110,27 @@ class HookRegistry:
         handler: Handler,
         priority: int = 0,
         name: str | None = None,
-        *,
-        on_error: OnError = "continue",
-        timeout: float | None = None,
+        **limits: Unpack[Limits],
     ) -> Unregister: ...
+    @overload
     def register(
         self,
-        event: str,
-        handler: Handler | None = None,
+        event: EventName | str,
+        handler: None = None,
+        priority: int = 0,
+        name: str | None = None,
+        **limits: Unpack[Limits],
+    ) -> Callable[[HandlerT], HandlerT]: ...
+    def register(
+        self,
+        event: Any,
+        handler: Any = None,
         priority: int = 0,
         name: str | None = None,
         *,
         on_error: OnError = "continue",
         timeout: float | None = None,
-    ) -> Unregister | Callable[[Handler], Handler]:
+    ) -> Any:
         """Listen to an event or a pattern; lower priorities run first, equal ones in order.
 
         Returns what removes this registration. Without a handler it is a decorator.
@@ -131,6 +138,7 @@ class HookRegistry:
         seconds; running over it is a failure.
         """
         if handler is None:
+            check_event(event)
             return partial(
                 self._decorate, event, priority, name=name, on_error=on_error, timeout=timeout
             )
@@ -139,12 +147,18 @@ class HookRegistry:
             check_priority(priority)
         if on_error != "continue" or timeout is not None:
             check_limits(on_error, timeout)
-        check_handler(handler)
+        misfit = find_misfit(handler)
+        if misfit is not None and on_error == "deny":
+            raise TypeError(f"A guard {misfit}")
         if name is not None and not isinstance(name, str):
             raise TypeError(f"A hook's name must be a string, got {name!r}")
         record = HookHandler(
             handler, priority, name, event=event, on_error=on_error, timeout=timeout
         )
+        if misfit is not None:  # modules register such handlers and never emit their event
+            record.advise("parameters", misfit)
+        if event not in KNOWN and (meant := find_meant(event)):
+            record.advise("event", f"listens to an unknown event; did you mean {meant!r}?")
         with self._lock:
             insort(self._by_event.setdefault(event, []), (priority, record.id, record))
         self._changed("registered", record)
@@ -268,10 +282,10 @@ class HookRegistry:
         records = [entry[2] for entry in merge(*self._matching(names))]
         records.sort(key=attrgetter("locked"))
         # A handler that listens to both spellings is told the one that was emitted, once.
-        told = {_identify(record) for record in records if record.event == event}
+        told = {record.identity for record in records if record.event == event}
         for record in records:
             exact = record.event in names
-            if exact and record.event != event and _identify(record) in told:
+            if exact and record.event != event and record.identity in told:
                 continue
             careful = record.on_error == "deny" or record.timeout is not None or event in TRACED
             yield (
@@ -290,7 +304,7 @@ class HookRegistry:
 
     # Emission
 
-    async def emit(self, event: str, data: dict[str, Any] | None = None) -> HookResult:  # noqa: C901 - one frame, because each costs as much as a hook
+    async def emit(self, event: str, data: Mapping[str, Any] | None = None) -> HookResult:  # noqa: C901 - one frame, because each costs as much as a hook
         """Run every hook of the event in order; returns the strongest answer and the final data."""
         try:
             plan = self._plans[event]
@@ -302,12 +316,12 @@ class HookRegistry:
             return continue_with({**self._defaults, **data})
         calls, here = plan.calls, depth.get()
         if calls is None or here >= MAX_DEPTH:
-            return (await self.dispatch(event, data)).fold()
+            return await self._finish(await self.dispatch(event, data))
         current = {**self._defaults, **data, "timestamp": timestamp()}
         try:
             seen = copy_dict(current)
         except (NotPlain, RecursionError):
-            return (await self.dispatch(event, data)).fold()
+            return await self._finish(await self.dispatch(event, data))
         depth.set(here + 1)
         try:
             # The path of events to which every hook says continue; the first other word leaves it.
@@ -324,7 +338,7 @@ class HookRegistry:
                 return continue_with(current)
             run = Dispatch(event, plan, current, seen)
             index = len(calls) - length_hint(waiting) - 1
-            return (await run_hooks(run, index, answer)).fold()
+            return await self._finish(await run_hooks(run, index, answer))
         finally:
             depth.set(here)
 
@@ -349,7 +363,7 @@ class HookRegistry:
             depth.set(outside)
 
     async def emit_and_collect(
-        self, event: str, data: dict[str, Any] | None = None, timeout: float = 1.0
+        self, event: str, data: Mapping[str, Any] | None = None, timeout: float = 1.0
     ) -> list[Any]:
         """Ask every hook the same question; returns the `data` of each answer that has some.
 
@@ -360,9 +374,16 @@ class HookRegistry:
         del run.data["timestamp"]
         before = enter(event)
         try:
-            return [reply async for reply in collect_replies(run, timeout)]
+            replies = [reply async for reply in collect_replies(run, timeout)]
+            await self._finish(run)
+            return replies
         finally:
             depth.set(before)
+
+    async def _finish(self, run: Dispatch) -> HookResult:
+        if run.troubles and self.reporter is not None:
+            await self.reporter(run)
+        return run.fold()
 
     def _begin(self, event: str, data: Any, is_new: bool = True) -> Dispatch:
         if type(data) is not dict:
@@ -372,20 +393,3 @@ class HookRegistry:
             if event in TRACED:
                 add_request_id(event, data)
         return Dispatch(event, self._plan(event), data, copy_plain(data))
-
-
-def _identify(record: HookHandler) -> Any:
-    """What makes two registrations one handler; a bound method is a new object at each look."""
-    handler = record.handler
-    if isinstance(handler, MethodType):
-        return id(handler.__self__), id(handler.__func__)
-    return id(handler)
-
-
-def normalize_data(data: Any) -> dict[str, Any]:
-    """Event data of the forms that modules emit: a mapping, a model, nothing, or one value."""
-    if data is None:
-        return {}
-    if isinstance(data, Mapping | BaseModel):
-        return dict(data)
-    return {"data": data}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from amplifier_core import output
 from amplifier_core.approval.passage import UNASKED, Answered, Clearance, Passage, digest_operation
@@ -14,7 +14,7 @@ from amplifier_core.events import is_notification
 from amplifier_core.hooks import HookRegistry, normalize_data
 from amplifier_core.injection.budget import Injection
 from amplifier_core.isolation import detach
-from amplifier_core.models import HookResult, continue_with, replace_fields
+from amplifier_core.models.outcome import Outcome
 from amplifier_core.registration import HookHandler
 from amplifier_core.trail import Trail
 from amplifier_core.utils.slots import take_slot
@@ -26,34 +26,6 @@ MOST_ROUNDS = 8
 KERNEL = "kernel"
 
 
-class Outcome(NamedTuple):
-    """What became of an operation, and why."""
-
-    allowed: bool
-    data: dict[str, Any] | None = None
-    hook: str = ""
-    reason: str = ""
-    digest: str = ""  # of what a person allowed; empty when nobody was asked
-    comments: tuple[str, ...] = ()  # what people said when they allowed it
-
-    @property
-    def denial(self) -> str:
-        """The sentence that the agent reads of a denied operation."""
-        return describe_denial(self.hook or "a hook", self.reason)
-
-    def to_result(self) -> HookResult:
-        """The outcome as the public face tells it: `continue` with the data, or `deny`."""
-        if not self.allowed:
-            return HookResult(action="deny", reason=self.reason, data=self.data)
-        result = continue_with(self.data)
-        return replace_fields(result, reason="; ".join(self.comments)) if self.comments else result
-
-
-def describe_denial(hook: str, reason: str) -> str:
-    """What the agent reads of an operation that somebody denied."""
-    return f"Operation denied by {hook}: {reason or 'no reason given'}"
-
-
 class Effects(Protocol):
     """What an operation has carried out by others."""
 
@@ -63,7 +35,8 @@ class Effects(Protocol):
     async def inject_answers(
         self, event: str, answers: list[Answer], keep_ephemeral: bool = True
     ) -> list[Injection]: ...
-    async def tell_of_trail(self) -> None: ...
+    async def report_troubles(self, run: Dispatch) -> None: ...
+    async def tell_news(self) -> None: ...
     async def deny(self, event: str, hook: str, reason: str) -> Outcome: ...
 
 
@@ -160,15 +133,17 @@ class Operations:
             await self.effects.show_answers(event, *news)
         if trail.records:
             trail.record_dispatch(run, watch.durations, before is not None)
-            if trail.news:
-                await self.effects.tell_of_trail()
+        if run.troubles:
+            await self.effects.report_troubles(run)
+        if trail.news:
+            await self.effects.tell_news()
         return run
 
     async def _record_unheard(self, event: str, data: Mapping[str, Any]) -> None:
         if self.trail.records:
             self.trail.record_unheard(event, data)
-            if self.trail.news:
-                await self.effects.tell_of_trail()
+        if self.trail.news:
+            await self.effects.tell_news()
 
 
 def _refuse(reason: str) -> Clearance:

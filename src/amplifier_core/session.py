@@ -62,7 +62,9 @@ class AmplifierSession:
         self._announced = False
         self._ended = False
         self._run: PromptRun | None = None
-        self.stats = payloads.SessionStats(total_messages=0, tool_invocations=0, total_tokens=0)
+        self.stats = payloads.SessionStats(
+            total_messages=0, tool_invocations=0, total_tokens=0, hook_failures=0
+        )
         self.stats.update(self._state.get("stats", {}))
         self.coordinator = ModuleCoordinator(
             self,

@@ -14,7 +14,8 @@ from amplifier_core.errors import UnknownTool
 from amplifier_core.events.payloads import ToolErrorData, ToolPostData, ToolPreData
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
-from amplifier_core.operation import KERNEL, Outcome, describe_denial
+from amplifier_core.models.outcome import Outcome, describe_denial
+from amplifier_core.operation import KERNEL
 from amplifier_core.utils import describe_error, digest, is_awaitable, is_being_cancelled
 from amplifier_core.utils.copying import is_same
 from amplifier_core.utils.slots import Slot

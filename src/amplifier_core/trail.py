@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol, TypedDict, Unpack, runtime_checkable
 
 from amplifier_core.dispatch import JUDGED_AGAIN, Answer, Dispatch
 from amplifier_core.models import CONTINUE
+from amplifier_core.models import Level as MessageLevel
 from amplifier_core.precedence import fold
 from amplifier_core.registration import HookHandler
 from amplifier_core.utils import describe_error, run_with_timeout
@@ -89,7 +90,8 @@ class Trail:
         self.turn = 0
         self.scrubbers: list[Scrubber] = []
         self.failed = False
-        self.news = ""
+        self.news: list[tuple[str, MessageLevel, str]] = []
+        """What the person has yet to be told: a text, its level, its source."""
 
     @property
     def records_each_hook(self) -> bool:
@@ -172,13 +174,9 @@ class Trail:
         self.failed = True
         warns = self.sink.on_failure == "warn"
         then = "the session goes on unrecorded" if warns else "what needs approval is denied"
-        self.news = f"The audit trail has failed: {describe_error(error)}; {then}"
-        logger.error("%s", self.news)
-
-    def take_news(self) -> str:
-        """What the person has yet to be told of a failed trail; handed out once."""
-        news, self.news = self.news, ""
-        return news
+        news = f"The audit trail has failed: {describe_error(error)}; {then}"
+        logger.error("%s", news)
+        self.news.append((news, "error", "audit"))
 
     # Dispatches
 

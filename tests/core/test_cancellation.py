@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from amplifier_core import cancellation
 from amplifier_core.cancellation import CancellationState, CancellationToken
 from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.prompt import STOPPED_AT_ONCE
 from amplifier_core.testing import EventRecorder, MockTool
+from amplifier_core.utils import waiting
 from tests.support.harness import Harness
 from tests.support.sessions import SessionHarness, calls
 
@@ -114,7 +114,7 @@ async def test_every_callback_runs_whatever_one_of_them_does(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """One raises, one hangs, one cancels itself; the others are called, plain or async."""
-    monkeypatch.setattr(cancellation, "PATIENCE", 0.01)
+    monkeypatch.setattr(waiting, "PATIENCE", 0.01)
     token, called = CancellationToken(), []
 
     async def later() -> None:

@@ -6,12 +6,17 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
+import os
+from typing import Any
 
 import pytest
 
 from amplifier_core.coordinator import ModuleCoordinator, SessionCoordinator
+from amplifier_core.testing import MemoryAudit
+from tests.support import hooks
 from tests.support.harness import Harness
-from tests.support.hooks import PRE, asks, injects, prints, says
+from tests.support.hooks import PRE, Data, asks, injects, prints, raises, returns, says
 from tests.support.people import PlainPerson
 
 
@@ -85,3 +90,121 @@ async def test_several_sessions_at_once():
     for number, harness in enumerate(harnesses):
         assert harness.texts == [f"text {number}"] * 5
         assert harness.shown == [(f"print {number}", "info", f"hook:p{number}")] * 5
+
+
+def list_errors(harness: Harness) -> list[tuple[str, str]]:
+    """What went wrong, as the person saw it: text and source."""
+    return [(text, source) for text, level, source in harness.shown if level == "error"]
+
+
+class TestHooksThatFail:
+    """A hook that raises is shown once for each cause, counted, and recorded each time."""
+
+    async def test_the_person_is_told_once_where_and_what_it_meant(self):
+        """A guard's failure denied the call; any other's did not stop it."""
+        harness = Harness()
+        key, place = (
+            "KeyError: 'path'",
+            f"{os.path.relpath(hooks.__file__)}:{find_line(hooks.raises, 'raise error')}",
+        )
+        harness.hooks.register(PRE, raises(KeyError("path")), name="note")
+        harness.hooks.register(PRE, raises(ValueError("x")), 9, name="guard", on_error="deny")
+        for _ in range(2):
+            assert (await harness.pre()).action == "deny"
+        assert list_errors(harness) == [
+            (
+                f"failed on tool:pre: KeyError: 'path' ({place}); the call was not stopped",
+                "hook:note",
+            ),
+            (f"failed on tool:pre: ValueError: x ({place}); the call was denied", "hook:guard"),
+        ]
+
+    async def test_another_cause_is_told_as_well(self):
+        """The type and the line are the cause, not the value in the message."""
+        harness, errors = Harness(), [KeyError("a"), KeyError("b"), OSError("c")]
+
+        async def fickle(event: str, data: Data) -> None:
+            raise errors.pop(0)
+
+        harness.hooks.register(PRE, fickle)
+        for _ in range(3):
+            await harness.pre()
+        assert [text.split(" (")[0] for text, _ in list_errors(harness)] == [
+            "failed on tool:pre: KeyError: 'a'",
+            "failed on tool:pre: OSError: c",
+        ]
+
+    @pytest.mark.parametrize("level", ["decisions", "normal", "full"])
+    async def test_each_failure_is_recorded_at_every_level(self, level):
+        harness = Harness(audit=MemoryAudit(level=level))
+        harness.hooks.register(PRE, raises(KeyError("path")), name="note")
+        for _ in range(2):
+            await harness.pre()
+        first, second = harness.trail.of_type("hook_failed")
+        assert (first["hook"], first["event"]) == ("note", PRE)
+        assert first["body"] == second["body"]
+        assert first["body"]["error"] == "KeyError: 'path'"
+        assert first["body"]["denied"] is False
+
+    async def test_they_are_counted(self):
+        """In the statistics of the session, if there is one."""
+        harness, stats = Harness(), {"hook_failures": 0}
+        harness.coordinator.register_capability("session.stats", stats)
+        harness.hooks.register(PRE, raises(ValueError()))
+        harness.hooks.register(PRE, returns("nonsense"))
+        for _ in range(2):
+            await harness.pre()
+        assert stats["hook_failures"] == 4
+
+    async def test_whoever_emits_or_collects_directly_is_told_too(self):
+        """Loops of the ecosystem emit by themselves; nothing is told twice."""
+        harness = Harness()
+        harness.hooks.register(PRE, raises(KeyError("path")), name="note")
+        result = await harness.emit(PRE, tool_name="Bash")
+        await harness.coordinator.process_hook_result(result, PRE)
+        await harness.hooks.emit_and_collect("ask:all", {})
+        harness.hooks.register("ask:all", raises(ValueError("no")), name="late")
+        assert await harness.hooks.emit_and_collect("ask:all", {}) == []
+        assert [source for _, source in list_errors(harness)] == ["hook:note", "hook:late"]
+        assert len(harness.bodies("hook_failed")) == 2
+
+    async def test_a_hook_that_is_judged_again_is_told_once(self):
+        """What it failed at before the wait is not news after it."""
+        harness = Harness(approval=PlainPerson("Allow"))
+        harness.hooks.register(PRE, raises(ValueError("x")))
+        harness.hooks.register(PRE, asks())
+        assert (await harness.pre()).action == "continue"
+        assert len(harness.bodies("hook_failed")) == 1
+
+    async def test_after_the_session_the_registry_is_left_alone(self):
+        """Another coordinator of the same registry keeps its place."""
+        harness = Harness()
+        await harness.coordinator.cleanup()
+        assert harness.hooks.reporter is None
+        other = SessionCoordinator(harness.hooks)
+        await harness.coordinator.cleanup()
+        assert harness.hooks.reporter == other.report_troubles
+
+    async def test_a_clean_up_that_fails_is_shown(self):
+        harness = Harness()
+        harness.coordinator.register_cleanup(lambda: 1 / 0)
+        await harness.coordinator.cleanup()
+        assert list_errors(harness) == [
+            ("A clean-up failed: ZeroDivisionError: division by zero", "session")
+        ]
+
+    async def test_what_is_wrong_with_a_registration_is_shown_at_the_next_event(self):
+        """Whoever runs a program without a log sees it too, also if nobody hears that event."""
+        harness = Harness()
+        harness.hooks.register("tool:prre", returns(None), name="guard")
+        await harness.pre()
+        await harness.pre()
+        assert harness.shown == [
+            ("listens to an unknown event; did you mean 'tool:pre'?", "warning", "hook:guard")
+        ]
+
+
+def find_line(function: Any, text: str) -> int:
+    """The number of the line of a function that says so."""
+    lines, first = inspect.getsourcelines(function)
+    return first + next(number for number, line in enumerate(lines) if text in line)

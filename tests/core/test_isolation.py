@@ -197,7 +197,7 @@ async def test_who_changes_in_place_is_told(caplog):
     registry = HookRegistry()
     registry.register(PRE, forgetful)
     await registry.emit(PRE, {"x": 1})
-    assert "Hook 'forgetful' changed the data of 'tool:pre' in place" in caplog.text
+    assert "Hook 'forgetful' on 'tool:pre' changed its data in place" in caplog.text
     assert "Return HookResult(action='modify', data=...)" in caplog.text
 
 

@@ -13,10 +13,10 @@ import time
 
 import pytest
 
-from amplifier_core.errors import HookTimeout, InvalidHookResult
+from amplifier_core.errors import HookTimeout
 from amplifier_core.hooks import HookRegistry
-from amplifier_core.models import CONTINUE, HookResult
-from amplifier_core.registration import HookHandler, read_answer
+from amplifier_core.models import HookResult
+from amplifier_core.registration import HookHandler
 from tests.support.hooks import PRE, Data
 
 
@@ -64,17 +64,43 @@ def test_what_is_wrong_is_said(wrong, kind, text):
 @pytest.mark.parametrize(
     ("handler", "text"),
     [
-        (one_argument, r"takes \(event, data\); 'one_argument\(event"),
+        (one_argument, r"must take \(event, data\); 'one_argument\(event"),
         (keyword_only, "'keyword_only"),
         (lambda: None, r"'<lambda>\(\)' does not"),
     ],
 )
 async def test_a_handler_that_takes_something_else_is_warned_about_and_fails(caplog, handler, text):
-    """A module may register it and never emit the event; as a guard it denies."""
+    """A module may register it and never emit the event; a guard is refused at once."""
     registry = HookRegistry()
-    registry.register(PRE, handler, on_error="deny")
+    with pytest.raises(TypeError, match=text):
+        registry.register(PRE, handler, on_error="deny")
+    assert registry.list_handlers() == {}
+    registry.register(PRE, handler)
     assert re.search(text, caplog.text)
-    assert (await registry.emit(PRE, {})).action == "deny"
+    caplog.clear()
+    assert (await registry.emit(PRE, {})).action == "continue"
+    assert "failed on 'tool:pre': TypeError" in caplog.text
+
+
+@pytest.mark.parametrize("method", ["register", "on"])
+def test_a_misused_decorator_raises(method):
+    """Silently registering nothing would leave a guard out."""
+    registry = HookRegistry()
+    register = getattr(registry, method)
+    with pytest.raises(TypeError, match=r"must be a string, got <function .*'tool:pre'"):
+
+        @register
+        async def bare(event: str, data: Data) -> None: ...
+
+    with pytest.raises(TypeError, match="the event comes first"):
+        register(hook, PRE)
+    with pytest.raises(TypeError, match="a priority is given by name, priority=5"):
+        register(PRE, 5)
+    with pytest.raises(ValueError, match="must not be empty"):
+        register("")
+    with pytest.raises(TypeError, match="must be callable, got None"):
+        register(PRE)(None)
+    assert registry.list_handlers() == {}
 
 
 def test_every_kind_of_callable_is_a_handler():
@@ -137,28 +163,3 @@ async def test_a_hooks_own_timeout_error_is_not_ours():
     with pytest.raises(TimeoutError, match="the server") as caught:
         await HookHandler(gives_up, timeout=5).execute(PRE, {})
     assert not isinstance(caught.value, HookTimeout)
-
-
-def test_none_and_dicts_are_answers():
-    assert read_answer(None) is CONTINUE
-    assert read_answer({"action": "deny", "reason": "no"}).reason == "no"
-
-
-@pytest.mark.parametrize(
-    ("answer", "text"),
-    [
-        ({"action": "shout"}, "a dict that is no HookResult"),
-        ({1: 2}, "a dict that is no HookResult"),
-        ("deny", "returned str, not a HookResult"),
-        (HookResult(action="modify"), "'modify' without a dict in data"),
-        (HookResult().model_copy(update={"action": "shout"}), "the unknown action 'shout'"),
-        (
-            HookResult.model_construct(action="inject_context", context_injection=5),
-            "something that is not text",
-        ),
-    ],
-)
-def test_what_is_no_answer_is_refused(answer, text):
-    """Also when it was built past its validation."""
-    with pytest.raises(InvalidHookResult, match=text):
-        read_answer(answer)

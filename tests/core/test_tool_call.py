@@ -13,7 +13,7 @@ from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import HookResult, ToolResult
-from amplifier_core.operation import Outcome
+from amplifier_core.models.outcome import Outcome
 from amplifier_core.testing import EventRecorder, MockTool, ScriptedApproval
 from tests.support.sessions import SessionHarness, calls
 from tests.support.waiting import wait_until

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.models import HookResult
-from amplifier_core.operation import Outcome
+from amplifier_core.models.outcome import Outcome
 from amplifier_core.testing import (
     MemoryAudit,
     MemoryContext,

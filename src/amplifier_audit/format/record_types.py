@@ -26,6 +26,7 @@ KERNEL_TYPES = frozenset(
     {
         "hook_started",
         "hook_finished",
+        "hook_failed",
         "dispatch",
         "action_resolved",
         "injection_accepted",

@@ -28,6 +28,8 @@ class SessionStats(TypedDict):
     total_messages: int
     tool_invocations: int
     total_tokens: int
+    hook_failures: int
+    """How often a hook raised, ran over its time or answered nonsense."""
 
 
 class SessionStartData(EventData):

@@ -8,7 +8,8 @@ from typing import Any
 
 from amplifier_core.host.contributions import Contributions
 from amplifier_core.host.mount_points import MountPoints
-from amplifier_core.utils import PATIENCE, describe_error, resolve
+from amplifier_core.utils import run_each
+from amplifier_core.utils.describe import describe_cause
 
 logger = logging.getLogger(__name__)
 
@@ -83,15 +84,14 @@ class ModuleHost:
         What is more than an error, such as KeyboardInterrupt, is raised again after the last.
         """
         failures: list[str] = []
-        interruption: BaseException | None = None
-        while self._cleanups:
-            try:
-                await resolve(self._cleanups.pop()(), PATIENCE)
-            except Exception as error:
-                logger.exception("A clean-up failed")
-                failures.append(describe_error(error))
-            except BaseException as error:  # noqa: BLE001 - raised again below
-                interruption = interruption or error
-        if interruption is not None:
-            raise interruption
+
+        def report(error: Exception) -> None:
+            logger.error("A clean-up failed", exc_info=error)
+            failures.append(describe_cause(error))
+
+        # The last first, those included that clean-ups register.
+        await run_each(iter(self._take_cleanup, None), report)
         return failures
+
+    def _take_cleanup(self) -> Callable[[], Any] | None:
+        return self._cleanups.pop() if self._cleanups else None

@@ -14,6 +14,7 @@ from amplifier_core.utils.waiting import (
     is_awaitable,
     is_being_cancelled,
     resolve,
+    run_each,
     run_with_timeout,
 )
 
@@ -33,6 +34,7 @@ __all__ = [
     "is_being_cancelled",
     "redact_secrets",
     "resolve",
+    "run_each",
     "run_with_timeout",
     "safe_repr",
     "timestamp",

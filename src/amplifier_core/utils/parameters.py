@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from functools import lru_cache
+from types import FunctionType
 from typing import Any
 
 
@@ -21,3 +22,37 @@ def _list_parameters(function: Any) -> frozenset[str] | None:
         return None
     names = {one.name for one in found}
     return frozenset(names | {"**" for one in found if one.kind is one.VAR_KEYWORD})
+
+
+def find_name(function: Any) -> str:
+    """The name of a function; of an object that can be called, its class's."""
+    name = getattr(function, "__name__", None)
+    return name if name and isinstance(name, str) else type(function).__name__
+
+
+def find_misfit(handler: Any) -> str | None:
+    """Why a hook handler will fail when it is called with `(event, data)`; None if it will not."""
+    # Nearly every handler is a plain function of two arguments, and asking for its signature
+    # costs more than the rest of its registration.
+    if type(handler) is FunctionType:
+        code = handler.__code__
+        if code.co_argcount == 2 and not code.co_kwonlyargcount:
+            return None
+    if not callable(handler):
+        hint = f"; a priority is given by name, priority={handler}" if type(handler) is int else ""
+        raise TypeError(f"A hook handler must be callable, got {handler!r}{hint}")
+    try:
+        signature = inspect.signature(handler)
+    except (TypeError, ValueError):
+        return None  # a builtin that does not tell
+    try:
+        signature.bind("event", {})
+    except TypeError:
+        taken = f"{find_name(handler)}{signature}"
+        return f"must take (event, data); '{taken}' does not and fails whenever it is called"
+    return None
+
+
+def find_missing(thing: Any, *methods: str) -> list[str]:
+    """The methods that an object lacks of those it is asked for."""
+    return [name for name in methods if not callable(getattr(thing, name, None))]

@@ -30,8 +30,26 @@ def find_slip(name: str, known: Iterable[str]) -> str | None:
     """The known name that this one misspells: hardly longer or shorter, most letters in place."""
     from difflib import get_close_matches
 
-    as_long = [one for one in known if abs(len(one) - len(name)) <= _SLIP_IN_LENGTH]
-    return next(iter(get_close_matches(name.lower(), as_long, n=1, cutoff=_SLIP)), None)
+    wanted, choices = name.lower(), list(known)
+    for one in choices:
+        if differs_by_one(wanted, one):
+            return one
+    as_long = [one for one in choices if abs(len(one) - len(name)) <= _SLIP_IN_LENGTH]
+    return next(iter(get_close_matches(wanted, as_long, n=1, cutoff=_SLIP)), None)
+
+
+def differs_by_one(name: str, other: str) -> bool:
+    """Whether one letter is too many, missing, wrong or swapped with the next, and no more."""
+    start = _count_common(name, other)
+    name, other = name[start:], other[start:]
+    end = _count_common(name[::-1], other[::-1])
+    name, other = name[: len(name) - end], other[: len(other) - end]
+    return max(len(name), len(other)) <= 1 or (len(name) == 2 and name == other[::-1])
+
+
+def _count_common(name: str, other: str) -> int:
+    pairs = enumerate(zip(name, other, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(name), len(other)))
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

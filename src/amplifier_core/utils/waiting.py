@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Generator
+from collections.abc import Awaitable, Callable, Generator, Iterable
 from functools import partial
 from types import CoroutineType
 from typing import Any, TypeVar
@@ -93,6 +93,25 @@ def _look_at_outcome(task: asyncio.Future[Any]) -> None:
     """Nobody waits for stopped work any more, so asyncio would complain of its exception."""
     if not task.cancelled():
         task.exception()
+
+
+async def run_each(
+    callbacks: Iterable[Callable[[], Any]], report: Callable[[Exception], None]
+) -> None:
+    """Run every callback, whatever one of them raises or however long it would take.
+
+    What is more than an error, such as KeyboardInterrupt, is raised again after the last.
+    """
+    interruption: BaseException | None = None
+    for callback in callbacks:
+        try:
+            await resolve(callback(), PATIENCE)
+        except Exception as error:  # noqa: BLE001 - reported, and the next one has its turn
+            report(error)
+        except BaseException as error:  # noqa: BLE001 - raised again below
+            interruption = interruption or error
+    if interruption is not None:
+        raise interruption
 
 
 def get_current_task() -> asyncio.Task[Any]:

@@ -17,7 +17,8 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import ApprovalError
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
-from amplifier_core.operation import MOST_ROUNDS, Outcome
+from amplifier_core.models.outcome import Outcome
+from amplifier_core.operation import MOST_ROUNDS
 from amplifier_core.testing import EventRecorder, MemoryAudit, MockTool, ScriptedApproval
 from tests.support.harness import Harness
 from tests.support.hooks import PRE, Data, asks, injects, modifies, raises, says

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.host import module_host
+from amplifier_core.utils import waiting
 from tests.support.harness import Harness
 from tests.support.hooks import PRE, says
 
@@ -29,7 +29,7 @@ async def test_what_modules_contribute_is_collected():
 
 async def test_everything_is_undone_in_reverse_order(caplog, monkeypatch):
     """The last registered is undone first, once; one that fails or hangs stops no other."""
-    monkeypatch.setattr(module_host, "PATIENCE", 0.01)
+    monkeypatch.setattr(waiting, "PATIENCE", 0.01)
     harness, done = Harness(), []
 
     async def later() -> None:

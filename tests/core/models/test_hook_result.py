@@ -23,6 +23,7 @@ from amplifier_core.models import (
     hook_result,
     replace_fields,
 )
+from tests.core.events.test_names import misspell
 
 
 @pytest.fixture(autouse=True)
@@ -176,3 +177,11 @@ def test_checkers_know_the_fields_that_there_are() -> None:
     assert named == list(HookResult.model_fields)
     held = HookResult.model_validate(dict(zip(named, given, strict=True)))
     assert held == HookResult.model_validate({})
+
+
+@pytest.mark.parametrize("field", list(HookResult.model_fields))
+def test_every_slip_in_every_field_is_refused(field: str) -> None:
+    """Swapped, dropped, doubled, replaced: at each letter; the message names a right one."""
+    for wrong in set(misspell(field)) - HookResult.model_fields.keys():
+        with pytest.raises(ValidationError, match="did you mean"):
+            HookResult(**{wrong: "deny"})

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
-from amplifier_core.utils.parameters import list_parameters
+import pytest
+
+from amplifier_core.utils.parameters import find_misfit, find_missing, find_name, list_parameters
 
 
 class Loop:
@@ -25,3 +28,40 @@ def test_a_bound_method_is_read_once() -> None:
 def test_a_function_that_does_not_tell_is_none() -> None:
     """Whoever calls it decides what that means."""
     assert list_parameters(dict.update) is None
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        lambda event, data: None,
+        lambda event, data, more=1: None,
+        lambda *both: None,
+        functools.partial(lambda more, event, data: None, 1),
+        Loop().execute,
+        max,
+        dict.update,
+    ],
+)
+def test_what_takes_event_and_data_fits(handler: Any) -> None:
+    """Whatever kind of callable it is; one that does not tell may fit."""
+    assert find_misfit(handler) is None
+
+
+def test_what_takes_something_else_is_said() -> None:
+    """With its signature; what cannot be called at all is refused."""
+    assert find_misfit(lambda event: None) == (
+        "must take (event, data); '<lambda>(event)' does not and fails whenever it is called"
+    )
+    with pytest.raises(TypeError, match="must be callable, got 'text'"):
+        find_misfit("text")
+
+
+def test_an_object_is_named_after_its_class() -> None:
+    """A function has a name of its own."""
+    assert (find_name(find_misfit), find_name(Loop())) == ("find_misfit", "Loop")
+
+
+def test_missing_methods_are_named() -> None:
+    """An attribute that cannot be called is no method."""
+    assert find_missing(Loop(), "execute") == []
+    assert find_missing(Loop(), "execute", "stop", "__doc__") == ["stop", "__doc__"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_core.utils.suggest import find_closest, find_slip, suggest
+from amplifier_core.utils.suggest import differs_by_one, find_closest, find_slip, suggest
 
 KNOWN = ["approval_timeout", "priority", "timeout", "Write"]
 
@@ -62,3 +62,16 @@ def test_only_known_names_are_suggested(wrong: str, known: list[str]) -> None:
 def test_a_slip_is_nearly_the_name_itself(name: str, meant: str | None) -> None:
     """A name with another word in it is another name."""
     assert find_slip(name, ["action", "data", "user_message", "ephemeral"]) == meant
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("data", True), ("dta", True), ("daata", True), ("daat", True), ("date", True),
+        ("dtaa", True), ("", False), ("da", False), ("datatx", False), ("tada", False),
+    ],
+)  # fmt: skip
+def test_one_letter_is_the_smallest_difference(name: str, near: bool) -> None:
+    """One too many, missing, wrong, or swapped with the next."""
+    assert differs_by_one(name, "data") is near
+    assert differs_by_one("data", name) is near

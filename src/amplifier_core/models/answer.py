@@ -1,0 +1,33 @@
+"""The HookResult in what a handler returned."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from pydantic import ValidationError
+
+from amplifier_core.errors import InvalidHookResult
+from amplifier_core.models.hook_result import CONTINUE, Action, HookResult, find_problem
+
+_ACTIONS = frozenset(get_args(Action))
+
+
+def read_answer(answer: Any) -> HookResult:
+    """The HookResult in what a handler returned; None and dicts are understood."""
+    if answer is None:
+        return CONTINUE
+    if isinstance(answer, dict):
+        try:
+            answer = HookResult(**answer)
+        except (ValidationError, TypeError) as error:
+            raise InvalidHookResult(f"returned a dict that is no HookResult: {error}") from error
+    if not isinstance(answer, HookResult):
+        raise InvalidHookResult(f"returned {type(answer).__name__}, not a HookResult")
+    if answer.action == "modify" and not isinstance(answer.data, dict):
+        raise InvalidHookResult("answered 'modify' without a dict in data")
+    # `model_copy` and `model_construct` go past validation, so nothing of a result is certain.
+    if answer.action not in _ACTIONS:
+        raise InvalidHookResult(f"answered the unknown action {answer.action!r}")
+    if answer.action == "inject_context" and (problem := find_problem(answer)):
+        raise InvalidHookResult(f"wants to inject something that is not text: {problem}")
+    return answer

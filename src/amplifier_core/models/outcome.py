@@ -1,0 +1,35 @@
+"""What became of an operation once every answer was carried out."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from amplifier_core.models.hook_result import HookResult, continue_with, replace_fields
+
+
+class Outcome(NamedTuple):
+    """What became of an operation, and why."""
+
+    allowed: bool
+    data: dict[str, Any] | None = None
+    hook: str = ""
+    reason: str = ""
+    digest: str = ""  # of what a person allowed; empty when nobody was asked
+    comments: tuple[str, ...] = ()  # what people said when they allowed it
+
+    @property
+    def denial(self) -> str:
+        """The sentence that the agent reads of a denied operation."""
+        return describe_denial(self.hook or "a hook", self.reason)
+
+    def to_result(self) -> HookResult:
+        """The outcome as the public face tells it: `continue` with the data, or `deny`."""
+        if not self.allowed:
+            return HookResult(action="deny", reason=self.reason, data=self.data)
+        result = continue_with(self.data)
+        return replace_fields(result, reason="; ".join(self.comments)) if self.comments else result
+
+
+def describe_denial(hook: str, reason: str) -> str:
+    """What the agent reads of an operation that somebody denied."""
+    return f"Operation denied by {hook}: {reason or 'no reason given'}"

@@ -1,0 +1,32 @@
+"""What a hook's failure means for what it was told of, in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from amplifier_core.events.effects import describe_failure
+
+
+@pytest.mark.parametrize(
+    ("event", "denies", "end"),
+    [
+        ("tool:pre", False, "; the call was not stopped"),
+        ("tool:pre", True, "; the call was denied"),
+        ("tool:post", True, "; the result was denied"),
+        ("prompt:submit", False, "; the prompt was not stopped"),
+        ("context:pre-compact", False, "; the compaction was not stopped"),
+        ("deploy:start", True, "; the operation was denied"),
+        ("session:end", True, ""),
+    ],
+)
+def test_a_failure_says_what_became_of_the_operation(event: str, denies: bool, end: str) -> None:
+    """Of what has already happened nothing could be stopped."""
+    told = describe_failure(event, "KeyError: 'path'", "guard.py:12", denies)
+    assert told == f"failed on {event}: KeyError: 'path' (guard.py:12){end}"
+
+
+def test_a_place_that_nobody_knows_is_left_out() -> None:
+    """Builtins have no file."""
+    assert describe_failure("session:end", "ValueError", "", False) == (
+        "failed on session:end: ValueError"
+    )
