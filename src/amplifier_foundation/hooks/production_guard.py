@@ -133,21 +133,22 @@ class ProductionGuard:
         guarded = f"{where} {'is' if len(hits) == 1 else 'are'} guarded by {globs}"
         if self._config.action == "deny":
             return HookResult(action="deny", reason=f"{guarded}; {tool} may not write there")
-        reason = f"{guarded}; to write there needs explicit approval"
-        return self._config.ask_user(_word_question(tool, hits, shown), reason)
+        return self._config.ask_user(self._word_question(tool, hits, shown), f"guarded by {globs}")
 
+    def _word_question(self, tool: str, hits: list[Hit], shown: str) -> str:
+        """All guarded paths and the exact input: an approval covers what was read, nothing else."""
+        listed = [self._format_hit(hit) for hit in hits]
+        if len(hits) == 1:
+            return f"Allow {tool} to write to the guarded path {listed[0]}?\n\n{shown}"
+        paths = list_lines(listed)
+        return f"Allow {tool} to write to these {len(hits)} guarded paths?\n\n{paths}\n\n{shown}"
 
-def _word_question(tool: str, hits: list[Hit], shown: str) -> str:
-    """All guarded paths and the exact input: an approval covers what was read, nothing else."""
-    if len(hits) == 1:
-        return f"Allow {tool} to write to the guarded path {_format_hit(hits[0])}?\n\n{shown}"
-    listed = list_lines([_format_hit(hit) for hit in hits])
-    return f"Allow {tool} to write to these {len(hits)} guarded paths?\n\n{listed}\n\n{shown}"
-
-
-def _format_hit(hit: Hit) -> str:
-    where = shorten(str(hit.resolved))
-    return where if hit.given == str(hit.resolved) else f"{where} (given as {shorten(hit.given)!r})"
+    def _format_hit(self, hit: Hit) -> str:
+        """Where it leads, and what was given if that does not show it."""
+        where = shorten(str(hit.resolved))
+        if Path(self._base, hit.given) == hit.resolved:
+            return where
+        return f"{where} (given as {shorten(hit.given)!r})"
 
 
 def _show_input(given: Any, command_key: str | None) -> str:

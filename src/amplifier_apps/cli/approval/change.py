@@ -16,6 +16,9 @@ from amplifier_apps.cli.text.fragments import Line, escape_line
 DIFF_BYTES = 1_000_000
 DIFF_LINES = 4_000
 
+NEW = "The file does not exist yet."
+UNREADABLE = "The present file is not text, or too long to compare; it would be replaced by:"
+
 _STYLES = {"+": "add", "-": "del"}
 
 
@@ -65,9 +68,9 @@ def _read_file(path: str, base: Path) -> tuple[str | None, tuple[str, ...]]:
         text = _read_text(real)
     except (OSError, ValueError, RuntimeError) as error:
         return None, (f"The present file cannot be read: {error}",)
-    if text is None:
-        return None, (*notes, "There is no readable text file yet; this would be its content.")
-    return text, notes
+    if text is not None:
+        return text, notes
+    return None, (*notes, UNREADABLE if real.exists() else NEW)
 
 
 def _note_link(asked: Path, real: Path) -> tuple[str, ...]:
@@ -100,6 +103,11 @@ def show_diff(change: Change) -> list[Line] | None:
         return None
     rows = list(difflib.unified_diff(before, after, n=3, lineterm=""))[2:]
     return [line for row in rows for line in _show_row(row)]
+
+
+def show_new_text(text: str) -> list[Line]:
+    """All of a text that there is nothing to compare with, as added."""
+    return [line for row in _split_lines(text) for line in _show_row(f"+{row}")]
 
 
 def _split_lines(text: str) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from amplifier_core.approval import read_option
 
 REFUSAL = "Deny"
-RESERVED = "cv"  # c: comment, v: view
+RESERVED = "cev"  # c: comment, e: edit, v: view
 
 
 def add_refusal(options: Sequence[str]) -> tuple[str, ...]:
@@ -64,9 +64,19 @@ class Choice:
         selected = replace(self, selected=index)
         return selected if read_option(self.rows[index]).remembered else selected.enter()
 
+    def select_refusal(self) -> Choice:
+        """Select the refusal, without deciding."""
+        return replace(self, selected=self.rows.index(self.refusal))
+
     def enter(self) -> Choice:
         """Decide for the selected row."""
         return replace(self, decision=self.rows[self.selected])
+
+    def allow_once(self) -> Choice:
+        """Decide for the first row that allows and is not remembered; for none, nothing changes."""
+        meanings = [(row, read_option(row)) for row in self.rows]
+        once = [row for row, one in meanings if one.allows and not one.remembered]
+        return replace(self, decision=once[0]) if once else self
 
     def refuse(self) -> Choice:
         """Decide for the refusal."""

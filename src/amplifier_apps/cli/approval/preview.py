@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from amplifier_apps.cli.approval.change import Change, foresee_change, show_diff
+from amplifier_apps.cli.approval.change import Change, foresee_change, show_diff, show_new_text
 from amplifier_apps.cli.text.fragments import Fragment, Line, escape_line, escape_lines
 from amplifier_foundation.policy.editing_tools import EDITING_TOOLS
 
@@ -112,7 +112,7 @@ def _format_json(value: Any) -> str:
 def _preview_change(tool: str, change: Change) -> Preview:
     body, notes = show_diff(change), change.notes
     if body is None:
-        body = [(("add", "+ "), *line) for line in escape_lines(change.after, "add")]
+        body = show_new_text(change.after)
     elif not body:
         notes = (*notes, "The file would stay exactly as it is.")
     return Preview(_make_headline(tool, change.path), notes, tuple(body))

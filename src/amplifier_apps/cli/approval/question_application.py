@@ -6,10 +6,12 @@ import asyncio
 import math
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
+from operator import methodcaller
 from typing import TYPE_CHECKING
 
 from amplifier_apps.cli.approval.choice import Choice
-from amplifier_apps.cli.approval.question_state import Action, QuestionState, Scroll, Typed
+from amplifier_apps.cli.approval.question_state import Action, Edit, QuestionState, Scroll, Typed
 from amplifier_apps.cli.approval.question_view import Screen, draw_screen
 from amplifier_apps.cli.terminal import Terminal, make_output
 from amplifier_apps.cli.text.styles import STYLES, to_prompt_toolkit
@@ -33,12 +35,27 @@ _CHOOSING: Mapping[str, Action] = {
     "end": Scroll(math.inf),
     "v": "switch view",
     "c": "start comment",
+    "e": "start edit",
+    "escape": "escape",
 }
 _MOVES = {"up": -1, "down": 1, "s-tab": -1, "tab": 1}
 _COMMENTING: Mapping[str, Action] = {
     "backspace": "erase",
     "enter": "keep comment",
     "escape": "drop comment",
+}
+_EDITING: Mapping[str, Action] = {
+    "left": Edit("left"),
+    "right": Edit("right"),
+    "home": Edit("home"),
+    "end": Edit("end"),
+    "c-a": Edit("home"),
+    "c-e": Edit("end"),
+    "backspace": Edit("before"),
+    "delete": Edit("after"),
+    "c-u": Edit("all before"),
+    "enter": "run edited",
+    "escape": "drop edit",
 }
 
 
@@ -135,32 +152,44 @@ def _make_bindings(state: QuestionState) -> KeyBindings:
 
     settled = Condition(lambda: state.settled)
     commenting = Condition(lambda: state.commenting)
-    _bind_choosing(keys, state, settled & ~commenting)
-    _bind_commenting(keys, state, settled & commenting)
+    editing = Condition(lambda: state.field is not None)
+    _bind_choosing(keys, state, settled & ~commenting & ~editing)
+    _bind_typing(keys, state, settled & commenting, _COMMENTING)
+    _bind_typing(keys, state, settled & editing, _EDITING)
     return keys
 
 
+def _act(state: QuestionState, event: KeyPressEvent, action: Action) -> None:
+    state.act(action)
+    if state.is_over:
+        event.app.exit()
+
+
 def _bind_choosing(keys: KeyBindings, state: QuestionState, when: Filter) -> None:
-    def choose(event: KeyPressEvent, choice: Choice) -> None:
-        state.act(choice)
-        if state.choice.decision is not None:
-            event.app.exit()
+    def choose(key: str, find: Callable[[Choice], Choice]) -> None:
+        keys.add(key, filter=when)(lambda event: _act(state, event, find(state.choice)))
 
     for key, step in _MOVES.items():
-        keys.add(key, filter=when)(lambda e, step=step: choose(e, state.choice.move(step)))
-    keys.add("enter", filter=when)(lambda e: choose(e, state.choice.enter()))
-    keys.add("escape", filter=when, eager=True)(lambda e: choose(e, state.choice.refuse()))
+        choose(key, methodcaller("move", step))
+    choose("enter", Choice.enter)
     for key in {*"123456789", *state.choice.letters} - {""}:
-        keys.add(key, filter=when)(lambda e, key=key: choose(e, state.choice.press(key)))
-    for key, action in _CHOOSING.items():
-        keys.add(key, filter=when)(lambda _, action=action: state.act(action))
+        choose(key, methodcaller("press", key))
+    _bind_actions(keys, state, when, _CHOOSING)
 
 
-def _bind_commenting(keys: KeyBindings, state: QuestionState, when: Filter) -> None:
+def _bind_typing(
+    keys: KeyBindings, state: QuestionState, when: Filter, others: Mapping[str, Action]
+) -> None:
     from prompt_toolkit.keys import Keys
 
     keys.add(Keys.Any, filter=when)(lambda e: state.act(Typed(e.data)))
     keys.add(Keys.BracketedPaste, filter=when)(lambda e: state.act(Typed(e.data)))
-    for key, action in _COMMENTING.items():
+    _bind_actions(keys, state, when, others)
+
+
+def _bind_actions(
+    keys: KeyBindings, state: QuestionState, when: Filter, actions: Mapping[str, Action]
+) -> None:
+    for key, action in actions.items():
         eager = key == "escape"
-        keys.add(key, filter=when, eager=eager)(lambda _, action=action: state.act(action))
+        keys.add(key, filter=when, eager=eager)(partial(_act, state, action=action))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from amplifier_apps.cli.approval.preview import Preview, show_exact_input
+from amplifier_apps.cli.approval.question_words import QuestionWords
 from amplifier_apps.cli.text.fragments import (
     Line,
     add_gutter,
@@ -41,13 +42,14 @@ class QuestionContent:
 
     def _make_rows(self, width: int, exact: bool) -> Iterator[Line]:
         question = self.question
-        yield from self._wrap_text(question.prompt, width, "prompt")
+        words = QuestionWords.of(question)
+        yield from self._wrap_text(words.prompt, width, "prompt")
         yield EMPTY
         if question.hook:
             event = f" ({question.event})" if question.event else ""
             yield from self.label("Asked by", f"{question.hook}{event}", width)
-        if question.reason:
-            yield from self.label("Because", question.reason, width)
+        if words.reason:
+            yield from self.label("Because", words.reason, width)
         if self.preview is not None:
             yield from self._show_call(self.preview, width, exact)
         yield from self._show_long_options(width)
@@ -59,7 +61,7 @@ class QuestionContent:
             yield from self._wrap_text(note, width, "warn")
         body = show_exact_input(self.question.tool_input) if exact else preview.body
         yield from add_gutter(map(self._adapt, body), width)
-        if self.question.digest:
+        if exact and self.question.digest:
             yield from self.label("Digest", self.question.digest, width, "dim")
 
     def _show_long_options(self, width: int) -> Iterator[Line]:

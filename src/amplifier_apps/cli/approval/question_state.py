@@ -6,15 +6,19 @@ Nothing can be allowed before its end was on the screen.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from amplifier_apps.cli.approval.choice import Choice
+from amplifier_apps.cli.approval.editable_input import EditableInput
 from amplifier_apps.cli.approval.question_content import QuestionContent
+from amplifier_apps.cli.approval.text_field import Move, Removal, TextField
 from amplifier_core.approval import read_option
 
 COMMENT_LIMIT = 2_000
 READ_FIRST = "Read to the end first: Space for the next page, End for the last."
+REFUSE_AGAIN = "Esc once more refuses."
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +49,32 @@ class Scroll:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """Text for the comment."""
+    """Text for the comment, or for the command that is being edited."""
 
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A key in the command that is being edited."""
+
+    change: Move | Removal
+
+
 Command = Literal[
-    "settle", "switch view", "start comment", "erase", "keep comment", "drop comment", "interrupt"
+    "settle",
+    "switch view",
+    "start comment",
+    "erase",
+    "keep comment",
+    "drop comment",
+    "start edit",
+    "run edited",
+    "drop edit",
+    "escape",
+    "interrupt",
 ]
-Action = View | Scroll | Typed | Choice | Command
+Action = View | Scroll | Typed | Edit | Choice | Command
 
 
 @dataclass(slots=True)
@@ -66,6 +87,10 @@ class QuestionState:
     waiting: int = 0
     comment: str = ""
     commenting: bool = False
+    editable: EditableInput | None = None
+    field: TextField | None = None
+    edited_input: dict[str, Any] | None = None
+    wants_editor: bool = False
     exact: bool = False
     top: int = 0
     view: View = View(0, 1, 1)
@@ -85,8 +110,15 @@ class QuestionState:
                 self._scroll(pages)
             case Typed(text):
                 self._type(text)
+            case Edit(change):
+                self._edit(change)
             case _:
-                self._carry_out(action)
+                _COMMANDS[action](self)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the question leaves the screen: decided, or for an editor."""
+        return self.choice.decision is not None or self.wants_editor
 
     def _see(self, view: View) -> None:
         self.view = view
@@ -111,23 +143,92 @@ class QuestionState:
             self.top = min(self.view.total, max(0, self.top + step))
 
     def _type(self, text: str) -> None:
+        if self.field is not None:
+            self.field, self.hint = self.field.insert(text), ""
+            return
         breaks = text.replace("\r\n", "\n").replace("\r", "\n")
         clean = "".join(ch for ch in breaks if ch.isprintable() or ch == "\n")
         self.comment = (self.comment + clean)[:COMMENT_LIMIT]
 
-    def _carry_out(self, command: Command) -> None:
-        match command:
-            case "settle":
-                self.settled = True
-            case "switch view":
-                self.exact, self.top = not self.exact, 0
-            case "start comment":
-                self.commenting = self.commentable
-            case "erase":
-                self.comment = self.comment[:-1]
-            case "keep comment":
-                self.commenting, self.comment = False, self.comment.strip()
-            case "drop comment":
-                self.commenting, self.comment = False, ""
-            case "interrupt":
-                self.choice, self.interrupted = self.choice.refuse(), True
+    def _settle(self) -> None:
+        self.settled = True
+
+    def _switch_view(self) -> None:
+        self.exact, self.top = not self.exact, 0
+
+    # The comment
+
+    def _start_comment(self) -> None:
+        self.commenting = self.commentable
+
+    def _erase(self) -> None:
+        self.comment = self.comment[:-1]
+
+    def _keep_comment(self) -> None:
+        self.commenting, self.comment = False, self.comment.strip()
+
+    def _drop_comment(self) -> None:
+        self.commenting, self.comment = False, ""
+
+    # Another input
+
+    def _start_edit(self) -> None:
+        """Edit a short command in place, anything else in an editor."""
+        if self.editable is None:
+            return
+        self.hint = ""
+        if self.editable.is_line:
+            self.field = TextField.holding(self.editable.text)
+        else:
+            self.wants_editor = True
+
+    def _edit(self, change: Move | Removal) -> None:
+        if self.field is None:
+            return
+        match change:
+            case "left" | "right" | "home" | "end":
+                self.field = self.field.move(change)
+            case _:
+                self.field = self.field.remove(change)
+
+    def _run_edited(self) -> None:
+        """Allow what is in the field, this once; unchanged or empty it decides nothing."""
+        if self.editable is None or self.field is None:
+            return
+        text = self.field.text
+        if text == self.editable.text or not text.strip():
+            self.field = None
+            return
+        self._choose(self.choice.allow_once())
+        if self.choice.decision is not None:
+            self.field, self.edited_input = None, self.editable.apply(text)
+
+    def _drop_edit(self) -> None:
+        self.field = None
+
+    # The end
+
+    def _escape(self) -> None:
+        """Twice refuses; once, which may be meant for something else, only selects the refusal."""
+        if self.hint == REFUSE_AGAIN:
+            self.choice = self.choice.refuse()
+        else:
+            self.choice, self.hint = self.choice.select_refusal(), REFUSE_AGAIN
+
+    def _interrupt(self) -> None:
+        self.choice, self.interrupted = self.choice.refuse(), True
+
+
+_COMMANDS: Mapping[Command, Callable[[QuestionState], None]] = {
+    "settle": QuestionState._settle,
+    "switch view": QuestionState._switch_view,
+    "start comment": QuestionState._start_comment,
+    "erase": QuestionState._erase,
+    "keep comment": QuestionState._keep_comment,
+    "drop comment": QuestionState._drop_comment,
+    "start edit": QuestionState._start_edit,
+    "run edited": QuestionState._run_edited,
+    "drop edit": QuestionState._drop_edit,
+    "escape": QuestionState._escape,
+    "interrupt": QuestionState._interrupt,
+}

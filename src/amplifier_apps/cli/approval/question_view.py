@@ -11,12 +11,17 @@ from dataclasses import dataclass
 from amplifier_apps.cli.approval.choice import Choice
 from amplifier_apps.cli.approval.question_content import EMPTY, get_label_room
 from amplifier_apps.cli.approval.question_state import QuestionState, View
+from amplifier_apps.cli.approval.question_words import describe_scope
+from amplifier_apps.cli.approval.text_field import TextField
 from amplifier_apps.cli.text.fragments import Line, join_text, wrap, wrap_words
 from amplifier_core.approval import read_option
 
 OPTION_ROWS = 6
 TITLE = "Approval needed"
 URGENT_SECONDS = 10
+
+_SCOPE_INDENT = 5
+_EDIT_INDENT = 5
 
 _ASCII_SIGNS = str.maketrans(
     {"│": "|", "╎": ":", "─": "-", "›": ">", "·": "-", "↑": "^", "↓": "v", "…": "~"}
@@ -66,7 +71,7 @@ def _use_ascii_signs(line: Line) -> Line:
 
 
 def _draw_head(state: QuestionState, view: View, width: int, remaining: float) -> Line:
-    outcome = "Allowed" if state.content.question.default == "allow" else "Refused"
+    outcome = "Allows" if state.content.question.default == "allow" else "Denies"
     limit = format_countdown(remaining)
     left = limit if math.isinf(remaining) else f"{outcome} in {limit}"
     more = f"{state.waiting} more waiting" if state.waiting else ""
@@ -101,7 +106,22 @@ def _draw_options(state: QuestionState, width: int) -> list[Line]:
     room = get_label_room(width)
     labels = {i: _cut(state.content.escape_line(choice.rows[i]), room) for i in shown}
     widest = max(_count_cells(label) for label in labels.values())
-    return [_draw_option(choice, index, labels[index], widest) for index in shown]
+    rows: list[Line] = []
+    for index in shown:
+        row = _draw_option(choice, index, labels[index], widest)
+        rows += _add_scope(row, describe_scope(choice.rows[index], state.content.question), width)
+    return rows
+
+
+def _add_scope(row: Line, scope: str, width: int) -> list[Line]:
+    """What the option covers: beside its keys, or under it where there is no room."""
+    if not scope:
+        return [row]
+    beside: Line = (*row, ("dim", f" · {scope}"))
+    if _count_cells(beside) <= width:
+        return [beside]
+    below = wrap_words((("dim", scope),), max(8, width - _SCOPE_INDENT))
+    return [row, *((("", " " * _SCOPE_INDENT), *line) for line in below)]
 
 
 def _draw_option(choice: Choice, index: int, label: Line, widest: int) -> Line:
@@ -133,6 +153,8 @@ def _cut(line: Line, width: int) -> Line:
 
 
 def _draw_help(state: QuestionState, width: int) -> list[Line]:
+    if state.field is not None:
+        return _draw_edit_field(state, state.field, width)
     if state.commenting:
         return _draw_comment_field(state, width)
     lines: list[Line] = []
@@ -150,15 +172,33 @@ def _draw_comment_field(state: QuestionState, width: int) -> list[Line]:
     return [*rows, *_draw_flow(["Enter keeps it", "Esc drops it"], width)]
 
 
+def _draw_edit_field(state: QuestionState, field: TextField, width: int) -> list[Line]:
+    """The command with its cursor; there is room for all of it, or it would not be edited here."""
+    before, under, after = field.parts
+    escape_line = state.content.escape_line
+    line = (
+        *escape_line(before),
+        *(("cursor", text) for _, text in escape_line(under or " ")),
+        *escape_line(after),
+    )
+    rows = wrap(line, max(8, width - _EDIT_INDENT))
+    labels = ["Run".ljust(_EDIT_INDENT), *[" " * _EDIT_INDENT] * (len(rows) - 1)]
+    hint = wrap_words((("warn", state.hint),), width) if state.hint else []
+    drawn: list[Line] = [(("label", name), *row) for name, row in zip(labels, rows, strict=True)]
+    return [*drawn, *hint, *_draw_flow(["Enter runs this instead", "Esc goes back"], width)]
+
+
 def _list_keys(state: QuestionState) -> list[str]:
     keys = ["↑↓ choose", "Enter decide"]
     if not state.seen_to_end:
         keys.append("Space next page")
     if state.commentable:
         keys.append("c comment")
+    if state.editable is not None:
+        keys.append("e edit")
     if state.content.preview is not None:
         keys.append("v readable view" if state.exact else "v exact input")
-    return [*keys, "Esc refuse"]
+    return [*keys, "Esc Esc refuse"]
 
 
 def _draw_flow(items: list[str], width: int) -> list[Line]:

@@ -13,12 +13,18 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from amplifier_apps.cli.approval.choice import Choice
 from amplifier_apps.cli.terminal import DEVICE, NoTerminal, Terminal, is_ascii_only, open_terminal
-from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion, ApprovalTimeout
+from amplifier_core.approval import (
+    ApprovalAnswer,
+    ApprovalQuestion,
+    ApprovalTimeout,
+    read_option,
+)
 from amplifier_core.models import Decision
 
 if TYPE_CHECKING:
@@ -27,6 +33,8 @@ if TYPE_CHECKING:
 
 # A person who is typing when the question appears must not have answered it.
 SETTLING_SECONDS = 0.25
+
+EDITED = "This is your version. It runs if you allow it."
 
 
 class Pausable(Protocol):
@@ -98,23 +106,55 @@ class TerminalApproval:
         self, question: ApprovalQuestion, deadline: float, commentable: bool
     ) -> ApprovalAnswer:
         """Show the question and wait for the decision."""
-        from amplifier_apps.cli.approval.question_view import get_content_width
-
         state = await asyncio.to_thread(_make_state, question, self._base, commentable)
         pause = self._display.pause() if self._display else nullcontext()
         with pause, open_terminal(self._device) as terminal:
-            # Laying out a megabyte takes a moment; the loop goes on meanwhile.
-            columns, _ = os.get_terminal_size(terminal.writing.fileno())
-            await asyncio.to_thread(state.content.lay_out, get_content_width(columns or 80))
-            state.waiting = self._waiting - 1
-            await self._run(terminal, state, deadline)
+            await self._show(terminal, state, deadline)
+            while state.wants_editor:
+                state = await self._edit(terminal, question, state)
+                await self._show(terminal, state, deadline)
         if state.interrupted and self._on_interrupt:
             self._on_interrupt()
         if state.choice.decision is None or self._clock() >= deadline:
             raise TimeoutError
+        allows = read_option(state.choice.decision).allows
         return ApprovalAnswer(
-            state.choice.decision, by=get_user_name(), comment=state.comment or None
+            state.choice.decision,
+            by=get_user_name(),
+            comment=_word_comment(state) if allows else state.comment or None,
+            edited_input=state.edited_input if allows else None,
         )
+
+    async def _edit(
+        self, terminal: Terminal, question: ApprovalQuestion, state: QuestionState
+    ) -> QuestionState:
+        """The question anew, about what the person made of its input in an editor."""
+        from amplifier_apps.cli.approval.editable_input import BadEdit
+        from amplifier_apps.cli.approval.editor import NoEditor, edit_text
+
+        before = state.editable
+        if before is None:
+            return state
+        try:
+            text = await edit_text(before.text, before.suffix, terminal)
+            edited = before.apply(text)
+        except NoEditor as error:
+            return replace(state, wants_editor=False, settled=False, hint=str(error))
+        except BadEdit as error:
+            kept = replace(before, text=text)
+            return replace(state, wants_editor=False, settled=False, editable=kept, hint=str(error))
+        if edited == (state.edited_input or question.tool_input):
+            return replace(state, wants_editor=False, settled=False)
+        return await asyncio.to_thread(_make_edited_state, question, self._base, state, edited)
+
+    async def _show(self, terminal: Terminal, state: QuestionState, deadline: float) -> None:
+        from amplifier_apps.cli.approval.question_view import get_content_width
+
+        # Laying out a megabyte takes a moment; the loop goes on meanwhile.
+        columns, _ = os.get_terminal_size(terminal.writing.fileno())
+        await asyncio.to_thread(state.content.lay_out, get_content_width(columns or 80))
+        state.waiting = self._waiting - 1
+        await self._run(terminal, state, deadline)
 
     async def _run(self, terminal: Terminal, state: QuestionState, deadline: float) -> None:
         from prompt_toolkit.input.typeahead import clear_typeahead
@@ -141,6 +181,17 @@ def _to_delay(seconds: float) -> float | None:
     return None if math.isinf(seconds) else seconds
 
 
+def _word_comment(state: QuestionState) -> str | None:
+    """What the person said, and that another input ran: the agent would be puzzled otherwise."""
+    changed = ""
+    if state.edited_input is not None and state.editable is not None:
+        text = state.edited_input.get("command") if state.editable.is_line else None
+        changed = (
+            f"I changed the command to: {text}" if text else "I edited the input before it ran"
+        )
+    return "; ".join(filter(None, (state.comment, changed))) or None
+
+
 def get_user_name() -> str:
     """The owner of this process: on a terminal that is who answers."""
     import pwd
@@ -156,6 +207,7 @@ def _make_state(question: ApprovalQuestion, base: Path, commentable: bool) -> Qu
     import prompt_toolkit.application  # takes half a second the first time
     import prompt_toolkit.output.vt100  # noqa: F401
 
+    from amplifier_apps.cli.approval.editable_input import EditableInput
     from amplifier_apps.cli.approval.preview import make_preview
     from amplifier_apps.cli.approval.question_content import QuestionContent
     from amplifier_apps.cli.approval.question_state import QuestionState
@@ -164,4 +216,17 @@ def _make_state(question: ApprovalQuestion, base: Path, commentable: bool) -> Qu
     preview = make_preview(tool, question.tool_input, base) if tool else None
     choice = Choice.among(question.options)
     content = QuestionContent(question, preview, choice.rows, ascii_only=is_ascii_only())
-    return QuestionState(content, choice, commentable)
+    editable = EditableInput.of(question) if commentable else None
+    return QuestionState(content, choice, commentable, editable=editable)
+
+
+def _make_edited_state(
+    question: ApprovalQuestion, base: Path, before: QuestionState, edited: dict[str, Any]
+) -> QuestionState:
+    """The question about an edited input: nothing of it has been read, or can be remembered."""
+    from amplifier_apps.cli.approval.editable_input import list_once
+
+    once = replace(question, options=list_once(question), tool_input=edited, digest="")
+    state = _make_state(once, base, commentable=True)
+    state.comment, state.edited_input, state.hint = before.comment, edited, EDITED
+    return state

@@ -33,6 +33,7 @@ STYLES = {
     "prompt": "bold",
     "label": "bright_black",
     "comment": "italic",
+    "cursor": "reverse",
     "allow": "bold green",
     "refuse": "bold red",
 }

@@ -44,7 +44,8 @@ async def ask(approval: TerminalApproval, spec: dict[str, Any]) -> None:
     except ApprovalTimeout as error:
         say(timeout=str(error))
     else:
-        say(option=answer.option, comment=answer.comment, by=answer.by)
+        edited = {"edited": answer.edited_input} if answer.edited_input is not None else {}
+        say(option=answer.option, comment=answer.comment, by=answer.by, **edited)
 
 
 async def count(ticks: list[float]) -> None:

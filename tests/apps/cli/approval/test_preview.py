@@ -29,10 +29,19 @@ def test_a_write_over_a_file_is_a_diff(tmp_path: Path) -> None:
 
 
 def test_a_new_file_is_shown_whole(tmp_path: Path) -> None:
-    """Without a file to compare with, all of the content."""
+    """Without a file to compare with, all of the content, and whether its last line ends."""
     view = make_preview("Write", {"file_path": "new.txt", "content": "a\nb"}, tmp_path)
-    assert body(view) == "+ a\n+ b"
-    assert "no readable text file yet" in view.notes[0]
+    assert body(view) == "+ a\n+ b\n  (no newline at the end)"
+    assert view.notes == ("The file does not exist yet.",)
+    view = make_preview("Write", {"file_path": "new.txt", "content": "a\n"}, tmp_path)
+    assert body(view) == "+ a"
+
+
+def test_a_file_that_cannot_be_compared_is_said_to_be_there(tmp_path: Path) -> None:
+    """It would be replaced, not made."""
+    (tmp_path / "image").write_bytes(b"\xff\xfe")
+    view = make_preview("Write", {"file_path": "image", "content": "a\n"}, tmp_path)
+    assert "it would be replaced" in view.notes[0]
 
 
 def test_several_edits_are_one_diff(tmp_path: Path) -> None:

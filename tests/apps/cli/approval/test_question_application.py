@@ -16,7 +16,7 @@ from prompt_toolkit.input.typeahead import clear_typeahead
 from amplifier_apps.cli.approval.choice import Choice
 from amplifier_apps.cli.approval.question_application import make_application
 from amplifier_apps.cli.approval.question_content import QuestionContent
-from amplifier_apps.cli.approval.question_state import READ_FIRST, QuestionState
+from amplifier_apps.cli.approval.question_state import READ_FIRST, REFUSE_AGAIN, QuestionState
 from amplifier_apps.cli.terminal import Terminal
 from amplifier_core.approval import ApprovalQuestion
 
@@ -148,9 +148,12 @@ async def test_an_arrow_that_arrives_in_pieces_is_no_escape() -> None:
     assert question.state.choice.decision == "Allow once"
 
 
-async def test_an_escape_that_nothing_follows_refuses() -> None:
+async def test_two_escapes_that_nothing_follows_refuse() -> None:
     """After a moment, because it could be the first byte of another key."""
     async with asking(escape_seconds=0.01) as question:
+        question.type("\x1b")
+        await question.wait_until(lambda state: state.hint == REFUSE_AGAIN)
+        assert question.state.choice.decision is None
         question.type("\x1b")
         await question.wait_until(lambda state: state.choice.decision is not None)
     assert question.state.choice.decision == "Deny"

@@ -16,7 +16,9 @@ from amplifier_core.approval import ApprovalQuestion
 from tests.apps.cli.hostile_text import hostile, is_harmless
 
 
-def make_content(text: str, *, ascii_only: bool = False) -> QuestionContent:
+def make_content(
+    text: str, reason: str | None = None, *, ascii_only: bool = False
+) -> QuestionContent:
     question = ApprovalQuestion(
         text,
         ("Allow", "Deny"),
@@ -24,7 +26,7 @@ def make_content(text: str, *, ascii_only: bool = False) -> QuestionContent:
         "deny",
         hook="guard",
         event="tool:pre",
-        reason=text,
+        reason=text if reason is None else reason,
         tool_name="Tool",
         tool_input={"x": text},
         digest="ab" * 32,
@@ -37,18 +39,24 @@ def rows(content: QuestionContent, width: int = 79, *, exact: bool = False) -> l
     return [join_text(line) for line in content.lay_out(width, exact=exact)]
 
 
-def test_it_shows_the_prompt_who_asks_why_the_call_and_its_digest() -> None:
+def test_it_shows_the_prompt_who_asks_why_and_the_call() -> None:
     """Everything that a decision depends on, in this order."""
-    assert rows(make_content("go?")) == [
+    assert rows(make_content("go?", "it is late")) == [
         "go?",
         "",
         "Asked by  guard (tool:pre)",
-        "Because   go?",
+        "Because   it is late",
         "",
         "Tool  ",
         "│ x: go?",
-        f"Digest    {'ab' * 32}",
     ]
+
+
+def test_the_digest_stands_below_the_exact_input() -> None:
+    """Whoever compares it with the trail finds it one key away."""
+    content = make_content("go?")
+    assert rows(content, exact=True)[-1] == f"Digest    {'ab' * 32}"
+    assert not [row for row in rows(content) if "Digest" in row]
 
 
 def test_a_question_without_a_call_shows_none() -> None:
@@ -76,7 +84,7 @@ def test_a_label_that_does_not_fit_into_its_row_is_shown_in_full() -> None:
 
 def test_a_megabyte_on_one_line_is_laid_out_in_full() -> None:
     """A long line is paged through, not cut: in the prompt, the reason and the input."""
-    content = make_content("x" * 1_000_000)
+    content = make_content("x" * 1_000_000, "x" * 1_000_001)
     assert sum(row.count("x") for row in rows(content)) >= 3_000_000
 
 

@@ -9,11 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_apps.cli.approval.choice import Choice
+from amplifier_apps.cli.approval.editable_input import EditableInput
 from amplifier_apps.cli.approval.question_content import QuestionContent
 from amplifier_apps.cli.approval.question_state import (
     COMMENT_LIMIT,
     READ_FIRST,
+    REFUSE_AGAIN,
     Action,
+    Edit,
     QuestionState,
     Scroll,
     Typed,
@@ -140,6 +143,75 @@ def test_a_comment_holds_text_alone_and_ends_somewhere() -> None:
 def test_the_short_form_takes_no_comment() -> None:
     """Where nobody would get it, it cannot be typed."""
     assert not act(make_state(commentable=False), "start comment").commenting
+
+
+def make_editable(command: str = "ls") -> QuestionState:
+    question = ApprovalQuestion(
+        "Go?",
+        OPTIONS,
+        60,
+        "deny",
+        hook="guard",
+        event="tool:pre",
+        tool_name="Bash",
+        tool_input={"command": command, "timeout": 5},
+    )
+    content = QuestionContent(question, None, OPTIONS)
+    editable = EditableInput.of(question)
+    return QuestionState(content, Choice.among(OPTIONS), editable=editable)
+
+
+def test_what_is_in_the_field_is_allowed_once() -> None:
+    """The other fields of the input stay as they are."""
+    state = act(make_editable(), LAST_PAGE, "start edit", Typed(" -l"), "run edited")
+    assert state.choice.decision == "Allow once"
+    assert state.edited_input == {"command": "ls -l", "timeout": 5}
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        ["start edit", "run edited"],
+        ["start edit", Edit("all before"), "run edited"],
+        ["start edit", Typed("x"), "drop edit", "run edited"],
+        ["run edited"],
+        ["start edit", Typed("x"), Edit("before"), "run edited"],
+    ],
+)
+def test_an_edit_that_changes_nothing_decides_nothing(steps: list[Action]) -> None:
+    """Unchanged, emptied, or dropped."""
+    state = act(make_editable(), LAST_PAGE, *steps)
+    assert (state.choice.decision, state.edited_input, state.field) == (None, None, None)
+
+
+def test_an_edited_command_needs_reading_like_any_other() -> None:
+    """What stands beside the command may not have been on the screen."""
+    state = act(make_editable(), FIRST_PAGE, "start edit", Typed(" -l"), "run edited")
+    assert (state.choice.decision, state.edited_input, state.hint) == (None, None, READ_FIRST)
+    assert state.field is not None
+
+
+def test_what_does_not_fit_into_a_line_opens_an_editor() -> None:
+    """The question leaves the screen, undecided."""
+    state = act(make_editable("ls\nls"), "start edit")
+    assert (state.field, state.wants_editor, state.is_over) == (None, True, True)
+    assert state.choice.decision is None
+
+
+def test_without_anything_to_edit_the_key_does_nothing() -> None:
+    """A question about no tool call."""
+    state = act(make_state(), "start edit", Edit("left"), "run edited")
+    assert (state.field, state.wants_editor, state.choice.decision) == (None, False, None)
+
+
+def test_the_second_escape_refuses() -> None:
+    """The first selects the refusal; any other key in between takes it back."""
+    state = act(make_state(), FIRST_PAGE)
+    act(state, state.choice.move(1), "escape")
+    assert (state.choice.decision, state.choice.selected, state.hint) == (None, 2, REFUSE_AGAIN)
+    act(state, state.choice.move(1), "escape")
+    assert state.choice.decision is None
+    assert act(state, "escape").choice.decision == "Deny"
 
 
 def test_an_interrupt_refuses_and_says_so() -> None:

@@ -13,13 +13,20 @@ from hypothesis import strategies as st
 from amplifier_apps.cli.approval.choice import Choice
 from amplifier_apps.cli.approval.preview import make_preview
 from amplifier_apps.cli.approval.question_content import QuestionContent
-from amplifier_apps.cli.approval.question_state import QuestionState, Scroll, Typed, View
+from amplifier_apps.cli.approval.question_state import (
+    READ_FIRST,
+    QuestionState,
+    Scroll,
+    Typed,
+    View,
+)
 from amplifier_apps.cli.approval.question_view import (
     Screen,
     draw_screen,
     format_countdown,
     get_content_width,
 )
+from amplifier_apps.cli.approval.text_field import TextField
 from amplifier_apps.cli.text.fragments import join_text
 from amplifier_core.approval import ApprovalQuestion
 from amplifier_core.models import Decision
@@ -139,15 +146,37 @@ def test_many_options_scroll_with_the_selection() -> None:
 
 def test_each_option_shows_its_keys() -> None:
     """A number, a letter, and Enter where a single key does not decide."""
-    shown = text_of(draw_screen(make_state("?", ("Allow", "Allow (always)", "Deny")), 80, 24, 60))
+    state = make_state("?", ("Allow", "Allow (always)", "Deny"))
+    shown = text_of(draw_screen(state, 100, 24, 60))
     assert "  1. Allow            a\n" in shown
-    assert "  2. Allow (always)   l, then Enter\n" in shown
+    assert "  2. Allow (always)   l, then Enter · whenever this is asked, until" in shown
     assert "› 3. Deny             d\n" in shown
 
 
-@pytest.mark.parametrize(("default", "word"), [("deny", "Refused"), ("allow", "Allowed")])
+def test_what_always_covers_stands_below_where_there_is_no_room() -> None:
+    """In words, at any width."""
+    state = make_state("?", ("Allow", "Allow always", "Deny"))
+    narrow = text_of(draw_screen(state, 40, 24, 60))
+    assert (
+        "  2. Allow always   l, then Enter\n     whenever this is asked, until the\n"
+        "     session ends\n› 3. Deny" in narrow.replace(" \n", "\n")
+    )
+
+
+def test_a_command_is_edited_with_its_cursor_in_sight() -> None:
+    """All of it on the screen, and the keys that end it."""
+    state = make_state("?")
+    state.field = TextField("rm -r build", 3)
+    screen = draw_screen(state, 80, 24, 60)
+    assert "Run  rm -r build\nEnter runs this instead · Esc goes back" in text_of(screen)
+    assert ("cursor", "-") in screen.lines[-2]
+    state.hint = READ_FIRST
+    assert READ_FIRST in text_of(draw_screen(state, 80, 24, 60))
+
+
+@pytest.mark.parametrize(("default", "word"), [("deny", "Denies"), ("allow", "Allows")])
 def test_the_head_says_what_happens_when_time_is_up(default: Decision, word: str) -> None:
-    """Refused or allowed, and in how long."""
+    """Denies or allows, and in how long."""
     shown = text_of(draw_screen(make_state("?", default=default), 80, 24, 61))
     assert f"{word} in 1:01" in shown
 
@@ -155,19 +184,19 @@ def test_the_head_says_what_happens_when_time_is_up(default: Decision, word: str
 def test_the_last_seconds_stand_out() -> None:
     """The style of the countdown changes."""
     (head, *_) = draw_screen(make_state("?"), 80, 24, 10).lines
-    assert ("urgent", "Refused in 0:10") in head
+    assert ("urgent", "Denies in 0:10") in head
     (head, *_) = draw_screen(make_state("?"), 80, 24, 11).lines
-    assert ("time", "Refused in 0:11") in head
+    assert ("time", "Denies in 0:11") in head
 
 
 def test_where_the_head_is_narrow_the_time_stays() -> None:
     """Of all that could stand there the time left matters most."""
     state = make_state("\n" * 50)
     state.waiting = 3
-    assert "3 more waiting · Refused in 1:00" in text_of(draw_screen(state, 80, 24, 60))
+    assert "3 more waiting · Denies in 1:00" in text_of(draw_screen(state, 80, 24, 60))
     narrow = text_of(draw_screen(state, 50, 24, 60))
     assert "waiting" not in narrow
-    assert "Refused in 1:00" in narrow
+    assert "Denies in 1:00" in narrow
 
 
 def test_the_help_names_the_keys_that_work() -> None:
@@ -177,7 +206,7 @@ def test_the_help_names_the_keys_that_work() -> None:
     state.act(View(0, 9, 9))
     shown = text_of(draw_screen(state, 200, 24, 60))
     assert "Space next page" not in shown
-    assert "c comment · v exact input · Esc refuse" in shown
+    assert "c comment · v exact input · Esc Esc refuse" in shown
     state.act("switch view")
     assert "v readable view" in text_of(draw_screen(state, 200, 24, 60))
 

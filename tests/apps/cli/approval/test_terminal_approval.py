@@ -69,10 +69,9 @@ def test_the_question_shows_hook_reason_call_options_and_time(columns: int) -> N
             "matches **/production/**",
             "Bash",
             "│ deploy --now",
-            "ab" * 32,
             "1. Allow once",
             "› 3. Deny",
-            "Refused in 0:",
+            "Denies in 0:",
         )
         program.press("d")
         assert answers(program)[0]["option"] == "Deny"
@@ -87,7 +86,7 @@ KEYS = [
     ("d", "Deny"),
     ("3", "Deny"),
     ("\r", "Deny"),
-    ("\x1b", "Deny"),
+    ("\x1b\x1b", "Deny"),
     ("\x03", "Deny"),
     ("l\r", "Allow always"),
     ("2\r", "Allow always"),
@@ -105,6 +104,20 @@ def test_options_by_arrow_digit_and_letter() -> None:
         said = answers(program)[:-1]
         assert [answer["option"] for answer in said] == [option for _, option in KEYS]
         assert all(answer["by"] for answer in said)
+
+
+def test_one_escape_decides_nothing() -> None:
+    """It may have been meant for something else: it only selects the refusal."""
+    with asking(ASK) as program:
+        program.wait_for_question("› 3. Deny")
+        program.press("\x1b[A")
+        program.wait_for("› 2. Allow always")
+        program.press("\x1b")
+        program.wait_for("› 3. Deny", "Esc once more refuses.")
+        program.press("\x1b[A")
+        program.wait_for("› 2. Allow always")
+        program.press("d")
+        assert answers(program)[0]["option"] == "Deny"
 
 
 def test_no_single_key_allows_for_ever() -> None:
@@ -148,7 +161,7 @@ def test_keys_after_a_decision_do_not_answer_the_next_question() -> None:
         program.wait_for_question("Allow this?")
         program.press("aaa\r")
         program.wait_for_question("And this?")
-        program.press("\x1b")
+        program.press("\x1b\x1b")
         assert [a["option"] for a in answers(program)[:2]] == ["Allow once", "Deny"]
 
 
@@ -181,7 +194,7 @@ def test_odd_time_limits() -> None:
     over = [{**ASK, "timeout": timeout} for timeout in (0, -5, float("nan"))]
     enormous = [{**ASK, "timeout": timeout} for timeout in (1e12, float("inf"))]
     with asking(*over, *enormous) as program:
-        for shown in ("Refused in 277777", "no time limit"):
+        for shown in ("Denies in 277777", "no time limit"):
             program.wait_for_question(shown)
             program.press("a")
         said = answers(program)[:-1]
@@ -200,8 +213,8 @@ def test_the_countdown_is_live_and_the_loop_goes_on() -> None:
 
 def seconds_left(program: PtyProgram) -> int:
     """What the countdown says."""
-    shown = "\n".join(program.wait_for("Refused in 0:"))
-    return int(shown.split("Refused in 0:")[1][:2])
+    shown = "\n".join(program.wait_for("Denies in 0:"))
+    return int(shown.split("Denies in 0:")[1][:2])
 
 
 def test_a_comment_goes_to_the_agent_with_the_decision() -> None:
@@ -229,8 +242,98 @@ def test_letters_typed_into_a_comment_decide_nothing() -> None:
         program.wait_for("Comment   a1l")
         program.press("\x1b")
         program.wait_for("Esc refuse")
-        program.press("\x1b")
+        program.press("d")
         assert answers(program)[0]["comment"] is None
+
+
+IMPORTABLE = {"PYTHONPATH": str(ROOT)}
+RUN = {**ASK, "event": "tool:pre", "tool_name": "Bash", "tool_input": {"command": "rm -r build"}}
+
+
+def test_a_command_is_edited_in_place_and_runs_as_it_was_left() -> None:
+    """The key e opens it; Enter allows this version once, and the kernel judges it again."""
+    with asking(RUN) as program:
+        program.wait_for_question("e edit")
+        program.press("e")
+        program.wait_for("Run  rm -r build", "Enter runs this instead")
+        program.press("/tmp\x01\x1b[C\x1b[C -v")
+        program.wait_for("Run  rm -v -r build/tmp")
+        program.press("\r")
+        said = answers(program)[0]
+    assert (said["option"], said["edited"]) == ("Allow once", {"command": "rm -v -r build/tmp"})
+    assert said["comment"] == "I changed the command to: rm -v -r build/tmp"
+
+
+def test_a_command_that_was_not_changed_is_not_allowed_by_enter() -> None:
+    """Opening and closing the field decides nothing, and neither does Esc in it."""
+    with asking(RUN) as program:
+        program.wait_for_question("e edit")
+        for keys in ("e\r", "exx\x1b"):
+            program.press(keys[0])
+            program.wait_for("Enter runs this instead")
+            program.press(keys[1:])
+            program.wait_for_question("› 3. Deny", "e edit")
+        program.press("a")
+        said = answers(program)[0]
+    assert said["option"] == "Allow once"
+    assert "edited" not in said
+
+
+def edit_with(script: str, folder: Path) -> dict[str, str]:
+    """The environment of a person whose editor is this line of shell; $1 is the file."""
+    editor = folder / "editor"
+    editor.write_text(f"#!/bin/sh\n{script}\n")
+    editor.chmod(0o700)
+    return {"EDITOR": str(editor), "VISUAL": ""}
+
+
+def test_a_larger_input_is_edited_in_the_persons_editor(tmp_path: Path) -> None:
+    """Their version is shown before it can be allowed, and cannot be allowed for always."""
+    write = {"file_path": "app.conf", "content": "workers = 4\n"}
+    question = {**RUN, "tool_name": "Write", "tool_input": write}
+    env = edit_with('sed -i s/4/2/ "$1"', tmp_path)
+    spec = json.dumps({"questions": [question], "base": str(tmp_path)})
+    with run_in_pty(*python(ASKING, spec), env=env) as program:
+        program.wait_for_question("│ + workers = 4", "2. Allow always")
+        program.press("e")
+        lines = program.wait_for_question("│ + workers = 2", "This is your version", "› 2. Deny")
+        assert "always" not in "\n".join(lines)
+        program.press("a")
+        said = answers(program)[0]
+    assert said["edited"] == {**write, "content": "workers = 2\n"}
+    assert said["comment"] == "I edited the input before it ran"
+
+
+def test_an_edited_input_that_is_refused_is_not_sent(tmp_path: Path) -> None:
+    """A no is a no; what was typed into the editor goes nowhere."""
+    question = {**RUN, "tool_name": "Fetch", "tool_input": {"url": "a"}}
+    env = edit_with("""printf '{"url": "b"}' > "$1" """, tmp_path)
+    with run_in_pty(*python(ASKING, json.dumps({"questions": [question]})), env=env) as program:
+        program.wait_for_question("url: a")
+        program.press("e")
+        program.wait_for_question("url: b")
+        program.press("d")
+        assert "edited" not in answers(program)[0]
+
+
+def test_an_edit_that_cannot_be_used_changes_nothing(tmp_path: Path) -> None:
+    """The question comes back with what is wrong, about the input that was asked for."""
+    question = {**RUN, "tool_name": "Fetch", "tool_input": {"url": "a"}}
+    env = edit_with('eval "$(cat script)"', tmp_path)
+    hints = {
+        "exit 3": "editor ended with exit code 3; nothing was changed",
+        """echo '{' > "$1" """: "That is not valid JSON",
+        """echo '[]' > "$1" """: "must be a JSON object, not a list",
+    }
+    spec = json.dumps({"questions": [question]})
+    with run_in_pty(*python(ASKING, spec), env=env | IMPORTABLE, cwd=tmp_path) as program:
+        program.wait_for_question("url: a")
+        for script, hint in hints.items():
+            (tmp_path / "script").write_text(script)
+            program.press("e")
+            program.wait_for_question("url: a", hint)
+        program.press("d")
+        assert answers(program)[0]["option"] == "Deny"
 
 
 def test_a_long_input_must_be_read_to_its_end_before_it_can_be_allowed() -> None:

@@ -57,7 +57,7 @@ def test_the_demo_leaves_nothing_behind(home: Path) -> None:
 def test_the_person_decides_at_a_terminal(home: Path, columns: int, key: str, outcome: str) -> None:
     """A write to production asks, with a countdown and the change."""
     with run_at_terminal("demo", columns=columns, rows=60) as program:
-        program.wait_for_question("Refused in 0:", "│ + workers = 4")
+        program.wait_for_question("Denies in 0:", "│ + workers = 4")
         program.press(key)
         assert program.wait_end(30) == 0
         assert outcome in program.text()
