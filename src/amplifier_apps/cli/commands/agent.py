@@ -27,7 +27,6 @@ from amplifier_foundation.session.store import SavedSession, SessionInfo, Sessio
 from amplifier_foundation.trust.material import Material, collect_material
 from amplifier_foundation.trust.store import TrustStore
 
-STOPPING = "Stopping after this step; Ctrl-C once more stops at once."
 STOPPED = "Stopped, as requested."
 EMPTY = "The model ended its turn without a word."
 ENDED_EARLY = frozenset({"interrupted", "error", "cancelled", "incomplete"})
@@ -70,7 +69,7 @@ class Agent:
         """Start the session, with this display looking on."""
         # An agent that asks again and again must not keep a person from stopping it.
         asking = TerminalApproval(
-            base=Path.cwd(), display=self.display, on_interrupt=self._interrupt
+            base=Path.cwd(), display=self.display, on_interrupt=self._stop_after_step
         )
         changes = ChangePolicy(
             accepts=trust.is_trusted,
@@ -90,6 +89,7 @@ class Agent:
             self.rename(self.info.name, self.info.description)
         coordinator = self.session.coordinator
         observe(coordinator.hooks, self.display, coordinator.scrub)
+        self.display.show_outputs(coordinator)
         coordinator.hooks.register(
             EXECUTION_COMPLETE, self._note_outcome, priority=LAST, name="cli-run"
         )
@@ -103,15 +103,20 @@ class Agent:
         """One prompt from start to end."""
         self.display.start()
         self._outcome = "success"
+        failed_before = self._count_hook_failures()
         try:
             with self._handle_interrupts():
                 reply = await self.session.execute(prompt)
             if self.status == "done":
                 self.display.show_reply(self.session.coordinator.scrub(reply))
         finally:
+            self.display.state.hook_failures = self._count_hook_failures() - failed_before
             self.display.stop()
         self.turns += 1
         return reply
+
+    def _count_hook_failures(self) -> int:
+        return int(self.session.stats.get("hook_failures", 0))
 
     def make_remark(self, reply: str) -> tuple[str, str] | None:
         """What to add to the reply of the last turn, and at which level."""
@@ -177,11 +182,11 @@ class Agent:
 
     @contextmanager
     def _handle_interrupts(self) -> Iterator[None]:
-        """Ctrl-C once stops after the step that is running, twice stops at once."""
+        """Ctrl-C stops the turn, not the program."""
         loop = asyncio.get_running_loop()
         before = signal.getsignal(signal.SIGINT)
         with suppress(NotImplementedError, ValueError, RuntimeError):
-            loop.add_signal_handler(signal.SIGINT, self._interrupt)
+            loop.add_signal_handler(signal.SIGINT, self.stop_turn)
         try:
             yield
         finally:
@@ -190,11 +195,17 @@ class Agent:
                 # Removing it puts Python's own handler there, not the one that asyncio had set.
                 signal.signal(signal.SIGINT, before)
 
-    def _interrupt(self) -> None:
-        again = self.session.coordinator.cancellation.is_cancelled
-        if not again:
-            self.notify(STOPPING, "warning")
-        task = asyncio.ensure_future(self.session.coordinator.request_cancel(immediate=again))
+    def stop_turn(self) -> None:
+        """Stop the turn at once: what is running is ended, what was said stays."""
+        self.display.state.stop()
+        self._request_cancel(immediate=True)
+
+    def _stop_after_step(self) -> None:
+        """Stop once the refusal of the question that was just answered has been recorded."""
+        self._request_cancel(immediate=False)
+
+    def _request_cancel(self, *, immediate: bool) -> None:
+        task = asyncio.ensure_future(self.session.coordinator.request_cancel(immediate=immediate))
         self._pending.add(task)
         task.add_done_callback(self._pending.discard)
 

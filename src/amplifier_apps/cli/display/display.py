@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import IO, Any, Literal, Protocol
 
 from amplifier_apps.cli.display.run_state import RunState
+from amplifier_core.coordinator import SessionCoordinator
 
 Mode = Literal["live", "plain", "json"]
 
@@ -29,6 +30,9 @@ class Display(Protocol):
     def hold(self) -> AbstractContextManager[None]: ...
     def start(self) -> None: ...
     def stop(self) -> None: ...
+    def show_outputs(self, coordinator: SessionCoordinator) -> None: ...
+    def watch_keys(self, on_escape: Callable[[], None]) -> None: ...
+    def take_typed(self) -> str: ...
 
 
 def open_handle(fd: int) -> IO[str]:

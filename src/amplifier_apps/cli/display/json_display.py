@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, Any
 
 from amplifier_apps.cli.display.run_state import RunState
+from amplifier_core.coordinator import SessionCoordinator
 
 
 class JsonDisplay:
@@ -36,12 +37,26 @@ class JsonDisplay:
         """Do nothing: nobody types here."""
         yield
 
+    def show_outputs(self, coordinator: SessionCoordinator) -> None:
+        """Do nothing: what tools print is in their results."""
+
+    def watch_keys(self, on_escape: Callable[[], None]) -> None:
+        """Do nothing: no keys are pressed here."""
+
+    def take_typed(self) -> str:
+        """Nothing was typed."""
+        return ""
+
     def show_reply(self, text: str) -> None:
         """Do nothing: the reply is in the last line."""
 
     def show_result(self, **facts: Any) -> None:
         """Write the last line."""
-        known = {"tokens": self.state.tokens, "cost": self.state.cost}
+        known = {
+            "tokens": self.state.tokens,
+            "cost": self.state.cost,
+            "hook_failures": self.state.hook_failures,
+        }
         self._write({"type": "result", **facts, **known, "seconds": round(self.state.elapsed, 3)})
 
     def show_message(self, message: str, level: str, source: str = "hook") -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, Any
 
@@ -15,6 +15,7 @@ from amplifier_apps.cli.display.run_state import RunState
 from amplifier_apps.cli.text.escape import make_readable
 from amplifier_apps.cli.text.fragments import Line, join_text
 from amplifier_core import events
+from amplifier_core.coordinator import SessionCoordinator
 
 
 class LineDisplay:
@@ -45,6 +46,16 @@ class LineDisplay:
         """End the line, so that a question starts on a fresh one."""
         self._end_line()
         yield
+
+    def show_outputs(self, coordinator: SessionCoordinator) -> None:
+        """Do nothing: what tools print is in their results."""
+
+    def watch_keys(self, on_escape: Callable[[], None]) -> None:
+        """Do nothing: no keys are pressed here."""
+
+    def take_typed(self) -> str:
+        """Nothing was typed."""
+        return ""
 
     def show_reply(self, text: str) -> None:
         """Show the answer of a turn, unless its words were shown as they came."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
@@ -14,18 +14,35 @@ from rich.style import Style
 from rich.text import Text
 from rich.theme import Theme
 
+from amplifier_apps.cli.display.key_watch import KeyWatch
 from amplifier_apps.cli.display.line_display import LineDisplay
-from amplifier_apps.cli.text.escape import get_first_line, make_readable
+from amplifier_apps.cli.display.markdown_text import THEME
+from amplifier_apps.cli.display.reply_text import Rows, make_reply
+from amplifier_apps.cli.display.tool_output import ToolOutput, offer_output
+from amplifier_apps.cli.text.escape import escape, get_first_line, make_readable
 from amplifier_apps.cli.text.fragments import Line
 from amplifier_apps.cli.text.styles import STYLES
+from amplifier_core import events
+from amplifier_core.coordinator import SessionCoordinator
 
 TICK_SECONDS = 0.125
+OUTPUT_ROWS = 5
+"""Rows that the output of one running tool takes."""
+
+_WRITING = frozenset(
+    {events.CONTENT_BLOCK_START, events.CONTENT_BLOCK_DELTA, events.THINKING_DELTA}
+)
 
 
 def make_console(stream: IO[str]) -> Console:
     """A console that treats text as text: no mark-up, no emoji codes, no guessing of links."""
     return Console(
-        file=stream, theme=Theme(STYLES), markup=False, emoji=False, highlight=False, soft_wrap=True
+        file=stream,
+        theme=Theme({**STYLES, **THEME}),
+        markup=False,
+        emoji=False,
+        highlight=False,
+        soft_wrap=True,
     )
 
 
@@ -38,13 +55,17 @@ def to_text(line: Line) -> Text:
 
 
 class LiveDisplay(LineDisplay):
-    """Streams whole lines into the scrollback; the line being written and the state stay below."""
+    """Prints what is complete into the scrollback; what is being written stays below, with the
+    output of running tools and the state."""
 
     def __init__(self, stream: IO[str], *, verbose: bool = False) -> None:
         super().__init__(stream, stream, verbose=verbose)
         self.console = make_console(stream)
-        self._pending = ""
+        self._keys: KeyWatch | None = None
+        self._reply = make_reply(self.console)
         self._after_note = False
+        self._outputs: list[ToolOutput] = []
+        self._spinner = Spinner("dots", style="dim")
         self._live: Live | None = None
         self._next_tick: asyncio.TimerHandle | None = None
 
@@ -56,14 +77,14 @@ class LiveDisplay(LineDisplay):
     def stop(self) -> None:
         """End a turn: the state goes, the answer stays."""
         self.state.end()
-        self._flush()
+        self._reply.flush()
         self._close()
 
     @contextmanager
     def pause(self) -> Iterator[None]:
         """Release the terminal, and take it back with a new live part."""
         was_live = self._live is not None
-        self._flush()
+        self._reply.flush()
         self._close()
         try:
             yield
@@ -71,9 +92,38 @@ class LiveDisplay(LineDisplay):
             if was_live:
                 self._open()
 
-    def show_result(self, **facts: Any) -> None:
-        """Show the figures of the turn."""
-        self._add_note((("dim", self.state.summarize()),))
+    def show_event(self, event: str, data: Mapping[str, Any]) -> None:
+        """Show text as it comes, and a line for what is worth one."""
+        if event in _WRITING:
+            super().show_event(event, data)
+            return
+        self._reply.flush()
+        super().show_event(event, data)
+        self._reply.flush()
+
+    def show_outputs(self, coordinator: SessionCoordinator) -> None:
+        """Show what the tools of a session print while they run."""
+        offer_output(coordinator, self)
+
+    def watch_keys(self, on_escape: Callable[[], None]) -> None:
+        """Read the keyboard while a turn runs."""
+        self._keys = KeyWatch(on_escape)
+
+    def take_typed(self) -> str:
+        """What was typed while a turn ran."""
+        return "" if self._keys is None else self._keys.take_typed()
+
+    def add_output(self, output: ToolOutput) -> None:
+        """Show the output of a tool while it runs."""
+        self._outputs.append(output)
+
+    def remove_output(self, output: ToolOutput) -> None:
+        """The tool has ended; of one that was stopped, what it had printed stays."""
+        self._outputs.remove(output)
+        if self.state.stopping:
+            self._add_note((("bad", "✗ "), *_describe_call(output), ("dim", "  stopped")))
+            for line in output.read_lines():
+                self._add_note((("dim", f"  │ {line}"), ("tool", "")))
 
     def _open(self) -> None:
         self._live = Live(
@@ -85,6 +135,8 @@ class LiveDisplay(LineDisplay):
             redirect_stderr=False,
         )
         self._live.start(refresh=True)
+        if self._keys is not None:
+            self._keys.start()
         self._tick()
 
     def _tick(self) -> None:
@@ -98,36 +150,41 @@ class LiveDisplay(LineDisplay):
     def _close(self) -> None:
         if self._next_tick is not None:
             self._next_tick.cancel()
+        if self._keys is not None:
+            self._keys.stop()
         if self._live is not None:
             self._live.stop()
             self._live = None
 
     def _render_state(self) -> RenderableType:
-        line = f"{get_first_line(self.state.doing, 60)} · {self.state.summarize()}"
-        state = Spinner("dots", text=Text(line, style="dim"), style="dim")
-        return Group(Text(self._pending), state) if self._pending else state
+        """Nothing here is wider than the screen: a row that wraps could not be taken back."""
+        doing = get_first_line(self.state.doing, 60)
+        self._spinner.text = self._cut(Text(f"{doing} · {self.state.summarize()}", style="dim"), 3)
+        shown: list[RenderableType] = [Rows(self._reply.draw())]
+        for output in self._outputs:
+            shown.append(self._cut(to_text((("note", "▸ "), *_describe_call(output)))))
+            rows = output.read_lines()[-OUTPUT_ROWS:]
+            shown += [self._cut(Text(f"  │ {row}", style="dim")) for row in rows]
+        room = max(1, self.console.height - 2)
+        return Group(*shown[-room:], self._spinner)
+
+    def _cut(self, text: Text, beside: int = 1) -> Text:
+        text.truncate(max(1, self.console.width - beside), overflow="ellipsis")
+        return text
 
     def _stream(self, text: str) -> None:
         if not text:
             return
         self._streamed = True
-        if self._after_note:
+        if self._after_note and not self._reply.is_begun:
             self._after_note = False
             self.console.print("")
-        *whole, self._pending = (self._pending + make_readable(text)).split("\n")
-        if whole:
-            self.console.print(Text("\n".join(whole)), soft_wrap=False)
+        self._reply.feed(make_readable(text))
 
     def _end_line(self) -> None:
-        self._flush()
-
-    def _flush(self) -> None:
-        if self._pending:
-            pending, self._pending = self._pending, ""
-            self.console.print(Text(pending.rstrip()), soft_wrap=False)
+        self._reply.flush()
 
     def _print_note(self, line: Line) -> None:
-        self._flush()
         self._after_note = True
         for row in self._wrap_note(line):
             self.console.print(row)
@@ -143,3 +200,7 @@ class LiveDisplay(LineDisplay):
         yield first
         for row in Text(" ").join(rest).wrap(self.console, width - 2) if rest else []:
             yield Text("  ").append_text(row)
+
+
+def _describe_call(output: ToolOutput) -> Line:
+    return (("tool", escape(output.tool)), ("", f"  {get_first_line(output.about)}"))

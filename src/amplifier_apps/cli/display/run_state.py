@@ -12,7 +12,7 @@ from amplifier_core import events
 
 @dataclass(slots=True)
 class RunState:
-    """Time, tokens, cost, and what the run is doing right now."""
+    """Time, tokens, cost, failed hooks, and what the run is doing right now."""
 
     clock: Callable[[], float] = time.monotonic
     started: float = 0.0
@@ -20,6 +20,8 @@ class RunState:
     cost: float | None = None
     ended: float | None = None
     doing: str = "starting"
+    stopping: bool = False
+    hook_failures: int = 0
 
     def __post_init__(self) -> None:
         self.started = self.clock()
@@ -38,6 +40,13 @@ class RunState:
         note = _NOTES.get(event)
         if note is not None:
             note(self, data)
+        if self.stopping:
+            self.doing = "stopping"
+
+    def stop(self) -> None:
+        """The person wants the run to stop; until it has, that is what it is doing."""
+        self.stopping = True
+        self.doing = "stopping"
 
     def summarize(self) -> str:
         """Time, tokens and cost, as far as they are known."""
@@ -46,6 +55,8 @@ class RunState:
             parts.append(f"{self.tokens:,} tokens")
         if self.cost is not None:
             parts.append(f"${self.cost:.4f}" if self.cost < 1 else f"${self.cost:.2f}")
+        if self.hook_failures:
+            parts.append(f"{self.hook_failures} hook failure{'s' * (self.hook_failures != 1)}")
         return " · ".join(parts)
 
 

@@ -14,7 +14,6 @@ from amplifier_apps.cli import exit_codes
 from amplifier_apps.cli.commands.agent import (
     EMPTY,
     STOPPED,
-    STOPPING,
     Agent,
     AgentOptions,
     open_agent,
@@ -150,29 +149,44 @@ async def wait_for_tool(agent: Agent) -> None:
             await asyncio.sleep(0.01)
 
 
-@pytest.mark.parametrize(("presses", "finished"), [(1, True), (2, False)])
-async def test_ctrl_c_stops_after_the_step_and_twice_at_once(
-    project: Project, home: Path, presses: int, finished: bool
-) -> None:
-    """The person is told what once more would do; afterwards the signal is as it was."""
+async def test_ctrl_c_stops_at_once(project: Project, home: Path) -> None:
+    """What is running is ended with it; afterwards the signal is as it was."""
     before = signal.getsignal(signal.SIGINT)
-    seconds = 1 if finished else 30
-    project(calls("Bash", command=f"sleep {seconds}; echo through > sub/done.txt"), HELLO)
+    project(calls("Bash", command="sleep 30; echo through > sub/done.txt"), HELLO)
     (home / "sub").mkdir()  # commands make nothing new beside a folder that is hidden from them
-    screen = Screen()
-    async with open_agent(AgentOptions(), screen) as agent:
+    async with open_agent(AgentOptions(), Screen()) as agent:
         turn = asyncio.create_task(agent.run_turn("go"))
         await wait_for_tool(agent)
-        for _ in range(presses):
-            os.kill(os.getpid(), signal.SIGINT)
-            await asyncio.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGINT)
         async with asyncio.timeout(20):
             reply = await turn
         assert (agent.status, agent.exit_code) == ("interrupted", exit_codes.INTERRUPTED)
         assert agent.make_remark(reply) == (STOPPED, "warning")
-    assert screen.notes.getvalue().count(STOPPING) == 1
-    assert (home / "sub" / "done.txt").exists() == finished
+        assert agent.display.state.doing == "stopping"
+        assert await agent.run_turn("and now?") == "Hello to you."
+    assert not (home / "sub" / "done.txt").exists()
     assert signal.getsignal(signal.SIGINT) == before
+
+
+FAILS = """
+async def on_tool_pre(event, data):
+    raise KeyError("path")
+"""
+
+
+async def test_failed_hooks_are_counted_for_each_turn(project: Project, home: Path) -> None:
+    """A turn's last line says how many there were."""
+    (home / "fails.py").write_text(FAILS)
+    twice = [{"name": "Bash", "input": {"command": "true"}}] * 2
+    project({"tool_calls": twice}, HELLO, {"text": "Fine."}, hooks=["./fails.py"])
+    screen = Screen()
+    async with open_agent(AgentOptions(), screen) as agent:
+        await agent.run_turn("go")
+        agent.display.show_result()
+        assert agent.display.state.hook_failures == 2
+        assert "2 hook failures" in screen.notes.getvalue()
+        await agent.run_turn("again")
+        assert agent.display.state.hook_failures == 0
 
 
 async def test_flags_choose_the_model_before_the_session_starts(project: Project) -> None:

@@ -64,6 +64,7 @@ def test_the_result_has_what_the_run_added_up_to() -> None:
         "status": "done",
         "tokens": 7,
         "cost": 0.5,
+        "hook_failures": 0,
     }
 
 
