@@ -11,7 +11,7 @@ from importlib.resources import files as list_resources
 from pathlib import Path
 from typing import Any
 
-from amplifier_core.errors import AmplifierError
+from amplifier_core.errors import AmplifierError, ModuleLoadError
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.loader.sources import claim, release
 from amplifier_core.mount_plan import ModuleEntry, MountPlan, read_entry
@@ -117,7 +117,7 @@ class Material:
 def collect_material(
     bundle: Bundle, folder: Path, plan: Mapping[str, Any] | None = None
 ) -> Material:
-    """Read everything that a bundle would run in a folder; OSError if it cannot be read.
+    """Read everything that a bundle would run in a folder; ModuleLoadError if it cannot be read.
 
     `plan` is the bundle's as hooks have changed it, where there is one.
     """
@@ -127,14 +127,16 @@ def collect_material(
     packages: list[tuple[str, Path]] = []
     known = _list_known(folder)
     for entry in iterate_entries(plan or bundle.mount_plan):
-        found = read_files(entry, folder, snapshot)
-        for name, start in find_installed(entry, folder, known):
-            packages.append((name, start))
-            found += read_source(start, snapshot)
-        for start in find_in_search_paths(entry, folder):
-            found += read_source(start, snapshot)
+        installed = list(find_installed(entry, folder, known))
+        starts = [*(start for _, start in installed), *find_in_search_paths(entry, folder)]
+        packages += installed
+        try:
+            found = read_files(entry, folder, snapshot)
+            found += [path for start in starts for path in read_source(start, snapshot)]
+            commands += list_commands(entry, folder, snapshot)
+        except OSError as error:
+            raise _explain_unreadable(error, entry, bundle) from error
         by_entry[_identify(entry)] = tuple(found)
-        commands += list_commands(entry, folder, snapshot)
     return Material(
         bundle=bundle,
         folder=folder,
@@ -144,6 +146,14 @@ def collect_material(
         _packages=tuple(packages),
         _by_entry=by_entry,
     )
+
+
+def _explain_unreadable(error: OSError, entry: ModuleEntry, bundle: Bundle) -> ModuleLoadError:
+    """What cannot be read, with the line that asks for it; it may be part of a guard."""
+    place = bundle.place_of(entry.module, entry.name or entry.instance_id)
+    where = "" if place is None else f"{place}: "
+    message = f"{where}Module '{entry.module}' runs a file that cannot be read: {error}"
+    return ModuleLoadError(message, module_id=entry.module)
 
 
 def _list_known(folder: Path) -> dict[str, EntryPoint]:

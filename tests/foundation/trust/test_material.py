@@ -12,12 +12,14 @@ import pytest
 from amplifier_core.errors import ModuleLoadError
 from amplifier_foundation import load_bundle, open_session
 from amplifier_foundation.machine import snapshot
-from amplifier_foundation.machine.snapshot import SnapshotError
 from amplifier_foundation.session.reload import use_material
 from amplifier_foundation.trust.material import Material, collect_material
 from tests.support.modules import imports_undone, write_distribution, write_package
 from tests.support.project import Project, script
 from tests.support.sessions import calls
+
+UNREADABLE = "/proc/self/mem"
+"""A file that is there, and that nobody can read from its beginning, not even root."""
 
 SAYS = """
 from amplifier_core.models import HookResult
@@ -93,8 +95,24 @@ def test_a_folder_that_is_too_large_is_refused(
     monkeypatch.setattr(snapshot, "MAX_FILES", 5)
     for number in range(9):
         project.write(f"pack/{number}.py", "")
-    with pytest.raises(SnapshotError, match="pack has more than 5 files"):
+    with pytest.raises(ModuleLoadError, match=r"yaml:2: .*'pack' .*pack has more than 5 files"):
         look(project, hooks=["./pack"])
+
+
+@pytest.mark.parametrize(
+    "hook",
+    [
+        {"module": "hooks-rules", "config": {"file": UNREADABLE}},
+        {"module": "hooks-shell", "config": {"settings": [UNREADABLE]}},
+        {"module": "mine", "source": UNREADABLE},
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_with_the_line_that_asks_for_it(
+    project: Project, hook: dict[str, Any]
+) -> None:
+    """Its rules, settings or hooks may be guards."""
+    with pytest.raises(ModuleLoadError, match=r"amplifier\.yaml:\d+: Module .* cannot be read: "):
+        look(project, hooks=[hook])
 
 
 async def test_a_file_swapped_after_it_was_read_is_not_loaded(project: Project) -> None:

@@ -19,6 +19,7 @@ from amplifier_apps.cli.options import AS_JSON
 if TYPE_CHECKING:
     from amplifier_apps.cli.text.fragments import Line
     from amplifier_foundation.bundles import Bundle
+    from amplifier_foundation.trust.material import Material
 
 Health = Literal["good", "absent", "broken"]
 
@@ -75,6 +76,7 @@ def examine() -> Iterator[Finding]:
         _check_programs,
         _check_sandbox,
         _check_bundle,
+        _check_hooks,
         _check_sessions,
         _check_trails,
     ):
@@ -212,6 +214,34 @@ def _check_trust(bundle: Bundle) -> Iterator[Finding]:
         )
     else:
         yield Finding("Bundle", "trust", "absent", explain(material, store))
+
+
+def _check_hooks() -> Iterator[Finding]:
+    """Whether each hook loads, where a person has allowed it to be run."""
+    import asyncio
+
+    from amplifier_foundation.bundles import BundleError, load_bundle
+    from amplifier_foundation.trust.material import collect_material
+    from amplifier_foundation.trust.store import TrustStore
+
+    try:
+        material = collect_material(load_bundle(), Path.cwd())
+    except BundleError:
+        return  # told already
+    if material.files and not TrustStore().is_trusted(material):
+        return
+    failures = asyncio.run(_list_failures(material))
+    for failure in failures:
+        yield Finding("Hooks", "does not load", "broken", failure)
+    if not failures:
+        yield Finding("Hooks", "all of them", "good", "can be loaded")
+
+
+async def _list_failures(material: Material) -> list[str]:
+    from amplifier_apps.cli.commands.hooks.effective_hooks import mount_hooks
+
+    async with mount_hooks(material) as found:
+        return found.failures
 
 
 def _count_entries(plan: Mapping[str, Any], kind: str) -> str:

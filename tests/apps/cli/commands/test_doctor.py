@@ -15,6 +15,7 @@ from amplifier_apps.cli.commands.doctor import EXTRAS, Finding, examine
 from amplifier_foundation import SessionStore
 from amplifier_foundation.machine.sandbox import protection
 from amplifier_foundation.modules.installation import name_install_command
+from tests.apps.cli.conftest import Project
 from tests.apps.cli.program import invoke, run_at_terminal
 
 SRC = Path(amplifier_apps.__file__).parents[1]
@@ -140,3 +141,14 @@ def test_at_a_terminal_it_says_that_questions_can_be_asked(home: Path) -> None:
     assert "can be asked here (100×60, xterm-256color)" in shown
     assert "✓ colour" in shown
     assert b"\x1b[32m" in program.raw
+
+
+def test_hooks_that_do_not_load_are_broken(project: Project) -> None:
+    """In a folder that a person trusts; nothing of another one is run."""
+    bundle = project({"text": "x"}, hooks=["hooks-redacton"])
+    shown = invoke("doctor")
+    assert shown.code == 1
+    assert f"{bundle}:" in shown.stdout
+    assert "did you mean 'hooks-redaction'? — no session starts without it" in shown.stdout
+    project({"text": "x"}, hooks=["hooks-redacton", "hooks-datetime"], trusted=False)
+    assert "hooks-redacton" not in invoke("doctor").stdout

@@ -13,7 +13,11 @@ from amplifier_core.dispatch import Dispatch
 from amplifier_core.events import ALL_EVENTS, canonical
 from amplifier_core.hooks import HookHandler, HookRegistry
 from amplifier_core.loader import ModuleLoader
-from amplifier_core.mounting import Mounting
+from amplifier_core.mount_plan import MountPlan
+from amplifier_core.mounting import Mounted, Mounting
+from amplifier_foundation.bundles import Bundle
+from amplifier_foundation.modules.observers import require_guard
+from amplifier_foundation.session.left_out import add_place
 from amplifier_foundation.trust.material import Material
 
 
@@ -55,12 +59,17 @@ class EffectiveHooks:
 
     registry: HookRegistry
     mounting: Mounting
+    bundle: Bundle
     own_priorities: dict[int, int] = field(default_factory=dict)
 
     @property
     def failures(self) -> list[str]:
-        """Modules that could not be mounted, each with its reason."""
-        return [one.error for one in self.mounting.mounted if one.error]
+        """Modules that could not be mounted, each with its line, its reason and what follows."""
+        return [
+            f"{add_place(one.failure, self.bundle)} — {_name_consequence(one)}"
+            for one in self.mounting.mounted
+            if one.failure is not None
+        ]
 
     def list_events(self) -> list[str]:
         """The events of a session in their order, then those that only these hooks listen to."""
@@ -111,14 +120,24 @@ async def mount_hooks(material: Material) -> AsyncIterator[EffectiveHooks]:
     material.claim_packages()
     loader = ModuleLoader(base=material.folder, sources=material.snapshot)
     mounting = Mounting(coordinator, loader)
-    found = EffectiveHooks(coordinator.hooks, mounting)
+    found = EffectiveHooks(coordinator.hooks, mounting, material.bundle)
     with material.hold():
         stop = coordinator.hooks.listen(found.notice)
         try:
-            for entry in plan.get("hooks") or ():
-                await mounting.mount("hooks", entry)
+            for entry in MountPlan.parse(plan).hooks:
+                # Whoever looks wants to see all of them, also where a session would not start.
+                mounted = await mounting.mount(
+                    "hooks", entry.model_copy(update={"required": False})
+                )
+                mounted.entry = entry
             yield found
         finally:
             stop()
             await mounting.unmount_all()
             await coordinator.cleanup()
+
+
+def _name_consequence(mounted: Mounted) -> str:
+    if require_guard(mounted.entry).required:
+        return "no session starts without it"
+    return "sessions start without it"

@@ -170,3 +170,24 @@ def test_list_and_trace_fit_the_terminal(home: Path, no_color: str) -> None:
         assert (b"\x1b[1;36m" in program.raw) == (not no_color)
         if command[0] == "list":
             assert all(line.rstrip().endswith(":mount") for line in lines[1:])
+
+
+def test_list_shows_every_hook_that_does_not_load(project: Project, home: Path) -> None:
+    """Also one that is required: with its line, its reason, and whether a session would start."""
+    (home / "mine.py").write_text("import nothing_of_this_name\n")
+    hooks = [
+        {"module": "./mine.py", "required": True},
+        {"module": "hooks-shell", "config": {"settings": ["gone.json"]}},
+        {"module": "hooks-datetime", "config": {"timezone": "Nowhere"}},
+        {"module": "hooks-rate-limit", "config": {"overall": {"calls": 3}}},
+    ]
+    bundle = project({"text": "x"}, hooks=hooks)
+    shown = invoke("hooks", "list")
+    assert shown.code == 3
+    assert "hooks-rate-limit" in shown.stdout
+    told = [line for line in shown.stdout.splitlines() if line.startswith(f"✗ {bundle}:")]
+    mine, shell, observer = told
+    assert "nothing_of_this_name' (mine.py, line 1) — no session starts without it" in mine
+    assert "gone.json" in shell
+    assert shell.endswith(" — no session starts without it")
+    assert observer.endswith(" — sessions start without it")
