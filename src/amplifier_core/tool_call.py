@@ -15,12 +15,11 @@ from amplifier_core.events.payloads import ToolErrorData, ToolPostData, ToolPreD
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
 from amplifier_core.models.outcome import Outcome, describe_denial
+from amplifier_core.models.tool_result import read_tool_result
 from amplifier_core.operation import KERNEL
 from amplifier_core.utils import describe_error, digest, is_awaitable, is_being_cancelled
 from amplifier_core.utils.copying import is_same
 from amplifier_core.utils.slots import Slot
-
-_FIELDS = frozenset(ToolResult.model_fields)
 
 
 async def call_tool(
@@ -65,11 +64,11 @@ async def _judge_and_run(
 
 
 def _add_comments(result: ToolResult, comments: tuple[str, ...]) -> ToolResult:
-    """What the person said when allowing the call stands behind the result."""
+    """What the person said when allowing the call stands before the result."""
     if not comments:
         return result
     said = "; ".join(comments)
-    output = f"{result.get_serialized_output()}\n\n[The user allowed this and said: {said}]"
+    output = f"The user allowed this and said: {said}\n\n{result.get_serialized_output()}"
     return result.model_copy(update={"output": output})
 
 
@@ -192,12 +191,3 @@ async def _fail(
     }
     await coordinator.notify(events.TOOL_ERROR, data)
     return ToolResult.failed(why)
-
-
-def read_tool_result(answer: Any) -> ToolResult:
-    """The ToolResult in what a tool or a hook handed back."""
-    if isinstance(answer, ToolResult):
-        return answer
-    if isinstance(answer, dict) and "success" in answer and answer.keys() <= _FIELDS:
-        return ToolResult.model_validate(answer)
-    return ToolResult(output=answer)

@@ -190,8 +190,9 @@ async def test_edited_input_passes_the_hooks_again_and_is_what_runs() -> None:
     async with SessionHarness(tools=[MockTool("Write")], approval=person) as harness:
         harness.hooks.register("tool:pre", watch, priority=-1)
         harness.hooks.register("tool:pre", asking)
-        await harness.session.execute_tool("Write", {"file": "a"})
+        result = await harness.session.execute_tool("Write", {"file": "a"})
         assert seen == [{"file": "a"}, {"file": "b"}]
+        assert str(result.output).startswith("The user allowed this and said: use b\n\n")
         assert harness.tools["Write"].calls == [{"file": "b"}]
     assert len(person.questions) == 1
 

@@ -107,9 +107,8 @@ class Passage:
             waited = waited or decision.how != "cache"
             if decision.comment:
                 comments.append(decision.comment)
-            if decision.edited_input is not None:
-                said = tuple(comments)
-                return Clearance(True, "", "", said, decision.edited_input, shown, waited)
+            if (edited := decision.edited_input) is not None:
+                return Clearance(True, "", "", tuple(comments), edited, shown, waited)
         return Clearance(comments=tuple(comments), digest=shown, waited=waited)
 
     def _write_question(self, answer: Answer, run: Dispatch, shown: str) -> ApprovalQuestion:
@@ -239,6 +238,7 @@ class Passage:
             "decision": decision.decision,
             "by": decision.by,
             "how": decision.how,
+            "comment": decision.comment,
         }
         if decision.allowed:
             await self._notify(events.APPROVAL_GRANTED, payloads.ApprovalGrantedData(**about))
@@ -250,8 +250,8 @@ def _explain_refusal(question: ApprovalQuestion, decision: GateDecision) -> str:
     if decision.how == "timeout":
         return f"Timeout - denied by default: {question.prompt}"
     if decision.how in ("person", "cache"):
-        said = f" ({decision.comment})" if decision.comment else ""
-        return f"User denied: {question.prompt}{said}"
+        said = f"The user said: {decision.comment}\n" if decision.comment else ""
+        return f"{said}User denied: {question.prompt}"
     if decision.how == "nobody":
         return f"{decision.detail} to ask: {question.prompt}"
     return f"Not approved, {decision.detail}: {question.prompt}"

@@ -242,6 +242,7 @@ class ApprovalGrantedData(EventData):
     by: str | None
     how: str
     digest: str
+    comment: NotRequired[str | None]
 
 
 class ApprovalDeniedData(EventData):
@@ -253,6 +254,7 @@ class ApprovalDeniedData(EventData):
     by: str | None
     how: str
     digest: str
+    comment: NotRequired[str | None]
 
 
 class PolicyViolationData(EventData):

@@ -207,7 +207,7 @@ class TestRicherAnswers:
         assert (await harness.pre()).reason == "only today; only today"
         harness = Harness(approval=ScriptedApproval(ApprovalAnswer("Deny", comment="use staging")))
         harness.hooks.register(PRE, asks("one?"))
-        assert (await harness.pre()).reason == "User denied: one? (use staging)"
+        assert (await harness.pre()).reason == "The user said: use staging\nUser denied: one?"
 
     async def test_edited_input_goes_through_the_hooks_once_more(self):
         """An edit is a new call to the guards; a gate asks again only if its words changed."""

@@ -148,21 +148,30 @@ def _describe_violation(data: Data) -> list[Line]:
 
 
 def _describe_grant(data: Data) -> list[Line]:
-    return [_describe_decision(data, _GOOD, "allowed")]
+    return _describe_decision(data, _GOOD, "allowed")
 
 
 def _describe_refusal(data: Data) -> list[Line]:
-    return [_describe_decision(data, _BAD, "refused")]
+    return _describe_decision(data, _BAD, "refused")
 
 
-def _describe_decision(data: Data, sign: Fragment, word: str) -> Line:
+def _describe_decision(data: Data, sign: Fragment, word: str) -> list[Line]:
     style, mark = sign
     by = f" by {escape(str(data['by']))}" if data.get("by") else ""
     reason = _REASONS.get(str(data.get("how")), "")
     option = f" · {escape(str(data['decision']))}" if data.get("decision") and not reason else ""
     why = f" · {reason}" if reason else ""
     hook, prompt = escape(str(data.get("hook", ""))), get_first_line(str(data.get("prompt", "")))
-    return ((style, f"{mark} {word}{by}{option}{why}"), ("dim", f"  {hook}: {prompt}"))
+    line: Line = ((style, f"{mark} {word}{by}{option}{why}"), ("dim", f"  {hook}: {prompt}"))
+    return [line, *_describe_comment(str(data.get("comment") or ""))]
+
+
+def _describe_comment(comment: str) -> list[Line]:
+    """What the person told the agent with a decision."""
+    if not comment:
+        return []
+    first, *rest = make_readable(comment).split("\n")
+    return [(("comment", f"  said: {first}"),), *((("comment", f"        {one}"),) for one in rest)]
 
 
 def _describe_retry(data: Data) -> list[Line]:

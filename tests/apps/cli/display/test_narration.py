@@ -144,6 +144,17 @@ def test_a_denial_names_the_call_the_hook_and_the_reason() -> None:
     ]
 
 
+def test_a_comment_stands_below_the_decision() -> None:
+    """Every line of it, as the agent gets it."""
+    about = {"by": "kim", "decision": "Deny", "hook": "guard", "prompt": "Go?"}
+    shown = lines_of(events.APPROVAL_DENIED, **about, comment="use a branch\nplease")
+    assert shown == [
+        "✗ refused by kim · Deny  guard: Go?",
+        "  said: use a branch",
+        "        please",
+    ]
+
+
 def test_what_a_person_refused_is_not_told_again_as_a_denial() -> None:
     """The refusal has had its line already."""
     assert lines_of(events.POLICY_VIOLATION, tool_name="Bash", refused_by_person=True) == []
