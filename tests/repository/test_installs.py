@@ -1,0 +1,100 @@
+"""What each documented installation brings is all that it promises."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from amplifier_foundation.modules.installation import list_requirements
+
+ROOT = Path(__file__).parents[2]
+
+# Only the named packages can be imported, as in an environment that has no others.
+ONLY = """
+import importlib.abc, sys
+
+class Absence(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in OTHERS:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Absence())
+from amplifier_apps.cli.main import main
+sys.exit(main())
+"""
+
+
+def normalize(requirement: str) -> str:
+    """The name of a package in a requirement, in the one spelling."""
+    return re.split(r"[^\w.-]", requirement)[0].replace("_", "-").lower()
+
+
+def collect_distributions(names: list[str]) -> set[str]:
+    """The packages, and all that they need."""
+    found: set[str] = set()
+    waiting = [normalize(name) for name in names]
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        try:
+            needs = metadata.requires(name) or []
+        except metadata.PackageNotFoundError:
+            continue  # for another system
+        found.add(name)
+        waiting += [normalize(one) for one in needs if "extra ==" not in one]
+    return found
+
+
+def run_with(
+    extras: list[str], arguments: list[str], folder: Path
+) -> subprocess.CompletedProcess[str]:
+    """`amplifier` where only some extras are installed."""
+    wanted = [one for extra in extras for one in list_requirements(extra)]
+    brought = collect_distributions(["amplifier-hooks", "pip", *wanted])
+    others = {
+        module
+        for module, owners in metadata.packages_distributions().items()
+        if not brought & {normalize(owner) for owner in owners}
+    }
+    program = f"OTHERS = {others!r}\nimport sys; sys.argv[1:] = {arguments!r}\n{ONLY}"
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env={"HOME": str(folder), "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def test_the_extra_cli_brings_the_guards_of_the_demonstration(tmp_path: Path) -> None:
+    """A person who installs '.[cli]' is guarded, and sees all of it."""
+    done = run_with(["cli"], ["demo"], tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "denied by hooks-command-guard" in done.stderr
+    assert "the key from notes.txt is in no transcript or trail" in done.stdout
+    assert "install it with" not in done.stdout + done.stderr
+
+
+def test_without_any_extra_the_command_says_what_to_install(tmp_path: Path) -> None:
+    """`pip install .` is for libraries."""
+    done = run_with([], ["demo"], tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.fullmatch(
+        r"The command line needs more packages: .*pip install .*\[cli\]'\n", done.stderr
+    )
+
+
+@pytest.mark.parametrize("extra", ["cli", "http", "anthropic", "openai", "policy", "audit"])
+def test_the_environment_of_make_demo_has_what_the_readme_shows_next(extra: str) -> None:
+    """After `make demo`, `amplifier run` works with a key of either provider."""
+    text = (ROOT / "requirements.lock").read_text()
+    pinned = {normalize(line) for line in text.splitlines() if not line.startswith(" ")}
+    assert {normalize(one) for one in list_requirements(extra)} <= pinned
