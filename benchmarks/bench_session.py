@@ -131,7 +131,7 @@ def real_turn(hooks: int, audit: Any = None) -> Callable[[], Awaitable[str]]:
                 for number in range(hooks):
                     registry.register(event, hook, name=f"hook-{number}")
         reply = await session.execute("go")
-        session.context.clear()
+        session.coordinator.get("context").clear()
         return reply
 
     return turn

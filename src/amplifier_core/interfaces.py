@@ -64,8 +64,14 @@ class TokenCounter(Protocol):
     def count_tokens(self, text: str) -> int: ...
 
 
+class Conversation(Protocol):
+    """What the kernel needs of a context: hooks may add to it."""
+
+    def add_message(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
 @runtime_checkable
-class ContextManager(Protocol):
+class ContextManager(Conversation, Protocol):
     """Holds the conversation: dicts with role, content, metadata and timestamp.
 
     `add_message` takes `(role, content, metadata=None)` or one dict. An assistant message that
@@ -74,7 +80,6 @@ class ContextManager(Protocol):
     from `get_messages_for_request(token_budget=None, provider=None)`, which makes room first.
     """
 
-    def add_message(self, *args: Any, **kwargs: Any) -> Any: ...
     def get_messages(self) -> Any: ...
     def get_messages_for_request(self, token_budget: Any = None, provider: Any = None) -> Any: ...
     def set_messages(self, messages: list[dict[str, Any]]) -> Any: ...

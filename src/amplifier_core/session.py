@@ -12,12 +12,15 @@ from types import TracebackType
 from typing import Any, Literal, Self, cast
 
 from amplifier_core import events
+from amplifier_core.approval import AnyApprovalSystem
 from amplifier_core.coordinator import ModuleCoordinator
 from amplifier_core.errors import ModuleLoadError, SessionDenied, SessionStateError
 from amplifier_core.events import payloads
 from amplifier_core.events.event import DataT
 from amplifier_core.hooks import HookRegistry
+from amplifier_core.host.display import DisplaySystem
 from amplifier_core.injection.placing import add_message
+from amplifier_core.interfaces import ContextManager
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
@@ -44,8 +47,8 @@ class AmplifierSession:
         loader: ModuleLoader | None = None,
         session_id: str | None = None,
         parent_id: str | None = None,
-        approval_system: Any = None,
-        display_system: Any = None,
+        approval_system: AnyApprovalSystem | None = None,
+        display_system: DisplaySystem | None = None,
         is_resumed: bool = False,
         *,
         audit: AuditSink | None = None,
@@ -96,7 +99,7 @@ class AmplifierSession:
         return "idle" if self._run is None else self._run.status
 
     @property
-    def context(self) -> Any:
+    def context(self) -> ContextManager | None:
         """The conversation."""
         return self.coordinator.context
 

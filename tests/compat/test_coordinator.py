@@ -25,7 +25,7 @@ class Config:
 def test_session_approval_and_display_are_positional_in_this_order() -> None:
     session = SimpleNamespace(session_id="s", parent_id="p", config=PLAN)
     approval, display = object(), object()
-    coordinator = ModuleCoordinator(session, approval, display)
+    coordinator = ModuleCoordinator(session, approval, display)  # type: ignore[arg-type]
     assert coordinator.session is session
     assert coordinator.approval_system is approval
     assert coordinator.display_system is display
@@ -72,7 +72,7 @@ async def test_the_tokens_of_a_turn_can_be_read_and_set() -> None:
 
 
 async def test_the_summary_has_what_existing_readers_look_for() -> None:
-    coordinator = ModuleCoordinator(None, object(), None)
+    coordinator = ModuleCoordinator(None, object(), None)  # type: ignore[arg-type]
     await coordinator.mount("tools", MockTool("a"))
     coordinator.register_capability("k", 1)
     summary = coordinator.to_dict()

@@ -86,7 +86,7 @@ async def test_our_loops_run_on_contexts_of_every_form(form: str, loop: str) -> 
     session.coordinator.hooks.register("tool:post", EventRecorder(inject))
     reply = await turn(session)
     assert "ran" in reply
-    said = [one["content"] for one in session.context.messages if one["role"] == "system"]
+    said = [one["content"] for one in session.context.messages if one["role"] == "system"]  # type: ignore[attr-defined]
     assert "a remark" in said
 
 
@@ -106,7 +106,7 @@ async def test_a_loop_that_emits_and_processes_by_itself(form: str) -> None:
         reply = await session.execute("ls")
         called = code_of(session, "hooks_forms").CALLED
         lines = code_of(session, "hooks_everywhere").LINES
-        messages = list(session.context.messages)
+        messages = list(session.context.messages)  # type: ignore[attr-defined]
     assert "ran" in reply
     assert called == [
         "bound method", "object", "plain function", "async, None", "several injections",

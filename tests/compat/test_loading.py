@@ -194,7 +194,7 @@ async def run(session: AmplifierSession) -> None:
     await session.initialize()
     assert not [one.error for one in session.mounting.mounted if one.error]
     assert await session.execute("hi") == "Hello openai ['theirs']"
-    assert session.context.messages[0]["content"] == "hi"
+    assert session.context.messages[0]["content"] == "hi"  # type: ignore[attr-defined]
     assert sys.modules[package_of("hooks-logging")].HEARD[0] == ["theirs"]
     added = list(session.loader._added_paths)
     await session.cleanup()

@@ -175,7 +175,7 @@ async def test_a_message_is_shown_with_its_source() -> None:
     coordinator.hooks.register("x", says(user_message="a"), name="one")
     coordinator.hooks.register("x", says(user_message="b", user_message_source="two"))
     await run(coordinator, "x")
-    sources = [source for _, _, source in coordinator.display_system.messages]
+    sources = [source for _, _, source in coordinator.display_system.messages]  # type: ignore[attr-defined]
     assert sources == ["hook:one", "hook:two"]
 
 

@@ -200,7 +200,7 @@ async def test_a_loop_and_a_context_may_be_named_by_a_string() -> None:
     async with AmplifierSession(plan) as session:
         await session.execute("Add")
         assert session.coordinator.get("orchestrator").max_iterations == 1
-        assert session.context.instructions == "Be brief."
+        assert session.context.instructions == "Be brief."  # type: ignore[attr-defined]
         assert len(await session.context.get_messages()) == 3
 
 

@@ -419,7 +419,7 @@ async def test_a_context_that_fails_at_the_end_does_not_keep_the_session_alive(
     heard = harness.listen()
     async with harness:
         harness.coordinator.register_cleanup(lambda: undone.append("yes"))
-        harness.session.context.get_messages = lambda: 1 / 0
+        harness.session.context.get_messages = lambda: 1 / 0  # type: ignore[method-assign]
     assert undone == ["yes"]
     assert heard.names.count("session:end") == 1
     assert "cannot say what it holds" in caplog.text
@@ -555,7 +555,7 @@ async def test_a_hook_may_choose_another_context_and_the_first_messages_move_ove
 
     harness.hooks.register("session:start", change, priority=2)
     async with harness:
-        assert harness.session.context.config.keep_last == 3
+        assert harness.session.context.config.keep_last == 3  # type: ignore[attr-defined]
         assert harness.texts("system") == ["know this"]
 
 
@@ -568,7 +568,7 @@ async def test_options_of_loop_and_context_may_stand_beside_the_session() -> Non
     }
     async with AmplifierSession(plan) as session:
         assert session.coordinator.get("orchestrator").config.max_turns == 3
-        assert session.context.config.keep_last == 2
+        assert session.context.config.keep_last == 2  # type: ignore[attr-defined]
 
 
 async def test_a_module_that_mounts_no_context_is_named() -> None:

@@ -3,6 +3,7 @@
 from amplifier_core.approval.gate import ApprovalGate
 from amplifier_core.approval.meaning import allows, read_option
 from amplifier_core.approval.question import (
+    AnyApprovalSystem,
     ApprovalAnswer,
     ApprovalQuestion,
     ApprovalSystem,
@@ -11,6 +12,7 @@ from amplifier_core.approval.question import (
 from amplifier_core.errors import ApprovalTimeout, ApprovalTimeoutError
 
 __all__ = [
+    "AnyApprovalSystem",
     "ApprovalAnswer",
     "ApprovalGate",
     "ApprovalQuestion",

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from amplifier_core.approval.meaning import allows_unoffered, read_option
 from amplifier_core.approval.question import (
+    AnyApprovalSystem,
     ApprovalAnswer,
     ApprovalQuestion,
     DecidingApprovalSystem,
@@ -56,7 +57,7 @@ class ApprovalGate:
     session lets any question wait, in seconds.
     """
 
-    def __init__(self, system: Any = None, limit: float | None = None) -> None:
+    def __init__(self, system: AnyApprovalSystem | None = None, limit: float | None = None) -> None:
         self.system = system
         self.limit = LONGEST_WAIT if limit is None else min(limit, LONGEST_WAIT)
         self._remembered: dict[CacheKey, tuple[GateDecision, Any]] = {}
@@ -116,9 +117,10 @@ class ApprovalGate:
         return None
 
     async def _put(self, question: ApprovalQuestion) -> Any:
-        if isinstance(self.system, DecidingApprovalSystem):
-            return await self.system.decide(question)
-        return await self.system.request_approval(
+        system: Any = self.system
+        if isinstance(system, DecidingApprovalSystem):
+            return await system.decide(question)
+        return await system.request_approval(
             question.prompt, list(question.options), question.timeout, question.default
         )
 

@@ -49,3 +49,6 @@ class DecidingApprovalSystem(Protocol):
     """An approval system that takes the whole question instead of its prompt alone."""
 
     async def decide(self, question: ApprovalQuestion) -> ApprovalAnswer | str: ...
+
+
+AnyApprovalSystem = ApprovalSystem | DecidingApprovalSystem

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from amplifier_core.models import Level
 
@@ -16,12 +16,14 @@ _SEVERITY = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.
 class DisplaySystem(Protocol):
     """Shows a message. `source` is `hook:NAME` for hooks; the method may also be async."""
 
-    def show_message(self, message: str, level: Level, source: str) -> Any: ...
+    def show_message(self, message: str, level: Level, source: str) -> object: ...
 
 
 class LoggingDisplay:
     """Writes messages to the log: what a session without a display has."""
 
     def show_message(self, message: str, level: Level, source: str = "hook") -> None:
-        """Log at the severity of the message."""
-        logger.log(_SEVERITY.get(level, logging.INFO), "[%s] %s", source, message)
+        """Log at the severity of the message; where no log is set up, so that Python shows it."""
+        lowest = logging.NOTSET if logger.hasHandlers() else logging.WARNING
+        severity = _SEVERITY.get(level, logging.INFO)
+        logger.log(max(severity, lowest), "[%s] %s", source, message)

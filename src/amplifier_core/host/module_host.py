@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from amplifier_core.host.contributions import Contributions
 from amplifier_core.host.mount_points import MountPoints
+from amplifier_core.interfaces import ContextManager, Conversation
 from amplifier_core.utils import run_each
 from amplifier_core.utils.describe import describe_cause
 
@@ -17,7 +18,7 @@ logger = logging.getLogger(__name__)
 class ModuleHost:
     """Keeps what modules mount, offer, contribute and want undone."""
 
-    def __init__(self, hooks: Any, context: Any) -> None:
+    def __init__(self, hooks: Any, context: Conversation | None) -> None:
         self.session_state: dict[str, Any] = {}
         self._mounts = MountPoints(hooks)
         self._mounts.points["context"] = context
@@ -26,11 +27,11 @@ class ModuleHost:
         self._cleanups: list[Callable[[], Any]] = []
 
     @property
-    def context(self) -> Any:
-        return self._mounts.points["context"]
+    def context(self) -> ContextManager | None:
+        return cast("ContextManager | None", self._mounts.points["context"])
 
     @context.setter
-    def context(self, context: Any) -> None:
+    def context(self, context: Conversation | None) -> None:
         self._mounts.points["context"] = context
 
     @property

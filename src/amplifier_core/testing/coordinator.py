@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
+from amplifier_core.approval import AnyApprovalSystem
 from amplifier_core.coordinator import ModuleCoordinator, SessionCoordinator
 from amplifier_core.hooks import HookRegistry
+from amplifier_core.host.display import DisplaySystem
+from amplifier_core.interfaces import Conversation
 from amplifier_core.models import ToolResult
 from amplifier_core.testing.audit import MemoryAudit
 from amplifier_core.testing.context import MemoryContext, MockContextManager
@@ -34,10 +37,13 @@ class MockCoordinator(_RecordsMounts, ModuleCoordinator):
     """A coordinator as modules of the ecosystem are tested with: a person who allows, a screen."""
 
     def __init__(
-        self, session: Any = None, approval_system: Any = None, display_system: Any = None
+        self,
+        session: Any = None,
+        approval_system: AnyApprovalSystem | None = None,
+        display_system: DisplaySystem | None = None,
     ) -> None:
         self._start_history()
-        self.screen = display_system or RecordingDisplay()
+        self.screen = cast(RecordingDisplay, display_system or RecordingDisplay())
         super().__init__(
             session=session
             or SimpleNamespace(session_id="test-session", parent_id=None, config={}),
@@ -54,13 +60,13 @@ class TestCoordinator(_RecordsMounts):
     def __init__(
         self,
         hooks: HookRegistry | None = None,
-        context: Any = None,
-        approval_system: Any = None,
-        display_system: Any = None,
+        context: Conversation | None = None,
+        approval_system: AnyApprovalSystem | None = None,
+        display_system: DisplaySystem | None = None,
         **settings: Any,
     ) -> None:
         self._start_history()
-        self.screen = display_system or RecordingDisplay()
+        self.screen = cast(RecordingDisplay, display_system or RecordingDisplay())
         self.recorded = settings.setdefault("audit", MemoryAudit())
         settings.setdefault("session_id", "test-session")
         super().__init__(

@@ -10,7 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from amplifier_core.approval import AnyApprovalSystem
 from amplifier_core.errors import ModuleLoadError
+from amplifier_core.host.display import DisplaySystem
 from amplifier_core.trail import AuditSink
 from amplifier_foundation.bundles import Bundle
 from amplifier_foundation.session.assembled import AssembledSession
@@ -37,8 +39,8 @@ async def open_session(
     bundle: Bundle,
     *,
     session_id: str | None = None,
-    approval_system: Any = None,
-    display_system: Any = None,
+    approval_system: AnyApprovalSystem | None = None,
+    display_system: DisplaySystem | None = None,
     working_dir: str | Path | None = None,
     resume: Mapping[str, Any] | None = None,
     audit: AuditSink | None = None,

@@ -47,7 +47,7 @@ async def test_the_providers_count_is_used_for_budget_and_context() -> None:
         harness.hooks.register("prompt:submit", EventRecorder(INJECT))
         await harness.session.execute("x")
         assert harness.coordinator.injection_budget == len("mind the gap")
-        assert harness.session.context.token_count() == sum(
+        assert harness.session.context.token_count() == sum(  # type: ignore[attr-defined]
             len(one["content"]) + 4 for one in harness.messages
         )
 

@@ -157,7 +157,7 @@ async def test_the_conversation_survives_another_loop_and_context(project: Proje
         await session.execute("second")
         texts = [message["content"] for message in session.context.get_messages()]
         assert session.coordinator.get("orchestrator").name == "loop-streaming"
-        assert session.context.config.keep_last == 3
+        assert session.context.config.keep_last == 3  # type: ignore[attr-defined]
     assert texts[0] == "remember me"
     assert "second" in texts
 

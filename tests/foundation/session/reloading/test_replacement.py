@@ -116,7 +116,7 @@ async def test_the_conversation_moves_to_another_context() -> None:
         plan["providers"] = session.config["providers"]
         replacer = replacer_of(session)
         await replacer.apply(replacer.compare(MountPlan.parse(plan), digest))
-        assert session.context.config.keep_last == 3
+        assert session.context.config.keep_last == 3  # type: ignore[attr-defined]
         assert [one["content"] for one in session.context.get_messages()] == before
 
 
