@@ -29,6 +29,7 @@ COMMANDS = {
     "sessions": "List, show, resume and delete saved sessions.",
     "trust": "Allow what lies in this folder to be run, after having seen it.",
     "hooks": "See which hooks run, in which order, and what they answer.",
+    "events": "See every event: when it happens, its fields, what answers do.",
     "modules": "List the modules there are; check one of your own.",
     "audit": "Verify, read and redact the audit trail.",
     "backups": "List and restore files that were overwritten.",

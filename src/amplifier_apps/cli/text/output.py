@@ -10,14 +10,14 @@ from collections.abc import Iterable
 import click
 
 from amplifier_apps.cli.text.cells import count_cells
-from amplifier_apps.cli.text.fragments import Fragment
+from amplifier_apps.cli.text.fragments import Fragment, Line, wrap_words
 from amplifier_apps.cli.text.styles import to_ansi
 
 Part = str | Fragment
 """A piece of a line: plain, or with its style. Foreign text in it has been escaped."""
 
 _NARROWEST = 20
-"""Columns below which wrapping does more harm than good."""
+"""Columns below which the whole line is wrapped, and not its last part alone."""
 
 
 def is_terminal() -> bool:
@@ -48,13 +48,22 @@ def print_heading(text: str) -> None:
 
 def print_wrapped(indent: int, *parts: Part) -> None:
     """Print one line whose last part goes on below itself where the terminal ends."""
-    *first, (style, text) = [_to_fragment(part) for part in parts]
+    line = [_to_fragment(part) for part in parts]
+    *first, (style, text) = line
     begin = sum(count_cells(before) for _, before in first)
     room = get_width() - 1 - indent - begin
-    rows = _wrap(text, room) if is_terminal() and room >= _NARROWEST else [text]
+    is_tight = is_terminal() and room < min(_NARROWEST, count_cells(text))
+    if is_tight and room + begin >= _NARROWEST:
+        _print_rows(indent, wrap_words(tuple(line), room + begin))
+        return
+    rows = _wrap(text, room) if is_terminal() and not is_tight else [text]
     print_line(" " * indent, *first, (style, rows[0]))
-    for row in rows[1:]:
-        print_line(" " * (indent + begin), (style, row))
+    _print_rows(indent + begin, [((style, row),) for row in rows[1:]])
+
+
+def _print_rows(indent: int, rows: Iterable[Line]) -> None:
+    for row in rows:
+        print_line(" " * indent, *row)
 
 
 def paint(fragments: Iterable[Fragment]) -> str:

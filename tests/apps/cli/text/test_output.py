@@ -74,6 +74,17 @@ def test_a_long_sentence_goes_on_below_itself(
     ]
 
 
+def test_where_the_last_part_has_no_room_the_whole_line_is_wrapped(
+    terminal: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its parts keep their styles."""
+    print_wrapped(2, "Fields and answers of one event: ", ("tool", "amplifier events"))
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
+        "  Fields and answers of one event:",
+        "  amplifier events",
+    ]
+
+
 def test_in_a_pipe_or_without_room_a_sentence_stays_whole(
     terminal: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

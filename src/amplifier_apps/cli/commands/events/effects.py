@@ -1,0 +1,47 @@
+"""What each answer of a hook does at each event, in words."""
+
+from __future__ import annotations
+
+from amplifier_core.events import canonical, is_notification
+
+_DENIED_AND_CHANGED = {
+    "session:start": ("the session does not start", "the changed plan is used"),
+    "prompt:submit": (
+        "the prompt is not processed; the reason is the reply",
+        "the changed prompt is used",
+    ),
+    "provider:request": (
+        "the request is not sent, and the turn ends",
+        "the changed messages are sent; the history stays as it is",
+    ),
+    "provider:response": ("the reply is withheld", "the changed reply is used"),
+    "tool:pre": ("the tool does not run; the agent reads why", "the changed input runs"),
+    "tool:post": ("the agent reads the reason, not the result", "the agent reads the changed one"),
+    "context:pre_compact": ("nothing is compacted", "the changed data is used"),
+    "agent:spawn": ("the sub-agent does not start", "the changed data is used"),
+}
+_INJECTED = {
+    "session:start": "the first message of the conversation",
+    "prompt:submit": "seen in this turn",
+    "provider:request": "seen in this very request",
+}
+_LATER = "seen in the next request"
+_NOTHING = "recorded, without effect"
+
+
+def describe_effects(event: str) -> dict[str, str]:
+    """What happens for each action, the strongest first."""
+    if is_notification(event) or canonical(event) not in _DENIED_AND_CHANGED:
+        return {
+            "deny": _NOTHING,
+            "ask_user": f"{_NOTHING}; nobody is asked",
+            "inject_context": f"{_LATER}, if there is one",
+            "modify": _NOTHING,
+        }
+    denied, changed = _DENIED_AND_CHANGED[canonical(event)]
+    return {
+        "deny": denied,
+        "ask_user": "a person is asked: allowed, it goes on; refused, it is denied",
+        "inject_context": _INJECTED.get(canonical(event), _LATER),
+        "modify": changed,
+    }
