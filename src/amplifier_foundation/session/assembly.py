@@ -20,6 +20,7 @@ from amplifier_foundation.session.builder import SessionBuilder
 from amplifier_foundation.session.capabilities import Rename
 from amplifier_foundation.session.child_plan import apply_session_options
 from amplifier_foundation.session.left_out import explain_stop, report_left_out
+from amplifier_foundation.session.origin import record_origin
 from amplifier_foundation.session.reload import (
     ASKING,
     ChangePolicy,
@@ -69,6 +70,7 @@ async def open_session(
     builder = SessionBuilder(bundle, folder, approval_system, display_system, trail.sink)
     async with _close_on_failure(trail):
         session = builder.build_root(plan, own_id, resume, trail.owned, on_rename)
+        record_origin(session, bundle, folder)
         use_material(session, material)
         session.own(partial(release_material, session))
         guard_tool_calls(session.coordinator, trail.sink, plan["audit"].get("on_failure", "deny"))

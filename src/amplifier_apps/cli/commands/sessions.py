@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -49,30 +48,20 @@ def _print_list(infos: list[SessionInfo], more: int) -> None:
         return
     about = Column("title", overflow="cut end")
     rows = [_make_row(info) for info in infos]
-    print_table(rows, Column("tool"), Column("dim"), Column("dim"), about)
+    print_table(rows, Column("tool"), Column("dim"), Column("dim"), Column("note"), about)
     if more:
         print_line(("dim", f"{more} more; --limit 0 shows all"))
 
 
-def _make_row(info: SessionInfo) -> tuple[str, str, str, str]:
+def _make_row(info: SessionInfo) -> tuple[str, ...]:
+    from amplifier_apps.cli.text.age import format_age
     from amplifier_apps.cli.text.escape import escape
+    from amplifier_apps.cli.text.folder import shorten_folder
 
     about = f"damaged: {info.damaged}" if info.damaged else info.name or info.description or "–"
     turns = f"{info.turns} turn{'s' * (info.turns != 1)}"
-    return escape(info.id[:12]), format_age(info.updated), turns, escape(about)
-
-
-def format_age(when: str, now: datetime | None = None) -> str:
-    """How long ago, in one word or two."""
-    try:
-        passed = (now or datetime.now(UTC)) - datetime.fromisoformat(when)
-    except ValueError:
-        return "?"
-    seconds = int(passed.total_seconds())
-    for size, word in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds // size} {word} ago"
-    return "just now"
+    folder = escape(shorten_folder(info.working_dir)) if info.working_dir else "?"
+    return escape(info.id[:12]), format_age(info.updated), turns, folder, escape(about)
 
 
 @sessions.command()

@@ -10,21 +10,41 @@ import click
 
 from amplifier_apps.cli.commands.audit.checkpoints import checkpoint, prove
 from amplifier_apps.cli.commands.audit.keys import create_key
+from amplifier_apps.cli.commands.audit.listing import list_command
 from amplifier_apps.cli.commands.audit.records import show, tail
 from amplifier_apps.cli.commands.audit.redaction import redact
 from amplifier_apps.cli.commands.audit.serve import serve
 from amplifier_apps.cli.commands.audit.statistics import stats
 from amplifier_apps.cli.commands.audit.verification import verify
 
+EPILOG = """\b
+Examples:
+  amplifier audit list
+  amplifier audit show
+  amplifier audit show 3f2a --action deny
+  amplifier audit verify "fix the parser"
+"""
 
-@click.group()
+
+@click.group(epilog=EPILOG)
 def audit() -> None:
     """Verify, read and redact the audit trail.
 
-    LOG is the directory of a log or the start of a session's id; where it may be left out, the
-    trail of the newest session is meant.
+    LOG is the directory of a log, the start of a session's id, or a session's name; where it may
+    be left out, the newest trail of this folder's bundle is meant.
     """
 
 
-for _command in (verify, show, tail, stats, redact, prove, checkpoint, create_key, serve):
+for _command in (
+    list_command,
+    show,
+    verify,
+    tail,
+    stats,
+    redact,
+    prove,
+    checkpoint,
+    create_key,
+    serve,
+):
     audit.add_command(_command)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from amplifier_apps.cli.commands.audit.options import LOG, LOG_OR_NEWEST, report_errors
+from amplifier_apps.cli.commands.audit.options import LOG, add_log, report_errors
 
 if TYPE_CHECKING:
     from amplifier_audit import LogFiles, Note
@@ -43,7 +43,7 @@ def prove(log: Path, sequence: int, checkpoint_file: str | None) -> None:
 
 
 @click.command()
-@LOG_OR_NEWEST
+@add_log
 @report_errors
 def checkpoint(log: Path) -> None:
     """Print the newest checkpoint, for keeping elsewhere."""

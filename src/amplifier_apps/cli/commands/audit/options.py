@@ -14,6 +14,8 @@ from amplifier_apps.cli.options import add_options
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_BUNDLE_KEY = "amplifier.audit.bundle"
+
 
 class Unreadable(click.ClickException):
     """The log, or a file that belongs to it, cannot be read."""
@@ -21,47 +23,90 @@ class Unreadable(click.ClickException):
     exit_code = exit_codes.USAGE
 
 
-def find_log(_context: click.Context, _parameter: click.Parameter, given: str | None) -> Path:
-    """The directory that was named, the trail of the session that was named, or the newest."""
-    if given is not None and Path(given).exists():
-        return Path(given)
-    home = _find_home()
-    trails = sorted(home.glob("*/"), key=lambda trail: trail.stat().st_mtime)
+def find_log(context: click.Context, _parameter: click.Parameter, given: str | None) -> Path:
+    """The directory that was named, the trail of the session that was named, or the newest one
+    of this folder's bundle."""
+    from amplifier_apps.cli.commands.audit.trails import find_named, find_own
+
     if given is not None:
-        return next((one for one in trails if one.name.startswith(given)), Path(given))
-    if not trails:
-        raise click.UsageError(f"There is no trail in {home} yet; name the directory of a log.")
-    click.echo(f"The newest trail: {trails[-1]}", err=True)
-    return trails[-1]
+        return Path(given) if Path(given).exists() else find_named(given)
+    if context.resilient_parsing:
+        return Path()
+    trail, origin = find_own(context.meta.get(_BUNDLE_KEY))
+    age = _format_age(trail.updated)
+    which = Path(origin.file).name if origin.file else "the packaged bundle"
+    _tell(f"The newest trail of {which} in this folder: {trail.short}, {age}")
+    return trail.path
+
+
+def _tell(text: str) -> None:
+    """Say which trail was taken, on standard error: the output stays clean."""
+    import sys
+    from textwrap import fill
+
+    from amplifier_apps.cli.text.output import get_width
+
+    click.echo(fill(text, get_width() - 1) if sys.stderr.isatty() else text, err=True)
+
+
+def _format_age(updated: float) -> str:
+    from datetime import UTC, datetime
+
+    from amplifier_apps.cli.text.age import format_age
+
+    return format_age(datetime.fromtimestamp(updated, UTC).isoformat())
+
+
+def _note_bundle(context: click.Context, _parameter: click.Parameter, given: Path | None) -> None:
+    context.meta[_BUNDLE_KEY] = given
 
 
 def find_owner(log: Path) -> str | None:
     """Whose trail a folder must hold, if it is one of those that sessions write to."""
-    return log.resolve().name if log.resolve().parent == _find_home().resolve() else None
+    from amplifier_apps.cli.commands.audit.trails import list_roots
 
-
-def _find_home() -> Path:
-    from amplifier_foundation.machine.user_folders import find_data_home
-
-    return find_data_home() / "amplifier" / "audit"
+    roots = [root.resolve() for root in list_roots()]
+    return log.resolve().name if log.resolve().parent in roots else None
 
 
 def parse_time(
     _context: click.Context, _parameter: click.Parameter, given: str | None
 ) -> str | None:
-    """A time as the records have it."""
+    """A time as the records have it, from one on the clock of whoever writes it."""
     from amplifier_audit import AuditError
     from amplifier_audit.reader import queries
 
     try:
-        return None if given is None else queries.parse_time(given)
+        return None if given is None else queries.parse_time(_to_zoned(given.strip()))
     except AuditError as error:
-        raise click.BadParameter(str(error)) from error
+        message = f"{given!r} is no time; one is 09:30, 2026-11-15T09:30 or 2026-11-15T09:30Z"
+        raise click.BadParameter(message) from error
+
+
+def _to_zoned(given: str) -> str:
+    """With the zone of this machine, if it has none; 09:30 is today. Years and months stay."""
+    from datetime import date, datetime, time
+
+    try:
+        if ":" in given[:3]:
+            given = datetime.combine(date.today(), time.fromisoformat(given)).isoformat()  # noqa: DTZ011
+        when = datetime.fromisoformat(given)
+        return when.astimezone().isoformat() if when.tzinfo is None else given
+    except (ValueError, OverflowError):
+        return given
 
 
 LOG = click.argument("log", callback=find_log)
-LOG_OR_NEWEST = click.argument("log", required=False, callback=find_log)
+_BUNDLE = click.option(
+    "--bundle",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    is_eager=True,
+    expose_value=False,
+    callback=_note_bundle,
+    help="Whose newest trail is meant, if not that of ./amplifier.yaml.",
+)
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
+ALL = click.option("--all", "everything", is_flag=True, help="Every record, one line each.")
 
 _FILTERS = [
     click.option("--session", help="Only this session."),
@@ -70,10 +115,17 @@ _FILTERS = [
     click.option("--action", help="Only this action, such as deny."),
     click.option("--type", help="Only this type, such as approval_decided."),
     click.option(
-        "--after", callback=parse_time, help="From this time on, such as 2026-11-15T09:00."
+        "--after",
+        callback=parse_time,
+        help="From this time on, such as 09:30 (today) or 2026-11-15T09:30.",
     ),
     click.option("--before", callback=parse_time, help="Before this time."),
 ]
+
+
+def add_log(command: F) -> F:
+    """Let a command work on the trail that is named, or on the newest one of this folder."""
+    return add_options(command, [click.argument("log", required=False, callback=find_log), _BUNDLE])
 
 
 def add_filters(command: F) -> F:
@@ -92,6 +144,8 @@ def report_errors(command: F) -> F:
             return command(*args, **kwargs)
         except AuditError as error:
             raise Unreadable(str(error)) from error
+        except BrokenPipeError:
+            raise  # the reader of our output has gone, which is no error
         except OSError as error:
             raise Unreadable(f"{error.strerror or error}: {error.filename}") from error
 

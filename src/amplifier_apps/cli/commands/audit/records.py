@@ -1,84 +1,100 @@
-"""amplifier audit show and tail: the records of a log, as they stand or as they come.
+"""amplifier audit show and tail: what happened, as it stands in a trail or as it comes.
 
-What is shown is escaped as in the file itself: printable ASCII, whatever a hook or a model wrote.
+Whatever a hook or a model wrote is escaped before it is shown.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from amplifier_apps.cli.commands.audit.options import (
+    ALL,
     AS_JSON,
-    LOG_OR_NEWEST,
     add_filters,
+    add_log,
     report_errors,
 )
 
 if TYPE_CHECKING:
+    from amplifier_apps.cli.commands.audit.progress import Progress
     from amplifier_audit import LogFiles, Record
+    from amplifier_audit.reader.queries import Filter
 
-SUMMARY_LENGTH = 160
+Print = Callable[[], object]
+"""Prints one line that is worth showing."""
 
-_WIDTHS = {
-    "seq": 6,
-    "time": 30,
-    "type": 20,
-    "session": 10,
-    "event": 14,
-    "hook": 18,
-    "what": 0,
-}
-_DECISIVE = ("action", "decision", "reason")
+EPILOG = """\b
+Examples:
+  amplifier audit show
+  amplifier audit show 3f2a --action deny
+  amplifier audit show --all --hook hooks-command-guard --limit 20
+"""
 
 
-@click.command()
-@LOG_OR_NEWEST
+@click.command(epilog=EPILOG)
+@add_log
 @add_filters
-@click.option("--limit", type=click.IntRange(min=1), help="Only the last so many.")
+@click.option("--limit", type=click.IntRange(min=1), help="Only the last so many lines.")
 @click.option("--reveal", is_flag=True, help="Put values from the side store in their places.")
+@ALL
 @AS_JSON
 @report_errors
-def show(log: Path, limit: int | None, reveal: bool, as_json: bool, **wanted: str | None) -> None:
-    """Show records as a table, or as JSON lines."""
+def show(
+    log: Path,
+    limit: int | None,
+    reveal: bool,
+    everything: bool,
+    as_json: bool,
+    **wanted: str | None,
+) -> None:
+    """What happened: prompts, tool calls, answers of hooks, questions, decisions, results."""
+    from amplifier_apps.cli.commands.audit.progress import count_records, show_progress, watch
     from amplifier_audit import read_records
     from amplifier_audit.files.log_files import open_readable
-    from amplifier_audit.reader.queries import Filter, select
+    from amplifier_audit.reader.queries import Filter
 
     files = open_readable(log)
-    records: Iterator[Record] = select(read_records(files), Filter(**wanted))
-    if limit:
-        from collections import deque
-
-        records = iter(deque(records, limit))
-    if reveal:
-        records = _reveal(records, files)
-    if as_json:
-        for record in records:
-            click.echo(json.dumps(record))
-    else:
-        _print_table(records)
+    printer = _Printer(Filter(**wanted), everything=everything, as_json=as_json)
+    with show_progress("Reading", count_records(files)) as progress:
+        records: Iterator[Record] = watch(read_records(files), progress)
+        lines = printer.select(_reveal(records, files) if reveal else records)
+        _print_lines(iter(deque(lines, limit)) if limit else lines, progress)
+    printer.mention_rest()
 
 
-@click.command()
-@LOG_OR_NEWEST
+def _print_lines(lines: Iterator[Print], progress: Progress) -> None:
+    for print_one in lines:
+        progress.clear()
+        print_one()
+
+
+@click.command(
+    epilog="\b\nExamples:\n  amplifier audit tail\n  amplifier audit tail --action deny\n"
+)
+@add_log
 @add_filters
+@ALL
 @AS_JSON
 @report_errors
-def tail(log: Path, as_json: bool, **wanted: str | None) -> None:
+def tail(log: Path, everything: bool, as_json: bool, **wanted: str | None) -> None:
     """Follow a log that is being written. Ends with Ctrl-C."""
-    from amplifier_audit.reader.queries import Filter, select
+    from amplifier_audit import open_log, read_records
+    from amplifier_audit.reader.queries import Filter
     from amplifier_audit.reader.records import follow
 
+    printer = _Printer(Filter(**wanted), everything=everything, as_json=as_json)
+    coming = follow(log)
+    printer.learn(islice(read_records(open_log(log)), 1))
     try:
-        for record in select(follow(log), Filter(**wanted)):
-            click.echo(
-                json.dumps(record) if as_json else "  ".join(filter(None, _list_cells(record)))
-            )
+        for print_one in printer.select(coming):
+            print_one()
     except KeyboardInterrupt:
         click.echo("", err=True)
 
@@ -89,38 +105,49 @@ def _reveal(records: Iterator[Record], files: LogFiles) -> Iterator[Record]:
     return reveal(records, files.directory.values if files.directory else None)
 
 
-def _print_table(records: Iterator[Record]) -> None:
-    from itertools import chain
+class _Printer:
+    """Chooses what is worth a line, and prints it when it is wanted."""
 
-    from amplifier_apps.cli.text.table import Column, Table
+    def __init__(self, wanted: Filter, *, everything: bool, as_json: bool) -> None:
+        from amplifier_apps.cli.commands.audit.page import Page
+        from amplifier_apps.cli.commands.audit.story import Story
 
-    table = Table(tuple(Column(width=width) for width in _WIDTHS.values()))
-    table.print(chain([list(_WIDTHS)], map(_list_cells, records)))
+        self._wanted = wanted
+        self._everything = everything
+        self._as_json = as_json
+        self._story = Story()
+        self._page = Page()
+        self._matching = 0
+        self._worth_a_line = 0
 
+    def learn(self, records: Iterable[Record]) -> None:
+        """Take records that are not shown."""
+        for record in records:
+            self._story.tell(record)
 
-def _format_line(record: Record) -> str:
-    return "  ".join(cell for cell in _list_cells(record) if cell)
+    def select(self, records: Iterable[Record]) -> Iterator[Print]:
+        """What prints each line, in order. A story needs every record, also those not shown."""
+        for record in records:
+            lines = list(self._list_lines(record))
+            if self._wanted.matches(record):
+                self._matching += 1
+                self._worth_a_line += len(lines)
+                yield from lines
 
+    def _list_lines(self, record: Record) -> Iterator[Print]:
+        if self._as_json:
+            yield lambda: click.echo(json.dumps(record))
+            return
+        entries = self._story.tell(record)
+        if self._everything:
+            yield lambda: self._page.print_record(record, self._story.name_agent(record))
+            return
+        for entry in entries:
+            yield lambda entry=entry: self._page.print_entry(entry)  # type: ignore[misc]
 
-def _list_cells(record: Record) -> list[str]:
-    from amplifier_audit.reader.report_text import escape_text
-
-    *names, _ = _WIDTHS
-    known = ["" if record[name] is None else escape_text(record[name]) for name in names]
-    return [*known, _summarize(record)]
-
-
-def _summarize(record: Record) -> str:
-    """What a person looks for first: who decided what, and why; else the body, cut to a line."""
-    from amplifier_audit.reader.queries import list_answers
-    from amplifier_audit.reader.report_text import escape_text
-
-    body = record["body"]
-    decision = [f"{name}={escape_text(body[name])}" for name in _DECISIVE if name in body]
-    answers = [
-        f"{escape_text(one.get('hook'))}:{escape_text(one.get('action'))}"
-        for one in list_answers(record)
-        if record["type"] == "dispatch" and one.get("action") != "continue"
-    ]
-    text = " ".join([*decision, *answers]) or escape_text(body)
-    return text if len(text) <= SUMMARY_LENGTH else f"{text[: SUMMARY_LENGTH - 3]}..."
+    def mention_rest(self) -> None:
+        """Say where the rest is, to a person who would otherwise see nothing."""
+        if not self._worth_a_line:
+            count = f"{self._matching:,} record{'s' * (self._matching != 1)}"
+            more = ", none of them worth a line: --all shows them" if self._matching else ""
+            click.echo(f"{count} to show{more}.", err=True)

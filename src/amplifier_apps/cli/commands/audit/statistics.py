@@ -10,8 +10,8 @@ import click
 
 from amplifier_apps.cli.commands.audit.options import (
     AS_JSON,
-    LOG_OR_NEWEST,
     add_filters,
+    add_log,
     report_errors,
 )
 
@@ -19,7 +19,7 @@ _HEAD = ("hook", "calls", "denials", "asks", "injections", "errors", "p50 ms", "
 
 
 @click.command()
-@LOG_OR_NEWEST
+@add_log
 @add_filters
 @AS_JSON
 @report_errors
@@ -33,11 +33,15 @@ def stats(log: Path, as_json: bool, **wanted: str | None) -> None:
 
 
 def _count(log: Path, wanted: dict[str, str | None]) -> list[dict[str, Any]]:
+    from amplifier_apps.cli.commands.audit.progress import count_records, show_progress, watch
     from amplifier_audit import read_records
     from amplifier_audit.files.log_files import open_readable
     from amplifier_audit.reader.queries import Filter, count_answers, select
 
-    found = count_answers(select(read_records(open_readable(log)), Filter(**wanted)))
+    files = open_readable(log)
+    with show_progress("Counting", count_records(files)) as progress:
+        records = watch(read_records(files), progress)
+        found = count_answers(select(records, Filter(**wanted)))
     return [
         {
             "hook": name,

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from amplifier_apps.cli.commands.audit.options import (
     AS_JSON,
-    LOG_OR_NEWEST,
+    add_log,
     find_owner,
     report_errors,
 )
 
 
 @click.command()
-@LOG_OR_NEWEST
+@add_log
 @click.option("--key", help="Public key: its text, or a file that holds it.")
 @click.option("--anchor", "anchors", multiple=True, help="File with checkpoints kept elsewhere.")
 @click.option("--session", help="Whose trail it must be; known for trails in their usual place.")
@@ -42,6 +39,7 @@ def verify(
 
     Exit code 0: proven to an anchor; 3: consistent, end not proven; 4: recovered; 5: tampered.
     """
+    from amplifier_apps.cli.commands.audit.progress import show_progress
     from amplifier_audit import load_verifier
     from amplifier_audit.files.log_files import open_remains
     from amplifier_audit.format.log_name import name_log
@@ -60,24 +58,11 @@ def verify(
         key=load_verifier(key) if key else None,
         since=load_position(since) if since else None,
     )
-    with _show_progress(files.size) as run.progress:
+    with show_progress("Verifying", files.size) as progress:
+        run.progress = progress.update
         report = run.run()
     if save and run.end and report.verdict != "tampered":
         save_position(save, run.end)
     told = report_to_dict(report, complete=complete)
     click.echo(json.dumps(told) if as_json else "\n".join(describe_report(report)))
     click.get_current_context().exit(find_exit_code(report, complete=complete))
-
-
-@contextmanager
-def _show_progress(total: int) -> Iterator[Callable[[int], None] | None]:
-    """A bar on a terminal, nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("Verifying", total=total)
-        yield lambda done: bar.update(task, completed=done)

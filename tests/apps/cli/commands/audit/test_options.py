@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import os
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -10,11 +12,20 @@ import pytest
 
 from amplifier_apps.cli.commands.audit.options import Unreadable, parse_time, report_errors
 from amplifier_audit import AuditError
+from amplifier_foundation import SessionStore
+from tests.apps.cli.conftest import Project
 from tests.apps.cli.program import Outcome, invoke
 
 
 def audit(*arguments: object) -> Outcome:
     return invoke("audit", *arguments)
+
+
+@pytest.fixture(autouse=True)
+def own_clock() -> Iterator[None]:
+    """The zone of this machine is back after a test that moves it."""
+    yield
+    time.tzset()
 
 
 @pytest.fixture
@@ -26,24 +37,24 @@ def trails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_without_a_name_the_newest_trail_is_meant(log: Path, trails: Path) -> None:
-    """A session's trail is found by the start of its id, the newest one without any name."""
-    nothing = audit("stats")
-    assert nothing.code == 2
-    assert "no trail" in nothing.stderr
+def test_a_trail_is_named_by_the_start_of_its_sessions_id(log: Path, trails: Path) -> None:
+    """An unknown name says what names there are."""
     log.rename(trails / "abc-123")
-    assert audit("verify").code == 3
     assert audit("verify", "abc").code == 3
-    assert audit("verify", "nope").code == 2
+    unknown = audit("verify", "nope")
+    assert unknown.code == 2
+    assert "No trail 'nope'" in unknown.stderr
+    assert "amplifier audit list" in unknown.stderr
 
 
-def test_the_newest_trail_is_named_on_standard_error(log: Path, trails: Path) -> None:
-    """Who leaves the name out learns which one was taken; the output stays clean."""
-    log.rename(trails / "abc-123")
-    (trails / "older").mkdir()
-    os.utime(trails / "older", (1, 1))
+def test_the_trail_that_was_taken_is_named_on_standard_error(project: Project) -> None:
+    """Who leaves the name out learns which one it was; the output stays clean."""
+    project({"text": "Hello."})
+    invoke("run", "hello")
     done = audit("show", "--json", "--limit", "1")
-    assert done.stderr == f"The newest trail: {trails / 'abc-123'}\n"
+    (session,) = SessionStore().list()
+    told = f"The newest trail of amplifier.yaml in this folder: {session.id[:8]}, just now\n"
+    assert done.stderr == told
     assert len(done.stdout.splitlines()) == 1
 
 
@@ -67,17 +78,35 @@ def test_a_time_that_is_none_is_refused(log: Path, given: str) -> None:
     ("given", "meant"),
     [
         (None, None),
-        ("2026-11-15", "2026-11-15"),
-        ("2026-11-15 09:00", "2026-11-15T09:00"),
+        ("2026", "2026"),
+        ("2026-11-15", "2026-11-15T05:00:00"),
+        ("2026-11-15 09:00", "2026-11-15T14:00:00"),
         ("2026-11-15T09:00Z", "2026-11-15T09:00"),
         ("2026-11-15T09:00+02:00", "2026-11-15T07:00:00"),
         ("2026-11-15T09:00:01.25Z", "2026-11-15T09:00:01.25"),
     ],
 )
-def test_times_are_compared_in_utc(given: str | None, meant: str | None) -> None:
-    """As the records have them, whole or in part."""
+def test_times_are_on_the_clock_of_whoever_asks(
+    given: str | None, meant: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As they are shown; unless they name a zone. Records have them in UTC."""
+    move_to_new_york(monkeypatch)
     context = click.Context(click.Command("show"))
     assert parse_time(context, click.Option(["--after"]), given) == meant
+
+
+def test_a_time_without_a_day_is_today(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the lines of the story have it."""
+    context = click.Context(click.Command("show"))
+    move_to_new_york(monkeypatch)
+    today = datetime.now().astimezone().replace(hour=9, minute=30, second=0, microsecond=0)
+    meant = parse_time(context, click.Option(["--after"]), "09:30")
+    assert meant == today.astimezone(UTC).isoformat().removesuffix("+00:00")
+
+
+def move_to_new_york(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "EST5")
+    time.tzset()
 
 
 def test_errors_of_the_trail_are_sentences() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import time
 from pathlib import Path
 
@@ -12,8 +11,7 @@ import pytest
 
 from amplifier_audit import AuditLog
 from amplifier_audit.format.chain import Chain
-from tests.apps.cli.program import PROGRAM, Outcome, invoke
-from tests.apps.cli.pty_program import run_in_pty
+from tests.apps.cli.program import Outcome, invoke
 from tests.audit.support import FAST, OTHER, SIGNER, feed_lines, make_source, write_log
 
 
@@ -197,14 +195,3 @@ def test_a_writer_that_gave_up_is_reported(log: Path) -> None:
     done = verify(log)
     assert done.code == 4
     assert "the writer gave up: 00000000.jsonl is gone" in done.stdout
-
-
-def test_a_bar_on_a_terminal_and_silence_elsewhere(log: Path) -> None:
-    """Who waits sees how far it is; a script reads the verdict alone."""
-    command = [*PROGRAM, "audit", "verify", str(log)]
-    quiet = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (quiet.returncode, quiet.stderr) == (3, "")
-    with run_in_pty(*command) as program:
-        assert program.wait_end() == 3
-        assert b"Verifying" in program.raw
-        assert program.text().startswith("CONSISTENT, END NOT PROVEN")

@@ -1,0 +1,138 @@
+"""amplifier audit list: the trails there are."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from amplifier_apps.cli.commands.audit.options import AS_JSON, report_errors
+
+if TYPE_CHECKING:
+    from amplifier_apps.cli.commands.audit.trails import Trail
+    from amplifier_apps.cli.text.table import Cell
+    from amplifier_audit import LogFiles
+
+EPILOG = """\b
+Examples:
+  amplifier audit list
+  amplifier audit list --here
+  amplifier audit verify 3f2a
+"""
+MOST_BYTES = 64 << 20
+"""Larger trails are not read for a list."""
+
+# The session of a record stands between these two members.
+_SESSION = re.compile(rb'"mono":\d+,"session":"([^"]*)","turn"')
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One trail, as far as it can be told without verifying it."""
+
+    id: str
+    path: str
+    updated: str
+    folder: str
+    bundle: str
+    records: int | None
+    sessions: int | None
+    proof: str
+
+
+@click.command("list", epilog=EPILOG)
+@click.option("--limit", default=20, show_default=True, help="How many; 0 for all.")
+@click.option("--here", is_flag=True, help="Only trails of sessions in this folder.")
+@AS_JSON
+@report_errors
+def list_command(limit: int, here: bool, as_json: bool) -> None:
+    """The trails there are, the latest first, and what would prove them."""
+    from amplifier_apps.cli.commands.audit.trails import list_roots, list_trails
+
+    roots = list_roots()
+    found = [trail for root in roots for trail in list_trails(root)]
+    found.sort(key=lambda trail: trail.updated, reverse=True)
+    rows = [_read_row(trail) for trail in (found if here or limit <= 0 else found[:limit])]
+    if here:
+        rows = [row for row in rows if row.folder == str(Path.cwd())]
+        found = found[: len(rows)]
+        rows = rows[:limit] if limit > 0 else rows
+    if as_json:
+        click.echo(json.dumps([asdict(row) for row in rows], indent=2))
+    else:
+        where = "of this folder" if here else f"in {' or '.join(map(str, roots))}"
+        _print_rows(rows, len(found) - len(rows), where)
+
+
+def _read_row(trail: Trail) -> Row:
+    from amplifier_apps.cli.commands.audit.trails import find_trail_origin
+    from amplifier_audit import AuditError, open_log
+
+    origin = find_trail_origin(trail)
+    records = sessions = None
+    try:
+        files = open_log(trail.path)
+        records = files.state.head.size if files.state else None
+        sessions, proof = _count_sessions(files), _describe_proof(files)
+    except (AuditError, OSError) as error:
+        proof = f"cannot be read: {error}"
+    return Row(
+        id=trail.path.name,
+        path=str(trail.path),
+        updated=datetime.fromtimestamp(trail.updated, UTC).isoformat(timespec="seconds"),
+        folder=origin.folder if origin else "",
+        bundle=origin.bundle if origin else "",
+        records=records,
+        sessions=sessions,
+        proof=proof,
+    )
+
+
+def _count_sessions(files: LogFiles) -> int | None:
+    """The session and its sub-agents; None for a trail that would take long to read."""
+    if files.size > MOST_BYTES:
+        return None
+    return len({one for path in files.paths for one in _SESSION.findall(path.read_bytes())})
+
+
+def _describe_proof(files: LogFiles) -> str:
+    """What there is to verify with, and whether the writer gave up."""
+    if files.directory is not None and files.directory.failed.exists():
+        return "the writer gave up"
+    note = (files.state.checkpoint if files.state else None) or ""
+    return "signed" if "\n\n" in note.strip() else "not signed"
+
+
+def _print_rows(rows: list[Row], more: int, where: str) -> None:
+    from amplifier_apps.cli.text.escape import escape
+    from amplifier_apps.cli.text.output import print_line, print_wrapped
+    from amplifier_apps.cli.text.table import Column, print_table
+
+    if not rows:
+        print_line(f"No trails {escape(where)} yet.")
+        return
+    head = ("trail", "when", "records", "sessions", "bundle", "proof", "folder")
+    titles: list[Cell] = [(("title", name),) for name in head]
+    table: list[list[Cell]] = [titles, *map(_make_cells, rows)]
+    count, text = Column(align="right"), Column()
+    folder = Column("dim", overflow="cut start")
+    print_table(table, Column("tool"), Column("dim"), count, count, text, text, folder)
+    if more:
+        print_line(("dim", f"{more} more; --limit 0 shows all"))
+    print_wrapped(0, ("dim", "amplifier audit verify ID says what a trail proves"))
+
+
+def _make_cells(row: Row) -> list[Cell]:
+    from amplifier_apps.cli.text.age import format_age
+    from amplifier_apps.cli.text.escape import escape
+    from amplifier_apps.cli.text.folder import shorten_folder
+
+    counts = ["?" if one is None else f"{one:,}" for one in (row.records, row.sessions)]
+    name, folder = row.bundle or "?", shorten_folder(row.folder) if row.folder else "?"
+    texts = (name, row.proof, folder)
+    return [escape(row.id[:8]), format_age(row.updated), *counts, *map(escape, texts)]

@@ -1,0 +1,201 @@
+"""The line that a record is worth by itself, whatever came before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from amplifier_apps.cli.commands.audit.record_text import (
+    read_line,
+    read_map,
+    read_name,
+    read_text,
+    summarize_record,
+)
+from amplifier_apps.cli.display.run_state import format_duration
+from amplifier_apps.cli.text.fragments import Line
+
+if TYPE_CHECKING:
+    from amplifier_audit import Record
+
+Body = Mapping[str, Any]
+
+_LEVELS = {"info": ("note", "·"), "warning": ("warn", "!"), "error": ("bad", "✗")}
+_HOW = {
+    "timeout": "nobody decided in time",
+    "nobody": "there was nobody to ask",
+    "error": "the question could not be asked",
+    "invalid": "the answer was none of the options",
+    "cache": "as decided before in this session",
+}
+_SUBJECTS = {
+    "tool:pre": "the call",
+    "tool:post": "the result",
+    "prompt:submit": "the prompt",
+    "provider:request": "the request to the model",
+}
+
+
+def describe_alone(record: Record) -> Line | None:
+    """What a record says without the others; None if only an auditor wants to see it."""
+    kind = record["type"]
+    if kind in _QUIET:
+        return None
+    describe = _DESCRIBERS.get(kind)
+    if describe is not None:
+        return describe(record)
+    return ("dim", "· "), ("dim", read_name(kind)), ("", f"  {summarize_record(record)}")
+
+
+def describe_denial(hook: Any, event: Any, reason: Any) -> Line:
+    """A hook said no."""
+    what = "" if event == "tool:pre" else f" ({name_subject(event)})"
+    return ("bad", f"✗ denied by {read_name(hook)}{what}: "), ("", read_line(reason))
+
+
+def describe_modification(hook: Any, event: Any) -> Line:
+    """A hook changed what it was told of."""
+    return ("note", "~ "), ("dim", f"{read_name(hook)} changed {name_subject(event)}")
+
+
+def describe_failure(hook: Any, event: Any, body: Body) -> Line:
+    """A hook did not come to an answer."""
+    error = read_line(body.get("error") or body.get("text") or "it failed")
+    where = f" ({read_line(body['at'])})" if body.get("at") else ""
+    denied = body.get("action") == "deny" or body.get("denied") is True
+    then = f"; {name_subject(event)} was denied" if denied else ""
+    return ("bad", f"✗ {read_name(hook)} failed on {read_name(event)}: "), (
+        "",
+        f"{error}{where}{then}",
+    )
+
+
+def name_subject(event: Any) -> str:
+    """What an event is about, in words."""
+    return _SUBJECTS.get(read_text(event)) or read_name(event)
+
+
+def format_milliseconds(value: Any) -> str:
+    """A duration; nothing if it is none."""
+    return format_duration(value / 1000) if type(value) in (int, float) and value >= 0 else ""
+
+
+def _describe_question(record: Record) -> Line:
+    return ("question", f"? {read_name(record['hook'])} asks: "), (
+        "",
+        read_line(record["body"].get("prompt")),
+    )
+
+
+def _describe_decision(record: Record) -> Line:
+    body = record["body"]
+    allowed = body.get("allowed") is True
+    by = f" by {read_name(body['by'])}" if body.get("by") else ""
+    reason = _HOW.get(read_text(body.get("how")), "")
+    option = f" · {read_line(body['decision'])}" if body.get("decision") else ""
+    said = f" · “{read_line(body['comment'])}”" if body.get("comment") else ""
+    edited = " · with another input" if body.get("edited") is True else ""
+    why = f" · {reason}" if reason else ""
+    rule = f" · rule {read_line(body['rule'])}" if body.get("rule") else ""
+    verb = "✓ allowed" if allowed else "✗ refused"
+    style = "allow" if allowed else "refuse"
+    return (style, f"{verb}{by}"), ("", f"{option}{edited}{why}{rule}{said}")
+
+
+def _describe_remembered(record: Record) -> Line:
+    hook = read_name(record["hook"])
+    decision = read_line(record["body"].get("decision"))
+    return ("note", "· "), ("", f"{hook} did not ask again: {decision} was said before")
+
+
+def _describe_message(record: Record) -> Line:
+    style, sign = _LEVELS.get(read_text(record["body"].get("level")), _LEVELS["info"])
+    hook = f"{read_name(record['hook'])}: " if record["hook"] else ""
+    return (style, f"{sign} "), ("dim", hook), ("", read_line(record["body"].get("text")))
+
+
+def _describe_injection(record: Record) -> Line:
+    hook, text = read_name(record["hook"]), read_line(record["body"].get("text"))
+    return ("note", "+ "), ("dim", f"{hook} tells the agent: "), ("", text)
+
+
+def _describe_drop(record: Record) -> Line:
+    return ("warn", f"! {read_name(record['hook'])} could not tell the agent: "), (
+        "",
+        read_line(record["body"].get("why")),
+    )
+
+
+def _describe_change(record: Record) -> Line:
+    body = record["body"]
+    what = read_name(body.get("what"))
+    if refused := body.get("refused"):
+        why = "" if refused is True else f": {read_line(refused)}"
+        return (("warn", f"! a change of the {what} was refused{why}"),)
+    parts = [
+        f"{word} {', '.join(map(read_name, found))}"
+        for word, found in (("now used:", body.get("mounted")), ("removed:", body.get("unmounted")))
+        if isinstance(found, list) and found
+    ]
+    return ("note", f"· the {what} was reloaded"), ("", f"  {'; '.join(parts)}" if parts else "")
+
+
+def _describe_error(record: Record) -> Line:
+    body = record["body"]
+    what = f" ({read_name(body['what'])})" if body.get("what") else ""
+    return ("bad", f"✗ error{what}: "), ("", read_line(body.get("error") or body.get("why")))
+
+
+def _describe_end(record: Record) -> Line:
+    stats = read_map(record["body"].get("stats"))
+    counted = [
+        f"{stats[key]:,} {word}{'s' * (stats[key] != 1)}"
+        for key, word in (
+            ("tool_invocations", "tool call"),
+            ("total_tokens", "token"),
+            ("hook_failures", "hook failure"),
+        )
+        if type(stats.get(key)) is int and stats[key] > 0
+    ]
+    reason = read_name(record["body"].get("reason"))
+    ending = "" if reason == "complete" else f" ({reason})"
+    return ("dim", f"· session ended{ending}"), ("dim", "".join(f" · {one}" for one in counted))
+
+
+def _describe_own(text: str, style: str = "warn") -> Callable[[Record], Line]:
+    return lambda record: ((style, text),)
+
+
+def _describe_redaction(record: Record) -> Line:
+    body = record["body"]
+    who, why = read_name(body.get("by")), read_line(body.get("reason"))
+    return (("warn", f"· {who} redacted a value: "), ("", why))
+
+
+_DESCRIBERS: dict[str, Callable[[Record], Line]] = {
+    "approval_requested": _describe_question,
+    "approval_decided": _describe_decision,
+    "approval_expired": _describe_decision,
+    "approval_cancelled": _describe_own("✗ the question was withdrawn"),
+    "approval_cache_hit": _describe_remembered,
+    "user_message": _describe_message,
+    "output_shown": _describe_message,
+    "injection_accepted": _describe_injection,
+    "injection_dropped": _describe_drop,
+    "configuration_changed": _describe_change,
+    "error": _describe_error,
+    "session_ended": _describe_end,
+    "digest_mismatch": _describe_own("✗ what would have run is not what was approved", "bad"),
+    "redacted": _describe_redaction,
+    "recovered": _describe_own("! the trail was recovered after a crash"),
+    "broken": _describe_own("! the trail before this point is damaged", "bad"),
+    "segment_removed": _describe_own("! the oldest records were removed"),
+}
+_QUIET = frozenset(
+    {
+        *("log_opened", "checkpoint", "sealed", "writer_connected"),
+        *("hook_started", "hook_finished", "hook_registered", "hook_unregistered"),
+        *("approval_shown", "approval_cache_stored", "approval_cache_cleared"),
+        "output_suppressed",
+    }
+)

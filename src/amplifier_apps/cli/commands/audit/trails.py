@@ -1,0 +1,153 @@
+"""The trails of this person: where they lie, and which one is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from amplifier_foundation.bundles import Bundle
+    from amplifier_foundation.session.origin import Origin
+    from amplifier_foundation.session.store import SessionInfo
+
+LIST = "amplifier audit list"
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """The folder of one session's trail, and when it was last written to."""
+
+    path: Path
+    updated: float
+
+    @property
+    def short(self) -> str:
+        """As much of its name as people type."""
+        return self.path.name[:8]
+
+
+def find_home() -> Path:
+    """Where trails lie unless a bundle says otherwise."""
+    from amplifier_foundation.machine.user_folders import find_data_home
+
+    return find_data_home() / "amplifier" / "audit"
+
+
+def find_root(bundle: Bundle) -> Path:
+    """Where the trails of a bundle's sessions lie."""
+    path = bundle.mount_plan["audit"].get("path")
+    return Path(path) if path else find_home()
+
+
+def list_roots() -> list[Path]:
+    """Where trails may lie, as seen from this folder: the usual place, and that of its bundle."""
+    from amplifier_foundation.bundles import BundleError, load_bundle
+
+    try:
+        own = [find_root(load_bundle())]
+    except (BundleError, OSError):
+        own = []
+    return list(dict.fromkeys([*own, find_home()]))
+
+
+def list_trails(root: Path) -> list[Trail]:
+    """The trails in a folder, the newest first."""
+    try:
+        found = [Trail(path, _read_modified(path)) for path in root.iterdir() if path.is_dir()]
+    except FileNotFoundError:
+        return []
+    return sorted(found, key=lambda trail: trail.updated, reverse=True)
+
+
+def _read_modified(path: Path) -> float:
+    state = path / "state"
+    return (state if state.exists() else path).stat().st_mtime
+
+
+def find_named(name: str) -> Path:
+    """The trail of a session, by the start of its id or by its name."""
+    found = [one.path for root in list_roots() for one in list_trails(root)]
+    exact = [path for path in found if path.name == name]
+    begun = exact or [path for path in found if path.name.startswith(name)]
+    named = begun or _find_by_session_name(name, found)
+    if len(named) > 1:
+        names = ", ".join(path.name for path in named[:5])
+        raise click.UsageError(f"Several trails begin with {name!r}: {names}")
+    if not named:
+        raise click.UsageError(
+            f"No trail {name!r}: name the directory of a log, the start of a session's id, or a "
+            f"session's name; {LIST} shows them."
+        )
+    return named[0]
+
+
+def _find_by_session_name(name: str, found: list[Path]) -> list[Path]:
+    ids = [one.id for one in _list_sessions() if one.name and one.name.lower() == name.lower()]
+    return [path for path in found if path.name in ids][:1]
+
+
+def _list_sessions() -> list[SessionInfo]:
+    from amplifier_foundation.session.store import SessionStore
+
+    return SessionStore().list()
+
+
+def find_own(bundle_file: Path | None = None) -> tuple[Trail, Origin]:
+    """The newest trail of this folder's bundle, and where that bundle comes from."""
+    from amplifier_foundation.bundles import BundleError, load_bundle
+    from amplifier_foundation.session.origin import find_origin
+
+    try:
+        bundle = load_bundle(bundle_file)
+    except BundleError as error:
+        raise click.UsageError(
+            f"Which trail is meant is not known, because the bundle cannot be read: {error}\n"
+            f"Name a trail; {LIST} shows them."
+        ) from error
+    wanted, root = find_origin(bundle, Path.cwd()), find_root(bundle)
+    others: set[str] = set()
+    for trail in list_trails(root):
+        origin = find_trail_origin(trail)
+        if _is_meant(origin, wanted, is_home=root == find_home()):
+            return trail, wanted
+        if origin is not None and origin.folder == wanted.folder:
+            others.add(origin.file)
+    raise click.UsageError(_explain_absence(bundle, root, wanted, others))
+
+
+def find_trail_origin(trail: Trail) -> Origin | None:
+    """Where a trail comes from: as it says itself, or as the saved session does."""
+    from amplifier_foundation.session.origin import Origin, read_origin
+
+    if origin := read_origin(trail.path):
+        return origin
+    saved = next((one for one in _list_sessions() if one.id == trail.path.name), None)
+    return Origin(saved.working_dir) if saved and saved.working_dir else None
+
+
+def _is_meant(origin: Origin | None, wanted: Origin, *, is_home: bool) -> bool:
+    if origin is None:  # an older trail; whose it is, only a place of its own says
+        return not is_home
+    same_file = not origin.bundle or origin.file == wanted.file
+    return origin.folder == wanted.folder and same_file
+
+
+def _explain_absence(bundle: Bundle, root: Path, wanted: Origin, others: set[str]) -> str:
+    return " ".join(_list_reasons(bundle, root, wanted, others))
+
+
+def _list_reasons(bundle: Bundle, root: Path, wanted: Origin, others: set[str]) -> Iterator[str]:
+    what = wanted.file or "the packaged bundle"
+    yield f"There is no trail of {what} in {wanted.folder} yet (looked in {root})."
+    audit = bundle.mount_plan["audit"]
+    if audit.get("socket"):
+        yield f"The writer at {audit['socket']} keeps the trails of this bundle."
+    elif not audit.get("enabled"):
+        yield "The bundle has audit.enabled: false."
+    if files := sorted(one for one in others if one):
+        yield f"Trails of this folder are of other bundles: --bundle {files[0]}."
+    yield f"Name the directory of a log or the start of a session's id; {LIST} shows them."

@@ -1,0 +1,61 @@
+"""Where a session comes from, as its trail says it: its folder and its bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from importlib.resources import files as list_resources
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.session import AmplifierSession
+from amplifier_foundation.bundles import Bundle
+
+TYPE = "bundle_loaded"
+
+_LOOK = 100
+"""So many records are looked at: this one is written before the modules are mounted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A folder, the bundle's name, and its file; empty for the packaged bundle alone."""
+
+    folder: str
+    bundle: str = ""
+    file: str = ""
+
+
+def find_origin(bundle: Bundle, folder: Path) -> Origin:
+    """The origin of a session of this bundle that works in this folder."""
+    return Origin(str(folder.absolute()), bundle.name, _name_file(bundle))
+
+
+def _name_file(bundle: Bundle) -> str:
+    packaged = Path(str(list_resources("amplifier_foundation.bundles")))
+    own = [path.absolute() for path in bundle.sources if not path.is_relative_to(packaged)]
+    return str(own[0]) if own else ""
+
+
+def record_origin(session: AmplifierSession, bundle: Bundle, folder: Path) -> None:
+    """Say in the trail of a session where it comes from, so that the trail can be found again."""
+    origin = find_origin(bundle, folder)
+    session.coordinator.trail.write(TYPE, {**asdict(origin), "digest": bundle.digest})
+
+
+def read_origin(log: Path) -> Origin | None:
+    """The origin that a trail tells of; None if it does not, or cannot be read."""
+    from amplifier_audit import AuditError, open_log, read_records
+
+    try:
+        for record in islice(read_records(open_log(log)), _LOOK):
+            if record["type"] == TYPE:
+                return _parse(record["body"])
+    except (AuditError, OSError):
+        return None
+    return None
+
+
+def _parse(body: Mapping[str, Any]) -> Origin:
+    return Origin(*(str(body.get(name) or "") for name in ("folder", "bundle", "file")))

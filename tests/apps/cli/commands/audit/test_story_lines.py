@@ -1,0 +1,93 @@
+"""The line that a record is worth by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from amplifier_apps.cli.commands.audit.story_lines import (
+    describe_alone,
+    describe_denial,
+    format_milliseconds,
+)
+from amplifier_apps.cli.text.fragments import join_text
+
+
+@pytest.mark.parametrize(
+    ("type", "body", "line"),
+    [
+        ("approval_requested", {"prompt": "Write it?"}, "? mine asks: Write it?"),
+        (
+            "approval_decided",
+            {"allowed": True, "how": "person", "by": "ann", "decision": "Allow once"},
+            "✓ allowed by ann · Allow once",
+        ),
+        (
+            "approval_decided",
+            {"allowed": False, "by": "ann", "decision": "Deny", "comment": "not now"},
+            "✗ refused by ann · Deny · “not now”",
+        ),
+        (
+            "approval_decided",
+            {"allowed": True, "how": "rule", "rule": "edits", "edited": True},
+            "✓ allowed · with another input · rule edits",
+        ),
+        ("approval_expired", {"how": "timeout"}, "✗ refused · nobody decided in time"),
+        ("approval_cancelled", {}, "✗ the question was withdrawn"),
+        (
+            "approval_cache_hit",
+            {"decision": "Allow always"},
+            "· mine did not ask again: Allow always was said before",
+        ),
+        ("user_message", {"text": "look", "level": "warning"}, "! mine: look"),
+        ("output_shown", {"text": "printed\n"}, "· mine: printed"),
+        ("injection_accepted", {"text": "be careful"}, "+ mine tells the agent: be careful"),
+        ("injection_dropped", {"why": "too long"}, "! mine could not tell the agent: too long"),
+        (
+            "configuration_changed",
+            {"what": "bundle", "mounted": ["a", "b"], "unmounted": ["c"]},
+            "· the bundle was reloaded  now used: a, b; removed: c",
+        ),
+        (
+            "configuration_changed",
+            {"what": "bundle", "refused": "not trusted"},
+            "! a change of the bundle was refused: not trusted",
+        ),
+        ("error", {"what": "turn", "error": "boom"}, "✗ error (turn): boom"),
+        (
+            "session_ended",
+            {"reason": "error", "stats": {"tool_invocations": 1, "total_tokens": 1200}},
+            "· session ended (error) · 1 tool call · 1,200 tokens",
+        ),
+        ("digest_mismatch", {}, "✗ what would have run is not what was approved"),
+        ("redacted", {"by": "ann", "reason": "a key"}, "· ann redacted a value: a key"),
+        ("recovered", {}, "! the trail was recovered after a crash"),
+        ("of_a_module", {"text": "x"}, '· of_a_module  {"text": "x"}'),
+    ],
+)
+def test_each_type_has_its_words(type: str, body: dict[str, Any], line: str) -> None:
+    """As a person would say it."""
+    described = describe_alone({"type": type, "hook": "mine", "event": "tool:pre", "body": body})
+    assert described is not None
+    assert join_text(described) == line
+
+
+@pytest.mark.parametrize("type", ["checkpoint", "hook_registered", "approval_shown"])
+def test_what_only_an_auditor_wants_is_left_out(type: str) -> None:
+    """`--all` has it."""
+    assert describe_alone({"type": type, "hook": None, "event": None, "body": {}}) is None
+
+
+def test_a_denial_of_something_else_than_a_call_says_of_what() -> None:
+    """In words where there are any."""
+    assert (
+        join_text(describe_denial("g", "prompt:submit", "no")) == "✗ denied by g (the prompt): no"
+    )
+    assert join_text(describe_denial("g", "my:event", "no")) == "✗ denied by g (my:event): no"
+
+
+def test_a_duration_that_is_none_is_left_out() -> None:
+    """Records of others may hold anything."""
+    assert format_milliseconds(1500) == "1.5 s"
+    assert [format_milliseconds(one) for one in ("x", None, True, -1)] == [""] * 4
