@@ -9,6 +9,7 @@ from typing import Any
 from amplifier_core import events, output
 from amplifier_core.approval.gate import ApprovalGate
 from amplifier_core.approval.passage import Passage
+from amplifier_core.approval.question import AnyApprovalSystem
 from amplifier_core.cancellation import CancellationToken
 from amplifier_core.dispatch import Answer, Dispatch, Watch
 from amplifier_core.ecosystem_face import EcosystemFace
@@ -18,7 +19,7 @@ from amplifier_core.events.effects import describe_failure
 from amplifier_core.events.event import DataT, EventOf
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.host import ModuleHost
-from amplifier_core.host.display import LoggingDisplay
+from amplifier_core.host.display import DisplaySystem, LoggingDisplay
 from amplifier_core.injection.budget import Injection, InjectionBudget
 from amplifier_core.injection.placing import (
     UNKNOWN,
@@ -27,6 +28,7 @@ from amplifier_core.injection.placing import (
     ToolCalls,
     gather_injections,
 )
+from amplifier_core.interfaces import Conversation
 from amplifier_core.models import HookResult, Level
 from amplifier_core.models.outcome import Outcome
 from amplifier_core.mount_plan import (
@@ -42,6 +44,7 @@ from amplifier_core.registration import HookHandler
 from amplifier_core.trail import AuditSink, Scrubber, Trail
 from amplifier_core.utils import PATIENCE, describe_error, resolve
 from amplifier_core.utils.describe import describe_cause, locate_failure
+from amplifier_core.utils.parameters import check_has
 from amplifier_core.utils.slots import Slots
 
 __all__ = [
@@ -64,9 +67,9 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
     def __init__(
         self,
         hooks: HookRegistry | None = None,
-        context: Any = None,
-        approval_system: Any = None,
-        display_system: Any = None,
+        context: Conversation | None = None,
+        approval_system: AnyApprovalSystem | None = None,
+        display_system: DisplaySystem | None = None,
         *,
         session: Any = None,
         config: Mapping[str, Any] | None = None,
@@ -75,7 +78,9 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         parent_id: str | None = None,
         loader: Any = None,
     ) -> None:
-        output.install()
+        check_has("A context", context, "add_message")
+        check_has("An approval system", approval_system, "request_approval", "decide")
+        check_has("A display system", display_system, "show_message")
         self.session = session
         self.config = copy_plan(config or getattr(session, "config", None))
         self.session_id = session_id or getattr(session, "session_id", None)
@@ -265,25 +270,6 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         sent = self._injector.use_ephemeral([*kept, *fresh])
         return Outcome(True, {**outcome.data, "messages": sent})
 
-    @property
-    def injection_budget(self) -> int:
-        """Tokens that hooks injected in this turn."""
-        return self._injector.budget.used
-
-    @injection_budget.setter
-    def injection_budget(self, used: int) -> None:
-        self._injector.budget.used = used
-
-    _current_turn_injections = injection_budget
-
-    @property
-    def injection_budget_per_turn(self) -> int | None:
-        return self._injector.budget.limits.budget
-
-    @property
-    def injection_size_limit(self) -> int | None:
-        return self._injector.budget.limits.size
-
     def count_tokens_with(self, count: Callable[[str], int]) -> None:
         """Count injections as the provider does instead of four characters a token."""
         self._injector.budget.count = count
@@ -308,15 +294,16 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         return self._mounts.points["tools"].get(name) if isinstance(name, str) else None
 
     @property
-    def approval_system(self) -> Any:
+    def approval_system(self) -> AnyApprovalSystem | None:
         return self._gate.system
 
     @approval_system.setter
-    def approval_system(self, system: Any) -> None:
+    def approval_system(self, system: AnyApprovalSystem | None) -> None:
         if self._sealed:
             body = {"what": "approval_system", "refused": True}
             self._trail.write("configuration_changed", body)
             raise ApprovalError("The approval system is fixed once the session has started")
+        check_has("An approval system", system, "request_approval", "decide")
         self._gate.system = system
 
     def seal(self) -> None:
@@ -379,8 +366,8 @@ class ModuleCoordinator(SessionCoordinator):
     def __init__(
         self,
         session: Any = None,
-        approval_system: Any = None,
-        display_system: Any = None,
+        approval_system: AnyApprovalSystem | None = None,
+        display_system: DisplaySystem | None = None,
         *,
         hooks: HookRegistry | None = None,
         **more: Any,

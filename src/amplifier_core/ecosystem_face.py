@@ -76,6 +76,25 @@ class EcosystemFace:
         run, clearance = await self._operations.clear(built, fixed=True)
         return (await self._operations.conclude(run, clearance)).to_result()
 
+    @property
+    def injection_budget(self: Carrier) -> int:
+        """Tokens that hooks injected in this turn."""
+        return self._injector.budget.used
+
+    @injection_budget.setter
+    def injection_budget(self: Carrier, used: int) -> None:
+        self._injector.budget.used = used
+
+    _current_turn_injections = injection_budget
+
+    @property
+    def injection_budget_per_turn(self: Carrier) -> int | None:
+        return self._injector.budget.limits.budget
+
+    @property
+    def injection_size_limit(self: Carrier) -> int | None:
+        return self._injector.budget.limits.size
+
     def to_dict(self: Any) -> dict[str, Any]:
         """A summary for logs and debugging."""
         points = self.mount_points

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from heapq import merge
 from operator import attrgetter, length_hint
-from typing import TYPE_CHECKING, Any, Final, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 from weakref import WeakSet
 
 from amplifier_core import events
@@ -29,6 +29,7 @@ from amplifier_core.dispatch import (
     take_failure,
 )
 from amplifier_core.events.names import KNOWN, check_event, find_meant
+from amplifier_core.events.registry_names import RegistryNames
 from amplifier_core.isolation import NotPlain, copy_dict, copy_plain, normalize_data
 from amplifier_core.models import CONTINUE, ContextInjection, HookResult, continue_with
 from amplifier_core.registration import (
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from amplifier_core.events.event import DataT, EventOf
     from amplifier_core.events.event_name import EventName
     from amplifier_core.events.handler import Handler, HandlerOf, HandlerT, Limits, OnError
-    from amplifier_core.events.handler import Unregister as Unregister
 
 __all__ = ["ContextInjection", "HookHandler", "HookRegistry", "HookResult", "normalize_data"]
 
@@ -56,28 +56,11 @@ MOST_PLANS = 1_000
 _Entry = tuple[int, int, HookHandler]
 
 
-class HookRegistry:
+class HookRegistry(RegistryNames):
     """Manages hooks: registers them, emits events to them in priority order, folds what they say.
 
     A registry with a parent runs the parent's hooks too, merged into one order.
     """
-
-    SESSION_START = events.SESSION_START
-    SESSION_END = events.SESSION_END
-    PROMPT_SUBMIT = events.PROMPT_SUBMIT
-    TOOL_PRE = events.TOOL_PRE
-    TOOL_POST = events.TOOL_POST
-    CONTEXT_PRE_COMPACT: Final = "context:pre-compact"
-    AGENT_SPAWN = events.AGENT_SPAWN
-    AGENT_COMPLETE = events.AGENT_COMPLETE
-    ORCHESTRATOR_COMPLETE = events.ORCHESTRATOR_COMPLETE
-    USER_NOTIFICATION = events.USER_NOTIFICATION
-    DECISION_TOOL_RESOLUTION = events.DECISION_TOOL_RESOLUTION
-    DECISION_AGENT_RESOLUTION = events.DECISION_AGENT_RESOLUTION
-    DECISION_CONTEXT_RESOLUTION = events.DECISION_CONTEXT_RESOLUTION
-    ERROR_TOOL = events.ERROR_TOOL
-    ERROR_PROVIDER = events.ERROR_PROVIDER
-    ERROR_ORCHESTRATION = events.ERROR_ORCHESTRATION
 
     def __init__(self, parent: HookRegistry | None = None) -> None:
         self.parent = parent
@@ -102,7 +85,7 @@ class HookRegistry:
         priority: int = 0,
         name: str | None = None,
         **limits: Unpack[Limits],
-    ) -> Unregister: ...
+    ) -> Callable[[], None]: ...
     @overload
     def register(
         self,
@@ -111,7 +94,7 @@ class HookRegistry:
         priority: int = 0,
         name: str | None = None,
         **limits: Unpack[Limits],
-    ) -> Unregister: ...
+    ) -> Callable[[], None]: ...
     @overload
     def register(
         self,
@@ -223,7 +206,7 @@ class HookRegistry:
             for child in list(self._children):
                 child._forget_plans()
 
-    def listen(self, listener: Callable[[str, HookHandler], None]) -> Unregister:
+    def listen(self, listener: Callable[[str, HookHandler], None]) -> Callable[[], None]:
         """Be told of each change: `("registered" | "unregistered", registration)`."""
         self._listeners = [*self._listeners, listener]
         return partial(self._stop_listening, listener)

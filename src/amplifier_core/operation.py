@@ -121,12 +121,12 @@ class Operations:
         trail = self.trail
         other = None if self.watch_with is None else self.watch_with()
         watch = _Timer(other, trail, event) if trail.records else _Capture(other)
-        if not output.is_installed():
-            output.install()
         outside = output.running.get()
+        output.install()
         try:
             run = await self.hooks.dispatch(event, data, watch, before)
         finally:
+            output.remove()
             output.running.set(outside)
         if run.spoken or watch.printed:
             news = (run.spoken, watch.printed) if before is None else _list_news(run, watch, before)

@@ -1,8 +1,8 @@
 """What a hook prints while it runs, kept apart from what everybody else prints.
 
-`sys.stdout` and `sys.stderr` are wrapped once. The wrapper asks a context variable whose hook is
-running here, so that hooks of several sessions can print at the same time, and everything that is
-no hook goes straight through.
+While hooks run, `sys.stdout` and `sys.stderr` are wrapped. The wrapper asks a context variable
+whose hook is running here, so that hooks of several sessions can print at the same time, and
+everything that is no hook goes straight through.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ Holder = list[Capture | None]
 
 running: ContextVar[Holder | None] = ContextVar("amplifier_hook_output", default=None)
 _installing = threading.Lock()
+_users = 0  # how many dispatches need the wrapper now
 
 
 class _Router:
@@ -73,17 +74,25 @@ class _Router:
 
 
 def install() -> None:
-    """Wrap the standard streams, unless they are wrapped or there are none."""
+    """Wrap the standard streams, as far as there are any, until `remove` is called as often."""
+    global _users
     with _installing:
+        _users += 1
         for name in ("stdout", "stderr"):
             stream = getattr(sys, name)
-            if stream is not None and not isinstance(stream, _Router):
+            if stream is not None and type(stream) is not _Router:
                 setattr(sys, name, _Router(stream))
 
 
-def is_installed() -> bool:
-    """Whether the standard streams are wrapped; somebody may have replaced them since."""
-    return type(sys.stdout) is _Router and type(sys.stderr) is _Router
+def remove() -> None:
+    """Give the streams back, unless hooks of somebody else are still running."""
+    global _users
+    with _installing:
+        _users -= 1
+        for name in ("stdout", "stderr") if not _users else ():
+            stream = getattr(sys, name)
+            if type(stream) is _Router:  # somebody may have replaced it since
+                setattr(sys, name, stream._stream)
 
 
 def end(holder: Holder) -> str:

@@ -197,7 +197,7 @@ async def test_a_handler_of_another_signature_fails_when_it_is_called(
     """Registering it is a warning; what cannot be called at all is a TypeError."""
     registry: Any = HookRegistry()
     registry.register("x", lambda: None)
-    assert "takes (event, data)" in caplog.text
+    assert "must take (event, data)" in caplog.text
     assert (await registry.emit("x", {})).action == "continue"
     assert "failed on 'x'" in caplog.text
     with pytest.raises(TypeError, match="must be callable"):

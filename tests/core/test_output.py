@@ -165,12 +165,43 @@ async def test_a_process_without_streams(monkeypatch):
     assert (await harness.pre()).action == "continue"
 
 
-def test_the_wrapper_is_the_stream_in_everything_else(capsys):
-    SessionCoordinator()
-    assert sys.stdout.encoding
-    assert sys.stdout.writable()
-    output.install()
-    assert output.is_installed()
+async def test_streams_are_wrapped_only_while_hooks_run(capsys):
+    """And the wrapper is the stream in everything else; the last session gives it back."""
+    before, seen = (sys.stdout, sys.stderr), []
+    inside, outside = SessionCoordinator(), SessionCoordinator()
+
+    async def look(event: str, data: Data) -> None:
+        seen.append((sys.stdout, sys.stderr))
+        assert sys.stdout.encoding
+        assert sys.stdout.writable()
+
+    async def nested(event: str, data: Data) -> None:
+        await inside.execute_with_hooks(PRE, {})
+        await look(event, data)
+        raise ValueError("a hook that fails changes nothing about it")
+
+    inside.hooks.register(PRE, look)
+    outside.hooks.register(PRE, nested)
+    await outside.execute_with_hooks(PRE, {})
+    first, second = seen
+    assert first == second
+    assert not {*map(id, first)} & {*map(id, before)}
+    assert (sys.stdout, sys.stderr) == before
+
+
+async def test_a_stream_that_was_replaced_meanwhile_stays():
+    """Whoever put it there takes it away again."""
+    session, stream, before = SessionCoordinator(), io.StringIO(), sys.stdout
+
+    async def replace(event: str, data: Data) -> None:
+        sys.stdout = stream
+
+    session.hooks.register(PRE, replace)
+    try:
+        await session.execute_with_hooks(PRE, {})
+        assert sys.stdout is stream
+    finally:
+        sys.stdout = before
 
 
 async def test_a_flood_is_cut():

@@ -102,3 +102,15 @@ def _drop_unsendable(text: str) -> str:
     if _THEIR_FIRST_BYTE in clean:
         return _MORE_CONTROLS.sub("", clean.decode())
     return clean.decode()
+
+
+_FIELDS = frozenset(ToolResult.model_fields)
+
+
+def read_tool_result(answer: Any) -> ToolResult:
+    """The ToolResult in what a tool or a hook handed back."""
+    if isinstance(answer, ToolResult):
+        return answer
+    if isinstance(answer, dict) and "success" in answer and answer.keys() <= _FIELDS:
+        return ToolResult.model_validate(answer)
+    return ToolResult(output=answer)

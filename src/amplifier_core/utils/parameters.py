@@ -7,6 +7,8 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
+from amplifier_core.utils.describe import safe_repr
+
 
 def list_parameters(function: Any) -> frozenset[str] | None:
     """The names of what it takes, `**` for any; None if it does not tell."""
@@ -53,6 +55,12 @@ def find_misfit(handler: Any) -> str | None:
     return None
 
 
-def find_missing(thing: Any, *methods: str) -> list[str]:
-    """The methods that an object lacks of those it is asked for."""
-    return [name for name in methods if not callable(getattr(thing, name, None))]
+def check_has(what: str, thing: Any, *either: str) -> None:
+    """Refuse an object that has none of these methods, and a class instead of an object."""
+    if thing is None or type(thing) is object:  # a placeholder of somebody's tests
+        return
+    if isinstance(thing, type):
+        raise TypeError(f"{what} is an object, got the class itself: use {thing.__name__}(...)")
+    if not any(callable(getattr(thing, name, None)) for name in either):
+        needed = " or ".join(f"{name}(...)" for name in either)
+        raise TypeError(f"{what} needs a method {needed}; {safe_repr(thing)} has none")

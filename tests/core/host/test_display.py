@@ -16,7 +16,7 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.host.display import DisplaySystem, LoggingDisplay
 from amplifier_core.testing import RecordingDisplay
 from tests.support.harness import Harness
-from tests.support.hooks import PRE, says
+from tests.support.hooks import PRE, prints, says
 
 
 async def test_async_displays():
@@ -63,6 +63,19 @@ async def test_a_display_that_fails_costs_the_message_only(  # noqa: C901 - five
     over.set()
     for task in asyncio.all_tasks() - {asyncio.current_task()}:
         task.cancel()
+
+
+@pytest.mark.parametrize(("is_set_up", "shown"), [(True, "INFO"), (False, "WARNING")])
+async def test_what_a_hook_prints_without_a_display_goes_to_the_log(
+    is_set_up, shown, caplog, monkeypatch
+):
+    """Python shows nothing below a warning where a program has set up no log."""
+    caplog.set_level(logging.INFO)
+    monkeypatch.setattr(logging.Logger, "hasHandlers", lambda logger: is_set_up)
+    session = SessionCoordinator()
+    session.hooks.register(PRE, prints("hello"), name="h")
+    await session.execute_with_hooks(PRE, {})
+    assert [(one.levelname, one.message) for one in caplog.records] == [(shown, "[hook:h] hello")]
 
 
 async def test_without_a_display_messages_go_to_the_log(caplog):

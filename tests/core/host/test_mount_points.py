@@ -8,6 +8,7 @@ import pytest
 
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.host.mount_points import NAMED, SINGLE, MountPoints
+from amplifier_core.testing import MemoryContext
 
 
 class Named:
@@ -78,8 +79,9 @@ def test_a_wrong_place_or_a_missing_name_is_said(
 
 async def test_modules_mount_through_the_coordinator() -> None:
     """It awaits, and its context is the one that is mounted."""
-    coordinator = SessionCoordinator(context="first")  # type: ignore[arg-type]
-    assert coordinator.get("context") == coordinator.context == "first"  # type: ignore[comparison-overlap]
+    first = MemoryContext()
+    coordinator = SessionCoordinator(context=first)
+    assert coordinator.get("context") is coordinator.context is first
     await coordinator.mount("context", "second")
     await coordinator.mount("tools", Named())
     assert coordinator.context == "second"  # type: ignore[comparison-overlap]

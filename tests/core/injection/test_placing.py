@@ -255,7 +255,8 @@ class Cancelling(Dicts):
 async def test_a_context_that_fails_never_crashes_the_session(kind, monkeypatch):
     """The person is told, the trail too, and the agent goes on."""
     monkeypatch.setattr(injector, "PATIENCE", 0.01)
-    harness = Harness(context=kind())
+    harness = Harness()
+    harness.coordinator.context = kind()
     harness.hooks.register(POST, injects("x", user_message="look"), name="linter")
     harness.hooks.register(POST, injects("y"), name="types")
     assert (await post(harness)).action == "continue"

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from amplifier_core.message_models import ImageBlock, TextBlock
 from amplifier_core.models import ToolResult
+from amplifier_core.models.tool_result import read_tool_result
 
 
 class Moody:
@@ -168,3 +169,12 @@ def test_every_text_can_be_sent(text: str) -> None:
     written = ToolResult(output=text).get_serialized_output()
     assert written.encode("utf-8").decode("utf-8") == written
     assert written == "".join(one for one in text if one in written)
+
+
+def test_what_a_tool_or_a_hook_hands_back_is_read() -> None:
+    """A dict with the fields of a result is one; anything else is the output."""
+    given = ToolResult(output="x")
+    assert read_tool_result(given) is given
+    assert read_tool_result({"success": False, "error": "no"}).error == "no"
+    assert read_tool_result({"success": True, "more": 1}).output == {"success": True, "more": 1}
+    assert read_tool_result("text").output == "text"

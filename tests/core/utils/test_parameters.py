@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.utils.parameters import find_misfit, find_missing, find_name, list_parameters
+from amplifier_core.utils.parameters import check_has, find_misfit, find_name, list_parameters
 
 
 class Loop:
@@ -61,7 +61,11 @@ def test_an_object_is_named_after_its_class() -> None:
     assert (find_name(find_misfit), find_name(Loop())) == ("find_misfit", "Loop")
 
 
-def test_missing_methods_are_named() -> None:
-    """An attribute that cannot be called is no method."""
-    assert find_missing(Loop(), "execute") == []
-    assert find_missing(Loop(), "execute", "stop", "__doc__") == ["stop", "__doc__"]
+def test_an_object_without_the_method_is_refused() -> None:
+    """One of several is enough, and no object at all is fine; a class is not an object."""
+    check_has("A loop", Loop(), "run", "execute")
+    check_has("A loop", None, "run")
+    with pytest.raises(TypeError, match=r"^A loop needs a method run\(...\) or go\(...\); <.*Loop"):
+        check_has("A loop", Loop(), "run", "go")
+    with pytest.raises(TypeError, match=r"got the class itself: use Loop\(...\)"):
+        check_has("A loop", Loop, "execute")
