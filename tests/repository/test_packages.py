@@ -63,7 +63,7 @@ def install(environment: Path, index: Index, way: str) -> subprocess.CompletedPr
     lock.write_text(f"tiny-package==1.0 --hash=sha256:{index.digest}\n")
     own = {"PATH": os.defpath, "HOME": str(environment.parent), "PIP_RETRIES": "0"}
     python = str(environment / "bin" / "python")
-    command = [python, str(SCRIPT), "install", "--require-hashes", "--no-deps", "-r", str(lock)]
+    command = [python, str(SCRIPT), "install", str(lock)]
     return subprocess.run(
         command,
         env=own | ways[way],
