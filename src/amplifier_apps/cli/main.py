@@ -149,7 +149,7 @@ def run(arguments: list[str], *, debug: bool = False) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted.", err=True)
         return exit_codes.INTERRUPTED
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # click makes the second one of the first
         return _leave_pipe()
     except Exception as error:  # noqa: BLE001 - a person reads a sentence, not a traceback
         if debug:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import click
@@ -64,5 +66,13 @@ def verify(
     if save and run.end and report.verdict != "tampered":
         save_position(save, run.end)
     told = report_to_dict(report, complete=complete)
-    click.echo(json.dumps(told) if as_json else "\n".join(describe_report(report)))
+    _print(json.dumps(told) if as_json else "\n".join(describe_report(report)))
     click.get_current_context().exit(find_exit_code(report, complete=complete))
+
+
+def _print(text: str) -> None:
+    """Print the verdict; the exit code tells it also to those who do not read to the end."""
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

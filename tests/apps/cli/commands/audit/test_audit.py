@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from amplifier_foundation import SessionInfo, SessionStore
 from tests.apps.cli.program import Outcome, invoke
 
 
@@ -105,3 +107,37 @@ def test_the_help_lists_every_command() -> None:
         "verify",
     ):
         assert f"  {name} " in shown
+
+
+WITHOUT_A_READER = """
+import json, os, sys
+from amplifier_apps.cli.main import run
+
+codes = {}
+for line in sys.argv[1:]:
+    reading, writing = os.pipe()
+    os.close(reading)
+    os.dup2(writing, 1)
+    os.close(writing)
+    sys.stdout = os.fdopen(os.dup(1), "w")
+    codes[line] = run(line.split())
+print(json.dumps(codes), file=sys.stderr)
+"""
+
+
+def test_commands_end_quietly_when_their_reader_has_gone(home: Path, log: Path) -> None:
+    """`| head` is no error, for any of them; the verdict of `verify` stays in its exit code."""
+    SessionStore().save(SessionInfo("abcdef"), {"messages": []})
+    reading = ["list", "list --json", f"prove {log} 1", f"checkpoint {log}"]
+    reading += [f"{name} {log} {more}" for name in ("show", "stats") for more in ("", "--json")]
+    lines = [f"audit {one}" for one in (*reading, f"show {log} --all", "--help")]
+    lines += ["sessions list", "sessions list --json", "sessions show abcdef", "sessions --help"]
+    lines += [f"audit create-key {home / 'key'}", "sessions delete abcdef --yes"]
+    verify = [f"audit verify {log}", f"audit verify {log} --json"]
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_A_READER, *lines, *verify],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stderr) == {**dict.fromkeys(lines, 0), **dict.fromkeys(verify, 3)}
