@@ -209,33 +209,25 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
     ) -> list[Injection]:
         """Inject what the answers to an event bring; returns what was accepted."""
         wanted = gather_injections(event, answers)
-        if not wanted:
-            return []
-        messages = {one.hook: one.result.user_message for one in answers}
-        return await self._place(wanted, messages, keep_ephemeral)
+        return await self._place(wanted, keep_ephemeral) if wanted else []
 
     async def _place(
-        self,
-        wanted: Iterable[Injection],
-        user_messages: Mapping[str, str | None],
-        keep_ephemeral: bool = True,
+        self, wanted: Iterable[Injection], keep_ephemeral: bool = True
     ) -> list[Injection]:
         accepted, dropped = await self._injector.place(wanted, keep_ephemeral)
-        await self._report_drops(dropped, user_messages)
+        await self._report_drops(dropped)
         if (self.config.get("session") or {}).get("debug"):
             for one in accepted:
                 await self.show(f"Injected: {one.text}", "info", f"hook:{one.hook}")
         return accepted
 
-    async def _report_drops(
-        self, dropped: Iterable[Drop], user_messages: Mapping[str, str | None] | None = None
-    ) -> None:
+    async def _report_drops(self, dropped: Iterable[Drop]) -> None:
         for drop in dropped:
-            hook = drop.injection.hook
-            message = (user_messages or {}).get(hook) if drop.failed else None
-            await self.show(
-                message or drop.why, "error" if drop.failed else "warning", f"hook:{hook}"
-            )
+            source = f"hook:{drop.injection.hook}"
+            if drop.failed:
+                await self.show(drop.injection.user_message or drop.why, "error", source)
+            else:
+                await self.show(drop.why, "warning", source)
 
     def ephemeral_injections(self) -> list[dict[str, Any]]:
         """The last ephemeral injections, which no conversation keeps: for review."""

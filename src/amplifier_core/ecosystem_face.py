@@ -6,7 +6,7 @@ out, under names and with return values that are what they are. A thin layer ove
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Iterable
 from typing import Any, Protocol
 
 from amplifier_core.approval.passage import Clearance
@@ -33,10 +33,7 @@ class Carrier(Protocol):
     """Hooks that are known by name only: one registration a name, so that "always" holds."""
 
     async def _place(
-        self,
-        wanted: Iterable[Injection],
-        user_messages: Mapping[str, str | None],
-        keep_ephemeral: bool = True,
+        self, wanted: Iterable[Injection], keep_ephemeral: bool = True
     ) -> list[Injection]: ...
 
 
@@ -65,7 +62,7 @@ class EcosystemFace:
         wanted = read_injections(result, hook_name, event)
         for one in wanted:
             self._injector.budget.check_size(one)
-        return self._place(wanted, {})
+        return self._place(wanted)
 
     async def handle_approval_request(
         self: Carrier, result: HookResult, hook_name: str = UNKNOWN, event: str = ""

@@ -25,6 +25,7 @@ class Injection:
     role: Role = "system"
     ephemeral: bool = False
     append_to_last_tool_result: bool = False
+    user_message: str | None = None  # what the person reads if it cannot be injected
 
     @property
     def size(self) -> int:

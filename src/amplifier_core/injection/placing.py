@@ -205,6 +205,7 @@ def read_injections(result: HookResult, hook: str, event: str) -> list[Injection
             role=one.role,
             ephemeral=one.ephemeral,
             append_to_last_tool_result=one.append_to_last_tool_result,
+            user_message=result.user_message,
         )
         for one in list_injections(result)
     ]

@@ -251,6 +251,22 @@ class Cancelling(Dicts):
         raise asyncio.CancelledError
 
 
+@pytest.mark.parametrize(
+    "event", ["session:start", PRE, POST, "provider:request", "session:end", "deploy:start"]
+)
+@pytest.mark.parametrize("during_a_call", [False, True])
+async def test_the_hooks_message_is_an_error_if_it_cannot_be_injected(event, during_a_call):
+    """On every event, also where the injection waited behind a tool's result."""
+    harness = Harness(context=Raising())
+    harness.hooks.register(event, injects("x", user_message="look"), name="linter")
+    if during_a_call:
+        async with harness.coordinator.tool_calls():
+            await harness.run(event, messages=[])
+    else:
+        await harness.run(event, messages=[])
+    assert [one for one in harness.shown if one[1] == "error"] == [("look", "error", "hook:linter")]
+
+
 @pytest.mark.parametrize("kind", [Raising, Hanging, Nonsense, Cancelling])
 async def test_a_context_that_fails_never_crashes_the_session(kind, monkeypatch):
     """The person is told, the trail too, and the agent goes on."""
