@@ -24,7 +24,7 @@ from amplifier_core.interfaces import ContextManager
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
-from amplifier_core.mount_plan import EXAMPLES, MountPlan, check_locks, check_plan
+from amplifier_core.mount_plan import EXAMPLES, MountPlan, check_locks, check_plan, may_ask
 from amplifier_core.mounting import Mounted, Mounting
 from amplifier_core.mounting.provider import resolve_provider
 from amplifier_core.prompt import PromptRun
@@ -71,7 +71,7 @@ class AmplifierSession:
         self.stats.update(self._state.get("stats", {}))
         self.coordinator = ModuleCoordinator(
             self,
-            approval_system,
+            approval_system if may_ask(config) else None,
             display_system,
             hooks=HookRegistry(parent=parent_hooks),
             audit=audit,

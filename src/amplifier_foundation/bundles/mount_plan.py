@@ -50,13 +50,15 @@ def find_incomplete(document: Node) -> Iterator[Problem]:
 
 
 def _move_options(plan: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Plans of the ecosystem keep options of the loop and the context beside the session."""
-    beside = [key for key in EXAMPLES if key in plan]
+    """Plans of the ecosystem keep options and sources of the loop and the context elsewhere."""
+    session = plan["session"]
+    beside = [key for key in EXAMPLES if key in plan or f"{key}_source" in session]
     if not beside:
         return plan
     read = MountPlan.parse(plan).session
     entries = {key: getattr(read, key).to_dict() for key in beside}
-    return {**plan, "session": {**plan["session"], **entries}}
+    kept = {key: value for key, value in session.items() if not key.endswith("_source")}
+    return {**plan, "session": {**kept, **entries}}
 
 
 def _read(plan: Mapping[str, Any], name: str) -> Node:

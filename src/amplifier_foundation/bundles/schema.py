@@ -78,7 +78,7 @@ AGENT: Rule = mapping(
 
 APPROVAL: Rule = mapping(
     {
-        "mode": choice("ask", "deny"),
+        "mode": choice("ask", "deny", "edits"),
         "timeout": seconds,
         "locked": boolean,
     }
@@ -127,9 +127,23 @@ _BUNDLE: dict[str, Rule] = {
 
 BUNDLE: Rule = mapping(_BUNDLE, prefix="x-")
 
-# Plans of the existing ecosystem keep the options of loop and context beside the session.
+# Plans of the existing ecosystem keep the options of loop and context beside the session, and
+# their sources within it; applications find what they wrote under `metadata`.
+_PLAN_SESSION = {
+    **_SESSION,
+    "orchestrator_source": optional(text),
+    "context_source": optional(text),
+    "metadata": optional(table(anything)),
+    "raw": boolean,
+}
 MOUNT_PLAN: Rule = mapping(
-    {**_BUNDLE, "orchestrator": table(anything), "context": table(anything)}, prefix="x-"
+    {
+        **_BUNDLE,
+        "session": mapping(_PLAN_SESSION),
+        "orchestrator": table(anything),
+        "context": table(anything),
+    },
+    prefix="x-",
 )
 
 

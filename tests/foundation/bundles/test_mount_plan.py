@@ -62,6 +62,17 @@ def test_options_beside_the_session_reach_the_loop_and_the_context() -> None:
     assert (again.orchestrator, again.context) == (read.orchestrator, read.context)
 
 
+def test_sources_and_metadata_of_existing_plans_are_taken() -> None:
+    """The sources reach the entries; what applications wrote under metadata stays."""
+    session = {**MINIMAL["session"], "context_source": "git+https://host.test/c", "raw": True}
+    plan = {"session": {**session, "metadata": {"run": 7}}}
+    assert mount_plan_problems(plan) == ()
+    found = bundle_from_plan(plan).mount_plan["session"]
+    assert found["context"]["source"] == "git+https://host.test/c"
+    assert (found["metadata"], found["raw"]) == ({"run": 7}, True)
+    assert "context_source" not in found
+
+
 def test_a_bundle_can_be_written_in_code() -> None:
     """The same checks, no files."""
     bundle = bundle_from_plan({**MINIMAL, "hooks": ["hooks-rules"]})

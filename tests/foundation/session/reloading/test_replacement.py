@@ -67,7 +67,7 @@ async def test_a_file_that_changed_exchanges_its_module(tmp_path: Path) -> None:
         assert found.mounted == ["mine"]
         await replacer.apply(found)
         assert session.coordinator.hooks.list_handlers("tool:post") == {
-            "tool:post": ["on_tool_post"]
+            "tool:post": ["mine.on_tool_post"]
         }
         assert not any(session.coordinator.hooks.list_handlers("tool:pre").values())
 

@@ -6,6 +6,7 @@ reads it here, so that an entry has one form and a mistake one sentence.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from amplifier_core.errors import ModuleLoadError
+from amplifier_core.mount_plan.keys import ENTRY, find_misspelt, judge_keys
 
 LISTS = ("providers", "tools", "hooks")
 EXAMPLES = {"orchestrator": "loop-basic", "context": "context-simple"}
@@ -22,6 +24,7 @@ EXAMPLES = {"orchestrator": "loop-basic", "context": "context-simple"}
 MAX_INJECTION_SIZE = 10_240
 INJECTION_BUDGET_PER_TURN = 10_000
 _TOOL_CALLS_AT_ONCE = 8
+_MODES = ("ask", "deny", "edits")  # the last is for applications; the kernel asks
 
 
 class _Section(BaseModel):
@@ -101,6 +104,23 @@ def check_plan(plan: Any) -> None:
     limit = session.get("tool_result_limit")
     if limit is not None and (type(limit) is not int or limit < 1):
         raise ValueError(f"session.tool_result_limit: a positive number or null, got {limit!r}")
+    if misspelt := find_misspelt(plan):
+        raise ValueError(f"The mount plan: {misspelt}")
+    _check_approval(plan.get("approval"))
+
+
+def _check_approval(section: Any) -> None:
+    """Refuse a section that would silently not hold."""
+    if section is None:
+        return
+    if not isinstance(section, Mapping):
+        raise TypeError(f"approval of a mount plan is a mapping, got {section!r}")
+    mode, limit = section.get("mode", "ask"), section.get("timeout")
+    if mode not in ("ask", "deny", "edits"):
+        raise ValueError(f"approval.mode: 'ask', 'deny' or 'edits', got {mode!r}")
+    number = isinstance(limit, int | float) and not isinstance(limit, bool)
+    if limit is not None and not (number and 0 < limit < math.inf):
+        raise ValueError(f"approval.timeout: a positive number of seconds, got {limit!r}")
 
 
 def check_locks(before: Any, plan: MountPlan) -> None:
@@ -125,6 +145,8 @@ def read_entry(kind: str, entry: Any) -> ModuleEntry:
     if not named:
         raise ModuleLoadError(f"An entry of {kind} names its module, got {entry!r}")
     known = {key: value for key, value in given.items() if value is not None}
+    if misspelt := judge_keys(known, ENTRY):
+        raise ModuleLoadError(f"Module {named!r}: {misspelt}", module_id=str(named))
     try:
         return ModuleEntry.model_validate({**known, "module": named})
     except ValidationError as error:
@@ -204,6 +226,11 @@ def read_calls_at_once(plan: Mapping[str, Any]) -> int:
         where = "session.limits.tool_calls_at_once"
         raise ValueError(f"{where}: a whole number of at least 1 or null, got {most!r}")
     return most
+
+
+def may_ask(plan: Mapping[str, Any]) -> bool:
+    """Whether a plan lets a person be asked: `approval.mode`. If not, every question is a no."""
+    return (plan.get("approval") or {}).get("mode") != "deny"
 
 
 def read_approval_limit(plan: Mapping[str, Any]) -> float | None:

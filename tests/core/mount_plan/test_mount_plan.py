@@ -17,6 +17,7 @@ from amplifier_core.mount_plan import (
     MountPlan,
     check_plan,
     copy_plan,
+    may_ask,
     read_calls_at_once,
     read_entry,
 )
@@ -173,6 +174,36 @@ def test_sections_that_the_kernel_does_not_know_are_kept() -> None:
     assert {key: read[key] for key in ("agents", "audit", "x-mine")} == {
         "agents": {"a": {}}, "audit": {"enabled": True}, "x-mine": 1,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        ("deny", "approval of a mount plan is a mapping, got 'deny'"),
+        ({"mode": "dney"}, "approval.mode: 'ask', 'deny' or 'edits', got 'dney'"),
+        ({"mode": None}, "approval.mode: 'ask', 'deny' or 'edits', got None"),
+        ({"timeout": "30"}, "approval.timeout: a positive number of seconds, got '30'"),
+        ({"timeout": True}, "got True"),
+        ({"timeout": 0}, "got 0"),
+        ({"timeout": float("nan")}, "got nan"),
+    ],
+)
+def test_a_wrong_approval_section_is_refused(section: Any, message: str) -> None:
+    """It would silently leave the gate as it is."""
+    with pytest.raises((TypeError, ValueError)) as refused:
+        check_plan({**MINIMAL, "approval": section})
+    assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("section", "asks"),
+    [(None, True), ({}, True), ({"mode": "ask"}, True), ({"mode": "deny"}, False)],
+)
+def test_a_plan_may_let_nobody_be_asked(section: Any, asks: bool) -> None:
+    """Every question is a no then."""
+    plan = {**MINIMAL, "approval": section}
+    check_plan(plan)
+    assert may_ask(plan) is asks
 
 
 NAMES = st.text(min_size=1, max_size=8)
