@@ -1,0 +1,110 @@
+"""The keys that a mount plan may have.
+
+One that misspells a key of ours is refused: what it was meant to say would silently not hold. Plans
+of the ecosystem also carry keys for their applications, so any other is kept and told once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from amplifier_core.utils.suggest import find_slip
+
+logger = logging.getLogger(__name__)
+
+PLAN = frozenset(
+    {
+        "session",
+        "providers",
+        "tools",
+        "hooks",
+        "agents",
+        "orchestrator",
+        "context",
+        "approval",
+        "audit",
+        "sandbox",
+        "name",
+        "description",
+        "include",
+        "inherit",
+    }
+)
+SESSION = frozenset(
+    {
+        "orchestrator",
+        "context",
+        "orchestrator_source",
+        "context_source",
+        "injection_budget_per_turn",
+        "injection_size_limit",
+        "injection_over_budget",
+        "max_turns",
+        "turn_timeout",
+        "tool_result_limit",
+        "instructions",
+        "limits",
+        "debug",
+        "metadata",
+        "raw",
+    }
+)
+LIMITS = frozenset({"agent_depth", "agent_count", "tool_calls_at_once"})
+APPROVAL = frozenset({"mode", "timeout", "locked"})
+ENTRY = frozenset(
+    {
+        "module",
+        "source",
+        "name",
+        "instance_id",
+        "config",
+        "priority",
+        "required",
+        "locked",
+        "enabled",
+    }
+)
+
+_OWN_USE = "x-"
+_told: set[str] = set()
+
+
+def find_misspelt(plan: Mapping[str, Any]) -> str | None:
+    """A key of a plan that misspells one of ours, in a sentence; entries are read one by one."""
+    for where, section, known in _list_sections(plan):
+        problem = judge_keys(section, known, where)
+        if problem is not None:
+            return problem
+    return None
+
+
+def judge_keys(section: Mapping[str, Any], known: frozenset[str], where: str = "") -> str | None:
+    """A key that misspells a known one, in a sentence; of others that are not known, warn once."""
+    for name in section:
+        if name in known or str(name).startswith(_OWN_USE):
+            continue
+        key = f"{where}.{name}" if where else str(name)
+        meant = find_slip(str(name), sorted(known))
+        if meant is not None:
+            return f"{key}: unknown key {name!r}; did you mean {meant!r}?"
+        if key not in _told:
+            _told.add(key)
+            logger.warning("%s: unknown key %r; have %s", key, name, ", ".join(sorted(known)))
+    return None
+
+
+def _list_sections(
+    plan: Mapping[str, Any],
+) -> Iterator[tuple[str, Mapping[str, Any], frozenset[str]]]:
+    session = plan["session"]
+    sections = {
+        "": (plan, PLAN),
+        "session": (session, SESSION),
+        "session.limits": (session.get("limits"), LIMITS),
+        "approval": (plan.get("approval"), APPROVAL),
+    }
+    for where, (section, known) in sections.items():
+        if isinstance(section, Mapping):
+            yield where, section, known
