@@ -24,7 +24,6 @@ EXAMPLES = {"orchestrator": "loop-basic", "context": "context-simple"}
 MAX_INJECTION_SIZE = 10_240
 INJECTION_BUDGET_PER_TURN = 10_000
 _TOOL_CALLS_AT_ONCE = 8
-_MODES = ("ask", "deny", "edits")  # the last is for applications; the kernel asks
 
 
 class _Section(BaseModel):
