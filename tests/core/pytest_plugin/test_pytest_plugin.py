@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 import amplifier_core.loader.discovery
 import amplifier_core.testing
 import amplifier_core.validation.finding  # noqa: F401 - else each project imports it all again
-from amplifier_core import pytest_plugin
 
 pytest_plugins = "pytester"
 
@@ -228,18 +226,6 @@ def test_it(number, mock_deps, coordinator):
     coordinator.mount_history.append(number)
 """
     run(pytester, tests).assert_outcomes(passed=2)
-
-
-def test_without_pytest_asyncio_the_fixtures_are_plain_ones(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A project without async tests need not install it."""
-
-    async def plain():
-        yield
-
-    monkeypatch.setitem(sys.modules, "pytest_asyncio", None)
-    assert type(pytest_plugin._async_fixture(plain)) is type(pytest.fixture(plain))
 
 
 def test_the_plugin_alone_imports_nothing_of_the_kernel(pytester: pytest.Pytester) -> None:

@@ -1,4 +1,4 @@
-"""Fixtures for authors of modules: they find the module under test and mount it.
+"""For authors of hooks and modules: async tests run, and fixtures mount the module under test.
 
 The module is given with `--module-path`, or it is the package `amplifier_module_*` that is nearest
 to the test file. Nothing of the kernel is imported until a fixture is used: pytest loads this
@@ -15,19 +15,26 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from amplifier_core.pytest_plugin.async_tests import (
+    pytest_configure,
+    pytest_fixture_setup,
+    pytest_pycollect_makeitem,
+    pytest_pyfunc_call,
+    pytest_runtest_teardown,
+)
+
 if TYPE_CHECKING:
     from amplifier_core.testing import MockCoordinator
 
+__all__ = [
+    "pytest_configure",
+    "pytest_fixture_setup",
+    "pytest_pycollect_makeitem",
+    "pytest_pyfunc_call",
+    "pytest_runtest_teardown",
+]
+
 logger = logging.getLogger(__name__)
-
-
-def _async_fixture(function: Callable[..., AsyncIterator[Any]]) -> Any:
-    """A fixture that pytest-asyncio runs in its strict mode too."""
-    try:
-        import pytest_asyncio
-    except ImportError:  # whoever has no async tests has no use for it
-        return pytest.fixture(function)
-    return pytest_asyncio.fixture(function)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -85,7 +92,7 @@ def mock_deps() -> tuple[Any, dict[str, Any], dict[str, Any], Any]:
     return MockContextManager(), providers, {"test_tool": MockTool("test_tool")}, EventRecorder()
 
 
-@_async_fixture
+@pytest.fixture
 async def hook_cleanup(
     module_path: Path | None, module_config: dict[str, Any], coordinator: MockCoordinator
 ) -> AsyncIterator[Callable[[], Any] | None]:
@@ -94,7 +101,7 @@ async def hook_cleanup(
         yield undo
 
 
-@_async_fixture
+@pytest.fixture
 async def tool_module(
     module_path: Path | None, module_config: dict[str, Any], coordinator: MockCoordinator
 ) -> AsyncIterator[Any]:
@@ -103,7 +110,7 @@ async def tool_module(
         yield _find_first(coordinator, "tools")
 
 
-@_async_fixture
+@pytest.fixture
 async def provider_module(
     module_path: Path | None, module_config: dict[str, Any], coordinator: MockCoordinator
 ) -> AsyncIterator[Any]:
@@ -112,7 +119,7 @@ async def provider_module(
         yield _find_first(coordinator, "providers")
 
 
-@_async_fixture
+@pytest.fixture
 async def orchestrator_module(
     module_path: Path | None, module_config: dict[str, Any], coordinator: MockCoordinator
 ) -> AsyncIterator[Any]:
@@ -121,7 +128,7 @@ async def orchestrator_module(
         yield _find_first(coordinator, "orchestrator")
 
 
-@_async_fixture
+@pytest.fixture
 async def context_module(
     module_path: Path | None, module_config: dict[str, Any], coordinator: MockCoordinator
 ) -> AsyncIterator[Any]:
