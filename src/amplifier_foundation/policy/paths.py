@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import re
@@ -27,9 +28,20 @@ def resolve(path: str | Path, base: Path) -> Path:
     if "\0" in text:
         raise ValueError(f"The path {text!r} has a NUL character, which no file name can have")
     try:
-        return (base / text).resolve()
+        real = (base / text).resolve()
+        _refuse_loop(real)
     except (RuntimeError, OSError) as failure:
         raise ValueError(f"The path {text!r} cannot be resolved: {failure}") from failure
+    return real
+
+
+def _refuse_loop(real: Path) -> None:
+    """Since Python 3.13, `Path.resolve` hands back a path through a loop of symlinks as it is."""
+    try:
+        real.stat()
+    except OSError as failure:
+        if failure.errno == errno.ELOOP:
+            raise
 
 
 def is_within(path: Path, roots: Iterable[Path]) -> bool:

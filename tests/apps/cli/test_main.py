@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -219,7 +220,7 @@ def test_the_program_leaves_with_the_code_of_the_command() -> None:
 
 def test_a_closed_pipe_is_no_error() -> None:
     """`amplifier modules list | head -1` ends quietly."""
-    command = f"{sys.executable} -m amplifier_apps.cli.main modules list | head -1"
+    command = f"{shlex.quote(sys.executable)} -m amplifier_apps.cli.main modules list | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert done.stderr == ""
     assert len(done.stdout.splitlines()) == 1

@@ -517,7 +517,7 @@ def test_the_terminal_is_left_as_it_was() -> None:
 def in_shell(line: str) -> AbstractContextManager[PtyProgram]:
     """A line of bash in a terminal; $ASK is the program with one question."""
     spec = json.dumps({"questions": [ASK]})
-    ask = f"{sys.executable} -m {ASKING} '{spec}'"
+    ask = f"'{sys.executable}' -m {ASKING} '{spec}'"
     return run_in_pty("bash", "-c", line.replace("$ASK", ask), columns=100)
 
 
