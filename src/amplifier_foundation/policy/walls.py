@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
+from amplifier_core.errors import ModuleLoadError
 from amplifier_core.interfaces import Host
 from amplifier_foundation.machine.sandbox.wall import Wall
 
@@ -59,9 +60,25 @@ class WallBuilder(Protocol):
 
 
 def get_wall_builder(host: Host) -> WallBuilder | None:
-    """The session's, if it has one: a coordinator of the ecosystem has none."""
+    """The session's, if it has one: a coordinator of the ecosystem has none.
+
+    ModuleLoadError if the plan insists on a wall and nobody in the session builds one.
+    """
     builder: WallBuilder | None = host.get_capability("session.wall")
+    if builder is None and _insists_on_wall(host):
+        raise ModuleLoadError(
+            "The mount plan has a sandbox that this session does not build, so no program is "
+            "started: open the plan with open_session(bundle_from_plan(plan))"
+        )
     return builder
+
+
+def _insists_on_wall(host: Host) -> bool:
+    plan: Any = getattr(host, "config", None)
+    section = plan.get("sandbox") if isinstance(plan, Mapping) else None
+    if not isinstance(section, Mapping):
+        return section is not None and section not in (False, "off", "auto")
+    return section.get("mode") == "required" or section.get("network") in ("ask", "deny")
 
 
 def build_wall(host: Host) -> Wall | None:
