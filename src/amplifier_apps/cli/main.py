@@ -34,6 +34,7 @@ COMMANDS = {
     "audit": "Verify, read and redact the audit trail.",
     "backups": "List and restore files that were overwritten.",
     "init": "Write a commented bundle and a first hook.",
+    "schema": "Print the JSON schema of amplifier.yaml, for editors.",
     "doctor": "Check the environment, the keys and the stores.",
     "completion": "Print the completion script for a shell.",
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from amplifier_core.utils.suggest import find_closest, suggest
 from amplifier_foundation.bundles.node import Node, Problem
-from amplifier_foundation.bundles.rule import Rule, refuse_kind
+from amplifier_foundation.bundles.rule import Rule, Schema, add_schema, get_schema, refuse_kind
 
 
 def optional(rule: Rule) -> Rule:
@@ -16,7 +16,7 @@ def optional(rule: Rule) -> Rule:
         if node.value is not None:
             yield from rule(node, key)
 
-    return check
+    return add_schema(check, {"anyOf": [get_schema(rule), {"type": "null"}]})
 
 
 def either(first: Rule, second: Rule, expected: str) -> Rule:
@@ -26,7 +26,7 @@ def either(first: Rule, second: Rule, expected: str) -> Rule:
         if any(first(node, key)) and any(second(node, key)):
             yield refuse_kind(node, key, expected)
 
-    return check
+    return add_schema(check, {"anyOf": [get_schema(first), get_schema(second)]})
 
 
 def listing(rule: Rule) -> Rule:
@@ -38,7 +38,7 @@ def listing(rule: Rule) -> Rule:
         for at, item in enumerate(node.items()):
             yield from _apply(rule, item, f"{key}[{at}]")
 
-    return check
+    return add_schema(check, {"type": "array", "items": get_schema(rule)})
 
 
 def mapping(keys: Mapping[str, Rule], required: Iterable[str] = (), prefix: str = "") -> Rule:
@@ -58,7 +58,7 @@ def mapping(keys: Mapping[str, Rule], required: Iterable[str] = (), prefix: str 
         misspelt = {find_closest(name, keys) for name in unknown}
         yield from _find_missing(node, key, needed, misspelt)
 
-    return check
+    return add_schema(check, _make_object(keys, needed, prefix))
 
 
 def table(rule: Rule) -> Rule:
@@ -70,7 +70,16 @@ def table(rule: Rule) -> Rule:
         for name, child in node.mapping().items():
             yield from _apply(rule, child, _join(key, name))
 
-    return check
+    return add_schema(check, {"type": "object", "additionalProperties": get_schema(rule)})
+
+
+def _make_object(keys: Mapping[str, Rule], needed: Iterable[str], prefix: str) -> Schema:
+    own: Schema = {"patternProperties": {f"^{prefix}": {}}} if prefix else {}
+    properties = {name: get_schema(rule) for name, rule in keys.items()}
+    required = {"required": list(needed)} if needed else {}
+    return {"type": "object", "properties": properties, **required, **own} | {
+        "additionalProperties": False
+    }
 
 
 def _apply(rule: Rule, node: Node, key: str) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from amplifier_core.utils.suggest import suggest
 from amplifier_foundation.bundles.node import Node, Problem
-from amplifier_foundation.bundles.rule import Rule, refuse_kind
+from amplifier_foundation.bundles.rule import Rule, add_schema, allow_substitution, refuse_kind
 
 
 def anything(node: Node, key: str) -> Iterator[Problem]:
@@ -44,7 +44,8 @@ def integer(least: int | None = None) -> Rule:
         elif least is not None and node.value < least:
             yield Problem(node.place, key, f"must be at least {least}, got {node.value}")
 
-    return check
+    minimum = {} if least is None else {"minimum": least}
+    return add_schema(check, allow_substitution({"type": "integer", **minimum}))
 
 
 def seconds(node: Node, key: str) -> Iterator[Problem]:
@@ -61,9 +62,15 @@ def choice(*options: str) -> Rule:
 
     def check(node: Node, key: str) -> Iterator[Problem]:
         if not isinstance(node.value, str):
-            yield refuse_kind(node, key, f"one of {list(options)}")
+            yield refuse_kind(node, key, f"one of {', '.join(options)}")
         elif node.value not in options:
             hint = suggest(node.value, options)
             yield Problem(node.place, key, f"unknown value {node.value!r}; {hint}")
 
-    return check
+    return add_schema(check, allow_substitution({"enum": list(options)}))
+
+
+add_schema(text, {"type": "string", "pattern": r"\S"})
+add_schema(boolean, allow_substitution({"type": "boolean"}))
+add_schema(switch, allow_substitution({"type": ["boolean", "null"]}))
+add_schema(seconds, allow_substitution({"type": "number", "exclusiveMinimum": 0}))

@@ -24,6 +24,7 @@ Examples:
 @click.option("--force", is_flag=True, help="Overwrite what is there.")
 def init(folder: Path, offline: bool, force: bool) -> None:
     """Write a commented bundle and a first hook into FOLDER (here, if not given)."""
+    from amplifier_apps.cli.commands.schema import render_schema
     from amplifier_apps.cli.text.escape import escape
     from amplifier_apps.cli.text.output import print_line
 
@@ -35,6 +36,7 @@ def init(folder: Path, offline: bool, force: bool) -> None:
     there = [str(path) for path in files if path.exists()]
     if there and not force:
         raise click.ClickException(f"{escape(there[0])} is there already; --force overwrites it")
+    files[folder / ".amplifier" / "schema.json"] = render_schema()
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 BUNDLE = """\
+# yaml-language-server: $schema=.amplifier/schema.json
+
 # What your agent is made of. Lines that start with # are off; everything not said here comes from
 # the default bundle. Check it with: amplifier hooks list
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -146,3 +147,11 @@ def test_next_steps_stay_here_where_the_bundle_is(home: Path) -> None:
     shown = invoke("init").stdout
     assert "cd " not in shown
     assert "without one: init --offline" in shown
+
+
+def test_editors_find_the_schema_beside_the_bundle(home: Path) -> None:
+    """The first line of the bundle names the file that was written with it."""
+    assert invoke("init").code == 0
+    first, *_ = (home / "amplifier.yaml").read_text().splitlines()
+    place = first.removeprefix("# yaml-language-server: $schema=")
+    assert json.loads((home / place).read_text())["title"] == "amplifier.yaml"
