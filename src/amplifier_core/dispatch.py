@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from amplifier_core.errors import HookDepthExceeded, HookTimeout, InvalidHookResult
 from amplifier_core.isolation import adopt, copy_plain, detach
 from amplifier_core.models import CONTINUE, HookResult, attach_origin, continue_with
-from amplifier_core.models.advice import IN_PLACE, find_omission
+from amplifier_core.models.advice import IN_PLACE, NO_SAY, find_omission
 from amplifier_core.models.answer import read_answer
 from amplifier_core.precedence import fold
 from amplifier_core.registration import HookHandler
@@ -68,6 +68,8 @@ PlanEntry = tuple[Any, str, HookHandler]
 class Plan(tuple[PlanEntry, ...]):
     """What one event runs, in order; nobody changes it, so an emit keeps what it started with."""
 
+    in_turn: int = 0
+    """How many of them run one after another; the others only observe, side by side."""
     calls: tuple[Any, ...] | None
     """The bare handlers, if all are coroutine functions without limits that see this name."""
 
@@ -75,6 +77,7 @@ class Plan(tuple[PlanEntry, ...]):
     def build(cls, event: str, entries: Iterable[PlanEntry]) -> Plan:
         """The plan of an event."""
         plan = cls(entries)
+        plan.in_turn = sum(not record.parallel for _, _, record in plan)
         plain = all(name == event and _is_coroutine_function(call) for call, name, _ in plan)
         plan.calls = tuple(record.handler for _, _, record in plan) if plain else None
         return plan
@@ -185,7 +188,7 @@ async def run_hooks(  # noqa: C901 - the loop that every audited event goes thro
 ) -> Dispatch:
     """Run the hooks of a dispatch from one of them on; that one may have answered already."""
     follow = None
-    for call, name, record in run.plan[first:end]:
+    for call, name, record in run.plan[first : run.plan.in_turn if end is None else end]:
         if watch is not None:
             follow = watch.begin(record)
         try:
@@ -206,7 +209,39 @@ async def run_hooks(  # noqa: C901 - the loop that every audited event goes thro
         if not untouched and _settle(run, record, answer):
             break
         answer = _NOT_ASKED
+    if end is None and len(run.plan) > run.plan.in_turn:
+        await _run_observers(run, run.plan[run.plan.in_turn :], watch)
     return run
+
+
+async def _run_observers(
+    run: Dispatch, entries: tuple[PlanEntry, ...], watch: Watch | None, again: bool = False
+) -> None:
+    """Let hooks that decide nothing look at the final data, side by side."""
+
+    async def observe(name: str, record: HookHandler) -> HookResult:
+        if watch is not None:
+            watch.begin(record)
+        try:
+            return await record.execute(name, _tell(run, again))
+        finally:
+            if watch is not None:
+                watch.end(record)
+
+    work = (observe(name, record) for _, name, record in entries if not run.denied)
+    answers = await asyncio.gather(*work, return_exceptions=True)
+    for (_, _, record), answer in zip(entries, answers, strict=False):
+        if isinstance(answer, BaseException) or answer.action == "continue":
+            _settle(run, record, answer)
+        else:
+            _advise(run, record, "parallel", NO_SAY.format(answer.action))
+
+
+def _tell(run: Dispatch, again: bool) -> dict[str, Any]:
+    told = detach(run.data)
+    if again:
+        told[JUDGED_AGAIN] = True
+    return told
 
 
 async def run_again(run: Dispatch, before: Dispatch, watch: Watch | None = None) -> Dispatch:
@@ -218,18 +253,20 @@ async def run_again(run: Dispatch, before: Dispatch, watch: Watch | None = None)
     for answer in before.answers:
         known[answer.handler] = seen, answer
         seen = seen if answer.left is None else answer.left
-    for place, (_, name, record) in enumerate(run.plan):
+    again = run.given is before.given  # what a person has edited is another operation
+    for place, (_, name, record) in enumerate(run.plan[: run.plan.in_turn]):
         seen, said = known.get(record, ({}, Answer(record, CONTINUE)))
         judges = record.is_guard or said.result.action == "ask_user"
         if judges or not _equals(seen, run.data):
-            told = detach(run.data)
-            if run.given is before.given:  # what a person has edited is another operation
-                told[JUDGED_AGAIN] = True
+            told = _tell(run, again)
             await run_hooks(run, place, record.execute(name, told), watch, place + 1)
         elif said.result is not CONTINUE or said.error is not None:
             _repeat(run, said)
         if run.denied:
             break
+    observers = run.plan[run.plan.in_turn :]
+    late = (one for one in observers if not _equals(known.get(one[2], ({},))[0], run.data))
+    await _run_observers(run, tuple(late), watch, again)
     return run
 
 
@@ -249,7 +286,7 @@ async def collect_replies(run: Dispatch, timeout: float) -> AsyncIterator[Any]:
         except FAILURES as error:
             _answer_for_failure(run, record, take_failure(error))
             continue
-        if result.data is not None:
+        if result.data is not None and not record.parallel:
             yield result.data
 
 

@@ -113,23 +113,24 @@ class HookRegistry(RegistryNames):
         *,
         on_error: OnError = "continue",
         timeout: float | None = None,
+        parallel: bool = False,
     ) -> Any:
         """Listen to an event or a pattern; lower priorities run first, equal ones in order.
 
         Returns what removes this registration. Without a handler it is a decorator.
         `on_error="deny"` makes it a guard: if it fails, the operation is denied. `timeout` is in
-        seconds; running over it is a failure.
+        seconds; running over it is a failure. `parallel=True` is for who only observes: it runs
+        beside others of its kind, after all who may answer, and what it answers has no effect.
         """
         if handler is None:
             check_event(event)
-            return partial(
-                self._decorate, event, priority, name=name, on_error=on_error, timeout=timeout
-            )
+            limits: Limits = {"on_error": on_error, "timeout": timeout, "parallel": parallel}
+            return partial(self._decorate, event, priority, name=name, **limits)
         if type(event) is not str or not event.strip() or type(priority) is not int:
             check_event(event)
             check_priority(priority)
-        if on_error != "continue" or timeout is not None:
-            check_limits(on_error, timeout)
+        if on_error != "continue" or timeout is not None or parallel:
+            check_limits(on_error, timeout, parallel)
         misfit = find_misfit(handler)
         if misfit is not None and on_error == "deny":
             raise TypeError(f"A guard {misfit}")
@@ -138,6 +139,7 @@ class HookRegistry(RegistryNames):
         record = HookHandler(
             handler, priority, name, event=event, on_error=on_error, timeout=timeout
         )
+        record.parallel = parallel
         if misfit is not None:  # modules register such handlers and never emit their event
             record.advise("parameters", misfit)
         if event not in KNOWN and (meant := find_meant(event)):
@@ -263,7 +265,7 @@ class HookRegistry(RegistryNames):
     def _entries_for(self, event: str) -> Iterable[PlanEntry]:
         names = events.spellings(event)
         records = [entry[2] for entry in merge(*self._matching(names))]
-        records.sort(key=attrgetter("locked"))
+        records.sort(key=attrgetter("parallel", "locked"))
         # A handler that listens to both spellings is told the one that was emitted, once.
         told = {record.identity for record in records if record.event == event}
         for record in records:
@@ -271,6 +273,7 @@ class HookRegistry(RegistryNames):
             if exact and record.event != event and record.identity in told:
                 continue
             careful = record.on_error == "deny" or record.timeout is not None or event in TRACED
+            careful = careful or record.parallel
             yield (
                 None if careful else record.handler,
                 record.event if exact else event,

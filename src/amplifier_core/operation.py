@@ -172,32 +172,35 @@ def _list_news(
 class _Capture:
     """Keeps what each hook prints while it runs, and lets somebody else look on."""
 
-    __slots__ = ("_holder", "_other", "printed")
+    __slots__ = ("_holders", "_other", "printed")
 
     durations: Mapping[int, float] = {}
 
     def __init__(self, other: Watch | None) -> None:
         self._other = other
+        self._holders: dict[HookHandler, output.Holder] = {}
         self.printed: dict[HookHandler, str] = {}
 
     def begin(self, handler: HookHandler) -> Follow | None:
-        self._holder: output.Holder = []
-        output.running.set(self._holder)
-        return None if self._other is None else self._other.begin(handler)
+        holder = self._holders[handler] = []
+        output.running.set(holder)
+        # Whoever else looks on sees one hook at a time.
+        return None if self._other is None or handler.parallel else self._other.begin(handler)
 
     def end(self, handler: HookHandler) -> None:
-        if self._other is not None:
+        if self._other is not None and not handler.parallel:
             self._other.end(handler)
-        if self._holder:
-            self.printed[handler] = output.end(self._holder)
+        holder = self._holders[handler]
+        if holder:
+            self.printed[handler] = output.end(holder)
         else:
-            self._holder.append(None)  # closed: what its tasks print later is not its output
+            holder.append(None)  # closed: what its tasks print later is not its output
 
 
 class _Timer(_Capture):
     """Takes each hook's time as well, and records its start and end where that is wanted."""
 
-    __slots__ = ("_event", "_started", "_trail", "durations")
+    __slots__ = ("_event", "_trail", "durations")
 
     def __init__(self, other: Watch | None, trail: Trail, event: str) -> None:
         super().__init__(other)
@@ -208,11 +211,11 @@ class _Timer(_Capture):
     def begin(self, handler: HookHandler) -> Follow | None:
         if self._trail.records_each_hook:
             self._trail.write("hook_started", {}, event=self._event, handler=handler)
-        self._started = perf_counter()
+        self.durations[handler.id] = perf_counter()
         return super().begin(handler)
 
     def end(self, handler: HookHandler) -> None:
-        seconds = self.durations[handler.id] = perf_counter() - self._started
+        seconds = self.durations[handler.id] = perf_counter() - self.durations[handler.id]
         super().end(handler)
         if self._trail.records_each_hook:
             body = {"ms": round(seconds * 1000, 3)}

@@ -29,7 +29,8 @@ class HookHandler:
     """One registration. Sorts by priority, then by the order of registration."""
 
     __slots__ = (
-        "advice", "event", "handler", "id", "locked", "name", "on_error", "priority", "timeout",
+        "advice", "event", "handler", "id", "locked", "name", "on_error", "parallel", "priority",
+        "timeout",
     )  # fmt: skip
 
     def __init__(
@@ -49,7 +50,7 @@ class HookHandler:
         self.on_error = on_error
         self.timeout = timeout
         self.id = next(_numbers)
-        self.locked = False
+        self.locked = self.parallel = False
         self.advice: dict[str, str] = {}
 
     @property
@@ -106,8 +107,12 @@ def check_priority(priority: Any) -> None:
         raise TypeError(f"A priority must be an integer, got {priority!r}")
 
 
-def check_limits(on_error: Any, timeout: Any) -> None:
+def check_limits(on_error: Any, timeout: Any, parallel: Any = False) -> None:
     """Refuse settings that could not be kept."""
+    if parallel not in (True, False):
+        raise TypeError(f"parallel must be True or False, got {parallel!r}")
+    if parallel and on_error == "deny":
+        raise ValueError("A guard (on_error='deny') decides, so it cannot run with parallel=True")
     if on_error not in ("continue", "deny"):
         raise ValueError(f"on_error must be 'continue' or 'deny', got {on_error!r}")
     if timeout is None:

@@ -9,15 +9,18 @@ import asyncio
 import copy
 import pickle
 import time
+from typing import Any
 
 import pytest
 
+from amplifier_core.approval import ApprovalAnswer
 from amplifier_core.dispatch import MAX_DEPTH, Dispatch, find_dispatch
 from amplifier_core.errors import HookDepthExceeded, HookTimeout
 from amplifier_core.hooks import HookHandler, HookRegistry
 from amplifier_core.models import CONTINUE, HookResult
 from amplifier_core.precedence import list_injections
-from amplifier_core.testing import EventRecorder
+from amplifier_core.testing import EventRecorder, MemoryAudit, ScriptedApproval
+from tests.support.harness import Harness
 from tests.support.hooks import PRE, Data, asks, injects, modifies, raises, returns, says
 
 
@@ -486,3 +489,142 @@ class TestDepth:
         registry.register(PRE, wide, on_error="deny")
         for _ in range(20):
             assert (await registry.emit(PRE, {"top": True})).action == "continue"
+
+
+class TestInParallel:
+    """Observers that opted in run side by side after all others, and decide nothing."""
+
+    async def test_they_wait_for_one_another_and_see_the_final_data(self, registry):
+        """One after another they would wait for ever: they cost the time of the slowest."""
+        meeting, seen = asyncio.Barrier(3), []
+
+        async def meet(event: str, data: Data) -> None:
+            async with asyncio.timeout(30):
+                await meeting.wait()
+            seen.append(data["x"])
+            data["x"] = "not for anybody else"
+
+        for _ in range(3):
+            registry.register(PRE, meet, -5, parallel=True)
+        registry.register(PRE, modifies(x=2), 9)
+        result = await registry.emit(PRE, {"x": 1})
+        assert (result.action, result.data["x"], seen) == ("continue", 2, [2, 2, 2])
+
+    @pytest.mark.parametrize("action", ["deny", "modify", "inject_context", "ask_user"])
+    async def test_what_they_answer_has_no_effect(self, registry, action, caplog):
+        """Their author is told, once."""
+        registry.register(PRE, says(action, data={"x": 2}), name="o", parallel=True)
+        for _ in range(2):
+            result = await registry.emit(PRE, {"x": 1})
+            assert (result.action, result.data["x"]) == ("continue", 1)
+        assert [one.message for one in caplog.records] == [
+            f"Hook 'o' on 'tool:pre' answered '{action}', which has no effect: "
+            "with parallel=True it only observes"
+        ]
+
+    async def test_one_that_fails_or_is_late_leaves_the_others_alone(self, registry, caplog):
+        heard = []
+
+        async def late(event: str, data: Data) -> None:
+            await asyncio.sleep(60)
+
+        registry.register(PRE, raises(ValueError("x")), name="f", parallel=True)
+        registry.register(PRE, late, name="late", parallel=True, timeout=0.01)
+        registry.register(PRE, lambda event, data: heard.append(event), parallel=True)
+        run = await registry.dispatch(PRE, {})
+        assert [(one.hook, one.timed_out) for one in run.spoken] == [("f", False), ("late", True)]
+        assert heard == [PRE]
+        assert "Hook 'f' failed on 'tool:pre': ValueError: x" in caplog.text
+
+    async def test_a_denied_event_does_not_reach_them(self, registry):
+        """Nothing that comes after a deny runs."""
+        heard = []
+        registry.register(PRE, lambda event, data: heard.append(event), parallel=True)
+        registry.register(PRE, says("deny"))
+        assert (await registry.emit(PRE, {})).action == "deny"
+        assert heard == []
+
+    async def test_cancelling_goes_through(self, registry):
+        """And stops them."""
+        began, stopped = asyncio.Event(), []
+
+        async def wait(event: str, data: Data) -> None:
+            began.set()
+            try:
+                await asyncio.sleep(60)
+            finally:
+                stopped.append(event)
+
+        registry.register(PRE, wait, parallel=True)
+        task = asyncio.ensure_future(registry.emit(PRE, {}))
+        await began.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert stopped == [PRE]
+
+    async def test_collecting_asks_them_and_leaves_out_what_they_say(self, registry):
+        heard = []
+
+        async def tell(event: str, data: Data) -> HookResult:
+            heard.append(event)
+            return HookResult(data={"choice": 1})
+
+        registry.register(PRE, tell, parallel=True)
+        assert await registry.emit_and_collect(PRE, {}) == []
+        assert heard == [PRE]
+
+    @pytest.mark.parametrize("edited", [None, {"path": "other"}])
+    async def test_after_a_wait_they_see_what_is_new_to_them(self, edited):
+        """An operation that is as it was is not told of twice."""
+        answer = ApprovalAnswer("Allow", edited_input=edited)
+        harness, heard = Harness(approval=ScriptedApproval(answer)), []
+
+        async def observe(event: str, data: Data) -> None:
+            heard.append((data["tool_input"], data.get("judged_again")))
+
+        harness.hooks.register(PRE, asks())
+        harness.hooks.register(PRE, observe, parallel=True)
+        assert (await harness.pre(path="a")).action == "continue"
+        assert heard == [({"path": "a"}, None)] + ([] if edited is None else [(edited, None)])
+
+    async def test_what_they_print_is_kept_apart_and_timed(self):
+        """Though they run at the same time, and whoever else looks on sees one at a time."""
+        meeting, watched = asyncio.Barrier(2), []
+        harness = Harness(audit=MemoryAudit(level="full"))
+
+        class Watch:
+            def begin(self, handler: HookHandler) -> None:
+                watched.append(handler.name)
+
+            def end(self, handler: HookHandler) -> None:
+                watched.append(handler.name)
+
+        def says_its(name: str) -> Any:
+            async def hook(event: str, data: Data) -> None:
+                print(name, 1)  # noqa: T201
+                async with asyncio.timeout(30):
+                    await meeting.wait()
+                print(name, 2)  # noqa: T201
+
+            return hook
+
+        harness.coordinator.watch_hooks(Watch)
+        harness.hooks.register(PRE, says_its("a"), name="a", parallel=True)
+        harness.hooks.register(PRE, says_its("b"), name="b", parallel=True)
+        harness.hooks.register(PRE, says(), name="c")
+        await harness.pre()
+        assert sorted(harness.shown) == [
+            ("a 1\na 2", "info", "hook:a"), ("b 1\nb 2", "info", "hook:b"),
+        ]  # fmt: skip
+        assert len(harness.bodies("hook_finished")) == 3
+        assert watched == ["c", "c"]
+
+    def test_a_guard_cannot_be_one(self, registry):
+        """It decides; and the option is yes or no."""
+        with pytest.raises(ValueError, match="cannot run with parallel=True"):
+            registry.register(PRE, says(), on_error="deny", parallel=True)
+        with pytest.raises(TypeError, match="parallel must be True or False, got 'yes'"):
+            registry.register(PRE, says(), parallel="yes")
+        registry.register(PRE, parallel=True)(says())
+        assert registry.handlers_for(PRE)[0].parallel

@@ -152,7 +152,7 @@ def _judge_answer(question: ApprovalQuestion, answer: Any) -> GateDecision:
     offered = answer.option in question.options
     if not offered and not allows_unoffered(answer.option, question.options):
         shown = answer.option[:80]
-        return _refuse_answer(f"{shown!r} is not one of {list(question.options)}")
+        return _refuse_answer(f"{shown!r} is not one of {', '.join(question.options)}")
     edited = answer.edited_input
     if edited is not None and not isinstance(edited, dict):
         # Somebody wanted another input to run; not the one that was shown.

@@ -1,38 +1,12 @@
-"""The question that is put to a person, and the answer that comes back."""
+"""Who puts a question to a person: the two forms of an approval system."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from amplifier_core.models import Decision
-
-
-@dataclass(frozen=True, slots=True)
-class ApprovalQuestion:
-    """Everything a person should see before deciding."""
-
-    prompt: str
-    options: tuple[str, ...]
-    timeout: float
-    default: Decision
-    hook: str
-    event: str = ""
-    reason: str | None = None
-    tool_name: str | None = None
-    tool_input: dict[str, Any] = field(default_factory=dict)
-    digest: str = ""
-    session_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ApprovalAnswer:
-    """A decision, who made it, and what they want the agent to know or to run instead."""
-
-    option: str
-    by: str | None = None
-    comment: str | None = None
-    edited_input: dict[str, Any] | None = None
+from amplifier_core.models.question import ApprovalAnswer as ApprovalAnswer
+from amplifier_core.models.question import ApprovalQuestion as ApprovalQuestion
 
 
 @runtime_checkable

@@ -30,6 +30,7 @@ class Limits(TypedDict, total=False):
 
     on_error: OnError
     timeout: float | None
+    parallel: bool
 
 
 class HookOptions(Limits, total=False):

@@ -18,6 +18,7 @@ _LOSES = (
     "answered 'modify' without {}, so later hooks and the operation do not have it. "
     "Return data={{**data, ...}} to keep what is not changed"
 )
+NO_SAY = "answered {!r}, which has no effect: with parallel=True it only observes"
 NO_TEXT = "answered 'inject_context' without a context_injection, so nothing is injected"
 
 # Fields that the registry adds, and that nobody misses.
