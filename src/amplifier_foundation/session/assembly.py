@@ -61,6 +61,7 @@ async def open_session(
     that calls this has chosen them. `changes` says who may have changed files used; a person who is
     asked in `session.reload()` always may.
     """
+    _check_bundle(bundle)
     plan = apply_session_options(bundle.mount_plan)
     own_id = session_id or (resume or {}).get("session_id") or str(uuid.uuid4())
     folder = Path(working_dir or Path.cwd())
@@ -81,6 +82,15 @@ async def open_session(
         session.reloader = Reloader(session, material, changes)
         session.reloader.watch()
     return session
+
+
+def _check_bundle(bundle: object) -> None:
+    """A plan that is a plain dict has not been checked."""
+    if not isinstance(bundle, Bundle):
+        given = type(bundle).__name__
+        raise TypeError(
+            f"A session is opened from a Bundle, got {given}; bundle_from_plan makes one"
+        )
 
 
 @asynccontextmanager

@@ -66,6 +66,12 @@ async def test_required_makes_it_fatal_and_leaves_nothing_open(project: Project)
             await open_session(bundle, session_id="s1", working_dir=project.folder)
 
 
+async def test_a_plan_that_nobody_has_checked_is_refused() -> None:
+    """A bundle made of it has been checked; the error says how to get one."""
+    with pytest.raises(TypeError, match="got dict; bundle_from_plan makes one"):
+        await open_session({"session": {}})  # type: ignore[arg-type]
+
+
 async def test_a_session_that_a_hook_refuses_does_not_start(project: Project) -> None:
     """The caller gets the hook's reason."""
     project.write(
