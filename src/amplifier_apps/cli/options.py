@@ -17,6 +17,25 @@ BUNDLE = click.option(
     help="A bundle file instead of ./amplifier.yaml.",
 )
 
+APPROVE_MODES = ("ask", "deny", "edits")
+
+
+def check_approve(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> str | None:
+    """One of the modes, or `rules:` with a file that is there."""
+    if value is None or value in APPROVE_MODES:
+        return value
+    kind, _, file = value.partition(":")
+    if kind != "rules":
+        raise click.BadParameter(
+            f"there is no {value!r}; have {', '.join(APPROVE_MODES)}, rules:FILE"
+        )
+    if not Path(file).is_file():
+        raise click.BadParameter(f"there is no file {file!r}; write rules:FILE")
+    return value
+
+
 _AGENT_OPTIONS = [
     BUNDLE,
     click.option(
@@ -28,10 +47,11 @@ _AGENT_OPTIONS = [
     click.option("--verbose", "-v", is_flag=True, help="Show the results of tools, too."),
     click.option(
         "--approve",
-        type=click.Choice(["ask", "deny"]),
-        default="ask",
-        show_default=True,
-        help="What happens when a hook asks: a question on the terminal, or a refusal.",
+        metavar="ask|deny|edits|rules:FILE",
+        callback=check_approve,
+        help="Who decides when a hook asks: you, at the terminal; nobody, so that it is denied; "
+        "edits of files in this folder are allowed; the rules of a file. [default: as the bundle "
+        "says, else ask]",
     ),
     click.option(
         "--dev",

@@ -143,15 +143,19 @@ def list_places(
     env: Mapping[str, str] | None = None,
     *,
     hidden: Iterable[Path] = (),
+    sealed: Iterable[Path] = (),
 ) -> Places:
-    """The table for the roots of a session; `hidden` adds a trail or a key kept elsewhere."""
+    """The table for the roots of a session.
+
+    `hidden` adds a trail or a key kept elsewhere, `sealed` files that govern this very session.
+    """
     env = os.environ if env is None else env
     real = tuple(dict.fromkeys(Path(os.path.realpath(root)) for root in roots))
     hide = [find_data_home(env) / table.OWN_FOLDER, *hidden]
-    sealed = [*_list_sealed_at_home(env), *_list_sealed_below(real, env), *table.SYSTEM]
+    seal = [*_list_sealed_at_home(env), *_list_sealed_below(real, env), *table.SYSTEM, *sealed]
     return Places(
         hidden=_spell_out(hide, real),
-        sealed=_spell_out(sealed, real),
+        sealed=_spell_out(seal, real),
         roots=real,
         code=tuple(one for one in _list_code() if any(one.is_relative_to(root) for root in real)),
     )

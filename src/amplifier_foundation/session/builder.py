@@ -10,6 +10,7 @@ from amplifier_core.errors import ModuleLoadError
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.session import AmplifierSession
 from amplifier_core.trail import AuditSink
+from amplifier_foundation.approval import EditsApproval
 from amplifier_foundation.bundles import Bundle
 from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.capabilities import Rename, hide_secrets, register_capabilities
@@ -32,11 +33,14 @@ class SessionBuilder:
         display_system: Any,
         audit: AuditSink | None,
     ) -> None:
-        denies = bundle.mount_plan["approval"].get("mode") == "deny"
+        mode = bundle.mount_plan["approval"].get("mode")
+        if mode == "edits":
+            approval_system = EditsApproval(folder, approval_system)
+        self._governing: tuple[Path, ...] = getattr(approval_system, "governing_files", ())
         self._bundle = bundle
         self._folder = folder
         self._shared = {
-            "approval_system": None if denies else approval_system,
+            "approval_system": None if mode == "deny" else approval_system,
             "display_system": display_system,
             "audit": audit,
         }
@@ -58,7 +62,7 @@ class SessionBuilder:
             owned=owned,
             **self._shared,
         )
-        register_capabilities(session, self._folder, on_rename)
+        register_capabilities(session, self._folder, on_rename, self._governing)
         offer_wall(session, self._folder)
         hide_secrets(session, self._bundle.secrets)
         watch_for_slow_hooks(session.coordinator)
@@ -79,7 +83,7 @@ class SessionBuilder:
         )
         folder = Path(parent.coordinator.get_capability("session.working_dir"))
         # Without `on_rename`: the name that the person sees is the parent's.
-        register_capabilities(child, folder)
+        register_capabilities(child, folder, sealed=self._governing)
         share_wall(parent, child)
         snapshot = parent.coordinator.get_capability("session.snapshot")
         child.coordinator.register_capability("session.snapshot", snapshot)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,10 @@ Rename = Callable[[str, str], Any]
 
 
 def register_capabilities(
-    session: AssembledSession, folder: Path, on_rename: Rename | None = None
+    session: AssembledSession,
+    folder: Path,
+    on_rename: Rename | None = None,
+    sealed: Sequence[Path] = (),
 ) -> None:
     """Offer `session.working_dir`, `.places`, `.rename`, `.model_call` and `.keep_working`."""
     coordinator = session.coordinator
@@ -33,14 +36,20 @@ def register_capabilities(
         return await ask_model(coordinator, prompt, system, max_output_tokens)
 
     coordinator.register_capability("session.working_dir", str(folder.absolute()))
-    coordinator.register_capability("session.places", list_session_places(session.config, folder))
+    places = list_session_places(session.config, folder, sealed)
+    coordinator.register_capability("session.places", places)
     coordinator.register_capability("session.rename", rename)
     coordinator.register_capability("session.model_call", model_call)
     coordinator.register_capability("session.keep_working", session.keep_working)
 
 
-def list_session_places(plan: Mapping[str, Any], folder: Path) -> Places:
-    """What is out of reach for the tools of a plan, whose trail and key may lie anywhere."""
+def list_session_places(
+    plan: Mapping[str, Any], folder: Path, sealed: Sequence[Path] = ()
+) -> Places:
+    """What is out of reach for the tools of a plan, whose trail and key may lie anywhere.
+
+    `sealed` has the files that say what the session may do without a person.
+    """
     audit = plan.get("audit") or {}
     named = [
         audit.get("path"),
@@ -49,7 +58,7 @@ def list_session_places(plan: Mapping[str, Any], folder: Path) -> Places:
         *(audit.get("anchors") or ()),
     ]
     hidden = [Path(path).expanduser().absolute() for path in named if isinstance(path, str)]
-    return list_places(list_roots(plan, folder), hidden=hidden)
+    return list_places(list_roots(plan, folder), hidden=hidden, sealed=sealed)
 
 
 def list_roots(plan: Mapping[str, Any], folder: Path) -> tuple[Path, ...]:

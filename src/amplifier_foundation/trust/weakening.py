@@ -11,7 +11,7 @@ from amplifier_foundation.trust.outline import SECTIONS
 
 _ORDERED: Mapping[str, tuple[Any, ...]] = {
     # Each option of a section with its values, the strongest first.
-    "approval.mode": ("deny", "ask"),
+    "approval.mode": ("deny", "ask", "edits"),
     "audit.enabled": (True, False),
     "audit.level": ("full", "normal", "decisions"),
     "audit.on_failure": ("stop", "deny", "warn"),

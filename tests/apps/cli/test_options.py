@@ -41,7 +41,7 @@ def test_flags_come_from_the_environment_where_they_are_not_given(
 def test_the_defaults_ask_and_save() -> None:
     """The careful ones."""
     shown = CliRunner().invoke(show, []).output
-    assert "'approve': 'ask'" in shown
+    assert "'approve': None" in shown  # as the bundle says, whose default is to ask
     assert "'no_save': False" in shown
 
 
@@ -78,3 +78,22 @@ def test_what_is_no_json_object_is_wrong_usage(text: str, message: str) -> None:
     with pytest.raises(click.UsageError) as raised:
         parse_json_object(text, "--data")
     assert str(raised.value).startswith(message)
+
+
+@pytest.mark.parametrize("value", ["ask", "deny", "edits", "rules:{file}"])
+def test_who_approves_is_a_mode_or_a_file_of_rules(value: str, tmp_path: Path) -> None:
+    """As it was typed; what the file holds is looked at later."""
+    (tmp_path / "r.yaml").touch()
+    given = value.format(file=tmp_path / "r.yaml")
+    assert f"'approve': '{given}'" in CliRunner().invoke(show, ["--approve", given]).output
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [("yes", "have ask, deny, edits, rules:FILE"), ("rules:", "there is no file ''")],
+)
+def test_another_word_for_who_approves_is_wrong_usage(value: str, what: str) -> None:
+    """With those that there are."""
+    outcome = CliRunner().invoke(show, ["--approve", value])
+    assert outcome.exit_code == 2
+    assert what in " ".join(outcome.output.replace("│", " ").split())

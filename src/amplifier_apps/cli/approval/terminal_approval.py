@@ -60,6 +60,7 @@ class TerminalApproval:
         clock: Callable[[], float] = read_boot_clock,
         settling: float = SETTLING_SECONDS,
         on_interrupt: Callable[[], None] | None = None,
+        on_nobody: Callable[[str], None] | None = None,
     ) -> None:
         self._base = base or Path.cwd()
         self._display = display
@@ -67,6 +68,7 @@ class TerminalApproval:
         self._clock = clock
         self._settling = settling
         self._on_interrupt = on_interrupt
+        self._on_nobody = on_nobody
         self._turn = asyncio.Lock()
         self._waiting = 0
 
@@ -88,6 +90,7 @@ class TerminalApproval:
             with open_terminal(self._device):
                 pass
         except NoTerminal as error:
+            self._tell_once(str(error))
             if question.default == "deny":
                 raise
             # The kernel applies the default to an error; an answer nobody offered is a no.
@@ -101,6 +104,12 @@ class TerminalApproval:
             raise ApprovalTimeout(f"Nobody decided in {question.timeout:g} seconds.") from error
         finally:
             self._waiting -= 1
+
+    def _tell_once(self, why: str) -> None:
+        """Say that nobody can be asked, the first time that somebody should be."""
+        tell, self._on_nobody = self._on_nobody, None
+        if tell is not None:
+            tell(why)
 
     async def _put(
         self, question: ApprovalQuestion, deadline: float, commentable: bool

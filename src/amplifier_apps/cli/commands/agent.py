@@ -8,9 +8,10 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from amplifier_apps.cli import exit_codes
+from amplifier_apps.cli.approval.mode import apply_mode, make_approval
 from amplifier_apps.cli.approval.terminal_approval import TerminalApproval, get_user_name
 from amplifier_apps.cli.approval.trust_question import require_trust
 from amplifier_apps.cli.commands.plan import apply_flags
@@ -28,11 +29,13 @@ from amplifier_foundation.trust.material import Material, collect_material
 from amplifier_foundation.trust.store import TrustStore
 
 STOPPED = "Stopped, as requested."
+NOBODY = (
+    "A hook asked, and nobody can answer here, so it is denied. `--approve edits` or "
+    "`--approve rules:FILE` decides without a terminal."
+)
 EMPTY = "The model ended its turn without a word."
 ENDED_EARLY = frozenset({"interrupted", "error", "cancelled", "incomplete"})
 """How loops, ours and others, call a turn that did not come to its end."""
-
-Approve = Literal["ask", "deny"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class AgentOptions:
     resume: str | None = None
     as_json: bool = False
     verbose: bool = False
-    approve: Approve = "ask"
+    approve: str | None = None
     dev: bool = False
     save: bool = True
 
@@ -69,8 +72,12 @@ class Agent:
         """Start the session, with this display looking on."""
         # An agent that asks again and again must not keep a person from stopping it.
         asking = TerminalApproval(
-            base=Path.cwd(), display=self.display, on_interrupt=self._stop_after_step
+            base=Path.cwd(),
+            display=self.display,
+            on_interrupt=self._stop_after_step,
+            on_nobody=lambda why: self.notify(f"{NOBODY} ({why})", "warning"),
         )
+        approval = await asyncio.to_thread(make_approval, options.approve, asking, Path.cwd())
         changes = ChangePolicy(
             accepts=trust.is_trusted,
             on_allowed=lambda seen: trust.trust(seen, get_user_name()),
@@ -80,7 +87,7 @@ class Agent:
             material.bundle,
             material=material,
             changes=changes,
-            approval_system=None if options.approve == "deny" else asking,
+            approval_system=approval,
             display_system=self.display,
             resume=self._state,
             on_rename=self._take_name,
@@ -217,9 +224,10 @@ async def open_agent(options: AgentOptions, display: Display | None = None) -> A
     saved = await asyncio.to_thread(store.load, options.resume) if options.resume else None
     bundle = await asyncio.to_thread(load_bundle, options.bundle)
     bundle = bundle.changed(lambda plan: apply_flags(plan, options.provider, options.model))
+    bundle = bundle.changed(lambda plan: apply_mode(plan, options.approve))
     material = await asyncio.to_thread(collect_material, bundle, Path.cwd())
     trust = TrustStore()
-    await require_trust(material, trust, ask=options.approve == "ask")
+    await require_trust(material, trust, ask=options.approve != "deny")
     display = display or make_display(choose_mode(as_json=options.as_json), verbose=options.verbose)
     agent = Agent(display, store, saved)
     keep = options.save

@@ -1,0 +1,16 @@
+"""Refusing everything that a hook asks about."""
+
+from __future__ import annotations
+
+from amplifier_core.approval import ApprovalQuestion
+from amplifier_foundation.approval.policy import PolicyApproval, Ruling
+
+
+class RefusingApproval(PolicyApproval):
+    """Asks nobody; every question is answered with no."""
+
+    def judge(self, question: ApprovalQuestion) -> Ruling:
+        """No."""
+        return Ruling(
+            "deny", "deny", "nobody is asked here, and everything that needs it is denied"
+        )
