@@ -19,6 +19,7 @@ from amplifier_apps.cli.display.line_display import LineDisplay
 from amplifier_apps.cli.display.markdown_text import THEME
 from amplifier_apps.cli.display.reply_text import Rows, make_reply
 from amplifier_apps.cli.display.tool_output import ToolOutput, offer_output
+from amplifier_apps.cli.text.cells import count_cells, cut_end
 from amplifier_apps.cli.text.escape import escape, get_first_line, make_readable
 from amplifier_apps.cli.text.fragments import Line
 from amplifier_apps.cli.text.styles import STYLES
@@ -159,7 +160,9 @@ class LiveDisplay(LineDisplay):
     def _render_state(self) -> RenderableType:
         """Nothing here is wider than the screen: a row that wraps could not be taken back."""
         doing = get_first_line(self.state.doing, 60)
-        self._spinner.text = self._cut(Text(f"{doing} · {self.state.summarize()}", style="dim"), 3)
+        stop = " · Esc stops" if self._keys is not None and not self.state.stopping else ""
+        state = f"{doing} · {self.state.summarize()}{stop}"
+        self._spinner.text = self._cut(Text(state, style="dim"), 3)
         shown: list[RenderableType] = [Rows(self._reply.draw())]
         for output in self._outputs:
             shown.append(self._cut(to_text((("note", "▸ "), *_describe_call(output)))))
@@ -191,15 +194,28 @@ class LiveDisplay(LineDisplay):
 
     def _wrap_note(self, line: Line) -> Iterator[Text]:
         """A call is cut to one row; a message is wrapped under itself."""
-        text, width = to_text(line), max(20, self.console.width - 1)
+        width = max(20, self.console.width - 1)
         if any(style == "tool" for style, _ in line):
-            text.truncate(width, overflow="ellipsis")
-            yield text
+            yield to_text(fit_call(line, width))
             return
-        first, *rest = text.wrap(self.console, width) or [text]
+        first, *rest = to_text(line).wrap(self.console, width) or [to_text(line)]
         yield first
         for row in Text(" ").join(rest).wrap(self.console, width - 2) if rest else []:
             yield Text("  ").append_text(row)
+
+
+def fit_call(line: Line, width: int) -> Line:
+    """The line of a call in so many cells: what it is about is cut, what became of it is not."""
+    over = sum(count_cells(text) for _, text in line) - width
+    if over <= 0:
+        return line
+    place = max(range(len(line)), key=lambda one: count_cells(line[one][1]))
+    style, text = line[place]
+    return (
+        *line[:place],
+        (style, cut_end(text, max(1, count_cells(text) - over))),
+        *line[place + 1 :],
+    )
 
 
 def _describe_call(output: ToolOutput) -> Line:

@@ -14,6 +14,7 @@ from amplifier_core.message_models import TextBlock
 Data = Mapping[str, Any]
 
 RESULT_LINES = 20
+FAILURE_LINES = 5
 OWN = "amplifier"
 """The source of what the command itself has to say."""
 
@@ -102,12 +103,14 @@ def _describe_result(data: Data, verbose: bool) -> list[Line]:
     if not isinstance(result, Mapping):  # loops of the ecosystem may tell of the output only
         result = {"output": result}
     took = _format_milliseconds(data.get("duration_ms"))
-    if not data.get("success", True):
-        return [_describe_call(data, _BAD, took), (("bad", f"  {_get_error(result)}"),)]
     output = result.get("output")
     text = make_readable(
         output if isinstance(output, str) else "" if output is None else str(output)
     )
+    if not data.get("success", True):
+        error = _get_error(result)
+        last = _fold_end(text, error, RESULT_LINES if verbose else FAILURE_LINES)
+        return [_describe_call(data, _BAD, took), *last, (("bad", f"  {error}"),)]
     count = text.count("\n") + (not text.endswith("\n")) if text else 0
     size = f"{count} lines · " if count > 1 else ""
     lines = [_describe_call(data, _DONE, f"{size}{took}")]
@@ -124,6 +127,14 @@ def _fold(text: str) -> list[Line]:
     shown: list[Line] = [(("dim", f"  │ {row}"),) for row in rows[:RESULT_LINES]]
     more = len(rows) - RESULT_LINES
     return [*shown, (("dim", f"  │ … {more} more lines"),)] if more > 0 else shown
+
+
+def _fold_end(text: str, error: str, most: int) -> list[Line]:
+    """The last lines of what failed, which mostly say why; without the error itself."""
+    rows = text.rstrip("\n").split("\n") if text.strip() else []
+    if rows and rows[-1].strip("[]") == error:
+        rows.pop()
+    return [(("dim", f"  │ {row}"),) for row in rows[-most:] if row != error]
 
 
 def _describe_tool_error(data: Data) -> list[Line]:

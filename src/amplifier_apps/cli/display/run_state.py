@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from amplifier_core import events
@@ -20,6 +20,8 @@ class RunState:
     cost: float | None = None
     ended: float | None = None
     doing: str = "starting"
+    running: list[str] = field(default_factory=list)
+    """The tools that run right now, in the order they were called."""
     stopping: bool = False
     hook_failures: int = 0
 
@@ -69,6 +71,7 @@ def format_duration(seconds: float) -> str:
 
 
 def _note_request(state: RunState, data: Mapping[str, Any]) -> None:
+    state.running.clear()
     state.doing = "thinking"
 
 
@@ -105,11 +108,27 @@ def _get_number(usage: Mapping[str, Any], key: str) -> int:
 
 
 def _note_call(state: RunState, data: Mapping[str, Any]) -> None:
-    state.doing = f"running {data.get('tool_name', 'a tool')}"
+    state.running.append(str(data.get("tool_name", "a tool")))
+    _note_tools(state)
 
 
 def _note_result(state: RunState, data: Mapping[str, Any]) -> None:
-    state.doing = "thinking"
+    name = str(data.get("tool_name", "a tool"))
+    if name in state.running:
+        state.running.remove(name)
+    _note_tools(state)
+
+
+def _note_violation(state: RunState, data: Mapping[str, Any]) -> None:
+    if data.get("event") == events.TOOL_PRE:
+        _note_result(state, data)
+
+
+def _note_tools(state: RunState) -> None:
+    """Name each tool once, with the number of its calls."""
+    counted = {name: state.running.count(name) for name in state.running}
+    names = [f"{count} × {name}" if count > 1 else name for name, count in counted.items()]
+    state.doing = f"running {', '.join(names)}" if names else "thinking"
 
 
 def _note_question(state: RunState, data: Mapping[str, Any]) -> None:
@@ -123,5 +142,6 @@ _NOTES: dict[str, Callable[[RunState, Mapping[str, Any]], None]] = {
     events.TOOL_PRE: _note_call,
     events.TOOL_POST: _note_result,
     events.TOOL_ERROR: _note_result,
+    events.POLICY_VIOLATION: _note_violation,
     events.APPROVAL_REQUIRED: _note_question,
 }

@@ -10,9 +10,13 @@ import pytest
 from rich.console import Console
 from rich.theme import Theme
 
-from amplifier_apps.cli.display.live_display import LiveDisplay, make_console, to_text
+from amplifier_apps.cli.display.live_display import LiveDisplay, fit_call, make_console, to_text
+from amplifier_apps.cli.display.markdown_text import THEME
+from amplifier_apps.cli.display.reply_text import make_reply
 from amplifier_apps.cli.text.styles import STYLES
 from amplifier_core import events
+from amplifier_core.testing import TestCoordinator
+from amplifier_foundation.tools.live_output import CAPABILITY
 from tests.apps.cli.pty_program import python, run_in_pty
 
 RUN = python("tests.apps.cli.display.scripted_run")
@@ -74,13 +78,13 @@ def test_a_line_keeps_its_styles() -> None:
 
 
 def test_a_call_takes_one_row_and_a_message_as_many_as_it_needs() -> None:
-    """A long command is cut; what a hook has to say is not."""
+    """A long command is cut; what became of it, and what a hook has to say, is not."""
     display, stream = make_display(30)
     call = {"tool_name": "Bash", "tool_input": {"command": "x" * 100}, "success": True}
     display.show_event(events.TOOL_POST, call)
     display.show_message("a message of more than thirty columns", "info", "hook:h")
     call_row, *message = stream.getvalue().splitlines()
-    assert call_row.endswith("…")
+    assert call_row.endswith("x…  0.0 s")
     assert len(call_row) == 29
     assert message == ["· h: a message of more than ", "  thirty columns"]
 
@@ -110,6 +114,94 @@ async def test_the_state_comes_and_goes_with_the_turn() -> None:
     with display.pause():
         pass
     assert draw(stream) == ""
+
+
+def open_terminal_display(height: int = 10) -> tuple[LiveDisplay, io.StringIO]:
+    stream = io.StringIO()
+    display = LiveDisplay(stream)
+    display.console = Console(
+        file=stream, theme=Theme({**STYLES, **THEME}), force_terminal=True, width=40, height=height
+    )
+    display._reply = make_reply(display.console)
+    return display, stream
+
+
+async def test_a_reply_is_rendered_as_it_comes() -> None:
+    """The block being written stands above the state, and nothing is there twice."""
+    display, stream = open_terminal_display()
+    display.start()
+    for piece in ("# Pl", "an\n\n- on", "e\n- two"):
+        display.show_event(events.CONTENT_BLOCK_DELTA, {"delta": piece})
+    display._tick()
+    screen = draw(stream).split("\n")
+    assert [line.rstrip() for line in screen[:4]] == ["Plan", "", " • one", " • two"]
+    assert "answering" in screen[4]
+    display.show_message("careful", "warning", "hook:h")
+    display.stop()
+    assert [line.rstrip() for line in draw(stream).split("\n")] == [
+        "Plan",
+        "! h: careful",
+        "",
+        " • one",
+        " • two",
+    ]
+
+
+async def test_the_output_of_a_tool_is_shown_while_it_runs() -> None:
+    """Below what has happened: its last lines, cut to the width; afterwards it is gone."""
+    display, stream = open_terminal_display()
+    coordinator = TestCoordinator()
+    display.show_outputs(coordinator)
+    display.start()
+    output = coordinator.get_capability(CAPABILITY)("Bash", "make all")
+    for number in range(7):
+        output.feed("stdout", f"step {number} {'x' * 50}\n")
+    display._tick()
+    lines = draw(stream).split("\n")
+    assert lines[0].rstrip() == "▸ Bash  make all"
+    assert [line[:10] for line in lines[1:6]] == [f"  │ step {n}" for n in range(2, 7)]
+    assert all(line.rstrip().endswith("x…") for line in lines[1:6])
+    output.close()
+    display.stop()
+    assert draw(stream) == ""
+
+
+async def test_of_a_tool_that_was_stopped_the_output_stays() -> None:
+    """With the call that it belongs to."""
+    display, stream = open_terminal_display()
+    coordinator = TestCoordinator()
+    display.show_outputs(coordinator)
+    display.start()
+    output = coordinator.get_capability(CAPABILITY)("Bash", "make")
+    output.feed("stdout", "half")
+    display.state.stop()
+    output.close()
+    display.stop()
+    lines = [line.rstrip() for line in draw(stream).split("\n")]
+    assert lines == ["✗ Bash  make  stopped", "  │ half"]
+
+
+async def test_what_is_being_written_never_fills_more_than_the_screen() -> None:
+    """What could not be taken back would stay there for ever."""
+    display, stream = open_terminal_display(height=10)
+    coordinator = TestCoordinator()
+    display.show_outputs(coordinator)
+    display.start()
+    for number in range(8):
+        coordinator.get_capability(CAPABILITY)("Bash", f"call {number}").feed("stdout", "a\nb\nc\n")
+    display._tick()
+    display._tick()
+    display._outputs.clear()
+    display.stop()
+    assert draw(stream) == ""
+
+
+def test_the_line_of_a_call_is_cut_where_it_is_longest() -> None:
+    """Wide characters count twice."""
+    line = (("good", "● "), ("tool", "Bash"), ("", "  漢字漢字漢字漢字"), ("dim", "  1.0 s"))
+    fitted = fit_call(line, 20)
+    assert "".join(text for _, text in fitted) == "● Bash  漢字…  1.0 s"
+    assert fit_call(line, 80) == line
 
 
 def draw(stream: io.StringIO) -> str:

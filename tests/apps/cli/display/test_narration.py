@@ -23,8 +23,8 @@ from amplifier_core.message_models import TextBlock
 from tests.apps.cli.hostile_text import hostile, is_harmless
 
 
-def lines_of(event: str, /, **data: Any) -> list[str]:
-    return [join_text(line) for line in describe_event(event, data)]
+def lines_of(event: str, /, *, verbose: Any = False, **data: Any) -> list[str]:
+    return [join_text(line) for line in describe_event(event, data, verbose=verbose)]
 
 
 @given(hostile, hostile)
@@ -116,7 +116,7 @@ def test_a_failed_call_says_why() -> None:
 )
 def test_an_error_of_any_form_is_said_in_words(result: Any, why: str) -> None:
     """Tools of the ecosystem give a dict; a loop may tell less than that."""
-    _, line = lines_of(events.TOOL_POST, tool_name="Read", tool_result=result, success=False)
+    *_, line = lines_of(events.TOOL_POST, tool_name="Read", tool_result=result, success=False)
     assert line == f"  {why}"
 
 
@@ -146,7 +146,7 @@ def test_a_denial_names_the_call_the_hook_and_the_reason() -> None:
 
 def test_a_comment_stands_below_the_decision() -> None:
     """Every line of it, as the agent gets it."""
-    about = {"by": "kim", "decision": "Deny", "hook": "guard", "prompt": "Go?"}
+    about: dict[str, Any] = {"by": "kim", "decision": "Deny", "hook": "guard", "prompt": "Go?"}
     shown = lines_of(events.APPROVAL_DENIED, **about, comment="use a branch\nplease")
     assert shown == [
         "✗ refused by kim · Deny  guard: Go?",
@@ -230,3 +230,14 @@ def test_a_reply_is_the_text_of_its_blocks(response: Any, text: str) -> None:
     """As models or as plain data."""
     assert get_reply_text({"response": response}) == text
     assert join_blocks((response or {}).get("content")) == text
+
+
+@pytest.mark.parametrize(("verbose", "first"), [(False, 5), (True, 0)])
+def test_of_a_failed_call_the_last_lines_are_shown(verbose: bool, first: int) -> None:
+    """They mostly say why; the error itself is not there twice."""
+    rows = [f"row {number}" for number in range(10)]
+    result = {"output": "\n".join([*rows, "[exit code 3]"]), "error": "exit code 3"}
+    _, *shown = lines_of(
+        events.TOOL_POST, verbose=verbose, tool_name="Bash", tool_result=result, success=False
+    )
+    assert shown == [*(f"  │ {row}" for row in rows[first:]), "  exit code 3"]

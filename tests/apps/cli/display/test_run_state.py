@@ -62,7 +62,7 @@ def test_the_state_says_what_is_being_done() -> None:
         (events.CONTENT_BLOCK_DELTA, {}),
         (events.TOOL_PRE, {"tool_name": "Bash"}),
         (events.APPROVAL_REQUIRED, {}),
-        (events.TOOL_POST, {}),
+        (events.TOOL_POST, {"tool_name": "Bash"}),
         (events.SESSION_END, {}),
     ]:
         state.count(event, data)
@@ -84,3 +84,44 @@ def test_the_state_says_what_is_being_done() -> None:
 def test_a_duration_is_short(seconds: float, text: str) -> None:
     """Tenths only where they matter."""
     assert format_duration(seconds) == text
+
+
+def test_tools_are_named_while_one_of_them_runs() -> None:
+    """Each once, with the number of its calls; one that was denied does not run."""
+    state = RunState()
+    done = []
+    for event, name in [
+        (events.TOOL_PRE, "Read"),
+        (events.TOOL_PRE, "Bash"),
+        (events.TOOL_PRE, "Read"),
+        (events.TOOL_POST, "Read"),
+        (events.POLICY_VIOLATION, "Bash"),
+        (events.TOOL_ERROR, "Read"),
+    ]:
+        state.count(event, {"tool_name": name, "event": events.TOOL_PRE})
+        done.append(state.doing)
+    assert done == [
+        "running Read",
+        "running Read, Bash",
+        "running 2 × Read, Bash",
+        "running Bash, Read",
+        "running Read",
+        "thinking",
+    ]
+
+
+def test_a_run_that_is_being_stopped_does_nothing_else() -> None:
+    """Whatever still happens meanwhile."""
+    state = RunState()
+    state.stop()
+    state.count(events.TOOL_POST, {})
+    assert (state.doing, state.stopping) == ("stopping", True)
+
+
+@pytest.mark.parametrize(("count", "words"), [(1, "1 hook failure"), (2, "2 hook failures")])
+def test_failed_hooks_are_part_of_the_figures(count: int, words: str) -> None:
+    """None are not mentioned."""
+    state = RunState(clock=lambda: 0.0)
+    assert state.summarize() == "0.0 s"
+    state.hook_failures = count
+    assert state.summarize() == f"0.0 s · {words}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from itertools import chain
 from pathlib import Path
@@ -14,27 +14,33 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from prompt_toolkit import PromptSession
     from prompt_toolkit.history import FileHistory
     from prompt_toolkit.key_binding import KeyBindings
 
 Hold = Callable[[], AbstractContextManager[None]]
 Scrub = Callable[[str], str]
+TakeTyped = Callable[[], str]
+PROMPT = "› "
 
 
-async def read_prompts(hold: Hold, scrub: Scrub = str) -> AsyncIterator[str]:
+async def read_prompts(
+    hold: Hold, scrub: Scrub = str, take_typed: TakeTyped = str, words: Sequence[str] = ()
+) -> AsyncGenerator[str, None]:
     """What the person types, until they leave; without a terminal, the lines of standard input.
 
     While they type, `hold` keeps messages back. The history on disk is kept as `scrub` leaves it.
+    `take_typed` has what was typed before there was a prompt; Tab completes `words`.
     """
     if not sys.stdin.isatty():
         async for line in _read_lines():
             yield line
         return
-    async for line in _read_typed(hold, scrub):
+    async for line in _read_typed(hold, scrub, take_typed, words):
         yield line
 
 
-async def _read_lines() -> AsyncIterator[str]:
+async def _read_lines() -> AsyncGenerator[str, None]:
     """Lines from a thread that may be left behind: one that reads cannot be interrupted."""
     lines: asyncio.Queue[str] = asyncio.Queue()
     loop = asyncio.get_running_loop()
@@ -50,33 +56,47 @@ async def _read_lines() -> AsyncIterator[str]:
             yield line.strip()
 
 
-async def _read_typed(hold: Hold, scrub: Scrub) -> AsyncIterator[str]:
+async def _read_typed(
+    hold: Hold, scrub: Scrub, take_typed: TakeTyped, words: Sequence[str]
+) -> AsyncGenerator[str, None]:
+    session = _open_prompt(scrub, words)
+    while True:
+        typed = take_typed()
+        line, ended, more = typed.partition("\n")
+        if ended and not more.strip():  # one whole line: sent as if the prompt had been there
+            click.echo(f"{PROMPT}{line}")
+        else:
+            try:
+                with hold():
+                    line = await session.prompt_async(default=typed)
+            except KeyboardInterrupt:
+                continue
+            except EOFError:
+                return
+        if line.strip():
+            yield line.strip()
+            click.echo()
+
+
+def _open_prompt(scrub: Scrub, words: Sequence[str]) -> PromptSession[str]:
     from prompt_toolkit import PromptSession
+    from prompt_toolkit.completion import WordCompleter
     from prompt_toolkit.formatted_text import FormattedText
 
     from amplifier_apps.cli.terminal import make_output
     from amplifier_apps.cli.text.styles import to_prompt_toolkit
 
-    session: PromptSession[str] = PromptSession(
-        FormattedText([(to_prompt_toolkit("tool"), "› ")]),
+    return PromptSession(
+        FormattedText([(to_prompt_toolkit("tool"), PROMPT)]),
         history=_open_history(scrub),
         key_bindings=_make_bindings(),
         multiline=True,
         prompt_continuation="  ",
         enable_open_in_editor=True,
         output=make_output(sys.stdout),
+        completer=WordCompleter(list(words), sentence=True),
+        complete_while_typing=False,
     )
-    while True:
-        try:
-            with hold():
-                line = await session.prompt_async()
-        except KeyboardInterrupt:
-            continue
-        except EOFError:
-            return
-        if line.strip():
-            yield line.strip()
-            click.echo()
 
 
 def _make_bindings() -> KeyBindings:

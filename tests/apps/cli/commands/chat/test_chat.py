@@ -6,14 +6,9 @@ import os
 import signal
 import subprocess
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
-
-import pytest
 
 from amplifier_apps.cli import exit_codes
-from amplifier_apps.cli.commands.chat import HELP, run_command
-from amplifier_foundation import SessionInfo, SessionStore
+from amplifier_foundation import SessionStore
 from amplifier_foundation.trust.store import TrustStore
 from tests.apps.cli.conftest import Project
 from tests.apps.cli.program import PROGRAM, run_amplifier, run_at_terminal, wait_for_prompt
@@ -111,16 +106,118 @@ def test_a_conversation_goes_on_another_day(project: Project) -> None:
     assert (info.turns, info.messages) == (2, 4)
 
 
-def test_a_stopped_turn_does_not_repeat_the_reply(project: Project) -> None:
-    """What was said already is not said again as a warning."""
-    project({**calls("Bash", command="sleep 2"), "text": "Slowly now."}, HELLO)
+def test_escape_stops_at_once_and_keeps_what_is_there(project: Project) -> None:
+    """What was said and printed stays, the command is ended, and the next turn works."""
+    project(
+        {**calls("Bash", command="echo half; sleep 50; touch sub/late"), "text": "Slowly now."},
+        {"expect": "and then", "text": "Going on."},
+    )
+    Path("sub").mkdir()
     with run_at_terminal("chat", columns=100, rows=30) as program:
         wait_for_prompt(program, 1)
         program.press("go\r")
-        program.wait_for("running Bash")
-        program.press("\x03")
-        lines = program.wait_for("! Stopped, as requested.")
+        program.wait_for("▸ Bash  echo half; sleep 50", "│ half", "running Bash", "Esc stops")
+        program.press("and the")
+        program.press("\x1b")
+        lines = program.wait_for("! Stopped, as requested.", "› and the")
         assert "\n".join(lines).count("Slowly now.") == 1
+        assert "  │ half" in lines
+        assert not any("stopping ·" in line for line in lines)
+        program.press("n\r")
+        program.wait_for("Going on.")
+        wait_for_prompt(program, 3)
+        program.press("\x04")
+        program.wait_end()
+    assert not Path("sub/late").exists()
+    (info,) = SessionStore().list()
+    said = [one["content"] for one in SessionStore().load(info.id).state["messages"]]
+    assert said == ["go", "Slowly now.", "The call was cancelled.", "and then", "Going on."]
+
+
+def test_what_the_model_had_said_stays_in_the_conversation(project: Project) -> None:
+    """Ctrl-C in the middle of a reply: the next turn and the next day know its beginning."""
+    project({"text": "one two three " * 200, "pause": 0.05}, {"expect": "next", "text": "Fine."})
+    with run_at_terminal("chat") as program:
+        wait_for_prompt(program, 1)
+        program.press("go\r")
+        program.wait_for("one two three", "answering")
+        program.press("\x03")
+        program.wait_for("! Stopped, as requested.")
+        wait_for_prompt(program, 2)
+        program.press("next\r")
+        program.wait_for("Fine.")
+        wait_for_prompt(program, 3)
+        program.press("\x04")
+        program.wait_end()
+    (info,) = SessionStore().list()
+    said = [one["content"] for one in SessionStore().load(info.id).state["messages"]]
+    assert said[1].startswith("one two three")
+    assert said[1].endswith("[The reply was interrupted here.]")
+    assert said[2:] == ["next", "Fine."]
+
+
+MARKDOWN = "# Plan\n\nDo *this*:\n\n```python\nreturn 1\n```\n"
+
+
+def test_replies_are_rendered_at_a_terminal(project: Project) -> None:
+    """With the colours of the code's language; in a pipe they are as they were written."""
+    project({"text": MARKDOWN})
+    with run_at_terminal("chat") as program:
+        wait_for_prompt(program, 1)
+        program.press("go\r")
+        lines = wait_for_prompt(program, 2)
+        assert {"Plan", "Do this:", "  return 1"} <= set(lines)
+        assert b"\x1b[94" in program.raw
+    assert run_amplifier("chat", stdin="go\n").stdout == MARKDOWN
+
+
+def test_the_first_lines_say_who_answers_where_and_under_which_hooks(project: Project) -> None:
+    """And in which session, however narrow the terminal."""
+    project(HELLO, hooks=["hooks-backup"])
+    with run_at_terminal("chat", columns=40, rows=30) as program:
+        lines = wait_for_prompt(program, 1)
+    text = " ".join(" ".join(lines).split())
+    assert "model scripted folder ~ hooks " in text
+    assert "command-guard" in text
+    assert "backup session " in text
+    assert "Esc stops" in text
+
+
+def test_starting_over_keeps_the_session_before(project: Project) -> None:
+    """It is saved, and the next prompt belongs to another one; the model stays the same."""
+    project(HELLO)
+    done = run_amplifier("chat", stdin="/model fast\none\n/clear\n/status\ntwo\n")
+    assert done.stdout == "Hello to you.\n" * 2
+    assert "fast (scripted)\n  0 turns" in done.stderr
+    assert [info.turns for info in SessionStore().list()] == [1, 1]
+
+
+def test_a_line_that_begins_with_a_path_is_a_prompt(project: Project) -> None:
+    """A word behind a slash is a command, known or not."""
+    project({"expect": "/etc/hosts", "text": "Read."})
+    done = run_amplifier("chat", stdin="/etc/hosts is wrong\n/etc\n")
+    assert done.stdout == "Read.\n"
+    assert "No command /etc;" in done.stderr
+
+
+FAILS = """
+async def on_tool_pre(event, data):
+    raise KeyError("path")
+"""
+
+
+def test_a_hook_that_fails_is_seen(project: Project, home: Path) -> None:
+    """Once with its cause, and counted in the last line of the turn."""
+    (home / "guard.py").write_text(FAILS)
+    project(
+        {"tool_calls": [{"name": "Bash", "input": {"command": "true"}}] * 2},
+        HELLO,
+        hooks=["./guard.py"],
+    )
+    done = run_amplifier("chat", stdin="go\n")
+    assert done.stderr.count("✗ guard") == 1
+    assert "KeyError: 'path'" in done.stderr
+    assert "2 hook failures" in done.stderr
 
 
 def test_a_turn_that_fails_does_not_end_the_conversation(project: Project) -> None:
@@ -155,61 +252,6 @@ def test_an_interrupt_from_outside_ends_the_program(project: Project) -> None:
     finally:
         child.kill()
         child.communicate()
-
-
-class FakeAgent:
-    """What the commands of a conversation look at."""
-
-    def __init__(self) -> None:
-        self.info = SessionInfo("abc")
-        self.turns = 1
-        self.messages: list[tuple[str, str]] = []
-        registry = SimpleNamespace(list_handlers=lambda: {"tool:pre": ["guard", "linter"]})
-        self.session = SimpleNamespace(
-            session_id="abc",
-            stats={"tool_invocations": 2},
-            coordinator=SimpleNamespace(hooks=registry),
-        )
-        self.display = SimpleNamespace(state=SimpleNamespace(summarize=lambda: "1.0 s"))
-
-    def notify(self, message: str, level: str = "info") -> None:
-        self.messages.append((message, level))
-
-    def rename(self, name: str) -> None:
-        self.info = SessionInfo("abc", name=name)
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("/help", (HELP, "info")),
-        ("/status", ("abc (not named yet)\n1 turn, 2 tool calls, 1.0 s", "info")),
-        ("/hooks", ("tool:pre: guard, linter", "info")),
-        ("/name", ("This session is called nothing yet.", "info")),
-        ("/name  My talk ", ("This session is now called My talk.", "info")),
-        ("/nmae", ("No command /nmae; /help lists them.", "warning")),
-    ],
-)
-def test_a_command_is_answered(line: str, message: tuple[str, str]) -> None:
-    """And the conversation goes on."""
-    agent: Any = FakeAgent()
-    assert run_command(agent, line)
-    assert agent.messages == [message]
-
-
-def test_a_session_gets_the_name_that_was_given() -> None:
-    """Without the space around it."""
-    agent: Any = FakeAgent()
-    run_command(agent, "/name  My talk ")
-    assert agent.info.name == "My talk"
-
-
-@pytest.mark.parametrize("line", ["/exit", "/quit"])
-def test_leaving_ends_the_conversation(line: str) -> None:
-    """Without another word."""
-    agent: Any = FakeAgent()
-    assert not run_command(agent, line)
-    assert agent.messages == []
 
 
 def test_nothing_is_kept_of_a_conversation_without_a_turn(project: Project, home: Path) -> None:

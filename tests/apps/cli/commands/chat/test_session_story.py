@@ -1,0 +1,21 @@
+"""/audit: what happened in this session, told from its trail."""
+
+from __future__ import annotations
+
+from tests.apps.cli.conftest import Project
+from tests.apps.cli.program import run_amplifier
+from tests.support.sessions import calls
+
+
+def test_the_session_is_told_so_far(project: Project) -> None:
+    """The prompt, the call and its outcome, while the trail is still being written."""
+    project(calls("Bash", command="echo hi"), {"text": "Said."})
+    done = run_amplifier("chat", stdin="say hi\n/audit\n")
+    for part in ("say hi", "Bash  echo hi", "Said."):
+        assert part in done.stdout.partition("Said.")[2]
+
+
+def test_without_a_trail_it_is_said_what_would_keep_one(project: Project) -> None:
+    """Nothing was recorded, so nothing can be told."""
+    project({"text": "Hello."}, audit={"enabled": False})
+    assert "keeps no trail" in run_amplifier("chat", stdin="/audit\n").stderr

@@ -1,0 +1,108 @@
+"""The words of a reply on a terminal."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from amplifier_apps.cli.display.reply_text import MarkdownReply, PlainReply, make_reply
+
+
+def open_reply(kind: type[MarkdownReply] | type[PlainReply], **size: int) -> tuple:
+    stream = io.StringIO()
+    console = Console(file=stream, **{"width": 40, "height": 12, **size})
+    return kind(console), stream
+
+
+def read_drawn(reply: MarkdownReply | PlainReply) -> list[str]:
+    return ["".join(segment.text for segment in row) for row in reply.draw()]
+
+
+def test_a_block_is_printed_once_it_is_complete() -> None:
+    """Until then it is drawn below, as far as it has come."""
+    reply, stream = open_reply(MarkdownReply)
+    reply.feed("One *wo")
+    assert read_drawn(reply) == ["One *wo"]
+    reply.feed("rd*.\n\nTwo")
+    assert stream.getvalue() == "One word.\n"
+    assert read_drawn(reply) == ["", "Two"]
+    reply.flush()
+    assert stream.getvalue() == "One word.\n\nTwo\n"
+    assert read_drawn(reply) == []
+
+
+@given(st.lists(st.sampled_from(["a", "\n", "\n\n", "```\n", "- b", "# c", "*"]), max_size=30))
+def test_what_came_in_pieces_looks_like_what_came_at_once(pieces: list[str]) -> None:
+    """No row is lost, and none is printed twice."""
+    printed = []
+    for parts in (pieces, ["".join(pieces)]):
+        reply, stream = open_reply(MarkdownReply, height=9)
+        for part in parts:
+            reply.feed(part)
+            reply.draw()
+        reply.flush()
+        printed.append(stream.getvalue())
+    assert printed[0] == printed[1]
+
+
+def test_a_block_taller_than_the_screen_is_printed_as_it_grows() -> None:
+    """What is drawn leaves room for the rest; every line comes once, whatever happens to the
+    width."""
+    reply, stream = open_reply(MarkdownReply)
+    reply.feed("```\n")
+    for number in range(30):
+        reply.feed(f"line {number}\n")
+        assert len(reply.draw()) <= 6
+        if number == 20:
+            reply._console.width = 20
+    assert "line 20" in stream.getvalue()
+    reply.flush()
+    assert stream.getvalue().split("\n") == [*(f"  line {number}" for number in range(30)), ""]
+
+
+def test_a_tall_table_waits_for_its_end() -> None:
+    """Its first rows would be too narrow for its last ones."""
+    reply, stream = open_reply(MarkdownReply)
+    reply.feed("| a |\n|---|\n" + "| b |\n" * 30)
+    assert stream.getvalue() == ""
+    reply.feed("| a long one |\n")
+    reply.flush()
+    assert stream.getvalue().count(" b\n") == 30
+
+
+@pytest.mark.parametrize("kind", [MarkdownReply, PlainReply])
+def test_a_reply_is_begun_by_text_and_ended_by_a_flush(kind: type[PlainReply]) -> None:
+    """Who prints something between knows whether it is in the middle of it."""
+    reply, _ = open_reply(kind)
+    assert not reply.is_begun
+    reply.feed("one")
+    assert reply.is_begun
+    reply.flush()
+    assert not reply.is_begun
+
+
+def test_plain_text_is_printed_line_by_line() -> None:
+    """As it was written."""
+    reply, stream = open_reply(PlainReply)
+    reply.feed("*one*\n# tw")
+    assert (stream.getvalue(), read_drawn(reply)) == ("*one*\n", ["# tw"])
+    reply.feed("o")
+    reply.flush()
+    assert stream.getvalue() == "*one*\n# two\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        ({"force_terminal": True}, MarkdownReply),
+        ({"force_terminal": True, "no_color": True}, PlainReply),
+        ({"force_terminal": False}, PlainReply),
+    ],
+)
+def test_text_is_rendered_where_there_are_colours(options: dict, kind: type) -> None:
+    """Not in a pipe, and not with NO_COLOR."""
+    assert isinstance(make_reply(Console(file=io.StringIO(), **options)), kind)
