@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import Any, Protocol, Unpack, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from amplifier_core.events.event import DataT, EventOf
-from amplifier_core.events.event_name import EventName
-from amplifier_core.events.handler import HandlerT, HookOptions, Registering, Reply
+from amplifier_core.events.handler import Registering, Reply
+from amplifier_core.events.hook import hook as hook
 from amplifier_core.message_models import ChatRequest, ChatResponse, StreamChunk, ToolCall
 from amplifier_core.models import ApprovalRequest as ApprovalRequest
 from amplifier_core.models import ApprovalResponse as ApprovalResponse
@@ -105,24 +105,6 @@ class ApprovalProvider(Protocol):
     """Asks a person on behalf of a hook module."""
 
     async def request_approval(self, request: ApprovalRequest) -> ApprovalResponse: ...
-
-
-def hook(
-    *events: EventName | str, **options: Unpack[HookOptions]
-) -> Callable[[HandlerT], HandlerT]:
-    """Mark a function of a plain hook file: `@hook("tool:pre", priority=5, on_error="deny")`.
-
-    A bundle that names the file registers every marked function; the options are those of
-    `HookRegistry.register`.
-    """
-    if not events or not all(isinstance(event, str) for event in events):
-        raise TypeError(f"@hook needs the names of events, such as 'tool:pre', got {events!r}")
-
-    def mark(function: HandlerT) -> HandlerT:
-        function.__amplifier_hook__ = {"events": events, "options": options}  # type: ignore[attr-defined]
-        return function
-
-    return mark
 
 
 class Hooks(Registering, Protocol):

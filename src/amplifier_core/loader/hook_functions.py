@@ -6,7 +6,7 @@ A hook without a name of its own is called `file.function`: many files have an `
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import PurePath
 from types import ModuleType
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.events import ALL_EVENTS
 from amplifier_core.interfaces import Host
+from amplifier_core.utils.suggest import differs_by_one
 
 Marked = tuple[str, Callable[..., Any], str, dict[str, Any]]
 """A function's name, the function, the event it hears, and the options of its registration."""
@@ -59,4 +60,13 @@ def _find_functions(module: ModuleType) -> list[Marked]:
             found.extend((name, value, event, settings["options"]) for event in settings["events"])
         elif name in by_name and inspect.isfunction(value):
             found.append((name, value, by_name[name], {}))
+        elif name.startswith("on_") and inspect.isfunction(value):
+            _refuse_slip(name, by_name)
     return found
+
+
+def _refuse_slip(name: str, known: Iterable[str]) -> None:
+    """A function that nearly has the name of an event would never be called, guard or not."""
+    for right in known:
+        if differs_by_one(name, right):
+            raise ModuleLoadError(f"'{name}' is the name of no event; did you mean '{right}'?")

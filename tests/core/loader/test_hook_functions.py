@@ -84,3 +84,13 @@ def test_marking_needs_the_names_of_events() -> None:
     """@hook without events says what it needs."""
     with pytest.raises(TypeError, match="@hook needs the names of events"):
         hook()
+
+
+@pytest.mark.parametrize("name", ["on_tool_prre", "on_tool_per", "on_tool_re", "on_tool_prr"])
+def test_a_function_that_misspells_an_event_is_refused(name: str) -> None:
+    """It would never be called, guard or not."""
+    text = f"async def on_tool_post(event, data): ...\nasync def {name}(event, data): ..."
+    with pytest.raises(
+        ModuleLoadError, match=f"'{name}' is the name of no event; did you mean 'on"
+    ):
+        mount_functions("plain", plain(text))
