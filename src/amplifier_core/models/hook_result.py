@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from amplifier_core.utils.suggest import find_slip
 
@@ -21,9 +21,6 @@ Decision = Literal["allow", "deny"]
 DEFAULT_APPROVAL_OPTIONS = ("Allow", "Deny")
 
 _ModelType = type(BaseModel)
-
-# Built when the first value is validated: a process that only routes events starts faster.
-_VALUE = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
 class _Interning(_ModelType):  # type: ignore[misc, valid-type]
@@ -65,10 +62,10 @@ def _refuse_field(name: str, meant: str, value: Any) -> ValidationError:
     return ValidationError.from_exception_data("HookResult", [error])
 
 
-class ContextInjection(BaseModel):
+# Built when the first value is validated: a process that only routes events starts faster. All of
+# it is said in class arguments, where type checkers look.
+class ContextInjection(BaseModel, frozen=True, extra="ignore", defer_build=True):
     """One of several injections in a single answer."""
-
-    model_config = _VALUE
 
     content: str
     role: Role = "system"
@@ -86,10 +83,8 @@ else:
         pass
 
 
-class HookResult(_Interned):
+class HookResult(_Interned, frozen=True, extra="ignore", defer_build=True):
     """What a hook answers. Frozen: every change is a new result."""
-
-    model_config = _VALUE
 
     action: Action = Field(default="continue", description="What happens after the hook ran")
     data: dict[str, Any] | None = Field(

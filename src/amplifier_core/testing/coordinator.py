@@ -67,7 +67,7 @@ class TestCoordinator(_RecordsMounts):
     ) -> None:
         self._start_history()
         self.screen = cast(RecordingDisplay, display_system or RecordingDisplay())
-        self.recorded = settings.setdefault("audit", MemoryAudit())
+        self.recorded = cast(MemoryAudit, settings.setdefault("audit", MemoryAudit()))
         settings.setdefault("session_id", "test-session")
         super().__init__(
             hooks, context or MemoryContext(), approval_system, self.screen, **settings

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion, ApprovalTimeout
+from amplifier_core.models import Decision
+
+Answer = ApprovalAnswer | str | BaseException | Callable[[ApprovalQuestion], object]
 
 
 class ScriptedApproval:
@@ -15,8 +19,8 @@ class ScriptedApproval:
     time runs out.
     """
 
-    def __init__(self, *answers: Any) -> None:
-        self._answers = list(answers)
+    def __init__(self, *answers: Answer) -> None:
+        self._answers: list[Any] = list(answers)
         self.questions: list[ApprovalQuestion] = []
 
     @property
@@ -38,7 +42,7 @@ class ScriptedApproval:
         return given
 
     async def request_approval(
-        self, prompt: str, options: list[str], timeout: float, default: Any
+        self, prompt: str, options: list[str], timeout: float, default: Decision
     ) -> str:
         """The plain protocol, answered from the same script."""
         question = ApprovalQuestion(prompt, tuple(options), timeout, default, hook="")

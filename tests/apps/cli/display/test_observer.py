@@ -76,7 +76,7 @@ async def test_a_person_s_refusal_is_marked_so_that_it_is_shown_once(
     screen: RecordingScreen,
 ) -> None:
     """The next denial is one of its own again."""
-    harness = Harness(approval=ScriptedApproval(["Deny"]))
+    harness = Harness(approval=ScriptedApproval("Deny"))
     watch(harness, screen)
     remove = harness.hooks.register("tool:pre", asks(), name="asker")
     await harness.pre("Bash", command="rm")

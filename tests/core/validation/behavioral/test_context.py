@@ -31,7 +31,7 @@ class Greets(MemoryContext):
 class Refuses(MemoryContext):
     """Takes no message without a role."""
 
-    async def add_message(self, role: Any, *args: Any, **more: Any) -> None:
+    async def add_message(self, role: Any = None, *args: Any, **more: Any) -> None:
         if not role:
             raise ValueError("A message needs a role")
         await super().add_message(role, *args, **more)
@@ -48,7 +48,7 @@ class Forgets(MemoryContext):
 
 
 class Reverses(MemoryContext):
-    async def add_message(self, role: Any, *args: Any, **more: Any) -> None:
+    async def add_message(self, role: Any = None, *args: Any, **more: Any) -> None:
         self.messages.insert(0, role)
 
 
@@ -57,7 +57,7 @@ class ClearsNothing(MemoryContext):
 
 
 class Breaks(MemoryContext):
-    async def add_message(self, role: Any, *args: Any, **more: Any) -> None:
+    async def add_message(self, role: Any = None, *args: Any, **more: Any) -> None:
         await super().add_message({**role, "role": role["role"]})
 
 
@@ -70,7 +70,7 @@ class GivesTuples(MemoryContext):
 
 
 class OneVoice(MemoryContext):
-    async def add_message(self, role: Any, *args: Any, **more: Any) -> None:
+    async def add_message(self, role: Any = None, *args: Any, **more: Any) -> None:
         await super().add_message({**role, "role": "user"})
 
 
