@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,9 +13,11 @@ from rich.console import Console
 from amplifier_apps.cli.display.reply_text import MarkdownReply, PlainReply, make_reply
 
 
-def open_reply(kind: type[MarkdownReply] | type[PlainReply], **size: int) -> tuple:
+def open_reply(
+    kind: type[MarkdownReply] | type[PlainReply], height: int = 12
+) -> tuple[Any, io.StringIO]:
     stream = io.StringIO()
-    console = Console(file=stream, **{"width": 40, "height": 12, **size})
+    console = Console(file=stream, width=40, height=height)
     return kind(console), stream
 
 
@@ -103,6 +106,6 @@ def test_plain_text_is_printed_line_by_line() -> None:
         ({"force_terminal": False}, PlainReply),
     ],
 )
-def test_text_is_rendered_where_there_are_colours(options: dict, kind: type) -> None:
+def test_text_is_rendered_where_there_are_colours(options: dict[str, Any], kind: type) -> None:
     """Not in a pipe, and not with NO_COLOR."""
     assert isinstance(make_reply(Console(file=io.StringIO(), **options)), kind)
