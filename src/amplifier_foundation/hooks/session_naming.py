@@ -210,9 +210,10 @@ class SessionNaming:
         return HookResult(action="continue")
 
     def _may_name(self) -> bool:
-        """A name that somebody else gave stays."""
-        current = self._coordinator.session_state.get("name")
-        return not current or current == self._given
+        """A name that somebody else gave stays, also where it is the one that we had given."""
+        state = self._coordinator.session_state
+        current = state.get("name")
+        return state.get("named_by") != "person" and (not current or current == self._given)
 
     async def _name_session(self) -> None:
         title = await self._ask_model() or make_title(self._prompts, self._config)

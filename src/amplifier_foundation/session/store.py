@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -44,10 +44,11 @@ class SessionInfo:
 
 @dataclass(frozen=True, slots=True)
 class SavedSession:
-    """A session that can be resumed."""
+    """A session that can be resumed; `plan` is what its bundle held, if that was kept."""
 
     info: SessionInfo
     state: dict[str, Any]
+    plan: dict[str, Any] = field(default_factory=dict)
 
 
 def data_home(env: Mapping[str, str] | None = None) -> Path:
@@ -66,13 +67,16 @@ class SessionStore:
     def __init__(self, root: Path | None = None) -> None:
         self.root = root if root is not None else find_data_home() / "amplifier" / "sessions"
 
-    def save(self, info: SessionInfo, state: Mapping[str, Any]) -> SessionInfo:
+    def save(
+        self, info: SessionInfo, state: Mapping[str, Any], plan: Mapping[str, Any] | None = None
+    ) -> SessionInfo:
         """Write a session atomically; one that was saved before keeps its time of creation."""
         path = self._get_path(info.id)
         created = info.created or (self._read_info(path).created if path.exists() else "")
         now = _format_now()
         kept = replace(info, created=created or now, updated=now, damaged="")
-        self._write(path, f"{_to_line(_write_head(kept))}\n{_to_line(dict(state))}\n")
+        head = {**_write_head(kept), "plan": dict(plan or {})}
+        self._write(path, f"{_to_line(head)}\n{_to_line(dict(state))}\n")
         return kept
 
     def load(self, wanted: str) -> SavedSession:
@@ -81,15 +85,15 @@ class SessionStore:
         if info.damaged:
             raise SessionStateError(f"Session {info.id!r} cannot be resumed: {info.damaged}")
         try:
-            _, _, second = self._get_path(info.id).read_text(encoding="utf-8").partition("\n")
-            state = json.loads(second)
+            first, _, second = self._get_path(info.id).read_text(encoding="utf-8").partition("\n")
+            plan, state = json.loads(first).get("plan"), json.loads(second)
         except (OSError, ValueError) as error:
             raise SessionStateError(f"Session {info.id!r} cannot be resumed: {error}") from error
         if not isinstance(state, dict):
             raise SessionStateError(
                 f"Session {info.id!r} cannot be resumed: its state is not an object"
             )
-        return SavedSession(info, state)
+        return SavedSession(info, state, plan if isinstance(plan, dict) else {})
 
     def find(self, wanted: str) -> SessionInfo:
         """The session with this id or name, or whose id begins like this; the newest of a name."""
@@ -143,11 +147,12 @@ class SessionStore:
 def _find_by_beginning(wanted: str, known: list[SessionInfo]) -> SessionInfo:
     begun = [info for info in known if wanted and info.id.startswith(wanted)]
     if len(begun) > 1:
-        ids = [info.id for info in begun[:5]]
+        ids = ", ".join(info.id for info in begun[:5])
         raise SessionStateError(f"Several sessions begin with {wanted!r}: {ids}")
     if not begun:
-        have = [info.name or info.id for info in known[:5]]
-        raise SessionStateError(f"No session {wanted!r}; the latest are {have}")
+        names = ", ".join(info.name or info.id for info in known[:5])
+        have = f"the latest are: {names}" if names else "none is saved yet"
+        raise SessionStateError(f"No session {wanted!r}; {have}")
     return begun[0]
 
 
@@ -167,7 +172,7 @@ def _write_head(info: SessionInfo) -> dict[str, Any]:
 def _read_head(session_id: str, head: Mapping[str, Any]) -> SessionInfo:
     if head.get("format") != FORMAT:
         raise ValueError(f"its format is {head.get('format')!r}, this version reads {FORMAT}")
-    known = {field.name for field in fields(SessionInfo)} - {"id", "damaged"}
+    known = {one.name for one in fields(SessionInfo)} - {"id", "damaged"}
     return SessionInfo(session_id, **{key: head[key] for key in known if key in head})
 
 

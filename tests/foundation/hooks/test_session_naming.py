@@ -221,6 +221,18 @@ async def test_a_name_that_somebody_gave_stays(harness: Harness) -> None:
     assert harness.coordinator.session_state == {"name": "My own"}
 
 
+async def test_a_name_that_a_person_kept_stays(harness: Harness) -> None:
+    """Also where it is the one that we had given."""
+    state = harness.coordinator.session_state
+    async with harness.mounted("session_naming", {"after_turns": [1, 2], "use_model": False}):
+        await turn(harness, "parser")
+        await wait_until(lambda: state.get("name") == "Parser")
+        state["named_by"] = "person"
+        await turn(harness, "Fix the login bug")
+        await harness.emit("session:end", reason="complete")
+    assert state["name"] == "Parser"
+
+
 async def test_a_sub_agents_task_does_not_name_the_session(harness: Harness) -> None:
     """Only what the user of this session asked counts."""
     async with harness.mounted("session_naming"):

@@ -35,6 +35,17 @@ def test_what_was_saved_comes_back(
     assert (back.info.name, back.info.turns) == (name, 3)
 
 
+def test_what_the_bundle_held_comes_back(tmp_path: Path) -> None:
+    """Without being shown in lists; a file of an older version has none."""
+    store = SessionStore(tmp_path)
+    store.save(SessionInfo("abc"), {}, {"outline": {"hooks": []}})
+    assert store.load("abc").plan == {"outline": {"hooks": []}}
+    store.save(SessionInfo("abc"), {})
+    assert store.load("abc").plan == {}
+    (tmp_path / "old.session").write_text('{"format": 1, "plan": 7}\n{}\n')
+    assert store.load("old").plan == {}
+
+
 def test_a_session_is_found_by_id_prefix_and_name(tmp_path: Path) -> None:
     """An ambiguous beginning is refused, and an unknown name gets the latest sessions."""
     store = SessionStore(tmp_path)

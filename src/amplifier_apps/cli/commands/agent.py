@@ -15,6 +15,12 @@ from amplifier_apps.cli.approval.mode import apply_mode, make_approval
 from amplifier_apps.cli.approval.terminal_approval import TerminalApproval, get_user_name
 from amplifier_apps.cli.approval.trust_question import require_trust
 from amplifier_apps.cli.commands.plan import apply_flags
+from amplifier_apps.cli.commands.resume import (
+    list_news,
+    mark_plan,
+    name_bundle,
+    prepare_resume,
+)
 from amplifier_apps.cli.display.display import Display, choose_mode, make_display
 from amplifier_apps.cli.display.narration import OWN
 from amplifier_apps.cli.display.observer import LAST, observe
@@ -62,7 +68,11 @@ class Agent:
         self.display = display
         self.info = saved.info if saved else SessionInfo("")
         self.turns = self.info.turns
+        self.resumed_from = saved
         self._state = saved.state if saved else None
+        self._plan: dict[str, Any] = {}
+        self._bundle_file = ""
+        self._given_name = ""
         self._renamed = False
         self._outcome: str = "success"
         self._store = store
@@ -92,6 +102,7 @@ class Agent:
             resume=self._state,
             on_rename=self._take_name,
         )
+        self._plan, self._bundle_file = mark_plan(material), name_bundle(material)
         if self.info.name:
             self.rename(self.info.name, self.info.description)
         coordinator = self.session.coordinator
@@ -168,11 +179,12 @@ class Agent:
             messages=len(state["messages"]),
             tokens=stats.get("total_tokens", 0),
             working_dir=str(Path.cwd()),
+            bundle=self._bundle_file,
         )
         return await self._write()
 
     async def _write(self) -> SessionInfo:
-        return await asyncio.to_thread(self._store.save, self.info, self._state or {})
+        return await asyncio.to_thread(self._store.save, self.info, self._state or {}, self._plan)
 
     async def save_name(self) -> None:
         """Save once more if the session was named while it ended."""
@@ -181,11 +193,14 @@ class Agent:
 
     def rename(self, name: str, description: str = "") -> None:
         """Give the session the name that lists show; no hook will give it another."""
+        self._given_name = name
+        self.session.coordinator.session_state["named_by"] = "person"
         self.session.coordinator.get_capability("session.rename")(name, description)
 
     def _take_name(self, name: str, description: str = "") -> None:
-        self.info = replace(self.info, name=name, description=description)
-        self._renamed = True
+        if self._given_name in ("", name):
+            self.info = replace(self.info, name=name, description=description)
+            self._renamed = True
 
     @contextmanager
     def _handle_interrupts(self) -> Iterator[None]:
@@ -221,18 +236,20 @@ class Agent:
 async def open_agent(options: AgentOptions, display: Display | None = None) -> AsyncIterator[Agent]:
     """A session from its bundle and the flags, started; ended and saved on the way out."""
     store = SessionStore()
-    saved = await asyncio.to_thread(store.load, options.resume) if options.resume else None
-    bundle = await asyncio.to_thread(load_bundle, options.bundle)
+    resumption = await prepare_resume(store, options.resume, options.bundle)
+    bundle = await asyncio.to_thread(load_bundle, resumption.bundle)
     bundle = bundle.changed(lambda plan: apply_flags(plan, options.provider, options.model))
     bundle = bundle.changed(lambda plan: apply_mode(plan, options.approve))
     material = await asyncio.to_thread(collect_material, bundle, Path.cwd())
     trust = TrustStore()
     await require_trust(material, trust, ask=options.approve != "deny")
     display = display or make_display(choose_mode(as_json=options.as_json), verbose=options.verbose)
-    agent = Agent(display, store, saved)
+    agent = Agent(display, store, resumption.saved)
     keep = options.save
     with material.hold():
         await agent.open(material, trust, options)
+        for text, level in list_news(resumption, material):
+            agent.notify(text, level)
         async with agent.session:
             try:
                 yield agent

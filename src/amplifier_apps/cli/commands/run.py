@@ -54,8 +54,11 @@ def read_prompt(words: tuple[str, ...]) -> str:
 
 async def _run(prompt: str, options: AgentOptions) -> int:
     from amplifier_apps.cli.commands.agent import open_agent
+    from amplifier_apps.cli.commands.resume import show_last_exchange
 
     async with open_agent(options) as agent:
+        if not options.as_json:
+            show_last_exchange(agent.resumed_from)
         reply = await agent.run_turn(prompt)
         status, code = agent.status, agent.exit_code
         if remark := agent.make_remark(reply):

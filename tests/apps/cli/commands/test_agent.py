@@ -25,6 +25,7 @@ from tests.apps.cli.conftest import Project
 from tests.support.ecosystem import THEIR_LOOPS, entry
 from tests.support.modules import imports_undone
 from tests.support.sessions import calls
+from tests.support.waiting import wait_until
 
 HELLO = {"text": "Hello to you."}
 DENY = """
@@ -106,6 +107,21 @@ async def test_a_name_that_a_person_gave_stays(project: Project) -> None:
                 await agent.run_turn(f"give the talk another name, part {number}")
     (info,) = SessionStore().list()
     assert (info.name, info.turns) == ("My talk", 6)
+
+
+async def test_no_hook_renames_what_a_person_named(project: Project) -> None:
+    """Not one that asks nobody, and not ours where the person kept its name."""
+    project(HELLO)
+    async with open_agent(AgentOptions(), Screen()) as agent:
+        await agent.run_turn("fix the parser")
+        await wait_until(lambda: bool(agent.info.name))
+        agent.rename(agent.info.name)
+        kept = agent.info.name
+        agent.session.coordinator.get_capability("session.rename")("Better", "by a hook")
+        for number in range(5):
+            await agent.run_turn(f"write the documentation, part {number}")
+    (info,) = SessionStore().list()
+    assert info.name == kept
 
 
 async def test_a_session_that_nobody_named_is_named(project: Project) -> None:

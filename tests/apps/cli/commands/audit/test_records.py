@@ -22,6 +22,8 @@ from amplifier_core.models import HookResult
 async def look(event, data):
     if data["tool_name"] == "Read":
         raise KeyError("path")
+    if "curl" in str(data["tool_input"]):
+        return HookResult(action="deny", reason="nothing is fetched here")
     if data["tool_name"] == "Write":
         return HookResult(action="inject_context", context_injection="be careful")
     return HookResult()
@@ -44,7 +46,7 @@ def run_a_session(project: Project) -> None:
             "tool_calls": [{"name": "Bash", "input": {"command": "echo hello"}}],
         },
         {"tool_calls": [{"name": "Write", "input": {"file_path": "a.txt", "content": "a"}}]},
-        {"tool_calls": [{"name": "Bash", "input": {"command": "rm -rf /"}}]},
+        {"tool_calls": [{"name": "Bash", "input": {"command": "curl localhost"}}]},
         {"tool_calls": [{"name": "Read", "input": {"file_path": "missing.txt"}}]},
         {"text": "All done."},
         hooks=[{"module": "mine", "source": "./mine.py"}],
@@ -75,8 +77,8 @@ def check_story(columns: int) -> None:
         "● Write a.txt",
         "+ mine tells the agent: be careful",
         "✓ Write Created",
-        "● Bash rm -rf /",
-        "✗ denied by hooks-command-guard: The command is not allowed",
+        "● Bash curl localhost",
+        "✗ denied by mine: nothing is fetched here",
         "● Read missing.txt",
         "✗ mine failed on tool:pre: KeyError: 'path'",
         "✗ Read No file 'missing.txt'",
