@@ -11,7 +11,6 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,7 @@ def serve_index(folder: Path) -> Iterator[Index]:
     server = _make_server(folder, index)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
-    index.address = f"https://127.0.0.1:{server.server_port}/simple"
+    index.address = f"https://localhost:{server.server_port}/simple"
     try:
         yield index
     finally:
@@ -92,7 +91,7 @@ def write_certificates(folder: Path) -> Path:
     authority = _make_builder("a private authority", signing).add_extension(
         x509.BasicConstraints(ca=True, path_length=None), critical=True
     )
-    names = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
+    names = x509.SubjectAlternativeName([x509.DNSName("localhost")])
     server = _make_builder("a server", serving).add_extension(names, critical=False)
     private = serving.private_bytes(
         PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
