@@ -186,7 +186,8 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
             if error is None:
                 await self.show(advice, "warning", f"hook:{handler.name}")
                 continue
-            cause, place = describe_cause(error), locate_failure(error, handler.handler)
+            cause = describe_cause(error).removeprefix("InvalidHookResult: ")
+            place = locate_failure(error, handler.handler)
             body = {"error": cause, "at": place, "denied": handler.is_guard}
             self._trail.write("hook_failed", body, event=run.event, handler=handler)
             stats["hook_failures"] = stats.get("hook_failures", 0) + 1

@@ -139,6 +139,14 @@ class TestHooksThatFail:
             (f"failed on tool:pre: ValueError: x ({place}); the call was denied", "hook:guard"),
         ]
 
+    async def test_nonsense_is_said_in_a_sentence(self):
+        """Not by the name of our exception."""
+        harness = Harness()
+        harness.hooks.register(PRE, returns("deny"))
+        await harness.pre()
+        [(text, _)] = list_errors(harness)
+        assert text.startswith("failed on tool:pre: returned str, not a HookResult (")
+
     async def test_another_cause_is_told_as_well(self):
         """The type and the line are the cause, not the value in the message."""
         harness, errors = Harness(), [KeyError("a"), KeyError("b"), OSError("c")]

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from amplifier_core.errors import InvalidHookResult
 from amplifier_core.models.hook_result import CONTINUE, Action, HookResult, find_problem
+from amplifier_core.utils.describe import describe_cause
 
 _ACTIONS = frozenset(get_args(Action))
 
@@ -20,7 +21,8 @@ def read_answer(answer: Any) -> HookResult:
         try:
             answer = HookResult(**answer)
         except (ValidationError, TypeError) as error:
-            raise InvalidHookResult(f"returned a dict that is no HookResult: {error}") from error
+            why = describe_cause(error).partition(": ")[2]
+            raise InvalidHookResult(f"returned a dict that is no HookResult: {why}") from error
     if not isinstance(answer, HookResult):
         raise InvalidHookResult(f"returned {type(answer).__name__}, not a HookResult")
     if answer.action == "modify" and not isinstance(answer.data, dict):

@@ -22,7 +22,10 @@ def test_none_and_dicts_are_answers():
     [
         ({"action": "shout"}, "a dict that is no HookResult"),
         ({1: 2}, "a dict that is no HookResult"),
-        ({"actoin": "deny"}, "did you mean 'action'"),
+        (
+            {"actoin": "deny"},
+            "is no HookResult: actoin: HookResult has no field 'actoin'; did you mean 'action'",
+        ),
         ("deny", "returned str, not a HookResult"),
         (HookResult(action="modify"), "'modify' without a dict in data"),
         (HookResult().model_copy(update={"action": "shout"}), "the unknown action 'shout'"),
