@@ -27,11 +27,11 @@ clean: ## Remove the environment and everything generated
 	@scripts/clean
 
 .venv/run.ok: requirements.lock scripts/bootstrap.lock pyproject.toml scripts/setup
-	@echo "Preparing .venv (once) ..."
+	@echo "Preparing .venv (once, about a minute) ..."
 	@scripts/setup run
 
 .venv/dev.ok: requirements-dev.lock scripts/bootstrap.lock pyproject.toml scripts/setup
-	@echo "Preparing .venv for development (once) ..."
+	@echo "Preparing .venv for development (once, about a minute) ..."
 	@scripts/setup dev
 
 .venv/local.ok: requirements-local.lock .venv/dev.ok
