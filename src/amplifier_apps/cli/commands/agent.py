@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_apps.cli import exit_codes
-from amplifier_apps.cli.approval.mode import apply_mode, make_approval
+from amplifier_apps.cli.approval.mode import RULES, apply_mode, make_approval
 from amplifier_apps.cli.approval.terminal_approval import TerminalApproval, get_user_name
 from amplifier_apps.cli.approval.trust_question import require_trust
 from amplifier_apps.cli.commands.plan import apply_flags
@@ -57,6 +57,14 @@ class AgentOptions:
     approve: str | None = None
     dev: bool = False
     save: bool = True
+
+    def __post_init__(self) -> None:
+        # Paths are meant from where the person is; a resumed session may work elsewhere.
+        if self.bundle is not None:
+            object.__setattr__(self, "bundle", self.bundle.absolute())
+        if self.approve is not None and self.approve.startswith(RULES):
+            path = Path(self.approve.removeprefix(RULES)).absolute()
+            object.__setattr__(self, "approve", f"{RULES}{path}")
 
 
 class Agent:

@@ -115,6 +115,17 @@ def test_a_bundle_that_is_named_is_used_in_the_sessions_folder(
     assert "This session belongs to ~/a" in done.stderr
 
 
+def test_rules_that_are_named_are_those_of_where_the_person_is(
+    saved: SessionInfo, home: Path, run: Run
+) -> None:
+    """Not a file of that name in the session's folder."""
+    for name in ("a", "b"):
+        (home / name / "rules.yaml").write_text("nonsense")
+    done = run("--resume", saved.id, "--approve", "rules:rules.yaml", "go on")
+    assert done.code == 3
+    assert str(home / "b" / "rules.yaml") in done.stderr
+
+
 def test_without_its_folder_a_session_does_not_go_on_by_itself(
     saved: SessionInfo, home: Path, run: Run
 ) -> None:
@@ -199,8 +210,8 @@ def test_what_was_saved_of_a_bundle_may_be_missing_or_damaged(home: Path) -> Non
     write_bundle(home)
     material = read_material(home)
     assert describe_changes(SavedSession(SessionInfo("s"), {}), material) is None
-    hooks = {"outline": {"hooks": [7]}, "files": {}}
-    for plan in ({"outline": {}}, {"outline": 7, "files": {}}, hooks):
+    damaged: list[dict[str, Any]] = [{"outline": {}}, {"outline": 7, "files": {}}]
+    for plan in (*damaged, {"outline": {"hooks": [7]}, "files": {}}):
         change = describe_changes(SavedSession(SessionInfo("s"), {}, plan), material)
         assert change is not None
         assert change[1] == "warning"
