@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -36,8 +37,9 @@ class Ed25519Verifier:
         return self._verify(message, signature)
 
 
-def load_verifier(source: str) -> Ed25519Verifier:
+def load_verifier(source: str | os.PathLike[str]) -> Ed25519Verifier:
     """A public key from its text, from a file with that text, or from the private key's file."""
+    source = os.fspath(source)
     if re.fullmatch(r"[^+\s/]+\+[0-9a-f]{8}\+\S+", source):
         return Ed25519Verifier.from_text(source)
     text = read_key_file(Path(source))
