@@ -202,6 +202,7 @@ class Story:
             yield ("note", "‹ "), ("", read_line(text))
 
     def _conclude(self, record: Record, data: Body) -> Iterator[Line]:
+        self._writing.pop(_get_session(record), None)  # of a reply that was interrupted
         content = read_map(data.get("final_message")).get("content")
         text = (join_blocks(content) or read_text(content)).strip()
         if text and text != self._written.pop(_get_session(record), ""):

@@ -123,6 +123,17 @@ def test_what_the_agent_says_is_told_once() -> None:
     ) == ["‹ Hello.", "‹ Hello.", "! the turn ended early: interrupted"]
 
 
+def test_an_interrupted_reply_is_told_once_and_apart_from_the_next() -> None:
+    """As it was kept; its pieces do not run into the next reply."""
+    kept = {"role": "assistant", "content": "One\n\n[The reply was interrupted here.]"}
+    assert tell(
+        dispatch("content_block:delta", delta="One"),
+        dispatch("orchestrator:complete", final_message=kept, status="interrupted"),
+        dispatch("content_block:delta", delta="Two"),
+        dispatch("content_block:end"),
+    ) == ["‹ One … 2 more lines", "! the turn ended early: interrupted", "‹ Two"]
+
+
 def test_a_session_begins_with_its_folder_and_its_bundle() -> None:
     """As far as the trail says; sub-agents are told of where they are called."""
     place = make_record("bundle_loaded", {"folder": "/p", "file": "/p/amplifier.yaml"})
