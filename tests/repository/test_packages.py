@@ -57,6 +57,7 @@ def install(environment: Path, index: Index, way: str) -> subprocess.CompletedPr
             "PIP_CONFIG_FILE": os.devnull,
             "PIP_INDEX_URL": index.address,
             "SSL_CERT_FILE": str(index.authority),
+            "PIP_USER": "1",
         },
     }
     lock = environment.parent / "some.lock"
@@ -117,6 +118,7 @@ def test_where_uv_cannot_be_had_pip_does_all(environment: Path, index: Index) ->
     assert index.clients == {"pip"}
 
 
+@pytest.mark.slow
 def test_a_wrong_hash_is_refused_by_both(environment: Path, index: Index) -> None:
     """Falling back loosens nothing."""
     index.digest = "0" * 64
