@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from amplifier_core.errors import ModuleLoadError
 from amplifier_core.events import TOOL_PRE, canonical
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
@@ -126,6 +127,8 @@ class RateLimiter:
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to count."""
     settings = parse_config(Config, config, NAME)
+    if not {"tools", "events", "overall"} & settings.model_fields_set:
+        raise ModuleLoadError(f"{NAME}: give 'tools', 'events' or 'overall'; nothing is limited")
     limiter = RateLimiter(settings)
     events = {canonical(name) for name in settings.events}
     if settings.tools or settings.overall:

@@ -191,3 +191,12 @@ async def test_a_person_who_lets_a_call_through_is_asked_once(tmp_path: Path) ->
         assert (await harness.pre("Bash")).action == "continue"
         assert (await harness.pre("Bash")).action == "continue"
     assert len(person.asked) == 1
+
+
+@pytest.mark.parametrize("config", [None, {}, {"action": "ask_user"}])
+async def test_without_a_limit_there_is_nothing_to_guard(
+    config: dict[str, Any] | None,
+) -> None:
+    """Whoever forgot the limits believes that there are some."""
+    with pytest.raises(ModuleLoadError, match="give 'tools', 'events' or 'overall'"):
+        await Harness().mount("rate_limit", config)

@@ -122,7 +122,8 @@ async def test_a_child_does_not_start_without_a_guard(project: Project) -> None:
     """The error has the line of the agent's own list, also where the parent has the same module."""
     hook = {"module": "hooks-rules", "config": {"rulez": []}}
     wrong = {"description": "Helps.", "hooks": [hook]}
-    family = Family(project, hooks=["hooks-rules"], agents={"helper": wrong})
+    right = {"module": "hooks-rules", "config": {"rules": []}}
+    family = Family(project, hooks=[right], agents={"helper": wrong})
     lines = (project.folder / "amplifier.yaml").read_text().splitlines()
     first = next(at for at, line in enumerate(lines, 1) if "module: hooks-rules" in line)
     async with family.build_root() as root:

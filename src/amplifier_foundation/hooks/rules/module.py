@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from amplifier_core.errors import ModuleLoadError
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_foundation.hooks.rules.config import NAME, Config, Read, read_rules
 from amplifier_foundation.hooks.rules.engine import Engine, make_occasion_factory
@@ -33,6 +34,8 @@ def _list_events(rules: RuleSet) -> list[str]:
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Load the rules, all of them or none, and begin to apply them."""
     settings = parse_config(Config, config, NAME)
+    if not {"rules", "file"} & settings.model_fields_set:
+        raise ModuleLoadError(f"{NAME}: give 'rules' (written here) or 'file' (one or several)")
     base = get_base_dir(coordinator)
     # What a person has allowed is what is loaded, not what the file has become since.
     snapshot: Snapshot | None = coordinator.get_capability("session.snapshot")

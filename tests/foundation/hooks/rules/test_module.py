@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from amplifier_core.errors import ModuleLoadError
 from tests.foundation.hooks.rules.asking import DENY
 from tests.support.harness import Harness
 
@@ -32,3 +33,13 @@ async def test_rules_listen_to_any_event_in_either_spelling(
     await harness.mount("rules", {"rules": [{"event": event, **DENY}]})
     result = await harness.hooks.emit(heard, {"tool_name": "x"})
     assert (result.action == "deny") == applies
+
+
+@pytest.mark.parametrize("config", [None, {}, {"dry_run": True}])
+async def test_without_rules_there_is_nothing_to_guard(config: dict[str, Any] | None) -> None:
+    """Whoever forgot them believes that there are some; an empty list is said on purpose."""
+    harness = Harness()
+    with pytest.raises(ModuleLoadError, match="give 'rules'"):
+        await harness.mount("rules", config)
+    await harness.mount("rules", {"rules": []})
+    assert harness.hooks.list_handlers() == {}
