@@ -16,6 +16,7 @@ class Outcome(NamedTuple):
     reason: str = ""
     digest: str = ""  # of what a person allowed; empty when nobody was asked
     comments: tuple[str, ...] = ()  # what people said when they allowed it
+    answers: tuple[Any, ...] = ()  # what hooks said, for an operation that carries it out itself
 
     @property
     def denial(self) -> str:
