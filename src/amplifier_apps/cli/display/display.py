@@ -5,6 +5,7 @@ It writes to a handle of its own: the kernel keeps what hooks print on the stand
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -12,6 +13,7 @@ from contextlib import AbstractContextManager
 from typing import IO, Any, Literal, Protocol
 
 from amplifier_apps.cli.display.run_state import RunState
+from amplifier_apps.cli.text.encoding import accept_any_text
 from amplifier_core.coordinator import SessionCoordinator
 
 Mode = Literal["live", "plain", "json"]
@@ -35,9 +37,16 @@ class Display(Protocol):
     def take_typed(self) -> str: ...
 
 
-def open_handle(fd: int) -> IO[str]:
-    """A text stream over a descriptor that nobody redirects and no character breaks."""
-    return open(fd, "w", encoding="utf-8", errors="backslashreplace", closefd=False, buffering=1)
+def open_handle(fd: int, like: IO[str] | None = None) -> IO[str]:
+    """A text stream over a descriptor that nobody redirects and no character breaks.
+
+    In the encoding of the stream that it stands beside, else in UTF-8.
+    """
+    encoding = getattr(like, "encoding", None) or "utf-8"
+    file = io.BufferedWriter(io.FileIO(fd, "w", closefd=False))
+    stream = io.TextIOWrapper(file, encoding=encoding, line_buffering=True)
+    accept_any_text(stream)
+    return stream
 
 
 def choose_mode(*, as_json: bool, stream: IO[str] | None = None) -> Mode:
@@ -53,11 +62,11 @@ def make_display(mode: Mode, *, verbose: bool = False) -> Display:
     if mode == "json":
         from amplifier_apps.cli.display.json_display import JsonDisplay
 
-        return JsonDisplay(open_handle(1))
+        return JsonDisplay(open_handle(1, sys.stdout))
     if mode == "plain":
         from amplifier_apps.cli.display.line_display import LineDisplay
 
-        return LineDisplay(open_handle(1), open_handle(2), verbose=verbose)
+        return LineDisplay(open_handle(1, sys.stdout), open_handle(2, sys.stderr), verbose=verbose)
     from amplifier_apps.cli.display.live_display import LiveDisplay
 
-    return LiveDisplay(open_handle(1), verbose=verbose)
+    return LiveDisplay(open_handle(1, sys.stdout), verbose=verbose)

@@ -66,7 +66,8 @@ class LiveDisplay(LineDisplay):
         self._reply = make_reply(self.console)
         self._after_note = False
         self._outputs: list[ToolOutput] = []
-        self._spinner = Spinner("dots", style="dim")
+        has_dots = self.console.encoding.startswith("utf")
+        self._spinner = Spinner("dots" if has_dots else "line", style="dim")
         self._live: Live | None = None
         self._next_tick: asyncio.TimerHandle | None = None
 
@@ -162,7 +163,7 @@ class LiveDisplay(LineDisplay):
         doing = get_first_line(self.state.doing, 60)
         stop = " · Esc stops" if self._keys is not None and not self.state.stopping else ""
         state = f"{doing} · {self.state.summarize()}{stop}"
-        self._spinner.text = self._cut(Text(state, style="dim"), 3)
+        self._spinner.text = self._cut(Text(state, style="dim"))
         shown: list[RenderableType] = [Rows(self._reply.draw())]
         for output in self._outputs:
             shown.append(self._cut(to_text((("note", "▸ "), *_describe_call(output)))))
@@ -171,8 +172,9 @@ class LiveDisplay(LineDisplay):
         room = max(1, self.console.height - 2)
         return Group(*shown[-room:], self._spinner)
 
-    def _cut(self, text: Text, beside: int = 1) -> Text:
-        text.truncate(max(1, self.console.width - beside), overflow="ellipsis")
+    def _cut(self, text: Text) -> Text:
+        """With room for a spinner, or for the three dots that are an ellipsis in ASCII."""
+        text.truncate(max(1, self.console.width - 3), overflow="ellipsis")
         return text
 
     def _stream(self, text: str) -> None:

@@ -50,4 +50,14 @@ def test_a_handle_takes_any_character_and_leaves_its_descriptor_open(tmp_path: P
         handle.write("é\ud800\n")
         handle.close()
         os.write(file.fileno(), b"still open")
-    assert path.read_text() == "é\\ud800\nstill open"
+    assert path.read_text() == "é\\u{D800}\nstill open"
+
+
+def test_a_handle_has_the_encoding_of_the_stream_beside_it(tmp_path: Path) -> None:
+    """What it cannot write has a likeness in ASCII, or is shown as an escape."""
+    path = tmp_path / "out"
+    with path.open("wb") as file, (tmp_path / "like").open("w", encoding="latin-1") as like:
+        handle = open_handle(file.fileno(), like)
+        handle.write("é ✓ 漢\n")
+        handle.close()
+    assert path.read_bytes() == b"\xe9 + \\u{6F22}\n"
