@@ -75,15 +75,11 @@ class ContextInjection(BaseModel, frozen=True, extra="ignore", defer_build=True)
     event: str = ""
 
 
-if TYPE_CHECKING:
-    _Interned = BaseModel  # a checker that met the metaclass would check no argument
-else:
-
-    class _Interned(BaseModel, metaclass=_Interning):
-        pass
+# A checker that met the metaclass would check no argument.
+_METACLASS: dict[str, Any] = {} if TYPE_CHECKING else {"metaclass": _Interning}
 
 
-class HookResult(_Interned, frozen=True, extra="ignore", defer_build=True):
+class HookResult(BaseModel, frozen=True, extra="ignore", defer_build=True, **_METACLASS):
     """What a hook answers. Frozen: every change is a new result."""
 
     action: Action = Field(default="continue", description="What happens after the hook ran")
