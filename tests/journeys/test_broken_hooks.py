@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
+from amplifier_apps.cli.commands.demo.story import SECRET
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.loader import ModuleLoader
 from amplifier_foundation.modules.observers import OBSERVERS
@@ -220,3 +221,18 @@ def test_a_guard_of_a_sub_agent_that_does_not_load_keeps_the_sub_agent_from_work
     write(home, providers=[provider], agents=agents)
     outcome = run_amplifier("run", "hi")
     assert (outcome.code, outcome.stdout) == (0, "it cannot\n")
+
+
+@pytest.mark.parametrize("package", ["re2", "tree_sitter", "tree_sitter_bash"])
+def test_the_default_bundle_and_the_demonstration_stop_without_what_their_guards_need(
+    home: Path, monkeypatch: pytest.MonkeyPatch, package: str
+) -> None:
+    """Nothing runs unguarded, and no secret is shown that a guard would have hidden."""
+    monkeypatch.setitem(sys.modules, package, None)
+    write(home)
+    for command in (["run", "hi"], ["demo"]):
+        outcome = invoke(*command)
+        assert outcome.code == 3
+        assert f"needs the package {package!r}" in outcome.stderr
+        assert "pip install" in outcome.stderr
+        assert SECRET not in outcome.output

@@ -10,7 +10,7 @@ from amplifier_foundation.modules.observers import may_guard
 from amplifier_foundation.session.assembled import AssembledSession
 
 WITHOUT = (
-    "The session does not start without it, because it may be a guard; "
+    "the session does not start without it, because it may be a guard; "
     "`required: false` in its entry would leave it out"
 )
 
@@ -31,7 +31,7 @@ def explain_stop(
     agent = session.parent_id is not None
     message = add_place(error, bundle, agent=agent)
     if _is_required_as_guard(error, session):
-        message += f"{'' if message.endswith(('.', '?')) else '.'} {WITHOUT}"
+        message += f" — {WITHOUT}"
     told = ModuleLoadError(message, module_id=error.module_id, reason_code=error.reason_code)
     told.entry_name = error.entry_name
     return told

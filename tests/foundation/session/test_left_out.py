@@ -43,13 +43,13 @@ async def test_a_hook_file_that_cannot_be_imported_stops_the_session(project: Pr
     told = await stop(project, "./broken.py")
     assert told.startswith(f"{project.folder / 'amplifier.yaml'}:2: ")
     assert "half written" in told
-    assert told.endswith(f". {WITHOUT}")
+    assert told.endswith(f" — {WITHOUT}")
 
 
 async def test_a_misspelt_hook_stops_the_session(project: Project) -> None:
     """It may have been meant as a guard."""
     told = await stop(project, "hooks-redacton")
-    assert f"Unknown module 'hooks-redacton'; did you mean 'hooks-redaction'? {WITHOUT}" in told
+    assert f"Unknown module 'hooks-redacton'; did you mean 'hooks-redaction'? — {WITHOUT}" in told
 
 
 async def test_an_entry_that_is_required_needs_no_hint(project: Project) -> None:
@@ -61,7 +61,7 @@ async def test_an_unknown_module_that_resembles_none_is_told_with_those_there_ar
     project: Project,
 ) -> None:
     """Without a near name the whole list helps."""
-    assert "Unknown module 'zzzzzz'; have ['context-simple'" in await stop(project, "zzzzzz")
+    assert "Unknown module 'zzzzzz'; have context-simple, " in await stop(project, "zzzzzz")
 
 
 async def test_a_file_that_is_not_there_is_not_taken_for_a_misspelt_id(project: Project) -> None:
