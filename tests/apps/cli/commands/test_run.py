@@ -146,6 +146,26 @@ def test_verbose_shows_what_tools_returned(project: Project) -> None:
     assert "│ from the tool" not in run_amplifier("run", "hi").stderr
 
 
+@pytest.mark.parametrize("flags", [(), ("-v",), ("--json",)])
+def test_a_hook_that_fails_is_seen(project: Project, home: Path, flags: tuple[str, ...]) -> None:
+    """Once with its cause, file and line, as an error; the last line counts every time."""
+    (home / "guard.py").write_text(
+        "async def on_tool_pre(event, data):\n    return data['no such thing']\n"
+    )
+    twice = [{"name": "Bash", "input": {"command": "true"}}] * 2
+    project({"tool_calls": twice}, HELLO, hooks=["./guard.py"])
+    done = run_amplifier("run", *flags, "hi")
+    if "--json" in flags:
+        said = [json.loads(line) for line in done.stdout.splitlines()]
+        (error,) = (one["message"] for one in said if one.get("source") == "hook:guard.on_tool_pre")
+        assert said[-1]["hook_failures"] == 2
+    else:
+        (error,) = (line for line in done.stderr.splitlines() if "✗ guard.on_tool_pre:" in line)
+        assert "2 hook failures" in done.stderr
+    assert "KeyError: 'no such thing'" in error
+    assert "guard.py:2" in error
+
+
 def test_ctrl_c_stops_at_once_and_keeps_what_is_there(project: Project) -> None:
     """What was running is ended; what it had printed stays on the screen."""
     project(
