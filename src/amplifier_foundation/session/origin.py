@@ -11,6 +11,7 @@ from typing import Any
 
 from amplifier_core.session import AmplifierSession
 from amplifier_foundation.bundles import Bundle
+from amplifier_foundation.machine.snapshot import normalize
 
 TYPE = "bundle_loaded"
 
@@ -34,7 +35,7 @@ def find_origin(bundle: Bundle, folder: Path) -> Origin:
 
 def _name_file(bundle: Bundle) -> str:
     packaged = Path(str(list_resources("amplifier_foundation.bundles")))
-    own = [path.absolute() for path in bundle.sources if not path.is_relative_to(packaged)]
+    own = [normalize(path) for path in bundle.sources if not path.is_relative_to(packaged)]
     return str(own[0]) if own else ""
 
 

@@ -29,13 +29,24 @@ def find_log(context: click.Context, _parameter: click.Parameter, given: str | N
     from amplifier_apps.cli.commands.audit.trails import find_named, find_own
 
     if given is not None:
-        return Path(given) if Path(given).exists() else find_named(given)
+        return _look_into(Path(given)) if Path(given).exists() else find_named(given)
     if context.resilient_parsing:
         return Path()
     trail, origin = find_own(context.meta.get(_BUNDLE_KEY))
     age = _format_age(trail.updated)
     which = Path(origin.file).name if origin.file else "the packaged bundle"
     _tell(f"The newest trail of {which} in this folder: {trail.short}, {age}")
+    return trail.path
+
+
+def _look_into(path: Path) -> Path:
+    """A log, or the newest one in a folder of them."""
+    from amplifier_apps.cli.commands.audit.trails import find_inside
+
+    trail = find_inside(path)
+    if trail is None:
+        return path
+    _tell(f"The newest trail in {path}: {trail.short}, {_format_age(trail.updated)}")
     return trail.path
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from amplifier_audit.files.directory import AuditDirectory
     from amplifier_foundation.bundles import Bundle
     from amplifier_foundation.session.origin import Origin
     from amplifier_foundation.session.store import SessionInfo
@@ -66,6 +67,20 @@ def list_trails(root: Path) -> list[Trail]:
 def _read_modified(path: Path) -> float:
     state = path / "state"
     return (state if state.exists() else path).stat().st_mtime
+
+
+def find_inside(folder: Path) -> Trail | None:
+    """The newest trail in a folder that is not one itself, or in the `audit` folder below it."""
+    from amplifier_audit.files.directory import AuditDirectory
+
+    if not folder.is_dir() or _holds_log(AuditDirectory(folder)):
+        return None
+    inside = [*list_trails(folder), *list_trails(folder / "audit")]
+    return next((one for one in inside if _holds_log(AuditDirectory(one.path))), None)
+
+
+def _holds_log(directory: AuditDirectory) -> bool:
+    return bool(directory.list_segments() or directory.list_traces())
 
 
 def find_named(name: str) -> Path:
@@ -132,8 +147,17 @@ def find_trail_origin(trail: Trail) -> Origin | None:
 def _is_meant(origin: Origin | None, wanted: Origin, *, is_home: bool) -> bool:
     if origin is None:  # an older trail; whose it is, only a place of its own says
         return not is_home
-    same_file = not origin.bundle or origin.file == wanted.file
-    return origin.folder == wanted.folder and same_file
+    if origin.bundle and origin.file != wanted.file:
+        return False
+    # A project's bundle is one of a kind, wherever it is used; all others are used everywhere.
+    return origin.folder == wanted.folder or _is_of_a_project(origin)
+
+
+def _is_of_a_project(origin: Origin) -> bool:
+    from amplifier_foundation.machine.user_folders import find_config_home
+
+    personal = find_config_home() / "amplifier"
+    return bool(origin.file) and not Path(origin.file).is_relative_to(personal)
 
 
 def _explain_absence(bundle: Bundle, root: Path, wanted: Origin, others: set[str]) -> str:

@@ -132,6 +132,30 @@ def test_a_beginning_of_several_names_is_refused(home: Path) -> None:
     assert audit("verify", "abc-1").code == 3
 
 
+def test_a_folder_of_trails_means_its_newest(home: Path) -> None:
+    """Also one with a folder `audit`, as the demonstration leaves it; which one is said."""
+    for name in ("abc-1", "abc-2"):
+        write_trail(name)
+    for folder in (find_home(), find_home().parent):
+        done = audit("show", folder, "--all")
+        assert done.code == 0
+        assert f"The newest trail in {folder}: abc-2, just now" in done.stderr
+    empty = audit("show", home)
+    assert empty.code == 2
+    assert "holds no audit log" in empty.stderr
+
+
+def test_a_projects_bundle_is_known_wherever_it_was_used(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its file; a bundle that is used everywhere only by the folder."""
+    run_in(home / "a", monkeypatch)
+    (home / "a" / "below").mkdir()
+    monkeypatch.chdir(home / "a" / "below")
+    assert audit("show").code == 2
+    assert "› work in a" in audit("show", "--bundle", "../amplifier.yaml").stdout
+
+
 def test_a_place_without_trails_has_none(tmp_path: Path) -> None:
     """It need not exist."""
     assert list_trails(tmp_path / "nowhere") == []
