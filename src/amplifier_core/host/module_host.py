@@ -66,9 +66,10 @@ class ModuleHost:
             name, callback = getattr(name, "__name__", type(name).__name__), name
         self._contributions.register(channel, name, callback)
 
-    async def collect_contributions(self, channel: str) -> list[Any]:
+    async def collect_contributions(self: Any, channel: str) -> list[Any]:
         """What all contributors of a channel have to say."""
-        return await self._contributions.collect(channel)
+        found: list[Any] = await self._contributions.collect(channel, self.show)
+        return found
 
     @property
     def channels(self) -> dict[str, list[dict[str, Any]]]:

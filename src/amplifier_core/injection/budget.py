@@ -4,32 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from amplifier_core.errors import InjectionTooLarge
-from amplifier_core.models import Role
+from amplifier_core.models.injection import Injection as Injection
 from amplifier_core.mount_plan import InjectionLimits
 from amplifier_core.utils.tokens import estimate_tokens
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Injection:
-    """One hook's text on its way into the conversation."""
-
-    hook: str
-    event: str
-    text: str
-    role: Role = "system"
-    ephemeral: bool = False
-    append_to_last_tool_result: bool = False
-    user_message: str | None = None  # what the person reads if it cannot be injected
-
-    @property
-    def size(self) -> int:
-        return len(self.text.encode("utf-8", "surrogatepass"))
 
 
 class InjectionBudget:

@@ -65,6 +65,7 @@ async def report_unready(host: Host, module_id: str, error: Exception) -> None:
     logger.warning("Module '%s': on_session_ready failed: %s", module_id, why)
     data = ModuleOnSessionReadyFailedData(module_id=module_id, error=why)
     await host.notify(MODULE_ON_SESSION_READY_FAILED, data)
+    await host.show(f"on_session_ready failed: {why}", "error", f"module:{module_id}")
 
 
 def _describe(kind: str, entry: ModuleEntry, failure: ModuleError) -> ModuleLoadFailedData:

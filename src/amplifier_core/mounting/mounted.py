@@ -17,6 +17,7 @@ from amplifier_core.loader.provider_entry import load_entry
 from amplifier_core.loader.session_ready import take_waiting
 from amplifier_core.mount_plan import ModuleEntry, read_entry
 from amplifier_core.utils import PATIENCE, resolve
+from amplifier_core.utils.describe import describe_cause
 
 logger = logging.getLogger(__name__)
 
@@ -121,8 +122,10 @@ class Mounting:
         try:
             if undo is not None:
                 await resolve(undo(), PATIENCE)
-        except Exception:
+        except Exception as error:
             logger.exception("The clean-up of module '%s' failed", outcome.id)
+            cause = f"Its clean-up failed: {describe_cause(error)}"
+            await self._coordinator.show(cause, "error", f"module:{outcome.id}")
         for handler in outcome.handlers:
             self._coordinator.hooks.remove(handler)
         # Many modules undo nothing; what they mounted must be gone all the same.

@@ -13,6 +13,11 @@ import pytest
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.host import contributions
 from amplifier_core.host.contributions import Contributions
+from tests.support.harness import Harness
+
+
+async def show(message: str, level: str, source: str) -> None:
+    """Somebody who does not look."""
 
 
 @pytest.fixture
@@ -35,8 +40,8 @@ async def test_contributions_come_in_the_order_of_registration(channels: Contrib
         "empty": list,
     }.items():
         channels.register("c", name, callback)
-    assert await channels.collect("c") == ["plain", "async", 0, []]
-    assert await channels.collect("nobody contributes") == []
+    assert await channels.collect("c", show) == ["plain", "async", 0, []]
+    assert await channels.collect("nobody contributes", show) == []
 
 
 async def fail() -> None:
@@ -71,8 +76,19 @@ async def test_one_that_fails_is_named_and_skipped(
     channels.register("c", "first", lambda: 1)
     channels.register("c", "odd", callback)
     channels.register("c", "last", lambda: 2)
-    assert await channels.collect("c") == [1, 2]
+    assert await channels.collect("c", show) == [1, 2]
     assert caplog.messages == [f"Contributor 'odd' of channel 'c' failed: {cause}"]
+
+
+async def test_the_person_is_told_once_of_one_that_fails() -> None:
+    """It may be asked at each turn."""
+    harness = Harness()
+    harness.coordinator.register_contributor("c", "odd", fail)
+    for _ in range(2):
+        assert await harness.coordinator.collect_contributions("c") == []
+    assert harness.shown == [
+        ("Contributor 'odd' of channel 'c' failed: ValueError: boom", "error", "session")
+    ]
 
 
 async def test_one_that_cancels_itself_ends_the_collection(channels: Contributions) -> None:
@@ -80,7 +96,7 @@ async def test_one_that_cancels_itself_ends_the_collection(channels: Contributio
     channels.register("c", "first", lambda: 1)
     channels.register("c", "odd", cancel_itself)
     channels.register("c", "last", lambda: 2)
-    assert await channels.collect("c") == [1]
+    assert await channels.collect("c", show) == [1]
 
 
 async def test_who_registers_while_others_contribute_is_heard_next_time(
@@ -88,8 +104,8 @@ async def test_who_registers_while_others_contribute_is_heard_next_time(
 ) -> None:
     """A collection works on those that were there when it began."""
     channels.register("c", "adder", lambda: channels.register("c", "late", lambda: "late"))
-    assert await channels.collect("c") == []
-    assert await channels.collect("c") == ["late"]
+    assert await channels.collect("c", show) == []
+    assert await channels.collect("c", show) == ["late"]
 
 
 async def test_cancelling_whoever_collects_goes_through(channels: Contributions) -> None:
@@ -97,7 +113,7 @@ async def test_cancelling_whoever_collects_goes_through(channels: Contributions)
     channels.register("c", "slow", hang)
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.01):
-            await channels.collect("c")
+            await channels.collect("c", show)
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ async def test_listeners_hear_of_a_ready_that_failed(
     await report_unready(coordinator, "x", OSError("y"))
     ((_, data),) = heard.events
     assert (data["module_id"], data["error"]) == ("x", "OSError: y")
-    assert caplog.messages == ["Module 'x': on_session_ready failed: OSError: y"]
+    assert caplog.messages[0] == "Module 'x': on_session_ready failed: OSError: y"
 
 
 @pytest.mark.parametrize(

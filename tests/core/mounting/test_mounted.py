@@ -16,7 +16,7 @@ from amplifier_core.models import HookResult
 from amplifier_core.mount_plan import ModuleEntry
 from amplifier_core.mounting import Mounting
 from amplifier_core.mounting import mounted as book
-from amplifier_core.testing import EventRecorder, MockTool, TestCoordinator
+from amplifier_core.testing import EventRecorder, MockTool, RecordingDisplay, TestCoordinator
 from tests.core.module_files import MODULE, TOOLS, write
 from tests.support.modules import imports_undone, write_package
 
@@ -159,7 +159,8 @@ async def test_an_undo_or_a_ready_that_fails_does_not_stop_the_others(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Clean-up in reverse order, whatever one of them raises; it may be async."""
+    """Clean-up in reverse order, whatever one of them raises; it may be async, and is told of."""
+    coordinator.display_system = screen = RecordingDisplay()
     fails = MODULE.replace("notes.setdefault", "raise OSError('x')\n        notes.setdefault")
     fails = fails.replace('coordinator.session_state["ready"] = True', "raise OSError('y')")
     async_undo = MODULE.replace("    def undo", "    async def undo")
@@ -170,6 +171,10 @@ async def test_an_undo_or_a_ready_that_fails_does_not_stop_the_others(
     assert coordinator.session_state["undone"] == ["c", "a"]
     assert "Module 'b': on_session_ready failed: OSError: y" in caplog.text
     assert "The clean-up of module 'b' failed" in caplog.text
+    assert screen.messages == [
+        ("on_session_ready failed: OSError: y", "error", "module:b"),
+        ("Its clean-up failed: OSError: x", "error", "module:b"),
+    ]
 
 
 async def test_only_the_modules_that_came_in_are_told_that_all_is_ready(
