@@ -96,7 +96,6 @@ def ask_for(grants: Grants, command: str, reason: str, wall: WallBuilder) -> Hoo
         ),
         approval_options=list(_OPTIONS),
         approval_default="deny",
-        reason="The command needs more than its sandbox allows, and nobody allowed it",
     )
 
 

@@ -105,3 +105,15 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     """Nothing is allowed for want of rules."""
     with pytest.raises(BundleError, match="cannot be read"):
         RulesApproval(tmp_path / "none.yaml", tmp_path)
+
+
+def test_the_example_of_the_documentation_can_be_used(tmp_path: Path) -> None:
+    """As it stands on the page, with what the page says of it."""
+    page = (Path(__file__).parents[3] / "docs" / "cli.md").read_text()
+    example = page.partition("```yaml\n# ci-approvals.yaml")[2].partition("```")[0]
+    judge = read(tmp_path, f"# {example}").judge
+    assert judge(ask("Write", file_path="src/a.py")).rule == "code"
+    assert judge(ask("Write", file_path="src/uv.lock")).rule == "lock-files"
+    assert judge(ask(command="make test 2>&1 | tail")).rule == "checks"
+    assert judge(ask(command="make test; git push")).rule == "pushes"
+    assert judge(ask("Write", file_path="setup.py")).rule == "otherwise"

@@ -23,6 +23,9 @@ _SHELL = re.compile(
 )
 
 
+FLAT_LENGTH = 200
+
+
 @dataclass(frozen=True, slots=True)
 class Preview:
     """The headline (tool and target), remarks worth reading, and the body."""
@@ -92,7 +95,7 @@ def _show_fields(tool_input: Mapping[str, Any]) -> list[Line]:
     """One field after another; a text on lines of its own, anything else as JSON."""
     lines: list[Line] = []
     for key, value in tool_input.items():
-        text = value if isinstance(value, str) else _format_json(value)
+        text = value if isinstance(value, str) else _format_field(value)
         label = escape_line(f"{key}: ", "key")
         if "\n" in text:
             lines += [label, *escape_lines(text)]
@@ -101,10 +104,16 @@ def _show_fields(tool_input: Mapping[str, Any]) -> list[Line]:
     return lines or [(("dim", "(no input)"),)]
 
 
-def _format_json(value: Any) -> str:
+def _format_field(value: Any) -> str:
+    """JSON on one line where that is short, else with a line for each part."""
+    flat = _format_json(value, indent=None)
+    return flat if len(flat) <= FLAT_LENGTH else _format_json(value)
+
+
+def _format_json(value: Any, indent: int | None = 2) -> str:
     """JSON that never raises, for reading."""
     try:
-        return json.dumps(value, ensure_ascii=False, indent=2, default=repr)
+        return json.dumps(value, ensure_ascii=False, indent=indent, default=repr)
     except (ValueError, TypeError, RecursionError):
         return "(an input that cannot be written down; refuse it)"
 

@@ -14,6 +14,11 @@ from amplifier_foundation.trust.material import Material, Untrusted
 if TYPE_CHECKING:
     from amplifier_foundation.trust.store import Trusted, TrustStore
 
+WITHOUT_A_TERMINAL = (
+    "Where there is none, amplifier trust --show prints the digest of the content, and "
+    "amplifier trust --digest DIGEST trusts exactly that"
+)
+
 _OPTIONS = ("Allow", "Deny")
 _SECONDS = 600.0
 
@@ -36,7 +41,9 @@ async def ask_for_trust(material: Material, store: TrustStore) -> None:
     question = ApprovalQuestion(text, _OPTIONS, _SECONDS, "deny", hook="trust")
     try:
         answer = await TerminalApproval(base=material.folder).decide(question)
-    except (NoTerminal, ApprovalTimeout) as error:
+    except NoTerminal as error:
+        raise Untrusted(f"{explain(material, store)}. {WITHOUT_A_TERMINAL}") from error
+    except ApprovalTimeout as error:
         raise Untrusted(f"{explain(material, store)} ({error})") from error
     if answer.option != _OPTIONS[0]:
         raise Untrusted(f"{material.name} of {material.folder} was not trusted, so it is not run.")

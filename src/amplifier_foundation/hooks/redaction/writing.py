@@ -51,7 +51,7 @@ class WriteGuard:
         if self._config.on_write == "deny":
             return HookResult(action="deny", reason=reason)
         prompt = f"The input of {tool} holds a secret: {what}. Let {tool} use it as it is?"
-        return self._config.ask_user(prompt, reason)
+        return self._config.ask_user(prompt, "a program can read it from its environment instead")
 
     # Marks
 
@@ -81,7 +81,7 @@ class WriteGuard:
             f"{tool} would write {what} to {where}. It stands for a value that the agent was not "
             "shown, and which would be lost. Write it all the same?"
         )
-        return self._config.ask_user(prompt, reason)
+        return self._config.ask_user(prompt, "the lines around it can be edited alone")
 
 
 def _describe(name: str, place: str) -> str:

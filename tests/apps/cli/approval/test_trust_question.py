@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_apps.cli import exit_codes
 from amplifier_apps.cli.approval import trust_question
 from amplifier_apps.cli.approval.trust_question import (
     ask_for_trust,
@@ -17,6 +18,7 @@ from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion, ApprovalTi
 from amplifier_foundation.trust.material import Untrusted
 from amplifier_foundation.trust.store import TrustStore
 from tests.apps.cli.conftest import Project
+from tests.apps.cli.program import run_amplifier
 from tests.support.trust import look_at, trust_project
 
 
@@ -86,6 +88,17 @@ async def test_without_asking_the_command_is_named(project: Project, home: Path)
     project({"text": "hi"}, trusted=False)
     with pytest.raises(Untrusted, match=r"has not been trusted yet.*: amplifier trust"):
         await require_trust(look_at(home), TrustStore(), ask=False)
+
+
+def test_without_a_terminal_the_way_for_scripts_is_named(project: Project, home: Path) -> None:
+    """The digest says what is trusted, where nobody can look at it."""
+    project({"text": "hi"}, trusted=False)
+    for arguments in (["run", "hi"], ["trust"]):
+        done = run_amplifier(*arguments)
+        assert done.code == exit_codes.CONFIGURATION
+        assert "in a terminal: amplifier trust. Where there is none," in done.stderr
+        assert "amplifier trust --digest DIGEST" in done.stderr
+        assert "No such device" not in done.stderr
 
 
 def test_a_change_is_explained_by_who_trusted_what_before(project: Project, home: Path) -> None:
