@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
@@ -28,6 +28,7 @@ class _Interning(_ModelType):  # type: ignore[misc, valid-type]
 
     def __call__(cls, *, action: Any = "continue", **given: Any) -> Any:
         if cls is not HookResult:
+            _judge_unknown(given, cls.model_fields)
             return super().__call__(action=action, **given)
         if not given and action == "continue":
             return CONTINUE
@@ -35,22 +36,26 @@ class _Interning(_ModelType):  # type: ignore[misc, valid-type]
         # Past `__init__`, which only costs time here.
         result = cls.__pydantic_validator__.validate_python(given)
         if len(result.__pydantic_fields_set__) != len(given):
-            _judge_unknown(given)
+            _judge_unknown(given, _DEFAULTS)
         return result
 
 
 _warned_of: set[str] = set()
 
 
-def _judge_unknown(given: dict[str, Any]) -> None:
+def _judge_unknown(given: Mapping[str, Any], known: Iterable[str]) -> None:
     """Refuse a field that is misspelled; one of a newer version is passed over with a warning."""
-    for name in given.keys() - _DEFAULTS.keys():
-        meant = find_slip(name, _DEFAULTS)
+    for name in filter(_is_text, given.keys() - set(known)):
+        meant = find_slip(name, known)
         if meant is not None:
             raise _refuse_field(name, meant, given[name])
         if name not in _warned_of:
             _warned_of.add(name)
             logger.warning("HookResult has no field %r; it is ignored", name)
+
+
+def _is_text(name: object) -> bool:
+    return isinstance(name, str)
 
 
 def _refuse_field(name: str, meant: str, value: Any) -> ValidationError:
@@ -116,6 +121,27 @@ class HookResult(BaseModel, frozen=True, extra="ignore", defer_build=True, **_ME
     context_injections: list[ContextInjection] = Field(
         default_factory=list, description="Several injections in one answer"
     )
+
+    @classmethod
+    def model_validate(cls, obj: Any, **settings: Any) -> Self:
+        """As pydantic does it; a misspelled field is refused here too."""
+        if isinstance(obj, Mapping):
+            _judge_unknown(obj, cls.model_fields)
+        return super().model_validate(obj, **settings)
+
+    @classmethod
+    def model_validate_json(cls, json_data: str | bytes | bytearray, **settings: Any) -> Self:
+        """As pydantic does it; a misspelled field is refused here too."""
+        from pydantic_core import from_json
+
+        result = super().model_validate_json(json_data, **settings)
+        _judge_unknown(from_json(json_data), cls.model_fields)
+        return result
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """As pydantic does it; a misspelled field is refused here too."""
+        _judge_unknown(update or {}, type(self).model_fields)
+        return super().model_copy(update=update, deep=deep)
 
     @field_validator("context_injections", mode="before")
     @classmethod
@@ -211,7 +237,8 @@ def attach_origin(result: HookResult, origin: object) -> HookResult:
 def find_problem(result: HookResult) -> str | None:
     """What is wrong with a result that was copied or built past its validation."""
     try:
-        HookResult.model_validate({**result.__dict__, "data": None}, strict=True)
+        fields = {**result.__dict__, "data": None}
+        HookResult.__pydantic_validator__.validate_python(fields, strict=True)
     except ValidationError as error:
         first = error.errors()[0]
         return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import json
 import pickle
 from pathlib import Path
 from typing import Any
@@ -185,3 +186,37 @@ def test_every_slip_in_every_field_is_refused(field: str) -> None:
     for wrong in set(misspell(field)) - HookResult.model_fields.keys():
         with pytest.raises(ValidationError, match="did you mean"):
             HookResult(**{wrong: "deny"})
+
+
+class Own(HookResult):
+    """A result with a field more, as a module may have."""
+
+    ticket: str = ""
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda fields: HookResult.model_validate(fields),
+        lambda fields: HookResult.model_validate_json(json.dumps(fields)),
+        lambda fields: HookResult().model_copy(update=fields),
+        lambda fields: Own(**fields),
+        lambda fields: Own.model_validate(fields),
+    ],
+)
+def test_a_slip_is_refused_however_the_result_is_built(build: Any, caplog: Any) -> None:
+    """A field of a newer version is passed over there as well."""
+    with pytest.raises(ValidationError, match="no field 'actoin'; did you mean 'action'"):
+        build({"actoin": "deny"})
+    assert build({"action": "deny"}).action == "deny"
+    assert build({"action": "deny", "colour_of_the_answer": 1}).action == "deny"
+    assert "HookResult has no field 'colour_of_the_answer'; it is ignored" in caplog.text
+
+
+def test_fields_of_a_subclass_are_its_own() -> None:
+    """Known to it, with their slips; names that are no text are left to pydantic."""
+    assert Own(ticket="T-1").ticket == "T-1"
+    with pytest.raises(ValidationError, match="did you mean 'ticket'"):
+        Own(tickt="T-1")  # type: ignore[call-arg]
+    assert HookResult.model_validate({"action": "deny", 5: 1}).action == "deny"
+    assert HookResult.model_validate(HookResult(reason="x")).reason == "x"
