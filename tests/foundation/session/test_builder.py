@@ -9,10 +9,12 @@ import pytest
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.module_sources import ModuleNotFoundError
 from amplifier_core.testing import MemoryAudit, RecordingDisplay, ScriptedApproval
+from amplifier_foundation.approval import EditsApproval, RulesApproval
 from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.builder import SessionBuilder
 from amplifier_foundation.session.child_plan import build_child_plan
 from amplifier_foundation.session.spawning import Spawner
+from tests.foundation.approval.questions import ask
 from tests.support.project import SECRET, Project
 
 HELPER = {"description": "Helps.", "hooks": [{"module": "hooks-nonsense", "required": False}]}
@@ -69,6 +71,39 @@ async def test_a_bundle_may_leave_the_person_alone(project: Project, mode: str) 
         child = await family.open_child(root)
         assert root.coordinator.approval_system is expected
         assert child.coordinator.approval_system is expected
+        await child.cleanup()
+
+
+async def test_a_bundle_may_allow_edits_without_the_person(project: Project) -> None:
+    """In mode edits they are asked about the rest, by sub-agents too."""
+    family = Family(project, approval={"mode": "edits"})
+    async with family.build_root() as root:
+        child = await family.open_child(root)
+        for session in (root, child):
+            system = session.coordinator.approval_system
+            assert isinstance(system, EditsApproval)
+            answer = await system.decide(ask("Write", file_path="a.py"))
+            assert getattr(answer, "by", None) == "rule:edits"
+        assert not family.person.questions
+        await system.decide(ask(command="ls"))
+        assert len(family.person.questions) == 1
+        await child.cleanup()
+
+
+async def test_the_rules_that_govern_a_session_are_sealed_for_sub_agents_too(
+    project: Project,
+) -> None:
+    """The file that the approval system names as governing."""
+    rules = project.folder / "approve.yaml"
+    rules.write_text("rules: [{name: none, decision: deny}]")
+    family = Family(project)
+    system = RulesApproval(rules, project.folder)
+    family.builder = SessionBuilder(family.bundle, project.folder, system, None, None)
+    async with family.build_root() as root:
+        child = await family.open_child(root)
+        for session in (root, child):
+            places = session.coordinator.get_capability("session.places")
+            assert places.find_refusal(rules, writing=True)
         await child.cleanup()
 
 

@@ -95,6 +95,14 @@ def test_places_follow_from_the_plan(tmp_path: Path, monkeypatch: Any) -> None:
     assert work / "lib/.git/hooks" in places.sealed
 
 
+def test_files_that_govern_a_session_are_sealed(tmp_path: Path) -> None:
+    """Tools may read them, and write neither them nor over them."""
+    rules = tmp_path / "approve.yaml"
+    places = list_session_places({}, tmp_path, [rules])
+    assert places.find_refusal(rules, writing=True)
+    assert places.find_refusal(rules, writing=False) is None
+
+
 async def test_tools_find_the_table_of_places(project: Project) -> None:
     """Under `session.places`."""
     async with project.session() as session:

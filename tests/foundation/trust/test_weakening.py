@@ -62,6 +62,7 @@ def test_other_code_behind_the_same_entry_is_a_loss() -> None:
     [
         ("approval", {"mode": "deny"}, {"mode": "ask"}, ["approval.mode would be ask, not deny"]),
         ("approval", {"mode": "ask"}, {"mode": "deny"}, []),
+        ("approval", {"mode": "ask"}, {"mode": "edits"}, ["approval.mode would be edits, not ask"]),
         (
             "approval",
             {"locked": True},
