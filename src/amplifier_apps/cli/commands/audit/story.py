@@ -20,23 +20,22 @@ from amplifier_apps.cli.commands.audit.record_text import (
 from amplifier_apps.cli.commands.audit.story_lines import (
     Body,
     describe_alone,
+    describe_as_on_screen,
     describe_denial,
     describe_failure,
     describe_modification,
     format_milliseconds,
+    get_message,
     name_subject,
+    summarize_input,
 )
-from amplifier_apps.cli.display.narration import describe_event, join_blocks, summarize_call
+from amplifier_apps.cli.display.narration import join_blocks
 from amplifier_apps.cli.text.fragments import Line
 
 if TYPE_CHECKING:
     from amplifier_audit import Record
 
 Key = tuple[str, str]
-
-_TOLD_AS_ON_SCREEN = frozenset(
-    {"provider:retry", "provider:error", "agent:spawn", "agent:complete", "context:post_compact"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +94,15 @@ class Story:
         yield from ()
 
     def _begin(self, record: Record) -> Iterator[Line]:
-        if not record["body"].get("parent"):
+        if record["body"].get("parent"):
+            self._agents.setdefault(_get_session(record), "sub-agent")
+        else:
             word = "resumed" if record["body"].get("resumed") is True else "started"
             yield (("dim", f"· session {word}{self._place}"),)
+
+    def _end(self, record: Record) -> Iterator[Line]:
+        if not self.name_agent(record) and (line := describe_alone(record)) is not None:
+            yield line
 
     # Hooks
 
@@ -141,11 +146,19 @@ class Story:
     def _dispatch(self, record: Record) -> Iterator[Line]:
         event, data = read_text(record["event"]), read_map(record["body"].get("data"))
         describe = _EVENTS.get(event)
-        if describe is not None and record["body"].get("judged_again") is not True:
+        if "$commitment" in data:
+            yield from self._keep_apart(event, data)
+        elif describe is not None and record["body"].get("judged_again") is not True:
             yield from describe(self, record, data)
-        elif event in _TOLD_AS_ON_SCREEN:
-            yield from _describe_as_on_screen(event, data)
+        else:
+            yield from describe_as_on_screen(event, data)
         yield from self._resolve(record)
+
+    def _keep_apart(self, event: str, data: Body) -> Iterator[Line]:
+        """Calls are told from what their tools did; of the rest, only that there was a prompt."""
+        self._tells_events = False
+        if event == "prompt:submit":
+            yield ("prompt", "› "), ("dim", read_text(data))
 
     def _prompt(self, record: Record, data: Body) -> Iterator[Line]:
         self._denied.discard(_get_session(record))
@@ -153,7 +166,7 @@ class Story:
 
     def _call(self, record: Record, data: Body) -> Iterator[Line]:
         self._denied.discard(_get_session(record))
-        name, about = read_name(data.get("tool_name")), _summarize_input(data.get("tool_input"))
+        name, about = read_name(data.get("tool_name")), summarize_input(data.get("tool_input"))
         self._calls[_get_key(record, data.get("tool_call_id"))] = about
         yield ("tool", f"● {name}"), ("", f"  {about}" if about else "")
 
@@ -163,18 +176,18 @@ class Story:
         name = self._name_call(record, data.get("tool_name"), data.get("tool_call_id"))
         if data.get("success") is False:
             error = result.get("error") or result.get("output")
-            yield ("bad", f"✗ {name}  "), ("", read_line(_get_message(error)))
+            yield ("bad", f"✗ {name}  "), ("", read_line(get_message(error)))
             return
         text = read_line(result["output"] if "output" in result else data.get("tool_result"))
         yield ("good", f"✓ {name}"), ("", f"  {text}" if text else ""), ("dim", f"  {took}")
 
     def _raise(self, record: Record, data: Body) -> Iterator[Line]:
         name = self._name_call(record, data.get("tool_name"), data.get("tool_call_id"))
-        yield ("bad", f"✗ {name}  "), ("", read_line(_get_message(data.get("error"))))
+        yield ("bad", f"✗ {name}  "), ("", read_line(get_message(data.get("error"))))
 
     def _name_call(self, record: Record, tool: Any, call: Any) -> str:
         """The tool; with its input where others run at the same time."""
-        several = len(self._calls) > 1
+        several = sum(key[0] == _get_session(record) for key in self._calls) > 1
         about = self._calls.pop(_get_key(record, call), "")
         return f"{read_name(tool)} {about}" if several and about else read_name(tool)
 
@@ -222,7 +235,7 @@ class Story:
             ("bad", f"✗ {name_subject(record['event'])}: "),
             (
                 "",
-                read_line(_get_message(data.get("error"))),
+                read_line(get_message(data.get("error"))),
             ),
         )
 
@@ -255,28 +268,11 @@ def _get_key(record: Record, call: Any) -> Key:
     return _get_session(record), read_text(call)
 
 
-def _get_message(error: Any) -> Any:
-    return error.get("message", error) if isinstance(error, dict) else error
-
-
-def _summarize_input(value: Any) -> str:
-    about = read_map(value)
-    if "$commitment" in about:
-        return read_text(about)
-    return summarize_call({key: read_text(one) for key, one in about.items()})
-
-
-def _describe_as_on_screen(event: str, data: Body) -> list[Line]:
-    try:
-        return describe_event(event, data)
-    except (ValueError, TypeError, AttributeError):
-        return [(("dim", f"· {event}"),)]  # a forged record, or one of another version
-
-
 _TYPES: dict[str, Callable[[Story, Record], Iterator[Line]]] = {
     "log_opened": Story._open,
     "bundle_loaded": Story._note_place,
     "session_started": Story._begin,
+    "session_ended": Story._end,
     "dispatch": Story._dispatch,
     "action_resolved": Story._resolve,
     "hook_failed": Story._fail,

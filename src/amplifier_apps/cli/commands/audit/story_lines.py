@@ -12,6 +12,7 @@ from amplifier_apps.cli.commands.audit.record_text import (
     read_text,
     summarize_record,
 )
+from amplifier_apps.cli.display.narration import describe_event, summarize_call
 from amplifier_apps.cli.display.run_state import format_duration
 from amplifier_apps.cli.text.fragments import Line
 
@@ -34,6 +35,11 @@ _SUBJECTS = {
     "prompt:submit": "the prompt",
     "provider:request": "the request to the model",
 }
+
+
+_TOLD_AS_ON_SCREEN = frozenset(
+    {"provider:retry", "provider:error", "agent:spawn", "agent:complete", "context:post_compact"}
+)
 
 
 def describe_alone(record: Record) -> Line | None:
@@ -78,6 +84,29 @@ def name_subject(event: Any) -> str:
 def format_milliseconds(value: Any) -> str:
     """A duration; nothing if it is none."""
     return format_duration(value / 1000) if type(value) in (int, float) and value >= 0 else ""
+
+
+def get_message(error: Any) -> Any:
+    """What an error says, in whichever form it is told."""
+    return error.get("message", error) if isinstance(error, dict) else error
+
+
+def summarize_input(value: Any) -> str:
+    """What a call is about, in one line."""
+    about = read_map(value)
+    if "$commitment" in about:
+        return read_text(about)
+    return summarize_call({key: read_text(one) for key, one in about.items()})
+
+
+def describe_as_on_screen(event: str, data: Body) -> list[Line]:
+    """The lines of an event that a session shows in the same words."""
+    if event not in _TOLD_AS_ON_SCREEN:
+        return []
+    try:
+        return describe_event(event, data)
+    except (ValueError, TypeError, AttributeError):
+        return [(("dim", f"· {event}"),)]  # a forged record, or one of another version
 
 
 def _describe_question(record: Record) -> Line:

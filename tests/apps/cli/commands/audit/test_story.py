@@ -153,6 +153,40 @@ def test_lines_of_a_sub_agent_bear_its_name() -> None:
     ) == ["◆ explorer  look", "explorer: ● Bash  ls", "! stop requested, at once"]
 
 
+def test_a_sub_agents_end_is_told_by_whoever_called_it() -> None:
+    """Without a name of its own it is a sub-agent."""
+    child = {"session": "s2"}
+    assert tell(
+        make_record("session_started", {"parent": "s1"}, None, **child),
+        {**dispatch("tool:pre", **CALL), **child},
+        make_record("session_ended", {"reason": "complete"}, None, **child),
+        make_record("session_ended", {"reason": "complete"}),
+    ) == ["sub-agent: ● Bash  ls", "· session ended"]
+
+
+def test_values_that_are_kept_apart_leave_the_calls_and_the_answers() -> None:
+    """The tools and their ends are recorded beside them."""
+    hidden = {"$commitment": "abc", "length": 10}
+
+    def hide(event: str, *hooks: Any) -> Record:
+        return make_record("dispatch", {"hooks": list(hooks), "data": hidden}, event)
+
+    assert tell(
+        hide("prompt:submit"),
+        hide("tool:pre"),
+        make_record("tool_started", {"tool": "Bash"}),
+        make_record("tool_finished", {"tool": "Bash", "outcome": "returned", "ms": 40}),
+        hide("tool:post"),
+        hide("tool:pre", DENY),
+        hide("policy:violation"),
+    ) == [
+        "› (kept apart; --reveal shows it)",
+        "● Bash",
+        "✓ Bash  0.0 s",
+        "✗ denied by guard: not here",
+    ]
+
+
 def test_an_answer_given_again_does_not_repeat_the_call() -> None:
     """Guards judge once more after a person was asked."""
     again = dispatch("tool:pre", [DENY], **CALL)
