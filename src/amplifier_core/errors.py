@@ -146,4 +146,4 @@ class UnknownTool(ToolError):
     """The model asked for a tool that is not mounted."""
 
     def __init__(self, name: str, have: Iterable[str]) -> None:
-        super().__init__(f"Unknown tool {name!r}; have {sorted(have)}")
+        super().__init__(f"Unknown tool {name!r}; have {', '.join(sorted(have)) or 'none'}")

@@ -51,7 +51,9 @@ class FileSystemModuleSource(ModuleSource):
         for path in self.paths:
             if path.is_dir():
                 return path
-        raise ModuleNotFoundError(f"None of these folders is there: {list(map(str, self.paths))}")
+        raise ModuleNotFoundError(
+            f"None of these folders is there: {', '.join(map(str, self.paths))}"
+        )
 
     def get_module_paths(self) -> list[Path]:
         """The folders."""

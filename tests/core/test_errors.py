@@ -48,7 +48,7 @@ def test_the_older_name_of_a_timeout_is_the_same_class() -> None:
 def test_an_unknown_tool_is_named_with_those_there_are() -> None:
     """What, which value, and what would do."""
     assert str(errors.UnknownTool("Wirte", {"Write", "Bash"})) == (
-        "Unknown tool 'Wirte'; have ['Bash', 'Write']"
+        "Unknown tool 'Wirte'; have Bash, Write"
     )
 
 

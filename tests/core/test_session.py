@@ -268,7 +268,7 @@ async def test_a_module_that_does_not_load_is_reported_and_left_out(
     async with SessionHarness([{"text": "ok"}], hooks=[broken]) as harness:
         assert await harness.session.execute("x") == "ok"
         (entry,) = [one for one in harness.session.mounting.mounted if one.kind == "hooks"]
-    assert "Unknown module 'hooks-nonsense'; have [" in (entry.error or "")
+    assert "Unknown module 'hooks-nonsense'; have context-simple, " in (entry.error or "")
     assert "it is left out" in caplog.text
 
 

@@ -30,7 +30,7 @@ async def test_an_unknown_tool_is_a_result_that_names_the_right_ones() -> None:
     async with SessionHarness(tools=[MockTool("Echo")]) as harness:
         heard = harness.listen()
         result = await harness.session.execute_tool("Wirte", {})
-    assert result.error == "Unknown tool 'Wirte'; have ['Echo']"
+    assert result.error == "Unknown tool 'Wirte'; have Echo"
     assert "tool:error" in heard.names
 
 
@@ -351,7 +351,7 @@ async def test_a_hook_that_drops_the_tools_name_stops_the_call() -> None:
     async with SessionHarness(tools=[tool]) as harness:
         harness.hooks.register("tool:pre", drop)
         result = await harness.session.execute_tool("Echo", {})
-    assert result.error == "Unknown tool 'None'; have ['Echo']"
+    assert result.error == "Unknown tool 'None'; have Echo"
     assert tool.calls == []
 
 

@@ -156,7 +156,7 @@ async def test_an_unknown_tool_is_named_with_those_there_are(protocol: Protocol,
     wrong = {"tool_calls": [{"name": "Ehco", "input": {"word": "x"}}]}
     async with journey(protocol, loop, [wrong, ASK, ANSWER]) as trip:
         assert await trip.session.execute("Say it") == "It said hello."
-        assert trip.texts("tool")[0] == "Unknown tool 'Ehco'; have ['Echo']"
+        assert trip.texts("tool")[0] == "Unknown tool 'Ehco'; have Echo"
 
 
 async def test_an_empty_reply_ends_the_turn_and_not_the_session(

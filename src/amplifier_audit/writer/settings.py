@@ -31,7 +31,7 @@ class AuditSettings:
     def __post_init__(self) -> None:
         for name, kind in (("level", Level), ("on_failure", OnFailure), ("values", Values)):
             if (given := getattr(self, name)) not in get_args(kind):
-                raise AuditError(f"{name} is one of {list(get_args(kind))}, got {given!r}")
+                raise AuditError(f"{name} is one of {', '.join(get_args(kind))}, got {given!r}")
         for name in ("sync_timeout", "segment_bytes", "backlog_bytes"):
             if not (given := getattr(self, name)) > 0:
                 raise AuditError(f"{name} is more than 0, got {given!r}")

@@ -41,7 +41,7 @@ class MountPoints:
             self.points[point] = None
         elif point in NAMED:
             if name is None:
-                have = sorted(self.points[point])
+                have = ", ".join(sorted(self.points[point])) or "none"
                 raise ValueError(f"Name required to unmount from '{point}'; have {have}")
             self.points[point].pop(name, None)
         else:
@@ -64,4 +64,4 @@ class MountPoints:
 
     def _check(self, point: str) -> None:
         if point not in self.points:
-            raise ValueError(f"Unknown mount point {point!r}; have {sorted(self.points)}")
+            raise ValueError(f"Unknown mount point {point!r}; have {', '.join(self.points)}")

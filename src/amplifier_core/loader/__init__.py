@@ -195,7 +195,7 @@ class ModuleLoader:
             )
             raise ModuleNotFound(message, module_id=module_id)
         if entry is None:
-            message = f"Unknown module {module_id!r}; have {sorted(known)}"
+            message = f"Unknown module {module_id!r}; have {', '.join(sorted(known))}"
             raise ModuleNotFound(message, module_id=module_id, known=known)
         module = self._load_entry_point(module_id, entry)
         if source is None:

@@ -53,7 +53,12 @@ def _count_common(name: str, other: str) -> int:
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: `did you mean 'x'?` or `have ['x', 'y']`."""
+    """The end of a message about an unknown name: `did you mean 'x'?` or `have x, y`."""
     choices = sorted(known)
     found = find_closest(name, choices)
-    return f"have {choices}" if found is None else f"did you mean {found!r}?"
+    return f"have {list_names(choices)}" if found is None else f"did you mean {found!r}?"
+
+
+def list_names(names: Iterable[object]) -> str:
+    """Names as a sentence has them: `x, y`, or `none`."""
+    return ", ".join(map(str, names)) or "none"

@@ -44,7 +44,7 @@ class MountPlanValidator:
             if plan.get(kind) is not None:
                 _check_list(kind, plan[kind], result)
         for section in plan.keys() - _KNOWN:
-            wrong = f"unknown section {section!r}; known are {sorted(_KNOWN)}"
+            wrong = f"unknown section {section!r}; known are {', '.join(sorted(_KNOWN))}"
             result.check("sections", False, wrong, severity="warning")
         return result
 

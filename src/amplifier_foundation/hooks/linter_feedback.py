@@ -118,7 +118,8 @@ class Config(BaseModel):
 def _get_preset(name: str) -> Linter:
     if name not in PRESETS:
         raise ValueError(
-            f"unknown linter {name!r}; have {sorted(PRESETS)}, or give name, files and command"
+            f"unknown linter {name!r}; have {', '.join(sorted(PRESETS))}; "
+            "or give name, files and command"
         )
     return PRESETS[name]
 

@@ -63,11 +63,11 @@ def _explain(
     argv: Sequence[str], cwd: str | Path | None, failure: OSError | ValueError
 ) -> tuple[int, str]:
     if cwd is not None and not Path(cwd).is_dir():
-        return _NOT_FOUND, f"Cannot run {list(argv[:1])}: {str(cwd)!r} is not a directory"
+        return _NOT_FOUND, f"Cannot run {' '.join(argv[:1])!r}: {str(cwd)!r} is not a directory"
     if isinstance(failure, FileNotFoundError):
         reason = "no such program; install it or give its full path"
         return _NOT_FOUND, f"Cannot run {argv[0]!r}: {reason}"
-    return _NOT_RUN, f"Cannot run {list(argv[:1])}: {failure}"
+    return _NOT_RUN, f"Cannot run {' '.join(argv[:1])!r}: {failure}"
 
 
 def _count_ms(started: float) -> int:

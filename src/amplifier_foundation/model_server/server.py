@@ -208,7 +208,7 @@ def _read_keys(request: HttpRequest) -> set[str]:
 
 async def _send_not_found(request: HttpRequest, response: HttpResponse) -> None:
     where = f"{request.method} {request.path}"
-    message = f"There is no {where}; have {[f'POST {path}' for path in _WIRES]}"
+    message = f"There is no {where}; have {', '.join(f'POST {path}' for path in _WIRES)}"
     error = {"message": message, "type": "not_found_error"}
     await response.send_json(404, {"type": "error", "error": error})
 

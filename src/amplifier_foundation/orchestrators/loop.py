@@ -101,7 +101,9 @@ class Loop:
         if found is None:
             wanted = self.config.provider
             which = "No provider" if wanted is None else f"No provider {wanted!r}"
-            raise ModuleNotFound(f"{which} is mounted; have {sorted(providers)}")
+            raise ModuleNotFound(
+                f"{which} is mounted; have {', '.join(sorted(providers)) or 'none'}"
+            )
         return found
 
     async def _converse(self, turn: Turn) -> str:

@@ -62,7 +62,9 @@ async def mount_tools(
     by_name = {tool.name: tool for tool in tools}
     for name in wanted or ():
         if name not in by_name:
-            raise ModuleLoadError(f"{owner}: Unknown tool {name!r}; have {sorted(by_name)}")
+            raise ModuleLoadError(
+                f"{owner}: Unknown tool {name!r}; have {', '.join(sorted(by_name))}"
+            )
     names = list(by_name if wanted is None else wanted)
     for name in names:
         await host.mount("tools", by_name[name], name=name)

@@ -78,7 +78,7 @@ class Delegate(InputTool[DelegateInput]):
     def _require_known(self, name: str) -> None:
         agents = self._list_agents()
         if agents and name not in agents:
-            raise Refused(f"Unknown agent {name!r}; have {sorted(agents)}")
+            raise Refused(f"Unknown agent {name!r}; have {', '.join(sorted(agents)) or 'none'}")
 
     def _build_result(self, name: str, answer: Mapping[str, Any]) -> ToolResult:
         text = str(answer.get("output") or "(the sub-agent said nothing)")

@@ -57,11 +57,11 @@ def test_several_modules_have_names(points: MountPoints, point: str) -> None:
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (("mount", "toolz", 1), r"Unknown mount point 'toolz'; have \['context', 'hooks'"),
+        (("mount", "toolz", 1), r"Unknown mount point 'toolz'; have \w+, \w+"),
         (("mount", "hooks", 1), "Hooks should be registered with"),
         (("mount", "tools", object()), "Name required to mount at 'tools'"),
         (("mount", "tools", object(), ""), "Name required to mount at 'tools'"),
-        (("unmount", "tools"), r"Name required to unmount from 'tools'; have \['Write'\]"),
+        (("unmount", "tools"), "Name required to unmount from 'tools'; have Write"),
         (("unmount", "hooks"), "Cannot unmount 'hooks'"),
         (("unmount", "toolz"), "Unknown mount point"),
         (("get", "toolz"), "Unknown mount point"),

@@ -118,9 +118,7 @@ def test_a_path_that_leads_nowhere_is_not_taken_for_an_id(path: str) -> None:
 @pytest.mark.parametrize("module_id", ["hooks-x", "a.b.c", "os; import sys", ""])
 def test_an_unknown_id_lists_the_known_ones(module_id: str) -> None:
     """In its text for people, and as a field for programs."""
-    with pytest.raises(
-        ModuleNotFound, match=r"^Unknown module .*; have \[.*'loop-basic'"
-    ) as caught:
+    with pytest.raises(ModuleNotFound, match=r"^Unknown module .*; have .*loop-basic, ") as caught:
         ModuleLoader().find(module_id)
     assert caught.value.module_id == module_id
     assert "loop-basic" in caught.value.known

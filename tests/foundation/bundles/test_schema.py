@@ -22,9 +22,8 @@ MISTAKES: dict[str, Mistake] = {
     "section from another world": (
         "kubernetes: {}\n",
         1,
-        "kubernetes: unknown key 'kubernetes'; have ['agents', 'approval', 'audit', "
-        "'description', 'hooks', 'include', 'inherit', 'name', 'providers', 'sandbox', 'session', "
-        "'tools']",
+        "kubernetes: unknown key 'kubernetes'; have agents, approval, audit, "
+        "description, hooks, include, inherit, name, providers, sandbox, session, tools",
     ),
     "unknown key of a hook": (
         "hooks:\n  - module: hooks-rules\n    prioritty: 5\n",
@@ -136,7 +135,7 @@ MISTAKES: dict[str, Mistake] = {
     "audit level": (
         "audit:\n  level: everything\n",
         2,
-        "audit.level: unknown value 'everything'; have ['decisions', 'full', 'normal']",
+        "audit.level: unknown value 'everything'; have decisions, full, normal",
     ),
     "audit failure word": (
         "audit:\n  on_failure: denny\n",

@@ -102,7 +102,7 @@ async def test_failures_are_the_modules_that_were_left_out() -> None:
     )
     async with session:
         [failure] = session.failures
-    assert failure.startswith("Unknown module 'tool-nonsense'; have [")
+    assert failure.startswith("Unknown module 'tool-nonsense'; have context-simple, ")
 
 
 @pytest.mark.parametrize("required", [True, None])

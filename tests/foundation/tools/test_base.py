@@ -117,7 +117,7 @@ async def test_a_bundle_may_want_some_of_them(coordinator: Any) -> None:
     assert list(coordinator.tools) == ["Other"]
     with pytest.raises(ModuleLoadError) as caught:
         await mount_tools(coordinator, [Count(), Other()], ["Count", "Cuont"], "tool-count")
-    assert str(caught.value) == "tool-count: Unknown tool 'Cuont'; have ['Count', 'Other']"
+    assert str(caught.value) == "tool-count: Unknown tool 'Cuont'; have Count, Other"
     assert list(coordinator.tools) == ["Other"]
 
 

@@ -49,7 +49,7 @@ async def test_an_unknown_agent_is_named_with_those_there_are(call, coordinator)
     """Nothing is spawned."""
     asked = spawning(coordinator, {})
     result = await call(agent_name="reviwer", task="x")
-    assert result.error == "Unknown agent 'reviwer'; have ['reviewer', 'writer']"
+    assert result.error == "Unknown agent 'reviwer'; have reviewer, writer"
     assert asked == []
 
 

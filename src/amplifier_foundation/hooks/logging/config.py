@@ -43,5 +43,7 @@ class Config(BaseModel):
         except ValueError as wrong:
             raise ValueError(f"is no pattern: {wrong}") from None
         if unknown := sorted(set(names) - set(_PLACEHOLDERS)):
-            raise ValueError(f"unknown placeholder {unknown}; have {sorted(_PLACEHOLDERS)}")
+            raise ValueError(
+                f"unknown placeholder {', '.join(unknown)}; have {', '.join(sorted(_PLACEHOLDERS))}"
+            )
         return value

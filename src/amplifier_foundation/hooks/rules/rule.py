@@ -110,7 +110,7 @@ class Rule(Match):
                 continue
             near = find_closest(event, known, cutoff=0.8)
             if near or ":" not in event:  # others may have events of their own, with a colon
-                hint = f"did you mean {near!r}?" if near else f"have {known}"
+                hint = f"did you mean {near!r}?" if near else f"have {', '.join(known)}"
                 raise ValueError(f"there is no event {event!r}; {hint}")
         if not as_list(value):
             raise ValueError("is empty")

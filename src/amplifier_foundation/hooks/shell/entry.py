@@ -76,7 +76,9 @@ def _read_kind(position: Position, entry: Mapping[str, Any]) -> str:
             f"{position.where}: a hook of type {kind!r} is not supported: {_UNSUPPORTED[kind]}"
         )
     if kind not in _SUPPORTED:
-        raise position.make_error(f"unknown type {kind!r}; have {[*_SUPPORTED, *_UNSUPPORTED]}")
+        raise position.make_error(
+            f"unknown type {kind!r}; have {', '.join([*_SUPPORTED, *_UNSUPPORTED])}"
+        )
     return kind
 
 

@@ -17,7 +17,7 @@ from tests.support.harness import Harness, finish
     [
         (
             {"path": "{user}.jsonl"},
-            "unknown placeholder ['user']; have ['date', 'pid', 'project', 'session_id']",
+            "unknown placeholder user; have date, pid, project, session_id",
         ),
         ({"path": "{"}, "is no pattern"),
         ({"path": ""}, "must be a file name or 'stderr'"),

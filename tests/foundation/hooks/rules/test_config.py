@@ -43,7 +43,12 @@ BROKEN = [
     ("- {name: a, action: continue, when: 'tool_name'}", "rule 'a'", "'when'", "STRING"),
     ("- {name: a, action: continue, when: '1 +'}", "rule 'a'", "'when'", "Syntax"),
     ("- {name: a, action: continue, event: tool:pree}", "rule 'a'", "'event'", "'tool:pre'"),
-    ("- {name: a, action: continue, event: nothing}", "rule 'a'", "'event'", "have ["),
+    (
+        "- {name: a, action: continue, event: nothing}",
+        "rule 'a'",
+        "'event'",
+        "have agent:complete, ",
+    ),
     ("- {name: a, action: continue, path: []}", "rule 'a'", "'path'", "empty"),
     ("- {name: a, action: continue, tool: ' '}", "rule 'a'", "'tool'", "empty"),
     ("- {name: a, action: continue, command: ''}", "rule 'a'", "'command'", "empty"),

@@ -154,7 +154,7 @@ def test_a_hook_for_powershell_alone_does_not_run() -> None:
         ({}, None, "file.json: here: 'command' is missing or empty"),
         ({"command": "  "}, None, "'command' is missing or empty"),
         ({"command": 7}, None, "'command' is missing or empty"),
-        ({"command": "x", "type": "shell"}, None, "unknown type 'shell'; have ['command', 'http'"),
+        ({"command": "x", "type": "shell"}, None, "unknown type 'shell'; have command, http"),
         ({"command": "x"}, 5, "'matcher' must be a text, got 5"),
         ({"command": "x", "timeout": "5"}, None, "'timeout' must be a number, got '5'"),
         ({"command": "x", "timeout": True}, None, "'timeout' must be a number, got True"),
