@@ -14,8 +14,7 @@ from amplifier_audit import AuditLog, AuditSettings, Verdict, verify
 from amplifier_core import AmplifierSession, ContextManager, HookRegistry, HookResult, ToolResult
 from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.events import CONTEXT_PRE_COMPACT, TOOL_POST, TOOL_PRE
-from amplifier_core.events.event import Event, EventData
+from amplifier_core.events import CONTEXT_PRE_COMPACT, TOOL_POST, TOOL_PRE, Event, EventData
 from amplifier_core.events.payloads import ContextPreCompactData, ToolPostData, ToolPreData
 from amplifier_core.interfaces import Host, Tool, hook
 from amplifier_core.testing import EventRecorder, MockCoordinator, ScriptedApproval, TestCoordinator

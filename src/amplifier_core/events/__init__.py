@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from amplifier_core.events import ecosystem, payloads
 from amplifier_core.events.event import TYPES as _types  # noqa: N811 - upper-case names here are events
-from amplifier_core.events.event import Event, EventData
+from amplifier_core.events.event import Event as Event
+from amplifier_core.events.event import EventData as EventData
 
 # Session
 SESSION_START = Event[payloads.SessionStartData]("session:start")
