@@ -49,9 +49,9 @@ _AGENT_OPTIONS = [
         "--approve",
         metavar="ask|deny|edits|rules:FILE",
         callback=check_approve,
-        help="Who decides when a hook asks: you, at the terminal; nobody, so that it is denied; "
-        "edits of files in this folder are allowed; the rules of a file. [default: as the bundle "
-        "says, else ask]",
+        help="Who decides when a hook asks. ask: you, at the terminal. deny: nobody, it is denied. "
+        "edits: edits of files in this folder are allowed, the rest is asked. rules:FILE: the "
+        "first rule that matches. [default: as the bundle says, else ask]",
     ),
     click.option(
         "--dev",

@@ -84,9 +84,9 @@ async def test_a_bundle_may_allow_edits_without_the_person(project: Project) -> 
             assert isinstance(system, EditsApproval)
             answer = await system.decide(ask("Write", file_path="a.py"))
             assert getattr(answer, "by", None) == "rule:edits"
-        assert not family.person.questions
-        await system.decide(ask(command="ls"))
-        assert len(family.person.questions) == 1
+            asked = len(family.person.questions)
+            await system.decide(ask(command="ls"))
+            assert len(family.person.questions) == asked + 1
         await child.cleanup()
 
 

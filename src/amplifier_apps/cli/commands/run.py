@@ -18,6 +18,7 @@ Examples:
   amplifier run "explain what this project does"
   git diff | amplifier run "review this change:" -
   amplifier run --provider local "say hello"
+  amplifier run --approve edits "add docstrings to src/parser.py"
   amplifier run --json "list the tests" | jq -r 'select(.type=="result").response'
 
 Exit codes: 0 done, 1 failed, 3 bundle or module cannot be used, 4 no model to talk to, 5 denied

@@ -28,7 +28,7 @@ hooks:
   # - module: hooks-backup
 
 # approval:
-#   mode: ask        # ask on the terminal; deny refuses whatever would ask
+#   mode: ask        # on the terminal; deny refuses instead, edits allows edits of files here
 
 # audit:
 #   level: full      # a record for each hook, start and end; read it with: amplifier audit show
