@@ -75,7 +75,8 @@ class AuditServer:
             server = await asyncio.start_unix_server(
                 self._welcome, sock=_listen(path), limit=MESSAGE_LIMIT
             )
-            async with server:
+            # Leaving `async with server` would wait for the clients (since Python 3.12).
+            with contextlib.closing(server):
                 if started is not None:
                     started.set()
                 await asyncio.Event().wait()
