@@ -139,12 +139,18 @@ def _compare(
     if old == new and not changed:
         return None
     lost = [one.sentence for one in find_weakened(old, new, changed)]
-    lines = [f"The bundle has changed since this session was saved{when}."]
-    lines += ["Weaker than before:", *(f"  {one}" for one in lost)] if lost else []
-    lines += [f"New: {', '.join(added)}"] if (added := _find_added(old, new)) else []
-    if len(lines) == 1:
-        lines[0] += " Its guards are the same."
-    return "\n".join(lines), "warning" if lost else "info"
+    change = f"The bundle has changed since this session was saved{when}."
+    details = [*_list_details(lost, _find_added(old, new))]
+    level = "warning" if lost else "info"
+    return "\n".join([change, *details]) if details else f"{change} Its guards are the same.", level
+
+
+def _list_details(lost: list[str], added: list[str]) -> Iterator[str]:
+    if lost:
+        yield "Weaker than before:"
+        yield from (f"  {one}" for one in lost)
+    if added:
+        yield f"New: {', '.join(added)}"
 
 
 def _leave_out_models(outline: Mapping[str, Any]) -> dict[str, Any]:

@@ -46,27 +46,39 @@ class Row:
 
 
 @click.command("list", epilog=EPILOG)
-@click.option("--limit", default=20, show_default=True, help="How many; 0 for all.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    help="How many; 0 for all.",
+)
 @click.option("--here", is_flag=True, help="Only trails of sessions in this folder.")
 @AS_JSON
 @report_errors
 def list_command(limit: int, here: bool, as_json: bool) -> None:
     """The trails there are, the latest first, and what would prove them."""
-    from amplifier_apps.cli.commands.audit.trails import list_roots, list_trails
+    from amplifier_apps.cli.commands.audit.trails import list_roots
 
     roots = list_roots()
-    found = [trail for root in roots for trail in list_trails(root)]
-    found.sort(key=lambda trail: trail.updated, reverse=True)
-    rows = [_read_row(trail) for trail in (found if here or limit <= 0 else found[:limit])]
+    trails = _list_latest(roots)
     if here:
-        rows = [row for row in rows if row.folder == str(Path.cwd())]
-        found = found[: len(rows)]
-        rows = rows[:limit] if limit > 0 else rows
-    if as_json:
-        click.echo(json.dumps([asdict(row) for row in rows], indent=2))
+        rows = [row for row in map(_read_row, trails) if row.folder == str(Path.cwd())]
+        shown, count = rows[: limit or None], len(rows)
     else:
-        where = "of this folder" if here else f"in {' or '.join(map(str, roots))}"
-        _print_rows(rows, len(found) - len(rows), where)
+        shown, count = [*map(_read_row, trails[: limit or None])], len(trails)
+    if as_json:
+        click.echo(json.dumps([asdict(row) for row in shown], indent=2))
+        return
+    where = "of this folder" if here else f"in {' or '.join(map(str, roots))}"
+    _print_rows(shown, count - len(shown), where)
+
+
+def _list_latest(roots: list[Path]) -> list[Trail]:
+    from amplifier_apps.cli.commands.audit.trails import list_trails
+
+    found = [trail for root in roots for trail in list_trails(root)]
+    return sorted(found, key=lambda trail: trail.updated, reverse=True)
 
 
 def _read_row(trail: Trail) -> Row:

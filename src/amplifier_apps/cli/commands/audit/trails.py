@@ -85,10 +85,7 @@ def _holds_log(directory: AuditDirectory) -> bool:
 
 def find_named(name: str) -> Path:
     """The trail of a session, by the start of its id or by its name."""
-    found = [one.path for root in list_roots() for one in list_trails(root)]
-    exact = [path for path in found if path.name == name]
-    begun = exact or [path for path in found if path.name.startswith(name)]
-    named = begun or _find_by_session_name(name, found)
+    named = _list_named(name, [one.path for root in list_roots() for one in list_trails(root)])
     if len(named) > 1:
         names = ", ".join(path.name for path in named[:5])
         raise click.UsageError(f"Several trails begin with {name!r}: {names}")
@@ -98,6 +95,12 @@ def find_named(name: str) -> Path:
             f"session's name; {LIST} shows them."
         )
     return named[0]
+
+
+def _list_named(name: str, found: list[Path]) -> list[Path]:
+    exact = [path for path in found if path.name == name]
+    begun = exact or [path for path in found if path.name.startswith(name)]
+    return begun or _find_by_session_name(name, found)
 
 
 def _find_by_session_name(name: str, found: list[Path]) -> list[Path]:
