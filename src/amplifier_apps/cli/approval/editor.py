@@ -7,12 +7,15 @@ import os
 import shlex
 import shutil
 import tempfile
+import termios
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from amplifier_apps.cli.terminal import Terminal
 
 USUAL = ("nano", "vi")
+GRACE_SECONDS = 2.0
 
 
 class NoEditor(Exception):
@@ -49,21 +52,32 @@ async def edit_text(text: str, suffix: str, terminal: Terminal) -> str:
 
 
 async def _run(command: list[str], terminal: Terminal) -> None:
-    screen = terminal.writing.fileno()
+    reading, screen = terminal.reading.fileno(), terminal.writing.fileno()
+    before = termios.tcgetattr(reading)
     # Blocking, unlike our own handle: editors expect it so.
-    with open(os.ttyname(terminal.reading.fileno())) as keys:  # noqa: ASYNC230, PTH123
+    with open(os.ttyname(reading)) as keys:  # noqa: ASYNC230, PTH123
         process = await asyncio.create_subprocess_exec(
             *command, stdin=keys, stdout=screen, stderr=screen
         )
     try:
         code = await process.wait()
-    except asyncio.CancelledError:
-        process.kill()
-        await process.wait()
-        raise
+    finally:
+        await _end(process)
+        termios.tcsetattr(reading, termios.TCSANOW, before)
     if code:
         name = Path(command[0]).name
         raise NoEditor(f"{name} ended with exit code {code}; nothing was changed.")
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End an editor whose time is up: first so that it can tidy the screen, then for certain."""
+    for end in (process.terminate, process.kill):
+        if process.returncode is not None:
+            return
+        with suppress(ProcessLookupError):
+            end()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), GRACE_SECONDS)
 
 
 def _split(value: str, name: str) -> list[str]:

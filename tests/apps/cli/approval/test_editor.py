@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import termios
 from pathlib import Path
 
 import pytest
@@ -57,3 +60,31 @@ async def test_text_that_no_file_can_hold_is_not_edited(
     ):
         await edit_text("\ud800", ".sh", Terminal(reading, writing))
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("stubborn", ["", "trap '' TERM; "])
+async def test_an_editor_whose_time_is_up_is_ended_and_leaves_the_terminal_as_it_was(
+    stubborn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time of a question goes on while its input is edited."""
+    editor, pid = tmp_path / "editor", tmp_path / "pid"
+    editor.write_text(
+        f"#!/bin/sh\n{stubborn}stty raw -echo\necho $$ > {pid}.new; mv {pid}.new {pid}\n"
+        "while :; do sleep 0.1; done\n"
+    )
+    editor.chmod(0o700)
+    monkeypatch.setenv("VISUAL", str(editor))
+    monkeypatch.setattr("amplifier_apps.cli.approval.editor.GRACE_SECONDS", 0.2)
+    master, slave = os.openpty()
+    before = termios.tcgetattr(slave)
+    with os.fdopen(slave) as reading, os.fdopen(master, "w") as writing:
+        editing = asyncio.create_task(edit_text("x", ".sh", Terminal(reading, writing)))
+        async with asyncio.timeout(50):
+            while not pid.exists():
+                await asyncio.sleep(0.01)
+        editing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await editing
+        assert termios.tcgetattr(slave) == before
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
