@@ -119,16 +119,21 @@ def _describe_question(record: Record) -> Line:
 def _describe_decision(record: Record) -> Line:
     body = record["body"]
     allowed = body.get("allowed") is True
-    by = f" by {read_name(body['by'])}" if body.get("by") else ""
+    by = f" by {_name_decider(body['by'])}" if body.get("by") else ""
     reason = _HOW.get(read_text(body.get("how")), "")
     option = f" · {read_line(body['decision'])}" if body.get("decision") else ""
     said = f" · “{read_line(body['comment'])}”" if body.get("comment") else ""
     edited = " · with another input" if body.get("edited") is True else ""
     why = f" · {reason}" if reason else ""
-    rule = f" · rule {read_line(body['rule'])}" if body.get("rule") else ""
     verb = "✓ allowed" if allowed else "✗ refused"
     style = "allow" if allowed else "refuse"
-    return (style, f"{verb}{by}"), ("", f"{option}{edited}{why}{rule}{said}")
+    return (style, f"{verb}{by}"), ("", f"{option}{edited}{why}{said}")
+
+
+def _name_decider(by: Any) -> str:
+    """A person, or the rule that decided in their place."""
+    name = read_name(by)
+    return f"the rule {name.removeprefix('rule:')}" if name.startswith("rule:") else name
 
 
 def _describe_remembered(record: Record) -> Line:

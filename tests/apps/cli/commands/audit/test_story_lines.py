@@ -30,8 +30,8 @@ from amplifier_apps.cli.text.fragments import join_text
         ),
         (
             "approval_decided",
-            {"allowed": True, "how": "rule", "rule": "edits", "edited": True},
-            "✓ allowed · with another input · rule edits",
+            {"allowed": True, "how": "person", "by": "rule:edits", "edited": True},
+            "✓ allowed by the rule edits · with another input",
         ),
         ("approval_expired", {"how": "timeout"}, "✗ refused · nobody decided in time"),
         ("approval_cancelled", {}, "✗ the question was withdrawn"),
