@@ -59,6 +59,7 @@ class Mounting:
         self._coordinator = coordinator
         self.loader = loader or ModuleLoader(coordinator)
         self.mounted: list[Mounted] = []
+        self.unready: dict[str, Exception] = {}
 
     async def mount(self, kind: str, entry: ModuleEntry | Mapping[str, Any] | str) -> Mounted:
         """Mount one entry of a plan; a failure is noted, and raised if the entry is required."""
@@ -113,6 +114,7 @@ class Mounting:
             try:
                 await resolve(on_ready(self._coordinator))
             except Exception as error:  # noqa: BLE001 - one module must not stop the session
+                self.unready[module_id] = error
                 await failures.report_unready(self._coordinator, module_id, error)
 
     async def unmount(self, outcome: Mounted) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Protocol
 
-from amplifier_core.errors import SessionStateError
+from amplifier_core.errors import ModuleLoadError, SessionStateError
 from amplifier_core.events.payloads import EndReason
 from amplifier_core.mount_plan import MountPlan
 from amplifier_core.mounting import Mounted
 from amplifier_core.session import AmplifierSession
-from amplifier_core.utils import get_current_task
+from amplifier_core.utils import describe_error, get_current_task
 from amplifier_foundation.modules.observers import require_guards
 
 MOST_CONTINUATIONS = 8
@@ -61,6 +61,24 @@ class AssembledSession(AmplifierSession):
     async def _mount_difference(self, plan: MountPlan) -> list[Mounted]:
         """Mount a plan, also one that hooks changed; what may be a guard must not fail."""
         return await super()._mount_difference(require_guards(plan))
+
+    async def _mount(self) -> None:
+        await super()._mount()
+        self._check_ready()
+
+    async def _announce(self) -> None:
+        await super()._announce()
+        self._check_ready()
+
+    def _check_ready(self) -> None:
+        """Some modules register their hooks only when everything is mounted: guards must have."""
+        for one in self.mounting.mounted:
+            error = self.mounting.unready.get(one.id)
+            if one.kind == "hooks" and one.entry.required and error is not None:
+                message = f"Module '{one.id}': on_session_ready failed: {describe_error(error)}"
+                stop = ModuleLoadError(message, module_id=one.id)
+                stop.entry_name = one.entry.name or one.entry.instance_id
+                raise stop from error
 
     def keep_working(self, reason: str) -> None:
         """Do not let the agent stop after this prompt; the reason is its next prompt."""

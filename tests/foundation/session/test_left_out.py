@@ -46,6 +46,28 @@ async def test_a_hook_file_that_cannot_be_imported_stops_the_session(project: Pr
     assert told.endswith(f" — {WITHOUT}")
 
 
+LATE = """
+async def mount(coordinator, config): ...
+
+async def on_session_ready(coordinator):
+    raise OSError("no policy")
+"""
+
+
+async def test_a_hook_that_fails_when_everything_is_mounted_stops_the_session(
+    project: Project,
+) -> None:
+    """Some modules register only then; without `required`, the session goes on and it is told."""
+    project.write("late.py", LATE)
+    told = await stop(project, "./late.py")
+    assert f"{project.folder / 'amplifier.yaml'}:2: Module 'late': on_session_ready failed" in told
+    assert told.endswith(f"OSError: no policy — {WITHOUT}")
+    optional = {"module": "./late.py", "required": False}
+    async with project.session(project.bundle(hooks=[optional])) as session:
+        assert session.status == "idle"
+    assert project.shown("module:late")[-1] == "on_session_ready failed: OSError: no policy"
+
+
 async def test_a_misspelt_hook_stops_the_session(project: Project) -> None:
     """It may have been meant as a guard."""
     told = await stop(project, "hooks-redacton")
