@@ -137,7 +137,7 @@ _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()
 __all__ = [*sorted(_HOMES), "__version__", "capabilities"]
 
 
-if not TYPE_CHECKING:  # else checkers take every misspelled name for one that exists
+if not TYPE_CHECKING:  # pragma: no branch - checkers would take any name
 
     def __getattr__(name):
         if name in _HOMES:

@@ -72,7 +72,7 @@ _HOMES = {
 }
 
 
-if not TYPE_CHECKING:  # else checkers take every misspelled name for one that exists
+if not TYPE_CHECKING:  # pragma: no branch - checkers would take any name
 
     def __getattr__(name):
         if name not in _HOMES:
