@@ -39,7 +39,10 @@ def demo(answer: Answer | None, keep: bool, timeout: float) -> int:
     Only the model is scripted. Without a terminal the question is refused, the safe default.
     """
     with _make_folder(keep) as folder:
-        return asyncio.run(_demo(folder, answer, keep, timeout))
+        try:
+            return asyncio.run(_demo(folder, answer, keep, timeout))
+        except asyncio.CancelledError:  # Ctrl-C at the question, which keeps the key for itself
+            raise KeyboardInterrupt from None
 
 
 @contextmanager

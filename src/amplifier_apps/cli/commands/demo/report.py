@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from amplifier_apps.cli.commands.demo.comparison import Row, compare_files
 from amplifier_apps.cli.commands.demo.story import AFTER, BEFORE, PRODUCTION, SECRET
+from amplifier_apps.cli.program_name import name_program, quote
 from amplifier_apps.cli.text.escape import escape
-from amplifier_apps.cli.text.output import print_heading, print_line
+from amplifier_apps.cli.text.output import print_heading, print_wrapped
 from amplifier_apps.cli.text.table import Column, print_table
 
 if TYPE_CHECKING:
@@ -25,10 +27,9 @@ WORDS = {
     "modify": "changed what went through",
 }
 NEXT = (
-    ("amplifier init", "a commented bundle and a first hook of your own"),
-    ("amplifier hooks list", "which hooks run, in which order"),
-    ("amplifier chat", "talk with a real model (ANTHROPIC_API_KEY or OPENAI_API_KEY)"),
-    ("amplifier demo --keep", "and then: amplifier audit show FOLDER"),
+    ("init --offline my-agent", "a bundle and a first hook of your own; needs no key"),
+    ("demo --keep", "the same, with its files and its trail to look at"),
+    ("events tool:pre", "what a hook is told before a tool runs, and what it can do"),
 )
 
 
@@ -47,6 +48,7 @@ class Results:
     hooks: dict[str, Counter[str]]
     facts: tuple[Fact, ...]
     trail: Path
+    comparison: tuple[Row, ...] = ()
 
     @property
     def all_hold(self) -> bool:
@@ -57,7 +59,8 @@ class Results:
 def check_results(folder: Path, session_id: str) -> Results:
     """Look at the files and the trail."""
     trail = folder / "audit" / session_id
-    return Results(_count_answers(trail), _check_facts(folder, trail), trail)
+    facts = _check_facts(folder, trail)
+    return Results(_count_answers(trail), facts, trail, compare_files(folder))
 
 
 def _count_answers(trail: Path) -> dict[str, Counter[str]]:
@@ -143,14 +146,25 @@ def print_report(results: Results, kept: Path | None) -> None:
     """Print the summary, on one screen; `kept` is the folder, if it stays."""
     print_heading("What the hooks did")
     rows = [(escape(hook), _describe(answers)) for hook, answers in results.hooks.items()]
-    print_table(rows, Column("tool"), Column(overflow="cut end"), indent=2)
+    print_table(rows, Column("tool"), Column(), indent=2)
+    print_heading("Before and after")
+    print_table(results.comparison, Column("dim"), Column(), indent=2)
     print_heading("Checked afterwards")
     for fact in results.facts:
-        print_line("  ", ("good", "✓ ") if fact.holds else ("bad", "✗ "), fact.text)
-    if kept is not None:
-        print_line(("dim", f"  kept in {kept}; trail: amplifier audit show {results.trail}"))
+        print_wrapped(2, ("good", "✓ ") if fact.holds else ("bad", "✗ "), fact.text)
+    _print_next(results.trail, kept)
+
+
+def _print_next(trail: Path, kept: Path | None) -> None:
+    """Commands that can be pasted where the person stands."""
+    program = name_program()
     print_heading("Try next")
-    print_table(NEXT, Column("tool"), Column("dim", overflow="cut end"), indent=2)
+    if kept is not None:
+        print_wrapped(2, ("tool", f"{program} audit show {quote(str(trail))}"))
+    rows = [(f"{program} {arguments}", remark) for arguments, remark in NEXT]
+    print_table(rows, Column("tool"), Column("dim"), indent=2)
+    if kept is not None:
+        print_wrapped(2, ("dim", f"Everything is kept in {kept}"))
 
 
 def _describe(answers: Counter[str]) -> str:

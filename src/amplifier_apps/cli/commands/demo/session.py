@@ -52,7 +52,15 @@ def _choose_approval(
 ) -> FixedApproval | TerminalApproval | None:
     if answer is not None:
         return FixedApproval(answer)
-    return TerminalApproval(base=project, display=display) if asks else None
+    if not asks:
+        return None
+    running = asyncio.current_task()
+
+    def stop() -> None:
+        if running is not None:
+            running.cancel()
+
+    return TerminalApproval(base=project, display=display, on_interrupt=stop)
 
 
 def _write_bundle(folder: Path, pause: float, timeout: float) -> Bundle:

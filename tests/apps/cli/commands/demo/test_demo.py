@@ -35,9 +35,14 @@ def test_the_demo_runs_unattended(
         assert re.search(rf"{hook} +{did}", done.stdout)
     assert outcome in done.stdout
     assert "proven to" in done.stdout
-    assert SECRET not in done.output
+    assert re.findall(f".*{SECRET}.*", done.output) == [
+        f"  notes.txt, on disk              The bucket's key is {SECRET}."
+    ]
+    assert "as the agent saw it  The bucket's key is [REDACTED" in done.stdout
+    assert "production/app.conf, before     workers = 2" in done.stdout
+    assert f"production/app.conf, after      {content.splitlines()[0]}" in done.stdout
     assert ("nobody can be asked" in done.stdout) == (not flags)
-    kept = re.search(r"kept in (\S+);", done.stdout)
+    kept = re.search(r"kept in (\S+)", done.stdout)
     assert kept is not None
     project = Path(kept.group(1)) / "project"
     assert (project / "production" / "app.conf").read_text() == content
@@ -62,7 +67,22 @@ def test_the_person_decides_at_a_terminal(home: Path, columns: int, key: str, ou
         assert program.wait_end(30) == 0
         assert outcome in program.text()
         assert "Try next" in program.text()
-        assert SECRET.encode() not in program.raw
+        assert program.raw.count(SECRET.encode()) == 1
+
+
+@pytest.mark.parametrize("at_question", [False, True])
+def test_ctrl_c_ends_it_with_130(home: Path, at_question: bool) -> None:
+    """While it runs and while it asks; its folder is gone then, too."""
+    with run_at_terminal("demo", rows=60) as program:
+        if at_question:
+            program.wait_for_question("production/app.conf")
+        else:
+            program.wait_for("I write the helper")
+        program.press("\x03")
+        assert program.wait_end() == 130
+        assert "Interrupted." in program.text()
+        assert "Traceback" not in program.text()
+    assert list((home / "tmp").iterdir()) == []
 
 
 def test_nobody_decides(home: Path) -> None:

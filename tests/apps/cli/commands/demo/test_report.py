@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_apps.cli.commands.demo.report import (
+    NEXT,
     Fact,
     Results,
     check_results,
@@ -22,6 +23,7 @@ from amplifier_apps.cli.commands.demo.story import (
     WITH_LINT_ERROR,
     write_files,
 )
+from amplifier_apps.cli.program_name import name_program
 from amplifier_audit import AuditLog, anchor_to_file, create_key
 from tests.audit.support import FAST
 
@@ -98,21 +100,34 @@ def test_the_report_says_what_happened_and_what_to_try(
 ) -> None:
     """A sign for each fact; the folder only where it is kept."""
     hooks = {"guard": Counter(deny=1), "linter": Counter(inject_context=2, modify=3)}
-    results = Results(hooks, (Fact(True, "yes"), Fact(False, "no")), tmp_path / "trail")
+    facts = (Fact(True, "yes"), Fact(False, "no"))
+    results = Results(hooks, facts, tmp_path / "trail", (("notes", "a key"),))
     print_report(results, None)
-    assert capsys.readouterr().out.splitlines()[:8] == [
+    assert capsys.readouterr().out.splitlines()[:11] == [
         "",
         "What the hooks did",
         "  guard   denied once",
         "  linter  told the agent twice, changed what went through 3 times",
+        "",
+        "Before and after",
+        "  notes  a key",
         "",
         "Checked afterwards",
         "  ✓ yes",
         "  ✗ no",
     ]
     print_report(results, tmp_path)
-    kept = f"  kept in {tmp_path}; trail: amplifier audit show {tmp_path / 'trail'}"
-    assert kept in capsys.readouterr().out.splitlines()
+    shown = capsys.readouterr().out
+    assert f"audit show {tmp_path / 'trail'}\n" in shown
+    assert f"Everything is kept in {tmp_path}" in shown
+
+
+def test_the_next_steps_can_be_pasted(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """They start with what runs this program here."""
+    print_report(Results({}, (), tmp_path), None)
+    lines = capsys.readouterr().out.split("Try next\n")[1].splitlines()
+    assert len(lines) == len(NEXT)
+    assert all(line.startswith(f"  {name_program()} ") for line in lines)
 
 
 def test_ruff_is_found_beside_this_python(monkeypatch: pytest.MonkeyPatch) -> None:
