@@ -16,7 +16,6 @@ from rich.theme import Theme
 
 from amplifier_apps.cli.display.key_watch import KeyWatch
 from amplifier_apps.cli.display.line_display import LineDisplay
-from amplifier_apps.cli.display.markdown_text import THEME
 from amplifier_apps.cli.display.reply_text import Rows, make_reply
 from amplifier_apps.cli.display.tool_output import ToolOutput, offer_output
 from amplifier_apps.cli.text.cells import count_cells, cut_end
@@ -34,12 +33,29 @@ _WRITING = frozenset(
     {events.CONTENT_BLOCK_START, events.CONTENT_BLOCK_DELTA, events.THINKING_DELTA}
 )
 
+MARKDOWN_STYLES = {
+    "markdown.h1": "bold underline",
+    "markdown.h2": "bold underline",
+    "markdown.h3": "bold",
+    "markdown.h4": "bold",
+    "markdown.h5": "bold",
+    "markdown.h6": "bold",
+    "markdown.code": "cyan",
+    "markdown.code_block": "cyan",
+    "markdown.block_quote": "italic",
+    "markdown.link": "underline",
+    "markdown.link_url": "cyan",
+    "markdown.item.bullet": "bold cyan",
+    "markdown.item.number": "bold cyan",
+    "markdown.hr": "bright_black",
+}
+
 
 def make_console(stream: IO[str]) -> Console:
     """A console that treats text as text: no mark-up, no emoji codes, no guessing of links."""
     return Console(
         file=stream,
-        theme=Theme({**STYLES, **THEME}),
+        theme=Theme({**STYLES, **MARKDOWN_STYLES}),
         markup=False,
         emoji=False,
         highlight=False,

@@ -19,22 +19,6 @@ from amplifier_apps.cli.text.escape import ESCAPED, escape
 
 Row = list[Segment]
 
-THEME = {
-    "markdown.h1": "bold underline",
-    "markdown.h2": "bold underline",
-    "markdown.h3": "bold",
-    "markdown.h4": "bold",
-    "markdown.h5": "bold",
-    "markdown.h6": "bold",
-    "markdown.code": "cyan",
-    "markdown.code_block": "cyan",
-    "markdown.block_quote": "italic",
-    "markdown.link": "underline",
-    "markdown.link_url": "cyan",
-    "markdown.item.bullet": "bold cyan",
-    "markdown.item.number": "bold cyan",
-    "markdown.hr": "bright_black",
-}
 _ESCAPES = re.compile(f"({ESCAPED.pattern})")
 _CODE_INDENT = 2
 _CODE_THEME = "ansi_dark"  # the terminal's own colours, which suit its background
@@ -51,11 +35,6 @@ def split_blocks(text: str) -> tuple[list[str], str]:
     edges = [0, *starts[1:]]
     whole = ["\n".join(lines[a:b]) for a, b in pairwise(edges)]
     return whole, "\n".join(lines[edges[-1] :])
-
-
-def is_table(text: str) -> bool:
-    """Whether a block is a table, whose rows move as long as it grows."""
-    return any(token.type == "table_open" for token in _parse(text))
 
 
 def render_markdown(text: str, console: Console, width: int) -> list[Row]:
@@ -87,6 +66,8 @@ class _CodeBlock(markdown.CodeBlock):
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         code = str(self.text).rstrip()
+        if not code:
+            return
         if self.lexer_name == "text":
             self.text.rstrip()
             yield from _indent(console, options, self.text)

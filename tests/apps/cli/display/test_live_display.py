@@ -10,8 +10,13 @@ import pytest
 from rich.console import Console
 from rich.theme import Theme
 
-from amplifier_apps.cli.display.live_display import LiveDisplay, fit_call, make_console, to_text
-from amplifier_apps.cli.display.markdown_text import THEME
+from amplifier_apps.cli.display.live_display import (
+    MARKDOWN_STYLES,
+    LiveDisplay,
+    fit_call,
+    make_console,
+    to_text,
+)
 from amplifier_apps.cli.display.reply_text import make_reply
 from amplifier_apps.cli.text.styles import STYLES
 from amplifier_core import events
@@ -120,7 +125,11 @@ def open_terminal_display(height: int = 10) -> tuple[LiveDisplay, io.StringIO]:
     stream = io.StringIO()
     display = LiveDisplay(stream)
     display.console = Console(
-        file=stream, theme=Theme({**STYLES, **THEME}), force_terminal=True, width=40, height=height
+        file=stream,
+        theme=Theme({**STYLES, **MARKDOWN_STYLES}),
+        force_terminal=True,
+        width=40,
+        height=height,
     )
     display._reply = make_reply(display.console)
     return display, stream

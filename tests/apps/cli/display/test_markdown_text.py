@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from amplifier_apps.cli.display.live_display import make_console
-from amplifier_apps.cli.display.markdown_text import is_table, render_markdown, split_blocks
+from amplifier_apps.cli.display.markdown_text import render_markdown, split_blocks
 
 
 def render(text: str, width: int = 40) -> list[str]:
@@ -78,9 +78,3 @@ def test_a_block_is_complete_when_another_follows() -> None:
     """A fence that is still open is the one being written."""
     assert split_blocks("a\n\n```\nb\n\nc\n") == (["a\n"], "```\nb\n\nc\n")
     assert split_blocks("- a\n\n- b") == ([], "- a\n\n- b")
-
-
-def test_a_table_is_known() -> None:
-    """Its columns may still grow."""
-    assert is_table("| a |\n|---|\n| b |")
-    assert not is_table("a | b")

@@ -38,12 +38,15 @@ def test_a_block_is_printed_once_it_is_complete() -> None:
     assert read_drawn(reply) == []
 
 
-@given(st.lists(st.sampled_from(["a", "\n", "\n\n", "```\n", "- b", "# c", "*"]), max_size=30))
+PIECES = ["a", "\n", "\n\n", "```\n", "- b", "# c", "*"]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=20))
 def test_what_came_in_pieces_looks_like_what_came_at_once(pieces: list[str]) -> None:
     """No row is lost, and none is printed twice."""
     printed = []
     for parts in (pieces, ["".join(pieces)]):
-        reply, stream = open_reply(MarkdownReply, height=9)
+        reply, stream = open_reply(MarkdownReply, height=60)
         for part in parts:
             reply.feed(part)
             reply.draw()
@@ -65,6 +68,36 @@ def test_a_block_taller_than_the_screen_is_printed_as_it_grows() -> None:
     assert "line 20" in stream.getvalue()
     reply.flush()
     assert stream.getvalue().split("\n") == [*(f"  line {number}" for number in range(30)), ""]
+
+
+def test_long_code_is_printed_whole_though_its_beginning_is_forgotten() -> None:
+    """With empty lines and lines of two rows in it; every row comes once."""
+    reply, stream = open_reply(MarkdownReply)
+    code = [f"n{n} = {n}" + n % 7 * "  # word" for n in range(200)]
+    for place in (3, 4, 90, 150):
+        code[place] = ""
+    for line in ["```python", *code, "```", "", "End."]:
+        reply.feed(f"{line}\n")
+        assert len(reply._block) < 20_000
+    reply.flush()
+    at_once, expected = open_reply(MarkdownReply)
+    at_once.feed("\n".join(["```python", *code, "```", "", "End.", ""]))
+    at_once.flush()
+    assert stream.getvalue() == expected.getvalue()
+    assert stream.getvalue().count("n199 =") == 1
+
+
+@pytest.mark.parametrize("line", ["word word", "- item", "7. item", "> said"])
+def test_long_text_is_printed_as_it_grows(line: str) -> None:
+    """Nothing is lost where it is cut, and no gap shows the place."""
+    reply, stream = open_reply(MarkdownReply)
+    for _ in range(60):
+        reply.feed(f"{line}\n")
+    assert reply._block.count("\n") < 20
+    reply.flush()
+    rows = stream.getvalue().rstrip("\n").split("\n")
+    assert len(rows) == 60
+    assert all(row.endswith(line.split()[-1]) for row in rows)
 
 
 def test_a_tall_table_waits_for_its_end() -> None:
