@@ -102,6 +102,11 @@ class SessionStore:
         named = (info for info in known if info.name and info.name.lower() == wanted.lower())
         return next(chain(exact, named), None) or _find_by_beginning(wanted, known)
 
+    def get(self, session_id: str) -> SessionInfo | None:
+        """The session with exactly this id, if there is one."""
+        path = self._get_path(session_id)
+        return self._read_info(path) if path.exists() else None
+
     def list(self) -> list[SessionInfo]:
         """All sessions, the latest first; damaged ones say so."""
         infos = [self._read_info(path) for path in self._list_paths()]

@@ -35,6 +35,14 @@ def test_what_was_saved_comes_back(
     assert (back.info.name, back.info.turns) == (name, 3)
 
 
+def test_a_session_is_read_by_its_whole_id(tmp_path: Path) -> None:
+    """And no other is."""
+    store = SessionStore(tmp_path)
+    store.save(SessionInfo("abc", name="Mine"), {})
+    assert (store.get("abc") or SessionInfo("")).name == "Mine"
+    assert store.get("ab") is None
+
+
 def test_what_the_bundle_held_comes_back(tmp_path: Path) -> None:
     """Without being shown in lists; a file of an older version has none."""
     store = SessionStore(tmp_path)

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 Key = tuple[str, str]
 
+_MOST_CALLS = 64
+"""Calls that are kept in mind until they end; a trail may lack the end of any number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -168,6 +171,8 @@ class Story:
         self._denied.discard(_get_session(record))
         name, about = read_name(data.get("tool_name")), summarize_input(data.get("tool_input"))
         self._calls[_get_key(record, data.get("tool_call_id"))] = about
+        if len(self._calls) > _MOST_CALLS:
+            del self._calls[next(iter(self._calls))]
         yield ("tool", f"● {name}"), ("", f"  {about}" if about else "")
 
     def _return(self, record: Record, data: Body) -> Iterator[Line]:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from amplifier_audit.files.directory import AuditDirectory
     from amplifier_foundation.bundles import Bundle
     from amplifier_foundation.session.origin import Origin
-    from amplifier_foundation.session.store import SessionInfo
 
 LIST = "amplifier audit list"
 
@@ -104,14 +103,10 @@ def _list_named(name: str, found: list[Path]) -> list[Path]:
 
 
 def _find_by_session_name(name: str, found: list[Path]) -> list[Path]:
-    ids = [one.id for one in _list_sessions() if one.name and one.name.lower() == name.lower()]
-    return [path for path in found if path.name in ids][:1]
-
-
-def _list_sessions() -> list[SessionInfo]:
     from amplifier_foundation.session.store import SessionStore
 
-    return SessionStore().list()
+    ids = [one.id for one in SessionStore().list() if one.name and one.name.lower() == name.lower()]
+    return [path for path in found if path.name in ids][:1]
 
 
 def find_own(bundle_file: Path | None = None) -> tuple[Trail, Origin]:
@@ -139,11 +134,16 @@ def find_own(bundle_file: Path | None = None) -> tuple[Trail, Origin]:
 
 def find_trail_origin(trail: Trail) -> Origin | None:
     """Where a trail comes from: as it says itself, or as the saved session does."""
+    from amplifier_core.errors import SessionStateError
     from amplifier_foundation.session.origin import Origin, read_origin
+    from amplifier_foundation.session.store import SessionStore
 
     if origin := read_origin(trail.path):
         return origin
-    saved = next((one for one in _list_sessions() if one.id == trail.path.name), None)
+    try:
+        saved = SessionStore().get(trail.path.name)
+    except SessionStateError:
+        return None  # a folder with a name that no session has
     return Origin(saved.working_dir) if saved and saved.working_dir else None
 
 

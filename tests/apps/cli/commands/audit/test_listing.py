@@ -71,6 +71,7 @@ def test_what_cannot_be_read_is_listed_as_such(home: Path, log: Path) -> None:
     """It hides nothing else; a writer that gave up is named, a signature too."""
     find_home().mkdir(parents=True)
     (find_home() / "empty").mkdir()
+    (find_home() / "not a name").mkdir()
     log.rename(find_home() / "signed")
     write_trail("failed")
     (find_home() / "failed" / "failed").write_text("disk full")
