@@ -122,6 +122,10 @@ def read_regular(path: Path) -> bytes:
             raise SnapshotError(f"{path} is no ordinary file")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             content = file.read(MAX_FILE + 1)
+    except OSError as error:
+        if error.errno is not None:
+            error.filename = str(path)  # which the file object does not know
+        raise
     finally:
         os.close(descriptor)
     if len(content) > MAX_FILE:

@@ -152,7 +152,8 @@ def _explain_unreadable(error: OSError, entry: ModuleEntry, bundle: Bundle) -> M
     """What cannot be read, with the line that asks for it; it may be part of a guard."""
     place = bundle.place_of(entry.module, entry.name or entry.instance_id)
     where = "" if place is None else f"{place}: "
-    message = f"{where}Module '{entry.module}' runs a file that cannot be read: {error}"
+    why = f"{error.filename}: {error.strerror}" if error.strerror else str(error)
+    message = f"{where}Module '{entry.module}' runs a file that cannot be read: {why}"
     return ModuleLoadError(message, module_id=entry.module)
 
 

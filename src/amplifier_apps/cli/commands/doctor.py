@@ -201,11 +201,16 @@ def _check_bundle() -> Iterator[Finding]:
 
 def _check_trust(bundle: Bundle) -> Iterator[Finding]:
     from amplifier_apps.cli.approval.trust_question import explain
+    from amplifier_core.errors import ModuleError
     from amplifier_foundation.trust.material import collect_material
     from amplifier_foundation.trust.store import TrustStore
 
     store = TrustStore()
-    material = collect_material(bundle, Path.cwd())
+    try:
+        material = collect_material(bundle, Path.cwd())
+    except ModuleError as error:
+        yield Finding("Bundle", "trust", "broken", str(error))
+        return
     if not material.files:
         yield Finding("Bundle", "trust", "good", "nothing in this folder is run")
     elif store.is_trusted(material):
@@ -220,13 +225,14 @@ def _check_hooks() -> Iterator[Finding]:
     """Whether each hook loads, where a person has allowed it to be run."""
     import asyncio
 
+    from amplifier_core.errors import ModuleError
     from amplifier_foundation.bundles import BundleError, load_bundle
     from amplifier_foundation.trust.material import collect_material
     from amplifier_foundation.trust.store import TrustStore
 
     try:
         material = collect_material(load_bundle(), Path.cwd())
-    except BundleError:
+    except (BundleError, ModuleError):
         return  # told already
     if material.files and not TrustStore().is_trusted(material):
         return

@@ -152,3 +152,13 @@ def test_hooks_that_do_not_load_are_broken(project: Project) -> None:
     assert "did you mean 'hooks-redaction'? — no session starts without it" in shown.stdout
     project({"text": "x"}, hooks=["hooks-redacton", "hooks-datetime"], trusted=False)
     assert "hooks-redacton" not in invoke("doctor").stdout
+
+
+def test_a_file_that_a_hook_runs_and_nobody_can_read_is_broken(home: Path) -> None:
+    """Told once, with the line that asks for it."""
+    path = home / "amplifier.yaml"
+    path.write_text("hooks:\n- module: hooks-rules\n  config: {file: /proc/self/mem}\n")
+    shown = invoke("doctor")
+    assert shown.code == 1
+    assert f"{path}:2: Module 'hooks-rules' runs a file that cannot be read: " in shown.stdout
+    assert shown.stdout.count("hooks-rules") == 1
