@@ -236,13 +236,8 @@ class Story:
         yield from ()
 
     def _break(self, record: Record, data: Body) -> Iterator[Line]:
-        yield (
-            ("bad", f"✗ {name_subject(record['event'])}: "),
-            (
-                "",
-                read_line(get_message(data.get("error"))),
-            ),
-        )
+        text = read_line(get_message(data.get("error")))
+        yield ("bad", f"✗ {name_subject(record['event'])}: "), ("", text)
 
     # Tools, where events are not recorded
 
@@ -259,10 +254,8 @@ class Story:
             yield (("warn", f"✗ {name} was stopped"),)
         elif not self._tells_events:
             good = body.get("outcome") == "returned" and body.get("success") is not False
-            yield (
-                ("good" if good else "bad", f"{'✓' if good else '✗'} {name}"),
-                ("dim", f"  {took}"),
-            )
+            style, sign = ("good", "✓") if good else ("bad", "✗")
+            yield (style, f"{sign} {name}"), ("dim", f"  {took}")
 
 
 def _get_session(record: Record) -> str:
