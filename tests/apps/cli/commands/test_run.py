@@ -146,7 +146,7 @@ def test_verbose_shows_what_tools_returned(project: Project) -> None:
     assert "│ from the tool" not in run_amplifier("run", "hi").stderr
 
 
-@pytest.mark.parametrize("flags", [(), ("-v",), ("--json",)])
+@pytest.mark.parametrize("flags", [("-v",), ("--json",)])
 def test_a_hook_that_fails_is_seen(project: Project, home: Path, flags: tuple[str, ...]) -> None:
     """Once with its cause, file and line, as an error; the last line counts every time."""
     (home / "guard.py").write_text(

@@ -24,6 +24,7 @@ from amplifier_apps.cli.commands.chat.undo import (
     find_undo,
     put_back,
 )
+from amplifier_core.errors import SessionError
 from amplifier_core.utils.suggest import find_closest
 
 
@@ -83,7 +84,12 @@ async def _status(talk: Talk, rest: str) -> None:
 
 async def _hooks(talk: Talk, rest: str) -> None:
     handlers = talk.agent.session.coordinator.hooks.list_handlers()
-    rows = [f"{event}: {', '.join(names)}" for event, names in sorted(handlers.items())]
+    # What this command listens with itself is nobody's hook.
+    named = {
+        event: [name for name in names if not name.startswith("cli-")]
+        for event, names in sorted(handlers.items())
+    }
+    rows = [f"{event}: {', '.join(names)}" for event, names in named.items() if names]
     talk.agent.notify("\n".join(rows) or "No hooks.")
 
 
@@ -110,11 +116,11 @@ async def _clear(talk: Talk, rest: str) -> None:
 
 
 async def _compact(talk: Talk, rest: str) -> None:
-    compact = getattr(talk.agent.session.context, "compact", None)
-    if compact is None:
-        talk.agent.notify("The context of this bundle cannot be shortened.", "warning")
-    elif not await compact(trigger="manual"):
-        talk.agent.notify("There is nothing to shorten yet.")
+    try:
+        if not await talk.agent.session.compact():
+            talk.agent.notify("There is nothing to shorten yet.")
+    except SessionError as error:
+        talk.agent.notify(str(error), "warning")
 
 
 async def _undo(talk: Talk, rest: str) -> None:

@@ -106,14 +106,16 @@ def test_a_conversation_goes_on_another_day(project: Project) -> None:
     assert (info.turns, info.messages) == (2, 4)
 
 
-def test_escape_stops_at_once_and_keeps_what_is_there(project: Project) -> None:
-    """What was said and printed stays, the command is ended, and the next turn works."""
+def test_a_stop_is_at_once_and_keeps_what_is_there(project: Project) -> None:
+    """Esc ends a running command, Ctrl-C a reply; what was said and printed stays, what was typed
+    is there at the next prompt, and the next turn works."""
     project(
         {**calls("Bash", command="echo half; sleep 50; touch sub/late"), "text": "Slowly now."},
-        {"expect": "and then", "text": "Going on."},
+        {"expect": "and then", "text": "one two three " * 200, "pause": 0.05},
+        {"expect": "next", "text": "Fine."},
     )
     Path("sub").mkdir()
-    with run_at_terminal("chat", columns=100, rows=30) as program:
+    with run_at_terminal("chat", columns=100, rows=40) as program:
         wait_for_prompt(program, 1)
         program.press("go\r")
         program.wait_for("▸ Bash  echo half; sleep 50", "│ half", "running Bash", "Esc stops")
@@ -124,80 +126,59 @@ def test_escape_stops_at_once_and_keeps_what_is_there(project: Project) -> None:
         assert "  │ half" in lines
         assert not any("stopping ·" in line for line in lines)
         program.press("n\r")
-        program.wait_for("Going on.")
+        program.wait_for("one two three", "answering")
+        program.press("\x03")
         wait_for_prompt(program, 3)
+        program.press("next\r")
+        program.wait_for("Fine.")
+        wait_for_prompt(program, 4)
         program.press("\x04")
         program.wait_end()
     assert not Path("sub/late").exists()
     (info,) = SessionStore().list()
     said = [one["content"] for one in SessionStore().load(info.id).state["messages"]]
-    assert said == ["go", "Slowly now.", "The call was cancelled.", "and then", "Going on."]
-
-
-def test_what_the_model_had_said_stays_in_the_conversation(project: Project) -> None:
-    """Ctrl-C in the middle of a reply: the next turn and the next day know its beginning."""
-    project({"text": "one two three " * 200, "pause": 0.05}, {"expect": "next", "text": "Fine."})
-    with run_at_terminal("chat") as program:
-        wait_for_prompt(program, 1)
-        program.press("go\r")
-        program.wait_for("one two three", "answering")
-        program.press("\x03")
-        program.wait_for("! Stopped, as requested.")
-        wait_for_prompt(program, 2)
-        program.press("next\r")
-        program.wait_for("Fine.")
-        wait_for_prompt(program, 3)
-        program.press("\x04")
-        program.wait_end()
-    (info,) = SessionStore().list()
-    said = [one["content"] for one in SessionStore().load(info.id).state["messages"]]
-    assert said[1].startswith("one two three")
-    assert said[1].endswith("[The reply was interrupted here.]")
-    assert said[2:] == ["next", "Fine."]
+    assert said[:4] == ["go", "Slowly now.", "The call was cancelled.", "and then"]
+    assert said[4].startswith("one two three")
+    assert said[4].endswith("[The reply was interrupted here.]")
+    assert said[5:] == ["next", "Fine."]
 
 
 MARKDOWN = "# Plan\n\nDo *this*:\n\n```python\nreturn 1\n```\n"
 
 
-def test_replies_are_rendered_at_a_terminal(project: Project) -> None:
-    """With the colours of the code's language; in a pipe they are as they were written."""
-    project({"text": MARKDOWN})
-    with run_at_terminal("chat") as program:
-        wait_for_prompt(program, 1)
+def test_the_first_lines_say_who_answers_and_replies_are_rendered(project: Project) -> None:
+    """Model, folder, hooks and session, however narrow the terminal; code in colours."""
+    project({"text": MARKDOWN}, hooks=["hooks-backup"])
+    with run_at_terminal("chat", columns=40, rows=40) as program:
+        text = " ".join(" ".join(wait_for_prompt(program, 1)).split())
+        assert "model scripted folder ~ hooks " in text
+        assert "command-guard" in text
+        assert "backup session " in text
+        assert "Esc stops" in text
         program.press("go\r")
         lines = wait_for_prompt(program, 2)
         assert {"Plan", "Do this:", "  return 1"} <= set(lines)
         assert b"\x1b[94" in program.raw
-    assert run_amplifier("chat", stdin="go\n").stdout == MARKDOWN
 
 
-def test_the_first_lines_say_who_answers_where_and_under_which_hooks(project: Project) -> None:
-    """And in which session, however narrow the terminal."""
-    project(HELLO, hooks=["hooks-backup"])
-    with run_at_terminal("chat", columns=40, rows=30) as program:
-        lines = wait_for_prompt(program, 1)
-    text = " ".join(" ".join(lines).split())
-    assert "model scripted folder ~ hooks " in text
-    assert "command-guard" in text
-    assert "backup session " in text
-    assert "Esc stops" in text
-
-
-def test_starting_over_keeps_the_session_before(project: Project) -> None:
-    """It is saved, and the next prompt belongs to another one; the model stays the same."""
-    project(HELLO)
-    done = run_amplifier("chat", stdin="/model fast\none\n/clear\n/status\ntwo\n")
-    assert done.stdout == "Hello to you.\n" * 2
-    assert "fast (scripted)\n  0 turns" in done.stderr
-    assert [info.turns for info in SessionStore().list()] == [1, 1]
-
-
-def test_a_line_that_begins_with_a_path_is_a_prompt(project: Project) -> None:
-    """A word behind a slash is a command, known or not."""
-    project({"expect": "/etc/hosts", "text": "Read."})
-    done = run_amplifier("chat", stdin="/etc/hosts is wrong\n/etc\n")
-    assert done.stdout == "Read.\n"
+def test_commands_change_the_conversation_and_not_its_course(project: Project) -> None:
+    """Starting over keeps the session before and the model; a failed command is said; a line that
+    begins with a path is a prompt."""
+    project({"text": "One."}, {"expect": "/etc/hosts", "text": "Two."})
+    lines = [
+        "/model fast",
+        "one",
+        "/model anthropic/claude",
+        "/etc/hosts is wrong",
+        "/etc",
+        "/clear",
+    ]
+    done = run_amplifier("chat", stdin="\n".join([*lines, "/status", "three\n"]))
+    assert done.stdout == "One.\nTwo.\nOne.\n"
+    assert "✗ No model to talk to: provider-anthropic needs ANTHROPIC_API_KEY" in done.stderr
     assert "No command /etc;" in done.stderr
+    assert "fast (scripted)\n  0 turns" in done.stderr
+    assert sorted(info.turns for info in SessionStore().list()) == [1, 2]
 
 
 FAILS = """

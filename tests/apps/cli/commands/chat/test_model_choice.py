@@ -17,10 +17,8 @@ from amplifier_apps.cli.commands.plan import NoModel
 from amplifier_core.errors import ModuleError, ModuleLoadError
 from tests.apps.cli.commands.test_agent import Screen
 from tests.apps.cli.conftest import Project
-from tests.apps.cli.program import run_amplifier
 
 HELLO = {"text": "Hello to you."}
-SECOND = {"module": "provider-scripted", "instance_id": "second", "config": {"name": "second"}}
 
 
 async def test_another_model_answers_from_the_next_prompt_on(project: Project) -> None:
@@ -87,11 +85,3 @@ async def test_a_provider_that_cannot_list_its_models_is_no_obstacle(
         assert await list_models(agent.session) == []
         monkeypatch.setattr(model_choice, "find_provider", lambda _: object())
         assert await list_models(agent.session) == []
-
-
-def test_a_failed_change_does_not_end_the_conversation(project: Project) -> None:
-    """It is said, and the next line is answered."""
-    project(HELLO)
-    done = run_amplifier("chat", stdin="/model anthropic/claude\nhi\n")
-    assert done.stdout == "Hello to you.\n"
-    assert "✗ No model to talk to: provider-anthropic needs ANTHROPIC_API_KEY" in done.stderr

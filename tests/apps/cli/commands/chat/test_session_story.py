@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
+from amplifier_apps.cli.commands.chat.session_story import tell_story
 from tests.apps.cli.conftest import Project
 from tests.apps.cli.program import run_amplifier
 from tests.support.sessions import calls
@@ -15,7 +19,11 @@ def test_the_session_is_told_so_far(project: Project) -> None:
         assert part in done.stdout.partition("Said.")[2]
 
 
-def test_without_a_trail_it_is_said_what_would_keep_one(project: Project) -> None:
+async def test_without_a_trail_it_is_said_what_would_keep_one() -> None:
     """Nothing was recorded, so nothing can be told."""
-    project({"text": "Hello."}, audit={"enabled": False})
-    assert "keeps no trail" in run_amplifier("chat", stdin="/audit\n").stderr
+    said: list[str] = []
+    agent: Any = SimpleNamespace(
+        session=SimpleNamespace(config={}), notify=lambda text, level: said.append(text)
+    )
+    await tell_story(agent)
+    assert said == ["This bundle keeps no trail: `audit: {enabled: true}` would."]

@@ -11,6 +11,7 @@ from amplifier_apps.cli.commands.agent import AgentOptions
 from amplifier_apps.cli.commands.chat.edit_log import EditLog
 from amplifier_apps.cli.commands.chat.slash_commands import COMMANDS, run_command
 from amplifier_apps.cli.commands.chat.undo import NO_BACKUPS
+from amplifier_core.errors import SessionError
 from amplifier_foundation import SessionInfo
 
 
@@ -21,12 +22,13 @@ class FakeAgent:
         self.info = SessionInfo("abc")
         self.turns = 1
         self.messages: list[tuple[str, str]] = []
-        registry = SimpleNamespace(list_handlers=lambda: {"tool:pre": ["guard", "linter"]})
+        handlers = {"tool:pre": ["guard", "linter", "cli-edits"], "*": ["cli-display"]}
+        registry = SimpleNamespace(list_handlers=lambda: handlers)
         points: dict[str, Any] = {"providers": {}, "orchestrator": None}
         self.session = SimpleNamespace(
             session_id="abc",
             config={},
-            context=object(),
+            compact=self.refuse,
             stats={"tool_invocations": 2},
             mounting=SimpleNamespace(mounted=[]),
             coordinator=SimpleNamespace(hooks=registry, mount_points=points),
@@ -35,6 +37,9 @@ class FakeAgent:
 
     def notify(self, message: str, level: str = "info") -> None:
         self.messages.append((message, level))
+
+    async def refuse(self) -> bool:
+        raise SessionError("X cannot be compacted: it has no compact()")
 
     def rename(self, name: str) -> None:
         self.info = SessionInfo("abc", name=name)
@@ -73,7 +78,7 @@ class FakeTalk:
         ("/nmae", ("No command /nmae; did you mean /name? /help lists them.", "warning")),
         ("/xyzzy", ("No command /xyzzy; /help lists them.", "warning")),
         ("/undo", (NO_BACKUPS, "warning")),
-        ("/compact", ("The context of this bundle cannot be shortened.", "warning")),
+        ("/compact", ("X cannot be compacted: it has no compact()", "warning")),
     ],
 )
 async def test_a_command_is_answered(line: str, message: tuple[str, str]) -> None:
