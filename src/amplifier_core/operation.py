@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from amplifier_core import output
 from amplifier_core.approval.passage import UNASKED, Answered, Clearance, Passage, digest_operation
 from amplifier_core.dispatch import Answer, Dispatch, Follow, Watch
-from amplifier_core.events import is_notification
+from amplifier_core.events import AGENT_SPAWN, is_notification
 from amplifier_core.hooks import HookRegistry, normalize_data
 from amplifier_core.injection.budget import Injection
 from amplifier_core.isolation import detach
@@ -64,8 +64,10 @@ class Operations:
         clearance = UNASKED
         if run.denied or run.asking:
             run, clearance = await self.clear(run)
-        await self.effects.inject_answers(event, run.spoken)
-        return await self.conclude(run, clearance)
+        # What hooks say at a sub-agent's start is meant for the sub-agent: see `Outcome.answers`.
+        if event != AGENT_SPAWN or not clearance.allowed:
+            await self.effects.inject_answers(event, run.spoken)
+        return (await self.conclude(run, clearance))._replace(answers=tuple(run.spoken))
 
     async def notify(self, event: str, data: Mapping[str, Any]) -> None:
         """Tell of something that has happened; nothing that a hook answers can undo it."""

@@ -337,12 +337,12 @@ class AmplifierSession:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        await self.cleanup(_read_reason(kind))
+        await self.cleanup(_read_reason(kind, self.status))
 
 
-def _read_reason(kind: type[BaseException] | None) -> payloads.EndReason:
+def _read_reason(kind: type[BaseException] | None, status: str) -> payloads.EndReason:
     if kind is None:
-        return "complete"
+        return "user_exit" if status == "interrupted" else "complete"
     if issubclass(kind, TimeoutError):
         return "timeout"
     if issubclass(kind, KeyboardInterrupt | asyncio.CancelledError | SystemExit):

@@ -121,6 +121,7 @@ def test_which_events_only_tell():
     operations = {
         "session:start", "prompt:submit", "provider:request", "provider:response", "tool:pre",
         "tool:post", "context:pre_compact", "context:pre-compact", "agent:spawn", "x:y",
+        "decision:tool_resolution", "decision:agent_resolution", "decision:context_resolution",
     }  # fmt: skip
     spelled = {*events.ALL_EVENTS, "execution:end", "context:pre-compact", "x:y"}
     assert {event for event in spelled if not events.is_notification(event)} == operations

@@ -133,6 +133,22 @@ async def test_the_end_says_why(error: type[BaseException] | None, reason: str) 
     assert [data["reason"] for _, data in heard.get_events("session:end")] == [reason]
 
 
+@pytest.mark.parametrize("immediate", [False, True])
+async def test_a_run_that_was_interrupted_ends_because_of_the_user(immediate: bool) -> None:
+    """An interrupted run is user_exit, whether it was stopped at once or after a step."""
+    harness = SessionHarness([{"text": "late", "delay": 30}])
+    heard = harness.listen()
+
+    async def stop(event: str, data: Any) -> None:
+        await harness.coordinator.request_cancel(immediate=immediate)
+
+    async with harness.session as session:
+        harness.hooks.register("prompt:submit", stop)
+        await session.execute("go")
+        assert session.status == "interrupted"
+    assert [data["reason"] for _, data in heard.get_events("session:end")] == ["user_exit"]
+
+
 async def test_the_end_comes_once_and_after_it_nothing_runs() -> None:
     """cleanup twice changes nothing; an ended session says so."""
     harness = SessionHarness([{"text": "hi"}])

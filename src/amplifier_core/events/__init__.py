@@ -120,6 +120,9 @@ _notifications = (frozenset(ALL_EVENTS) | _canonical.keys()) - {
     CONTEXT_PRE_COMPACT,
     "context:pre-compact",
     AGENT_SPAWN,
+    DECISION_TOOL_RESOLUTION,
+    DECISION_AGENT_RESOLUTION,
+    DECISION_CONTEXT_RESOLUTION,
 }
 
 

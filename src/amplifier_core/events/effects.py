@@ -13,6 +13,9 @@ _SUBJECTS = {
     "tool:post": "the result",
     "context:pre_compact": "the compaction",
     "agent:spawn": "the sub-agent",
+    "decision:tool_resolution": "the call",
+    "decision:agent_resolution": "the sub-agent",
+    "decision:context_resolution": "the compaction",
 }
 
 

@@ -158,7 +158,7 @@ class ProviderErrorData(EventData):
 
 
 class DecisionToolResolutionData(EventData):
-    """The loop is about to run the tool that the model chose."""
+    """The loop is about to run the tool that the model chose; it can be vetoed or replaced."""
 
     available_tools: list[str]
     selected_tool: str
@@ -166,15 +166,17 @@ class DecisionToolResolutionData(EventData):
 
 
 class DecisionAgentResolutionData(EventData):
-    """The loop hands a task to a sub-agent."""
+    """A task goes to a sub-agent; it can be vetoed, or another agent chosen."""
 
+    available_agents: list[str]
     agent_name: str
     reason: str
 
 
 class DecisionContextResolutionData(EventData):
-    """A strategy for the context was chosen."""
+    """The context is to be made smaller; it can be vetoed, or another strategy chosen."""
 
+    available_strategies: list[str]
     strategy: str
     reason: str
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Generator, Mapping
-from itertools import chain
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -30,7 +29,9 @@ from amplifier_core.events.payloads import (
 from amplifier_core.interfaces import Cleanup
 from amplifier_core.utils import DONE, Done, timestamp
 from amplifier_core.utils.tokens import estimate_tokens
+from amplifier_foundation.contexts.selection import DROP_OLDEST, STRATEGIES
 from amplifier_foundation.modules.options import parse_known
+from amplifier_foundation.modules.resolution import choose_name
 
 logger = logging.getLogger(__name__)
 
@@ -159,49 +160,61 @@ class SimpleContext:
         return limit is not None and self.token_count() > limit * self.config.compact_threshold
 
     async def compact(self, trigger: Trigger = "auto", limit: int | None = None) -> bool:
-        """Drop the oldest groups until the rest fits; False if a hook denies it or none can go."""
+        """Make it smaller, as the hooks want it; False if one denies it or nothing can go."""
         async with self._compacting:
             before = self.token_count()
             full = limit or self.config.max_tokens or before
             if trigger == "manual":  # whoever asks for it wants less than there is
                 full = min(full, before)
             target = int(full * self.config.target)
-            if len(self._select_messages(target)) == len(self.messages):
+            if self._keeps_all(self._select(DROP_OLDEST, target)):
                 return False
-            wanted = await self._ask_hooks(trigger, before, target)
-            if wanted is None:
+            way = await self._ask_hooks(trigger, before, target)
+            if way is None:
                 return False
-            # Again, because a hook may have added to it while it was asked.
-            count, kept = len(self.messages), self._select_messages(wanted)
-            if len(kept) == count:
+            # Selected anew, because a hook may have added to it while it was asked.
+            count, kept = len(self.messages), self._select(*way)
+            if self._keeps_all(kept):
                 return False
-            self.messages, self._size = kept, None
+            self.messages, self._size = MessageList(kept), None
             await self._report(trigger, before, count)
             return True
 
-    async def _ask_hooks(self, trigger: Trigger, before: int, target: int) -> int | None:
-        """The tokens to keep, as the hooks leave them; None if one denies it."""
+    def _select(self, strategy: str, target: int) -> list[Message]:
+        return STRATEGIES[strategy](self.messages, target, self.config.keep_last, self._measure)
+
+    def _keeps_all(self, kept: list[Message]) -> bool:
+        """Whether nothing is left out; the note that something was may be a new one."""
+        if len(kept) != len(self.messages):
+            return False
+        pairs = zip(kept, self.messages, strict=True)
+        return all(new is old or new["role"] == "system" for new, old in pairs)
+
+    async def _ask_hooks(
+        self, trigger: Trigger, before: int, target: int
+    ) -> tuple[str, int] | None:
+        """The strategy and the tokens to keep, as the hooks leave them; None if one denies it."""
         if self._coordinator is None:
-            return target
+            return DROP_OLDEST, target
         decision: DecisionContextResolutionData = {
-            "strategy": "drop-oldest",
+            "available_strategies": list(STRATEGIES),
+            "strategy": DROP_OLDEST,
             "reason": f"{before} tokens, wanted {target}",
         }
-        await self._coordinator.notify(DECISION_CONTEXT_RESOLUTION, decision)
+        decided = await self._coordinator.judge(DECISION_CONTEXT_RESOLUTION, decision)
         data: ContextPreCompactData = {
             "trigger": trigger,
             "current_tokens": before,
             "target_tokens": target,
             "messages_count": len(self.messages),
         }
-        outcome = await self._coordinator.execute_with_hooks(CONTEXT_PRE_COMPACT, data)
-        if outcome.action == "deny":
+        if not decided.allowed:
             return None
-        wanted = (outcome.data or {}).get("target_tokens")
-        if type(wanted) is int and wanted > 0:
-            return wanted
-        logger.warning("A hook left target_tokens as %r; %d tokens are kept", wanted, target)
-        return target
+        outcome = await self._coordinator.judge(CONTEXT_PRE_COMPACT, data)
+        if not outcome.allowed:
+            return None
+        strategy = choose_name(decided, "strategy", "strategy", DROP_OLDEST, STRATEGIES)
+        return strategy, _read_target(outcome.data or {}, target)
 
     async def _report(self, trigger: Trigger, before: int, count: int) -> None:
         if self._coordinator is None:
@@ -215,22 +228,13 @@ class SimpleContext:
         }
         await self._coordinator.notify(CONTEXT_POST_COMPACT, data)
 
-    def _select_messages(self, target: int) -> MessageList:
-        """The part of the conversation to keep: the newest groups that fit, and what must stay."""
-        groups = group_messages(self.messages)
-        task = _find_current_task(groups)
-        kept: list[list[Message]] = []
-        total = dropped = 0
-        for index, group in reversed(list(enumerate(groups))):
-            size = sum(map(self._measure, group))
-            recent = sum(map(len, kept)) < self.config.keep_last
-            fits = not dropped and total + size <= target
-            if recent or fits or index == task or _is_instruction(group, index):
-                kept.insert(0, group)
-                total += size
-            else:
-                dropped += len(group)
-        return MessageList(chain.from_iterable(_add_note(kept, dropped)))
+
+def _read_target(left: Mapping[str, Any], target: int) -> int:
+    wanted = left.get("target_tokens")
+    if type(wanted) is int and wanted > 0:
+        return wanted
+    logger.warning("A hook left target_tokens as %r; %d tokens are kept", wanted, target)
+    return target
 
 
 def _find_room(provider: Any) -> int | None:
@@ -246,48 +250,6 @@ def _find_room(provider: Any) -> int | None:
         return None
     room = window - output if isinstance(output, int) else window
     return room if room > 0 else window
-
-
-def _is_instruction(group: list[Message], index: int) -> bool:
-    first = group[0]
-    return index == 0 and first["role"] == "system" and not first["metadata"].get("source")
-
-
-def _find_current_task(groups: list[list[Message]]) -> int:
-    """The group with a person's last prompt; without it the agent forgets what it is doing."""
-    prompts = (
-        index
-        for index, group in reversed(list(enumerate(groups)))
-        if group[0]["role"] == "user" and group[0]["metadata"].get("source") != "hook"
-    )
-    return next(prompts, -1)
-
-
-def _add_note(kept: list[list[Message]], dropped: int) -> list[list[Message]]:
-    if not dropped:
-        return kept
-    note = {
-        "role": "system",
-        "content": f"{dropped} earlier messages were left out to fit the context.",
-        "metadata": {"source": "context"},
-        "timestamp": timestamp(),
-    }
-    place = 1 if kept and _is_instruction(kept[0], 0) else 0
-    return [*kept[:place], [note], *kept[place:]]
-
-
-def group_messages(messages: list[Message]) -> list[list[Message]]:
-    """The messages in groups that must stay together: a tool call and all its results are one."""
-    groups: list[list[Message]] = []
-    open_calls: set[str] = set()
-    for message in messages:
-        calls = {call["id"] for call in message.get("tool_calls") or () if call.get("id")}
-        if groups and (message["role"] == "tool" or open_calls):
-            groups[-1].append(message)
-        else:
-            groups.append([message])
-        open_calls = (open_calls | calls) - {str(message.get("tool_call_id"))}
-    return groups
 
 
 async def mount(

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import asyncio
 
-from amplifier_core.events import (
-    DECISION_TOOL_RESOLUTION,
-)
-from amplifier_core.events.payloads import (
-    DecisionToolResolutionData,
-)
+from amplifier_core.events import DECISION_TOOL_RESOLUTION
+from amplifier_core.events.payloads import DecisionToolResolutionData
 from amplifier_core.injection.placing import add_message
 from amplifier_core.interfaces import Provider
 from amplifier_core.message_models import ChatResponse, ToolCall
 from amplifier_core.models import ToolResult
 from amplifier_core.tool_call import call_tool
 from amplifier_foundation.modules.call_ids import ensure_distinct_ids
+from amplifier_foundation.modules.resolution import choose_name
 from amplifier_foundation.orchestrators.result_text import read_result_limit, render_result
 from amplifier_foundation.orchestrators.turn import Turn
 
@@ -66,13 +63,20 @@ async def _run_one(turn: Turn, call: ToolCall) -> ToolResult:
     coordinator = turn.coordinator
     if coordinator.cancellation.is_cancelled:
         return _NOT_RUN
-    if coordinator.reaches_anybody(DECISION_TOOL_RESOLUTION):
-        data: DecisionToolResolutionData = {
-            "available_tools": list(turn.tools),
-            "selected_tool": call.name,
-            "reason": "the model asked for it",
-        }
-        await coordinator.notify(DECISION_TOOL_RESOLUTION, data)
+    if not coordinator.reaches_anybody(DECISION_TOOL_RESOLUTION):
+        return await call_tool(coordinator, call, turn.tools)
+    available = list(turn.tools)
+    decision: DecisionToolResolutionData = {
+        "available_tools": available,
+        "selected_tool": call.name,
+        "reason": "the model asked for it",
+    }
+    outcome = await coordinator.judge(DECISION_TOOL_RESOLUTION, decision)
+    if not outcome.allowed:
+        return ToolResult.refused(outcome.denial)
+    chosen = choose_name(outcome, "selected_tool", "tool", call.name, available)
+    if chosen != call.name:
+        call = call.model_copy(update={"name": chosen})
     return await call_tool(coordinator, call, turn.tools)
 
 

@@ -12,6 +12,7 @@ from amplifier_core.mounting import Mounted
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils import describe_error, get_current_task
 from amplifier_foundation.modules.observers import require_guards
+from amplifier_foundation.orchestrators.compaction import compact_now
 
 MOST_CONTINUATIONS = 8
 """How often hooks may keep the agent from stopping after one prompt."""
@@ -52,6 +53,13 @@ class AssembledSession(AmplifierSession):
             raise SessionStateError("A turn is under way; nothing can be reloaded meanwhile")
         async with self._turn:
             return self.reloader is not None and await self.reloader.reload()
+
+    async def compact(self) -> bool:
+        """Make the conversation smaller now; False if a hook denied it or nothing could go."""
+        if self._worker is get_current_task():
+            raise SessionStateError("A turn is under way; the context makes room by itself")
+        async with self._turn:
+            return await compact_now(self.context)
 
     @property
     def failures(self) -> list[str]:

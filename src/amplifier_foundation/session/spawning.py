@@ -6,9 +6,10 @@ import asyncio
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from amplifier_core.dispatch import Answer
 from amplifier_core.errors import SessionDenied, SessionError
 from amplifier_core.events import (
     AGENT_COMPLETE,
@@ -26,6 +27,7 @@ from amplifier_core.events.payloads import (
 )
 from amplifier_core.session import AmplifierSession
 from amplifier_core.utils import describe_error
+from amplifier_foundation.modules.resolution import choose_name
 from amplifier_foundation.session.child_plan import (
     build_child_plan,
     list_allowed_tools,
@@ -56,6 +58,8 @@ class Assignment:
     agent_name: str
     task: str
     agent: Mapping[str, Any]
+    answers: tuple[Answer, ...] = ()
+    """What hooks said at the start; what they inject is for the sub-agent."""
 
 
 class Spawner:
@@ -89,10 +93,7 @@ class Spawner:
 
     async def _ask_hooks(self, parent: AmplifierSession, wanted: Assignment) -> Assignment:
         """What the hooks leave of an assignment."""
-        chosen = DecisionAgentResolutionData(
-            agent_name=wanted.agent_name, reason="the agent delegated a task"
-        )
-        await parent.coordinator.notify(DECISION_AGENT_RESOLUTION, chosen)
+        wanted = await self._resolve_agent(parent, wanted)
         spawn = AgentSpawnData(
             session_id=wanted.child_id,
             parent_session_id=parent.session_id,
@@ -103,7 +104,23 @@ class Spawner:
         outcome = await parent.coordinator.judge(AGENT_SPAWN, spawn)
         if not outcome.allowed:
             raise SessionDenied(outcome.denial)
-        return self._read_assignment(parent, wanted, {**spawn, **(outcome.data or {})})
+        left = self._read_assignment(parent, wanted, {**spawn, **(outcome.data or {})})
+        return replace(left, answers=outcome.answers)
+
+    async def _resolve_agent(self, parent: AmplifierSession, wanted: Assignment) -> Assignment:
+        agents = sorted(parent.coordinator.config.get("agents") or {})
+        decision = DecisionAgentResolutionData(
+            available_agents=agents,
+            agent_name=wanted.agent_name,
+            reason="the agent delegated a task",
+        )
+        outcome = await parent.coordinator.judge(DECISION_AGENT_RESOLUTION, decision)
+        if not outcome.allowed:
+            raise SessionDenied(outcome.denial)
+        chosen = choose_name(outcome, "agent_name", "agent", wanted.agent_name, agents)
+        if chosen == wanted.agent_name:
+            return wanted
+        return replace(wanted, agent_name=chosen, agent=self._find_agent(parent, chosen))
 
     def _read_assignment(
         self, parent: AmplifierSession, wanted: Assignment, left: Mapping[str, Any]
@@ -125,7 +142,9 @@ class Spawner:
     def _find_agent(self, parent: AmplifierSession, name: str) -> Mapping[str, Any]:
         agents = parent.coordinator.config.get("agents") or {}
         if name not in agents:
-            raise SessionError(f"Unknown agent {name!r}; have {sorted(agents)}")
+            raise SessionError(
+                f"Unknown agent {name!r}; have {', '.join(sorted(agents)) or 'none'}"
+            )
         found: Mapping[str, Any] = agents[name]
         return found
 
@@ -177,6 +196,7 @@ class Spawner:
             await _restrict(child, assigned.agent, assigned.agent_name)
             fork = SessionForkData(child_id=child.session_id, agent_name=assigned.agent_name)
             await child.coordinator.notify(SESSION_FORK, fork)
+            await child.coordinator.inject_answers(AGENT_SPAWN, list(assigned.answers))
             output = await child.execute(_write_prompt(assigned.task, context))
             status: Status = "success" if child.status == "idle" else "interrupted"
             reason = "user_exit" if child.status == "interrupted" else "complete"
@@ -208,7 +228,8 @@ async def _restrict(child: AmplifierSession, agent: Mapping[str, Any], name: str
     missing = allowed - set(tools)
     if missing:
         raise SessionError(
-            f"Agent {name!r} wants the tools {sorted(missing)}; have {sorted(tools)}"
+            f"Agent {name!r} wants the tools {', '.join(sorted(missing))}; "
+            f"have {', '.join(sorted(tools)) or 'none'}"
         )
     own = list_own_tool_modules(agent)
     brought = {

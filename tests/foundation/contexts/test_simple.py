@@ -23,7 +23,6 @@ from amplifier_core.utils import resolve
 from amplifier_foundation.contexts.simple import (
     SimpleContext,
     SimpleContextConfig,
-    group_messages,
     mount,
 )
 from tests.support.hooks import says
@@ -162,18 +161,6 @@ async def test_no_compaction_separates_a_call_from_its_results(
     asked = [m for m in messages if m["role"] == "user"]
     assert not asked or asked[-1]["content"] in [m["content"] for m in one.messages]
     assert one.token_count() <= before + 20
-
-
-def test_everything_between_a_call_and_its_last_result_is_one_piece() -> None:
-    """A message between two results of parallel calls belongs to them."""
-    messages: list[dict[str, Any]] = [
-        {"role": "assistant", "tool_calls": [{"id": "1"}, {"id": "2"}]},
-        {"role": "tool", "tool_call_id": "1"},
-        {"role": "system", "content": "late"},
-        {"role": "tool", "tool_call_id": "2"},
-        {"role": "user"},
-    ]
-    assert [len(group) for group in group_messages(messages)] == [4, 1]
 
 
 async def fill(coordinator: TestCoordinator) -> SimpleContext:
@@ -384,14 +371,3 @@ async def test_what_was_handed_out_is_a_list_of_its_own() -> None:
     one = long_talk()
     (await one.get_messages_for_request()).clear()
     assert len(one.get_messages()) == 20
-
-
-def test_calls_without_ids_do_not_hold_a_group_open() -> None:
-    """Loops of other authors may write them in other words."""
-    calls = [{"function": {"name": "Bash"}}]
-    talk: list[dict[str, Any]] = [
-        {"role": "assistant", "content": "", "tool_calls": calls},
-        {"role": "tool", "content": "done"},
-        {"role": "user", "content": "next"},
-    ]
-    assert [len(group) for group in group_messages(talk)] == [2, 1]

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock, ToolCall
-from amplifier_core.models import ToolResult
+from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.testing import EventRecorder, MockTool
 from amplifier_foundation.orchestrators.tool_round import read_calls
 from amplifier_foundation.providers.scripted import ScriptedProvider
-from tests.support.hooks import injects, says
+from tests.support.hooks import injects, modifies, says
 from tests.support.sessions import SessionHarness, calls
 
 LOOPS = pytest.mark.parametrize("loop", ["loop-basic", "loop-streaming"])
@@ -108,6 +108,40 @@ async def test_a_choice_of_a_tool_is_announced() -> None:
     ((_, data),) = heard.get_events("decision:tool_resolution")
     assert (data["available_tools"], data["selected_tool"]) == (["A", "B"], "B")
     assert names.index("decision:tool_resolution") < names.index("tool:pre")
+
+
+@pytest.mark.parametrize(
+    "hook",
+    [modifies(selected_tool="A"), says(data={"recommended_tool": "A"})],
+    ids=["modify", "recommendation"],
+)
+async def test_hooks_can_choose_another_tool(hook: Any) -> None:
+    """decision:tool_resolution is "fired to resolve tool selection"; guards judge what will run."""
+    tools = [MockTool("A", "from A"), MockTool("B")]
+    async with SessionHarness([calls("B", word="x"), {"text": "ok"}], tools=tools) as harness:
+        harness.hooks.register("decision:tool_resolution", hook)
+        heard = harness.listen()
+        await harness.session.execute("x")
+        (result,) = [one for one in harness.messages if one["role"] == "tool"]
+    assert (result["content"], tools[0].calls, tools[1].calls) == ("from A", [{"word": "x"}], [])
+    ((_, judged),) = heard.get_events("tool:pre")
+    assert judged["tool_name"] == "A"
+
+
+async def test_hooks_can_veto_one_of_the_models_calls() -> None:
+    """A deny of decision:tool_resolution: that call is not run, the others are."""
+
+    async def veto(event: str, data: dict[str, Any]) -> HookResult:
+        wanted = data["selected_tool"] == "B"
+        return HookResult(action="deny" if wanted else "continue", reason="not that one")
+
+    tools = [MockTool("A", "from A"), MockTool("B")]
+    async with SessionHarness([call_all("A", "B"), {"text": "ok"}], tools=tools) as harness:
+        harness.hooks.register("decision:tool_resolution", veto, name="chooser")
+        await harness.session.execute("x")
+        results = [one["content"] for one in harness.messages if one["role"] == "tool"]
+    assert results == ["from A", "Operation denied by chooser: not that one"]
+    assert tools[1].calls == []
 
 
 async def test_a_stop_before_a_call_leaves_it_undone() -> None:

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.errors import ModuleLoadError
+from amplifier_core.errors import ModuleLoadError, SessionStateError
 from amplifier_core.models import HookResult
+from amplifier_core.testing import EventRecorder
 from amplifier_foundation.session.assembled import AssembledSession
+from tests.support.hooks import says
 from tests.support.project import Project, messages_of, script
 from tests.support.sessions import plan_for
 
@@ -160,3 +162,37 @@ async def test_an_error_leaves_the_session_scrubbed() -> None:
             await session.execute("go")
     assert raised.value.args == ("the key *** is wrong", 7)
     assert "hunter2" not in str(raised.value.__cause__)
+
+
+async def test_a_conversation_can_be_compacted_on_request(project: Project) -> None:
+    """context:pre_compact with trigger "manual"; a hook may still deny it."""
+    project.plan["session"]["context"] = {"module": "context-simple", "config": {"keep_last": 1}}
+    heard = EventRecorder()
+    async with project.session(
+        project.bundle(providers=script("one", "two", "three", "four"))
+    ) as session:
+        session.coordinator.hooks.register("context:pre_compact", heard)
+        assert await session.compact() is False
+        for prompt in ("first", "second", "third"):
+            await session.execute(prompt)
+        assert await session.compact() is True
+        session.coordinator.hooks.register("context:pre_compact", says("deny"))
+        assert await session.compact() is False
+        assert await session.execute("and on") == "four"
+    assert {data["trigger"] for _, data in heard.events} == {"manual"}
+
+
+async def test_no_turn_compacts_its_own_conversation(project: Project) -> None:
+    """A hook that asks for it inside a turn gets an error, not a deadlock."""
+    async with project.session(project.bundle(providers=script("one"))) as session:
+        refused: list[str] = []
+
+        async def try_it(event: str, data: dict[str, Any]) -> None:
+            try:
+                await session.compact()
+            except SessionStateError as error:
+                refused.append(str(error))
+
+        session.coordinator.hooks.register("provider:request", try_it)
+        await session.execute("go")
+    assert refused == ["A turn is under way; the context makes room by itself"]

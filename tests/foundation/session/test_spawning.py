@@ -13,6 +13,7 @@ from amplifier_core.models import HookResult
 from amplifier_core.testing import EventRecorder, ScriptedApproval
 from amplifier_foundation.session.spawning import Spawner
 from tests.foundation.session.hook_files import GUARD
+from tests.support.hooks import injects, modifies, says
 from tests.support.project import Project, script
 from tests.support.sessions import calls
 
@@ -201,6 +202,55 @@ async def test_a_hook_may_send_another_agent(project: Project) -> None:
     assert [data["agent_name"] for _, data in heard.events] == ["expert", "expert"]
 
 
+@pytest.mark.parametrize(
+    "hook",
+    [modifies(agent_name="expert"), says(data={"recommended_agent": "expert"})],
+    ids=["modify", "recommendation"],
+)
+async def test_hooks_decide_which_agent_gets_the_task(project: Project, hook: Any) -> None:
+    """decision:agent_resolution is "fired to resolve agent selection"."""
+    plan = family(project, child=("not me",))
+    plan["agents"]["expert"] = {"description": "Knows.", "providers": script("I know")}
+    heard = EventRecorder()
+    async with project.session(project.bundle(**plan)) as session:
+        session.coordinator.hooks.register("decision:agent_resolution", hook)
+        session.coordinator.hooks.register("decision:agent_resolution", heard, priority=-1)
+        session.coordinator.hooks.register("agent:spawn", heard)
+        report = await session.coordinator.get_capability("session.spawn")("helper", "look")
+    (_, decision), (_, spawn) = heard.events
+    assert decision["available_agents"] == ["expert", "helper"]
+    assert (report["output"], spawn["agent_name"]) == ("I know", "expert")
+    assert spawn["config_override"]["description"] == "Knows."
+
+
+async def test_hooks_can_veto_a_delegation(project: Project) -> None:
+    """A deny of decision:agent_resolution starts nothing."""
+    plan = family(project, child=("ok",))
+    heard = EventRecorder()
+    async with project.session(project.bundle(**plan)) as session:
+        veto = says("deny", reason="do it yourself")
+        session.coordinator.hooks.register("decision:agent_resolution", veto, name="boss")
+        session.coordinator.hooks.register("agent:*", heard)
+        result = await session.execute_tool("Delegate", {"agent_name": "helper", "task": "t"})
+    assert "Operation denied by boss: do it yourself" in str(result.error)
+    assert heard.events == []
+
+
+@pytest.mark.parametrize("ephemeral", [False, True])
+async def test_what_a_hook_injects_at_the_start_reaches_the_sub_agent(
+    project: Project, ephemeral: bool
+) -> None:
+    """agent:spawn: "Inject context to sub-agents"; the parent's conversation is left alone."""
+    plan = family(project, child=({"expect": "the port is 8080", "text": "ok"},))
+    async with project.session(project.bundle(**plan)) as session:
+        tell = injects("the port is 8080", ephemeral=ephemeral)
+        session.coordinator.hooks.register("agent:spawn", tell, name="guide")
+        report = await session.coordinator.get_capability("session.spawn")("helper", "look")
+        assert (report["output"], report["status"]) == ("ok", "success")
+        assert "8080" not in str(session.context.get_messages())
+        assert await session.injections() == []
+
+
 async def test_a_hook_may_change_what_the_agent_is_made_of(project: Project) -> None:
     """agent:spawn with modify: config_override is what the child is built from."""
     plan = family(project, child=("never",))
@@ -277,7 +327,7 @@ async def test_a_child_has_only_the_tools_that_it_is_given(project: Project) -> 
     plan = family(project, delegate("read notes.txt"), "Done.")
     plan["agents"]["helper"]["tools"] = ["Read"]
     plan["agents"]["helper"]["providers"] = script(
-        calls("Write", file_path="x", content="y"), {"expect": "have ['Read']", "text": "ok"}
+        calls("Write", file_path="x", content="y"), {"expect": "have Read", "text": "ok"}
     )
     async with project.session(project.bundle(**plan)) as session:
         assert await session.execute("go") == "Done."
@@ -290,7 +340,7 @@ async def test_a_child_may_bring_modules_beside_named_tools(project: Project) ->
     plan = family(project, delegate("read notes.txt"), "Done.")
     plan["agents"]["helper"]["tools"] = ["Read", "tool-search"]
     plan["agents"]["helper"]["providers"] = script(
-        calls("Write", file_path="x", content="y"), {"expect": "have ['Glob', 'Grep', 'Read']"}
+        calls("Write", file_path="x", content="y"), {"expect": "have Glob, Grep, Read"}
     )
     async with project.session(project.bundle(**plan)) as session:
         await session.execute("go")
@@ -303,7 +353,7 @@ async def test_a_tool_that_nobody_has_is_named_with_those_there_are(project: Pro
     plan = family(project)
     plan["agents"]["helper"]["tools"] = ["Raed"]
     async with project.session(project.bundle(**plan)) as session:
-        with pytest.raises(SessionError, match=r"'helper' wants the tools \['Raed'\]; have \["):
+        with pytest.raises(SessionError, match="'helper' wants the tools Raed; have Delegate, "):
             await session.coordinator.get_capability("session.spawn")("helper", "look")
 
 
@@ -374,7 +424,7 @@ async def test_unknown_agents_are_named_with_the_known_ones(project: Project) ->
         project.bundle(**family(project, delegate("read notes.txt"), "Done."))
     ) as session:
         result = await session.execute_tool("Delegate", {"agent_name": "helpr", "task": "t"})
-    assert result.error == "Unknown agent 'helpr'; have ['helper']"
+    assert result.error == "Unknown agent 'helpr'; have helper"
 
 
 async def test_a_denied_spawn_starts_nothing(project: Project) -> None:

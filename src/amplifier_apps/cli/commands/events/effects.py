@@ -19,11 +19,21 @@ _DENIED_AND_CHANGED = {
     "tool:post": ("the agent reads the reason, not the result", "the agent reads the changed one"),
     "context:pre_compact": ("nothing is compacted", "the changed data is used"),
     "agent:spawn": ("the sub-agent does not start", "the changed data is used"),
+    "decision:tool_resolution": (
+        "the tool does not run; the agent reads why",
+        "the tool of the changed name runs",
+    ),
+    "decision:agent_resolution": (
+        "no sub-agent starts",
+        "the agent of the changed name gets the task",
+    ),
+    "decision:context_resolution": ("nothing is compacted", "the strategy of that name is used"),
 }
 _INJECTED = {
     "session:start": "the first message of the conversation",
     "prompt:submit": "seen in this turn",
     "provider:request": "seen in this very request",
+    "agent:spawn": "seen by the sub-agent",
 }
 _LATER = "seen in the next request"
 _NOTHING = "recorded, without effect"
