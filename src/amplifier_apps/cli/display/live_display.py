@@ -40,13 +40,13 @@ MARKDOWN_STYLES = {
     "markdown.h4": "bold",
     "markdown.h5": "bold",
     "markdown.h6": "bold",
-    "markdown.code": "cyan",
-    "markdown.code_block": "cyan",
+    "markdown.code": STYLES["note"],
+    "markdown.code_block": STYLES["note"],
     "markdown.block_quote": "italic",
     "markdown.link": "underline",
-    "markdown.link_url": "cyan",
-    "markdown.item.bullet": "bold cyan",
-    "markdown.item.number": "bold cyan",
+    "markdown.link_url": STYLES["note"],
+    "markdown.item.bullet": STYLES["tool"],
+    "markdown.item.number": STYLES["tool"],
     "markdown.hr": "bright_black",
 }
 

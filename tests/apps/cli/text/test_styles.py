@@ -50,7 +50,9 @@ def test_every_library_understands_every_style_in_the_same_way(style: str) -> No
 
 def test_no_other_file_knows_a_colour() -> None:
     """What a thing looks like is decided in one place."""
-    colour = re.compile(r"\bansi[a-z]+\b|\"(bold )?(red|green|yellow|cyan|magenta)\"|\\x1b\[[1-9]")
+    colour = re.compile(
+        r"\bansi[a-z]+\b|\"(bold )?(red|green|yellow|cyan|magenta)\"|\\x1b\[[1-9][0-9;]*m"
+    )
     found = {
         path.name
         for path in SOURCES.rglob("*.py")
