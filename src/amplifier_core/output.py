@@ -51,13 +51,15 @@ _users = 0  # how many dispatches need the wrapper now
 class _Router:
     """Stands before a stream and turns aside what hooks print."""
 
+    __slots__ = ("stream",)
+
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+        self.stream = stream
 
     def write(self, text: str) -> int:
         holder = running.get()
         if holder is None or (holder and holder[-1] is None):
-            return self._stream.write(text)
+            return self.stream.write(text)
         if not holder:
             holder.append(Capture())
         capture = holder[0]
@@ -70,7 +72,11 @@ class _Router:
             self.write(line)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+        return getattr(self.stream, name)
+
+
+# Wrappers are used again: making one costs as much as a hook.
+_kept = [_Router(sys.stdout), _Router(sys.stderr)]
 
 
 def install() -> None:
@@ -78,10 +84,16 @@ def install() -> None:
     global _users
     with _installing:
         _users += 1
-        for name in ("stdout", "stderr"):
-            stream = getattr(sys, name)
-            if stream is not None and type(stream) is not _Router:
-                setattr(sys, name, _Router(stream))
+        if type(out := sys.stdout) is not _Router and out is not None:
+            sys.stdout = _wrap(0, out)
+        if type(err := sys.stderr) is not _Router and err is not None:
+            sys.stderr = _wrap(1, err)
+
+
+def _wrap(place: int, stream: TextIO) -> Any:
+    if _kept[place].stream is not stream:
+        _kept[place] = _Router(stream)
+    return _kept[place]
 
 
 def remove() -> None:
@@ -89,10 +101,13 @@ def remove() -> None:
     global _users
     with _installing:
         _users -= 1
-        for name in ("stdout", "stderr") if not _users else ():
-            stream = getattr(sys, name)
-            if type(stream) is _Router:  # somebody may have replaced it since
-                setattr(sys, name, stream._stream)
+        if _users:
+            return
+        # Somebody may have replaced them since.
+        if type(out := sys.stdout) is _Router:
+            sys.stdout = out.stream
+        if type(err := sys.stderr) is _Router:
+            sys.stderr = err.stream
 
 
 def end(holder: Holder) -> str:
