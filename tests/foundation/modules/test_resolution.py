@@ -9,7 +9,7 @@ import pytest
 
 from amplifier_core.dispatch import Answer
 from amplifier_core.models import HookResult
-from amplifier_core.operation import Outcome
+from amplifier_core.models.outcome import Outcome
 from amplifier_core.registration import HookHandler
 from amplifier_foundation.modules.resolution import choose_name
 
