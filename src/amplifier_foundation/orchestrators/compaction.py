@@ -28,7 +28,7 @@ async def compact_if_needed(context: ContextManager) -> None:
         await _resolve(context.compact())  # type: ignore[attr-defined]  # goes with should_compact
 
 
-async def compact_now(context: ContextManager) -> bool:
+async def compact_now(context: ContextManager | None) -> bool:
     """Compact the context because a person wants it; False if there was nothing to do.
 
     A context that knows why it is compacted gets the trigger `manual`.
