@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 
@@ -36,8 +37,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return UNREADABLE
     told = report_to_dict(report, complete=options.complete)
     lines = [json.dumps(told)] if options.json else describe_report(report)
-    sys.stdout.write("\n".join(lines) + "\n")
+    _print("\n".join(lines))
     return find_exit_code(report, complete=options.complete)
+
+
+def _print(text: str) -> None:
+    """Print the verdict; the exit code tells it also to those who do not read to the end."""
+    try:
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _verify(options: argparse.Namespace) -> Report:

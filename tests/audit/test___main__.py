@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -136,3 +137,13 @@ def test_it_runs_as_a_program(log: Path) -> None:
     )
     assert (done.returncode, done.stderr) == (3, "")
     assert done.stdout.startswith("CONSISTENT")
+
+
+def test_a_reader_that_has_gone_is_no_error(log: Path) -> None:
+    """`| head` ends it quietly, and the exit code is still the verdict."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "amplifier_audit", "verify", str(log)]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (3, b"")
