@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -135,7 +136,7 @@ except BadKey as error:
     print(error)
 """
     done = run_alone(alone, "-c", program, str(tmp_path / "key"))
-    assert f"pip install -p {sys.executable} 'cryptography>=46'" in done.stdout
+    assert f"pip install -p {shlex.quote(sys.executable)} 'cryptography>=46'" in done.stdout
 
 
 async def test_verifying_writes_nothing_into_the_log(alone: Path, tmp_path: Path) -> None:

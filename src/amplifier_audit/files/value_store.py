@@ -51,6 +51,12 @@ class ValueStore:
             if not path.exists():
                 path.touch(mode=0o600)
             self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            self._prepare()
+        except (sqlite3.Error, OSError) as error:
+            raise AuditError(f"Cannot open the side store {path}: {error}") from error
+
+    def _prepare(self) -> None:
+        try:
             self._db.execute("PRAGMA secure_delete = ON")
             self._db.execute("PRAGMA journal_mode = TRUNCATE")
             self._db.execute("PRAGMA synchronous = FULL")
@@ -62,8 +68,9 @@ class ValueStore:
                 "CREATE TABLE IF NOT EXISTS doomed (commitment TEXT PRIMARY KEY,"
                 " redactor TEXT NOT NULL, reason TEXT NOT NULL) WITHOUT ROWID"
             )
-        except (sqlite3.Error, OSError) as error:
-            raise AuditError(f"Cannot open the side store {path}: {error}") from error
+        except sqlite3.Error:
+            self._db.close()
+            raise
 
     def add(self, rows: list[StoredValue]) -> None:
         """Store values durably, in one transaction."""
