@@ -17,7 +17,7 @@ from amplifier_apps.cli.commands import doctor
 from amplifier_apps.cli.main import COMMANDS, cli, main
 from amplifier_foundation.modules.installation import name_install_command
 from tests.apps.cli.command_tree import PATHS
-from tests.apps.cli.program import invoke, run_amplifier
+from tests.apps.cli.program import invoke, run_amplifier, run_at_terminal
 
 HEAVY = [
     "amplifier_core",
@@ -262,3 +262,22 @@ def test_a_file_of_the_folder_takes_no_modules_place(home: Path) -> None:
         (home / f"{name}.py").write_text(f"raise SystemExit('{name} was planted')\n")
     done = run_amplifier("hooks", "list", "--event", "tool:pre")
     assert (done.code, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["hooks", "list", "--event", "tool:pre"],
+        ["hooks", "trace", "--tool", "Bash", "--input", '{"command": "rm -rf build"}'],
+        ["modules", "list", "--kind", "hook"],
+        ["doctor"],
+    ],
+)
+def test_tables_fit_forty_columns(arguments: list[str], home: Path) -> None:
+    """Nothing is lost and no line is broken by the terminal."""
+    environment = {"NO_COLOR": "1"}
+    with run_at_terminal(*arguments, columns=40, env=environment) as program:
+        assert program.wait_end() == 0
+        lines = program.raw.decode().splitlines()
+    assert len(lines) > 5
+    assert [line for line in lines if len(line) > 40] == []

@@ -77,7 +77,7 @@ async def _load(path: Path | None) -> tuple[Material, str]:
 def _list_unread(material: Material, refusal: str, as_json: bool) -> int:
     """What the bundle names, without running any of it."""
     from amplifier_apps.cli.text.escape import escape
-    from amplifier_apps.cli.text.output import print_line
+    from amplifier_apps.cli.text.output import print_line, print_wrapped
     from amplifier_apps.cli.text.table import Column, print_table
     from amplifier_core.mount_plan import MountPlan
 
@@ -89,7 +89,7 @@ def _list_unread(material: Material, refusal: str, as_json: bool) -> int:
     rows = [(escape(one.module), escape(one.source or "installed")) for one in entries]
     print_table(rows, Column("tool"), Column("dim", overflow="cut start"), indent=2)
     print_line("")
-    print_line(("bad", "✗ "), "Nothing of this was run. ", escape(refusal))
+    print_wrapped(0, ("bad", "✗ "), f"Nothing of this was run. {escape(refusal)}")
     return exit_codes.CONFIGURATION
 
 
