@@ -10,7 +10,7 @@ import pytest
 
 from amplifier_apps.cli.examples import EXAMPLES, list_examples
 from amplifier_apps.cli.main import cli
-from tests.apps.cli.command_tree import PATHS, find
+from tests.apps.cli.command_tree import PATHS, find, walk
 
 
 def read_examples(shown: str) -> list[str]:
@@ -58,3 +58,9 @@ def test_examples_are_typed_with_the_name_of_the_program() -> None:
     assert list_examples("amplifier doctor") == ["  amplifier doctor", "  amplifier doctor --json"]
     assert {f"amplifier {name}" for name in EXAMPLES} <= {*PATHS}
     assert list_examples("amplifier nothing") == []
+
+
+def test_no_examples_are_kept_for_a_help_that_has_its_own() -> None:
+    """They would be shown nowhere."""
+    own = {one.command_path for one in walk() if "Examples:" in (one.command.epilog or "")}
+    assert own.isdisjoint(f"amplifier {name}" for name in EXAMPLES)
