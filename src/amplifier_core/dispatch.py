@@ -188,7 +188,7 @@ async def run_hooks(  # noqa: C901 - the loop that every audited event goes thro
 ) -> Dispatch:
     """Run the hooks of a dispatch from one of them on; that one may have answered already."""
     follow = None
-    for call, name, record in run.plan[first : run.plan.in_turn if end is None else end]:
+    for call, name, record in run.plan[first:end]:
         if watch is not None:
             follow = watch.begin(record)
         try:
@@ -209,12 +209,10 @@ async def run_hooks(  # noqa: C901 - the loop that every audited event goes thro
         if not untouched and _settle(run, record, answer):
             break
         answer = _NOT_ASKED
-    if end is None and len(run.plan) > run.plan.in_turn:
-        await _run_observers(run, run.plan[run.plan.in_turn :], watch)
     return run
 
 
-async def _run_observers(
+async def run_observers(
     run: Dispatch, entries: tuple[PlanEntry, ...], watch: Watch | None, again: bool = False
 ) -> None:
     """Let hooks that decide nothing look at the final data, side by side."""
@@ -266,7 +264,7 @@ async def run_again(run: Dispatch, before: Dispatch, watch: Watch | None = None)
             break
     observers = run.plan[run.plan.in_turn :]
     late = (one for one in observers if not _equals(known.get(one[2], ({},))[0], run.data))
-    await _run_observers(run, tuple(late), watch, again)
+    await run_observers(run, tuple(late), watch, again)
     return run
 
 

@@ -26,17 +26,16 @@ from amplifier_core.dispatch import (
     enter,
     run_again,
     run_hooks,
+    run_observers,
     take_failure,
 )
+from amplifier_core.events.data import normalize_data
+from amplifier_core.events.limits import check_limits, check_priority
 from amplifier_core.events.names import KNOWN, check_event, find_meant
 from amplifier_core.events.registry_names import RegistryNames
-from amplifier_core.isolation import NotPlain, copy_dict, copy_plain, normalize_data
+from amplifier_core.isolation import NotPlain, copy_dict, copy_plain
 from amplifier_core.models import CONTINUE, ContextInjection, HookResult, continue_with
-from amplifier_core.registration import (
-    HookHandler,
-    check_limits,
-    check_priority,
-)
+from amplifier_core.registration import HookHandler
 from amplifier_core.utils import timestamp
 from amplifier_core.utils.parameters import find_misfit
 from amplifier_core.utils.request_ids import TRACED, add_request_id
@@ -342,9 +341,12 @@ class HookRegistry(RegistryNames):
         run = self._begin(event, data, before is None)
         outside = enter(event)
         try:
-            if before is None:
-                return await run_hooks(run, watch=watch)
-            return await run_again(run, before, watch)
+            if before is not None:
+                return await run_again(run, before, watch)
+            await run_hooks(run, watch=watch, end=run.plan.in_turn)
+            if observers := run.plan[run.plan.in_turn :]:
+                await run_observers(run, observers, watch)
+            return run
         finally:
             depth.set(outside)
 

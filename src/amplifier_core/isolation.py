@@ -10,22 +10,11 @@ comparison of it cannot be trusted or does not end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from operator import is_
 from typing import Any
 
-from pydantic import BaseModel
-
 from amplifier_core.utils.copying import ATOMS, CONTAINERS, copy_any, is_record, is_same
-
-
-def normalize_data(data: Any) -> dict[str, Any]:
-    """Event data of the forms that modules emit: a mapping, a model, nothing, or one value."""
-    if data is None:
-        return {}
-    if isinstance(data, Mapping | BaseModel):
-        return dict(data)
-    return {"data": data}
 
 
 class NotPlain(Exception):

@@ -11,7 +11,8 @@ from amplifier_core import output
 from amplifier_core.approval.passage import UNASKED, Answered, Clearance, Passage, digest_operation
 from amplifier_core.dispatch import Answer, Dispatch, Follow, Watch
 from amplifier_core.events import AGENT_SPAWN, is_notification
-from amplifier_core.hooks import HookRegistry, normalize_data
+from amplifier_core.events.data import normalize_data
+from amplifier_core.hooks import HookRegistry
 from amplifier_core.injection.budget import Injection
 from amplifier_core.isolation import detach
 from amplifier_core.models.outcome import Outcome

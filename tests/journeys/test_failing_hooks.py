@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.apps.cli.program import run_amplifier
+from tests.apps.cli.program import invoke, run_amplifier
 from tests.support.sessions import calls
 from tests.support.trust import trust_project
 
@@ -70,7 +70,7 @@ def test_a_hook_that_fails_is_told_once_with_its_line(folder: Path) -> None:
         "! mine.forget: changed its data in place; the change is dropped. Return "
         "HookResult(action='modify', data=...) to make it count",
     ]
-    shown = run_amplifier("audit", "show").stdout
+    shown = invoke("audit", "show").stdout
     assert shown.count("mine.look failed on tool:pre: KeyError: 'path' (mine.py:7)") == 2
 
 
