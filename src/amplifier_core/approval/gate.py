@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 # Seconds; whatever a hook asks for, no question stays open longer.
 LONGEST_WAIT = 30 * 24 * 3600.0
 
-How = Literal["person", "cache", "timeout", "error", "nobody", "invalid"]
+How = Literal["person", "rule", "cache", "timeout", "error", "nobody", "invalid"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +157,12 @@ def _judge_answer(question: ApprovalQuestion, answer: Any) -> GateDecision:
     if edited is not None and not isinstance(edited, dict):
         # Somebody wanted another input to run; not the one that was shown.
         return _refuse_answer(f"an edited input of type {type(edited).__name__}")
+    by = _read_text(answer.by)
     return GateDecision(
         read_option(answer.option).allows,
-        "person",
+        "rule" if by and by.startswith("rule:") else "person",
         answer.option if offered else "Allow once",
-        _read_text(answer.by),
+        by,
         _read_text(answer.comment),
         edited,
     )

@@ -252,6 +252,8 @@ def _explain_refusal(question: ApprovalQuestion, decision: GateDecision) -> str:
     if decision.how in ("person", "cache"):
         said = f"The user said: {decision.comment}\n" if decision.comment else ""
         return f"{said}User denied: {question.prompt}"
+    if decision.how == "rule":
+        return f"Denied by {decision.by}: {decision.comment or question.prompt}"
     if decision.how == "nobody":
         return f"{decision.detail} to ask: {question.prompt}"
     return f"Not approved, {decision.detail}: {question.prompt}"

@@ -458,3 +458,20 @@ async def test_an_approval_that_nobody_waits_for_any_more_is_forgotten() -> None
         await asyncio.gather(*waiting, return_exceptions=True)
         assert len(harness.trail.of_type("approval_cancelled")) == 100
     assert len(asyncio.all_tasks()) == before
+
+
+@pytest.mark.parametrize(
+    ("comment", "reason"),
+    [(None, "Denied by rule:edits: Go on?"), ("not here", "Denied by rule:edits: not here")],
+)
+async def test_what_a_rule_decided_is_not_said_to_be_a_persons_word(comment, reason):
+    """The trail and the agent can tell a rule from a person; what it chose is not remembered."""
+    always = ["Allow", "Deny always"]
+    rule = ScriptedApproval(ApprovalAnswer("Deny always", by="rule:edits", comment=comment))
+    harness = Harness(approval=rule)
+    harness.hooks.register(PRE, asks(approval_options=always))
+    assert (await harness.pre()).reason == reason
+    await harness.pre()
+    assert len(rule.questions) == 2
+    decided = [one["body"] for one in harness.trail.records if one["type"] == "approval_decided"]
+    assert {(one["how"], one["by"]) for one in decided} == {("rule", "rule:edits")}
