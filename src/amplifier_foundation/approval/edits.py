@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,20 @@ PARTICULAR = frozenset({"hooks-production-guard", "hooks-redaction"})
 class EditsApproval(PolicyApproval):
     """Allows Write, Edit, MultiEdit and NotebookEdit below a folder.
 
-    Commands, protected places, guarded paths and secrets go on to `otherwise`.
+    Commands, protected places, the bundle's own files, guarded paths and secrets go on to
+    `otherwise`.
     """
 
-    def __init__(self, folder: Path, otherwise: AnyApprovalSystem | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        otherwise: AnyApprovalSystem | None = None,
+        governing: Iterable[Path] = (),
+    ) -> None:
+        """`governing` are the files and folders of the bundle, which are for a person to change."""
         super().__init__(otherwise)
         self._folder = folder.resolve()
+        self._governing = [one.resolve() for one in governing]
 
     def judge(self, question: ApprovalQuestion) -> Ruling:
         """Allow what is an edit, concerns only files below the folder, and no protected place."""
@@ -54,6 +63,7 @@ class EditsApproval(PolicyApproval):
         except ValueError:
             return False
         inside = path != self._folder and path.is_relative_to(self._folder)
+        inside = inside and not any(path.is_relative_to(one) for one in self._governing)
         lexical = self._folder / given
         return inside and not any(
             self._places.find_refusal(one, writing=True) for one in (path, lexical)

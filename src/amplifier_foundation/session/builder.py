@@ -35,7 +35,7 @@ class SessionBuilder:
     ) -> None:
         mode = bundle.mount_plan["approval"].get("mode")
         if mode == "edits":
-            approval_system = EditsApproval(folder, approval_system)
+            approval_system = EditsApproval(folder, approval_system, bundle.watched)
         self._governing: tuple[Path, ...] = getattr(approval_system, "governing_files", ())
         self._bundle = bundle
         self._folder = folder

@@ -81,3 +81,12 @@ def test_a_file_that_is_a_protected_one_by_another_name_is_not_edited(project: P
     guarded.write_text("")
     os.link(guarded, project / "src" / "plain.py")
     assert EditsApproval(project).judge(ask("Write", file_path="src/plain.py")).verdict == "ask"
+
+
+@pytest.mark.parametrize("name", ["amplifier.yaml", "./src/../amplifier.yaml", "policy/guard.py"])
+def test_the_files_that_govern_the_agent_are_for_a_person(project: Path, name: str) -> None:
+    """The bundle, and the files and folders of its hooks: a changed guard is no ordinary edit."""
+    governing = [project / "amplifier.yaml", project / "policy"]
+    judge = EditsApproval(project, governing=governing).judge
+    assert judge(ask("Write", file_path=name)).verdict == "ask"
+    assert judge(ask("Write", file_path="policy.py")).verdict == "allow"
