@@ -122,8 +122,8 @@ async def test_progress_monitor_nudges_and_at_last_asks(tmp_path: Path) -> None:
     async with journey(tmp_path, "hooks-progress-monitor", {}, script, approval) as run:
         assert await run.say() == "I give up."
         seen = run.model.requests
-    assert "Please notice: the same call was made 3 times" not in seen[2]
-    assert "Please notice: the same call was made 3 times" in seen[3]
+    assert "Note: the same call was made 3 times" not in seen[2]
+    assert "Note: the same call was made 3 times" in seen[3]
     assert "Stop and think: the same call was made 5 times" in seen[5]
     assert "Operation denied by hooks-progress-monitor" in seen[7]
     assert [question.hook for question in approval.questions] == ["hooks-progress-monitor"]

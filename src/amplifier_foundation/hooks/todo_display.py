@@ -102,7 +102,7 @@ def format_lines(todos: Sequence[Todo], limit: int, marks: Mapping[str, str]) ->
 def format_reminder(todos: Sequence[Todo], limit: int) -> str:
     """What the agent reads."""
     head = f"Your todo list ({count_done(todos)} of {len(todos)} done):"
-    foot = "This is a reminder, not a message of the user. Keep the list up to date as you work."
+    foot = "This is a reminder, not a message from the user. Keep the list up to date as you work."
     return "\n".join([head, *format_lines(todos, limit, _FOR_AGENT), foot])
 
 

@@ -91,7 +91,7 @@ ADVICE: dict[Kind, str] = {
 
 def write_nudge(concern: Concern) -> str:
     """What the agent reads."""
-    tone = "Please notice" if concern.stage == 1 else "Stop and think"
+    tone = "Note" if concern.stage == 1 else "Stop and think"
     text = f"{tone}: {describe_concern(concern)}. {ADVICE[concern.kind]}"
     if concern.stage > 1:
         text += " If you cannot go on, tell the user what you found and ask."

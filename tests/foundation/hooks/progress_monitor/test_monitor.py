@@ -19,7 +19,7 @@ async def test_nudges_escalate_and_end_in_a_question(harness: Harness) -> None:
         told = [await harness.call("Bash", {"command": "make"}) for _ in range(7)]
     nudges = [result[-1].context_injection for result in told[:6]]
     assert [bool(nudge) for nudge in nudges] == [False, False, True, False, True, False]
-    assert "Please notice: the same call was made 3 times in a row: Bash(make)" in str(nudges[2])
+    assert "Note: the same call was made 3 times in a row: Bash(make)" in str(nudges[2])
     assert "Stop and think" in str(nudges[4])
     assert told[4][-1].user_message_level == "warning"
     assert told[6][0].action == "ask_user"
