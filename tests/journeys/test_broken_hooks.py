@@ -46,6 +46,8 @@ Break = Callable[[pytest.MonkeyPatch, str], dict[str, Any]]
 
 def lose_module(monkeypatch: pytest.MonkeyPatch, module: str) -> dict[str, Any]:
     """Python marks an import that must fail with None."""
+    # Trust reads the settings of hooks-shell before any module is mounted.
+    importlib.import_module("amplifier_foundation.hooks.shell.config")
     monkeypatch.setitem(sys.modules, MODULES[module], None)
     return {}
 
