@@ -127,6 +127,20 @@ def test_which_events_only_tell():
     assert {event for event in spelled if not events.is_notification(event)} == operations
 
 
+async def test_what_hooks_inject_at_a_sub_agents_start_is_left_to_whoever_starts_it():
+    """The conversation of the parent is not where it belongs; a refused start has no other."""
+    harness = Harness()
+    harness.hooks.register(events.AGENT_SPAWN, injects("for the child"), name="mine")
+    outcome = await harness.judge(events.AGENT_SPAWN, agent_name="a", task="x")
+    assert [(one.hook, one.result.context_injection) for one in outcome.answers] == [
+        ("mine", "for the child")
+    ]
+    assert harness.texts == []
+    harness.hooks.register(events.AGENT_SPAWN, says("deny"))
+    assert not (await harness.judge(events.AGENT_SPAWN, agent_name="a", task="x")).allowed
+    assert "for the child" in harness.texts[0]
+
+
 class TestJudgedAgain:
     """After a wait for a person everybody who can refuse judges the operation as it is then."""
 

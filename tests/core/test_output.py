@@ -189,19 +189,18 @@ async def test_streams_are_wrapped_only_while_hooks_run(capsys):
     assert (sys.stdout, sys.stderr) == before
 
 
-async def test_a_stream_that_was_replaced_meanwhile_stays():
+async def test_a_stream_that_was_replaced_meanwhile_stays(monkeypatch):
     """Whoever put it there takes it away again."""
-    session, stream, before = SessionCoordinator(), io.StringIO(), sys.stdout
+    session, streams = SessionCoordinator(), (io.StringIO(), io.StringIO())
 
     async def replace(event: str, data: Data) -> None:
-        sys.stdout = stream
+        sys.stdout, sys.stderr = streams
 
+    monkeypatch.setattr(sys, "stdout", sys.stdout)
+    monkeypatch.setattr(sys, "stderr", sys.stderr)
     session.hooks.register(PRE, replace)
-    try:
-        await session.execute_with_hooks(PRE, {})
-        assert sys.stdout is stream
-    finally:
-        sys.stdout = before
+    await session.execute_with_hooks(PRE, {})
+    assert (sys.stdout, sys.stderr) == streams
 
 
 async def test_a_flood_is_cut():
