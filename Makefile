@@ -2,11 +2,11 @@
 
 PYTEST_ARGS ?=
 
-.PHONY: help demo test check bench slow clean
+.PHONY: help demo test check bench slow screenshots clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
 
 demo: .venv/run.ok ## See hooks at work, in one minute
 	@.venv/bin/amplifier demo
@@ -22,6 +22,9 @@ bench: .venv/dev.ok ## Measure against the bare loop
 
 slow: .venv/dev.ok .venv/local.ok ## Run the slow tests, with the embedded model
 	@scripts/test -m slow
+
+screenshots: .venv/dev.ok ## Renew the pictures in docs/images
+	@.venv/bin/python scripts/screenshots
 
 clean: ## Remove the environment and everything generated
 	@scripts/clean

@@ -101,7 +101,7 @@ def test_the_environment_of_make_demo_has_what_the_readme_shows_next(extra: str)
 
 
 def test_nobody_is_told_to_install_us_by_name() -> None:
-    """The name is on no public index: the command would fail, or install something of a stranger."""
+    """The name is on no public index: the command would fail, or install a stranger's package."""
     pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.py")]
     by_name = re.compile(r"(pip|uv) install [^\n]*amplifier[-_]hooks|amplifier-hooks\[\w")
     assert [page.name for page in pages if by_name.search(page.read_text(encoding="utf-8"))] == []

@@ -127,10 +127,10 @@ class SessionWall:
     def describe(self, tools: Sequence[str] = ()) -> tuple[str, Level]:
         """The first line of a session: what holds here, and what does not."""
         if self.options.mode == "off":
-            return "Sandbox: off. Commands may do whatever you may.", "warning"
+            return "Off: commands can do anything that you can.", "warning"
         if self._found.kind is None:
             return (
-                "Sandbox: NONE. Commands may do whatever you may, because "
+                "NONE: commands can do anything that you can, because "
                 f"{self._found.reason}. `sandbox: required` would not start here.",
                 "warning",
             )
@@ -148,7 +148,7 @@ class SessionWall:
         where = ", ".join(map(str, self.roots))
         network = {"allow": "allowed", "ask": "asked about", "deny": "denied"}
         return (
-            f"Sandbox: commands run behind {self._found.name}. They write below {where} and in a "
+            f"Commands run behind {self._found.name}. They can write below {where} and in a "
             f"temporary folder of their own; network {network[self.options.network]}."
         )
 

@@ -100,7 +100,7 @@ async def test_a_session_says_first_what_walls_its_commands_in(project: Project)
     async with project.session(project.bundle(**BASH)):
         text, level, source = project.screen.messages[0]
         assert (level, source) == ("info", "sandbox")
-        assert text.startswith("Sandbox: commands run behind Landlock")
+        assert text.startswith("Commands run behind Landlock")
     project.screen.messages.clear()
     async with project.session(project.bundle(tools=[])):
         assert project.shown("sandbox") == []
@@ -113,7 +113,7 @@ async def test_a_machine_without_a_wall_says_so_loudly_and_once(project: Project
     async with project.session(project.bundle(**BASH, providers=script(reply, "done"))) as session:
         assert await session.execute("go") == "done"
     (line,) = project.shown("sandbox")
-    assert "Sandbox: NONE. Commands may do whatever you may" in line
+    assert "NONE: commands can do anything that you can" in line
     assert "no Landlock" in line
     assert "bubblewrap is not installed" in line
 
@@ -132,7 +132,7 @@ async def test_a_wall_that_is_switched_off_is_told(project: Project) -> None:
     """YAML reads `off` as false, which means the same here."""
     async with project.session(project.bundle(**BASH, sandbox=False)) as session:
         assert session.coordinator.get_capability("session.wall").build() is None
-    assert project.shown("sandbox") == ["Sandbox: off. Commands may do whatever you may."]
+    assert project.shown("sandbox") == ["Off: commands can do anything that you can."]
 
 
 @needs_landlock
