@@ -38,18 +38,18 @@ FINDING = Finding("gap", 3, "record 3 is missing, the next one is 5", "00000000.
         ),
         (
             replace(CONSISTENT, signed_to=3, unproven=2),
-            "CONSISTENT, END NOT PROVEN: what is there hangs together; without an anchor nobody "
-            "knows whether something is missing at the end or all of it was replaced; the first 3 "
-            "are signed; the last 2 are NOT PROVEN",
+            "CONSISTENT, END NOT PROVEN: the records agree with one another; without an anchor, "
+            "nothing shows whether some are missing at the end or all of them were replaced; "
+            "the first 3 are signed; the last 2 are NOT PROVEN",
         ),
         (
             replace(CONSISTENT, finding=Finding("wrong log", 0, "that of bob")),
-            "CONSISTENT, NOT PROVEN: what is there hangs together, but wrong log",
+            "CONSISTENT, NOT PROVEN: the records agree with one another, but wrong log",
         ),
         (
             CONSISTENT,
-            "CONSISTENT, END NOT PROVEN: what is there hangs together; without an anchor nobody "
-            "knows whether something is missing at the end or all of it was replaced",
+            "CONSISTENT, END NOT PROVEN: the records agree with one another; without an anchor, "
+            "nothing shows whether some are missing at the end or all of them were replaced",
         ),
         (
             replace(CONSISTENT, verdict="recovered"),
