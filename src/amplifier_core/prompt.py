@@ -74,14 +74,14 @@ class PromptRun:
         if not self._accepted:
             self.status = "denied"
             return
+        limit = asyncio.timeout(seconds)
         try:
-            if seconds is None:
+            async with limit:
                 reply = await self._run_loop()
-            else:
-                async with asyncio.timeout(seconds):
-                    reply = await self._run_loop()
         except Exception as error:
             self.status = "error"
+            if limit.expired() and not error.args:
+                error.args = (f"The turn took longer than {seconds} s (session.turn_timeout)",)
             await self._report_error(error)
             raise
         self.reply = reply if isinstance(reply, str) else "" if reply is None else str(reply)

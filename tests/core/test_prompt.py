@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
@@ -81,9 +82,13 @@ async def test_a_prompt_that_takes_too_long_is_ended() -> None:
             return "never"
 
         await harness.coordinator.mount("orchestrator", Loop(hang))
-        with pytest.raises(TimeoutError):
+        heard = harness.listen()
+        why = "The turn took longer than 0.01 s (session.turn_timeout)"
+        with pytest.raises(TimeoutError, match=re.escape(why)):
             await harness.session.execute("x")
         assert harness.session.status == "error"
+    told = dict(heard.events)
+    assert told["error:orchestration"]["error"] == {"type": "TimeoutError", "message": why}
 
 
 async def test_an_immediate_stop_ends_the_loop_and_the_session_goes_on() -> None:

@@ -12,6 +12,7 @@ CONFIGURATION = 3
 NO_MODEL = 4
 DENIED = 5
 INTERRUPTED = 130
+TERMINATED = 143
 
 # By name, so that naming an exit code never imports the kernel or a model's SDK.
 _BY_NAME = {

@@ -68,6 +68,10 @@ class JsonDisplay:
         self.state.count(event, data)
         self._write({"type": "event", "event": event, "data": dict(data)})
 
+    def show_denied(self, event: str, data: Mapping[str, Any]) -> None:
+        """Write an event that a hook denied, as it was before any hook."""
+        self._write({"type": "event", "event": event, "data": dict(data)})
+
     def _write(self, value: dict[str, Any]) -> None:
         self._stream.write(to_json_line(value) + "\n")
         self._stream.flush()

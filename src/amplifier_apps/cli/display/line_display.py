@@ -85,6 +85,9 @@ class LineDisplay:
         for line in describe_event(event, data, verbose=self._verbose):
             self._add_note(line)
 
+    def show_denied(self, event: str, data: Mapping[str, Any]) -> None:
+        """Do nothing: the denial itself is shown."""
+
     def _is_ours(self, event: str, data: Mapping[str, Any]) -> bool:
         """Of sub-agents only the calls are shown, not the words."""
         if self.session_id is None:

@@ -21,6 +21,15 @@ NAME = "cli-display"
 # Per task, as parallel calls each have their own.
 _call: ContextVar[dict[str, Any] | None] = ContextVar("amplifier_cli_call", default=None)
 _refused: ContextVar[bool] = ContextVar("amplifier_cli_refused", default=False)
+_begun: ContextVar[tuple[str, Mapping[str, Any]] | None] = ContextVar(
+    "amplifier_cli_begun", default=None
+)
+
+# What a hook withholds by denying one of these, a display is not shown either.
+_RESULTS = frozenset({events.TOOL_POST, events.PROVIDER_RESPONSE})
+DENIABLE = tuple(
+    one for one in events.ALL_EVENTS if not events.is_notification(one) and one not in _RESULTS
+)
 
 
 def observe(
@@ -28,21 +37,29 @@ def observe(
 ) -> Callable[[], None]:
     """Show every event on a display: last in every chain, so that it sees what redaction left.
 
-    A denied call never gets to the last hook, so a first one notes what is about to be called.
+    A denied event never gets to the last hook, so a first one notes what it was about.
     Returns the function that ends it.
     """
+
+    async def note_event(event: str, data: dict[str, Any]) -> HookResult:
+        _begun.set((event, data))
+        return CONTINUE
 
     async def note_call(_: str, data: dict[str, Any]) -> HookResult:
         _call.set(scrub({key: data.get(key) for key in ("tool_name", "tool_input")}))
         return CONTINUE
 
     async def show(event: str, data: dict[str, Any]) -> HookResult:
+        if denied := _recall_denied(event, data):
+            display.show_denied(denied[0], scrub(_unpack(denied[1])))
         display.show_event(event, {**scrub(_unpack(data)), **_recall_call(event, data)})
+        _forget_begun(event)
         return CONTINUE
 
     removals = [
         registry.register(events.TOOL_PRE, note_call, -LAST, NAME),
         registry.register("*", show, LAST, NAME),
+        *(registry.register(one, note_event, -LAST, NAME) for one in DENIABLE),
     ]
 
     def remove() -> None:
@@ -57,6 +74,22 @@ def _unpack(data: Mapping[str, Any]) -> dict[str, Any]:
     return {
         key: one.model_dump() if isinstance(one, BaseModel) else one for key, one in data.items()
     }
+
+
+def _recall_denied(event: str, data: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
+    """The event that a denial ended, if it is the one that began last."""
+    begun = _begun.get()
+    if begun is None or event != events.POLICY_VIOLATION or data.get("event") != begun[0]:
+        return None
+    return _forget_begun(begun[0])
+
+
+def _forget_begun(event: str) -> tuple[str, Mapping[str, Any]] | None:
+    begun = _begun.get()
+    if begun is None or begun[0] != event:
+        return None
+    _begun.set(None)
+    return begun
 
 
 def _recall_call(event: str, data: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from amplifier_apps.cli.display.json_display import JsonDisplay
-from amplifier_apps.cli.display.observer import observe
+from amplifier_apps.cli.display.observer import DENIABLE, observe
 from amplifier_core import events
 from amplifier_core.message_models import ChatResponse, TextBlock, Usage
 from amplifier_core.testing import ScriptedApproval
@@ -24,6 +24,9 @@ class RecordingScreen(JsonDisplay):
 
     def show_event(self, event: str, data: Mapping[str, Any]) -> None:
         self.seen.append((event, dict(data)))
+
+    def show_denied(self, event: str, data: Mapping[str, Any]) -> None:
+        self.show_event(event, data)
 
     def of(self, event: str) -> list[dict[str, Any]]:
         return [data for name, data in self.seen if name == event]
@@ -66,10 +69,45 @@ async def test_a_denial_says_which_call_was_denied(screen: RecordingScreen) -> N
     watch(harness, screen)
     harness.hooks.register("tool:pre", says("deny", reason="no"), name="guard")
     await harness.pre("Bash", command="rm")
-    assert screen.of("tool:pre") == []
     (denial,) = screen.of(events.POLICY_VIOLATION)
     assert (denial["tool_name"], denial["tool_input"]) == ("Bash", {"command": "rm"})
     assert denial["refused_by_person"] is False
+
+
+@pytest.mark.parametrize("event", DENIABLE)
+async def test_a_denied_event_is_shown_before_its_denial(
+    screen: RecordingScreen, event: str
+) -> None:
+    """Scrubbed, and once: it never gets to the end of its chain."""
+    harness = Harness()
+    watch(harness, screen)
+    harness.coordinator.register_scrubber(lambda text: text.replace("secret", "…"))
+    harness.hooks.register(event, says("deny", reason="no"), name="guard")
+    await harness.coordinator.execute_with_hooks(event, {"prompt": "a secret"})
+    assert [name for name, _ in screen.seen] == [event, events.POLICY_VIOLATION]
+    assert screen.of(event)[0]["prompt"] == "a …"
+
+
+async def test_an_event_that_a_person_refused_is_shown_once(screen: RecordingScreen) -> None:
+    """A question lets the chain go on to its end, where it was shown already."""
+    harness = Harness(approval=ScriptedApproval("Deny"))
+    watch(harness, screen)
+    harness.hooks.register("prompt:submit", asks("Really?"), name="asker")
+    await harness.coordinator.execute_with_hooks("prompt:submit", {"prompt": "hi"})
+    assert len(screen.of("prompt:submit")) == 1
+    assert len(screen.of(events.POLICY_VIOLATION)) == 1
+
+
+@pytest.mark.parametrize("event", [events.TOOL_POST, events.PROVIDER_RESPONSE])
+async def test_a_result_that_a_hook_withholds_is_not_shown(
+    screen: RecordingScreen, event: str
+) -> None:
+    """Whatever the guard saw in it stays with the guard."""
+    harness = Harness()
+    watch(harness, screen)
+    harness.hooks.register(event, says("deny", reason="no"), name="guard")
+    await harness.coordinator.execute_with_hooks(event, {"tool_result": {"output": "private"}})
+    assert [name for name, _ in screen.seen] == [events.POLICY_VIOLATION]
 
 
 async def test_a_person_s_refusal_is_marked_so_that_it_is_shown_once(
