@@ -1,8 +1,10 @@
 # Needs only python3 (3.11 or later), pip and make. The work itself is in scripts/.
 
 PYTEST_ARGS ?=
+SAMPLE ?=
+CHANGED ?=
 
-.PHONY: help demo test check bench slow screenshots clean
+.PHONY: help demo test check bench slow screenshots mutants clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -25,6 +27,9 @@ slow: .venv/dev.ok .venv/local.ok ## Run the slow tests, with the embedded model
 
 screenshots: .venv/dev.ok ## Renew the pictures in docs/images
 	@.venv/bin/python scripts/screenshots
+
+mutants: .venv/dev.ok ## See whether tests notice faults (SAMPLE=10 of each file, CHANGED=HEAD~1)
+	@.venv/bin/python scripts/mutants $(SAMPLE:%=--sample %) $(CHANGED:%=--changed %)
 
 clean: ## Remove the environment and everything generated
 	@scripts/clean

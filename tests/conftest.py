@@ -9,6 +9,9 @@ from tests.support.installed import remember_entry_points
 
 settings.register_profile("ci", deadline=None, max_examples=60, print_blob=True)
 settings.register_profile("thorough", deadline=None, max_examples=2000, print_blob=True)
+settings.register_profile(
+    "mutants", deadline=None, max_examples=60, derandomize=True, database=None
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 # Every session looks through all installed packages, and the tests start thousands of sessions.
