@@ -36,7 +36,7 @@ class ImportGuard(MetaPathFinder):
         elsewhere = [one for one in path or sys.path if not lies_in(Path(one or "."), self.folder)]
         spec = PathFinder.find_spec(fullname, elsewhere)
         if spec is None:
-            message = f"{fullname!r} lies in {self.folder} and is not among what was trusted there"
+            message = f"{fullname!r} is in {self.folder} but is not part of what was trusted"
             raise ModuleNotFoundError(message, name=fullname)
         return spec
 

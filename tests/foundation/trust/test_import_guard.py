@@ -36,7 +36,7 @@ def test_what_lies_in_the_folder_cannot_be_imported(folder: Path) -> None:
     write_module(folder / "guarded_space", "x = 1\n", "part.py")
     with guard_imports(folder):
         for name in ("guarded_file", "guarded_space", "guarded_space.part"):
-            with pytest.raises(ModuleNotFoundError, match="is not among what was trusted there"):
+            with pytest.raises(ModuleNotFoundError, match="is not part of what was trusted"):
                 importlib.import_module(name)
     assert importlib.import_module("guarded_file").x == 1
 
