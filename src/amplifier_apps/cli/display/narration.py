@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from amplifier_apps.cli.display.run_state import format_duration
+from amplifier_apps.cli.text.decision import explain_how
 from amplifier_apps.cli.text.escape import escape, get_first_line, make_readable
 from amplifier_apps.cli.text.fragments import Fragment, Line
 from amplifier_core import events
@@ -33,13 +34,6 @@ _MAIN_FIELDS = (
     "url",
     "task",
 )
-_REASONS = {
-    "timeout": "nobody decided in time",
-    "nobody": "there was nobody to ask",
-    "error": "the question could not be asked",
-    "invalid": "the answer was none of the options",
-    "cache": "as decided before in this session",
-}
 
 
 def describe_message(message: str, level: str, source: str) -> list[Line]:
@@ -169,7 +163,7 @@ def _describe_refusal(data: Data) -> list[Line]:
 def _describe_decision(data: Data, sign: Fragment, word: str) -> list[Line]:
     style, mark = sign
     by = f" by {escape(str(data['by']))}" if data.get("by") else ""
-    reason = _REASONS.get(str(data.get("how")), "")
+    reason = explain_how(data.get("how"))
     option = f" · {escape(str(data['decision']))}" if data.get("decision") and not reason else ""
     why = f" · {reason}" if reason else ""
     hook, prompt = escape(str(data.get("hook", ""))), get_first_line(str(data.get("prompt", "")))

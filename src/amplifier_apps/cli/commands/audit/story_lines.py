@@ -14,6 +14,7 @@ from amplifier_apps.cli.commands.audit.record_text import (
 )
 from amplifier_apps.cli.display.narration import describe_event, summarize_call
 from amplifier_apps.cli.display.run_state import format_duration
+from amplifier_apps.cli.text.decision import explain_how
 from amplifier_apps.cli.text.fragments import Line
 
 if TYPE_CHECKING:
@@ -22,13 +23,6 @@ if TYPE_CHECKING:
 Body = Mapping[str, Any]
 
 _LEVELS = {"info": ("note", "·"), "warning": ("warn", "!"), "error": ("bad", "✗")}
-_HOW = {
-    "timeout": "nobody decided in time",
-    "nobody": "there was nobody to ask",
-    "error": "the question could not be asked",
-    "invalid": "the answer was none of the options",
-    "cache": "as decided before in this session",
-}
 _SUBJECTS = {
     "tool:pre": "the call",
     "tool:post": "the result",
@@ -120,7 +114,7 @@ def _describe_decision(record: Record) -> Line:
     body = record["body"]
     allowed = body.get("allowed") is True
     by = f" by {_name_decider(body['by'])}" if body.get("by") else ""
-    reason = _HOW.get(read_text(body.get("how")), "")
+    reason = explain_how(body.get("how"))
     option = f" · {read_line(body['decision'])}" if body.get("decision") else ""
     said = f" · “{read_line(body['comment'])}”" if body.get("comment") else ""
     edited = " · with another input" if body.get("edited") is True else ""

@@ -8,6 +8,7 @@ from pathlib import Path
 from amplifier_apps.cli.commands.agent import Agent
 from amplifier_apps.cli.commands.chat.model_choice import name_model
 from amplifier_apps.cli.text.escape import escape
+from amplifier_apps.cli.text.folder import shorten_folder
 from amplifier_apps.cli.text.output import Part, print_line, print_wrapped
 
 _LABEL_WIDTH = 9
@@ -18,7 +19,7 @@ def greet(agent: Agent) -> None:
     if not sys.stdin.isatty():
         return
     _print_fact("model", name_model(agent.session))
-    _print_fact("folder", format_folder(Path.cwd()))
+    _print_fact("folder", shorten_folder(str(Path.cwd())))
     _print_fact("hooks", ", ".join(list_hooks(agent)) or "none")
     _print_fact("session", describe_session(agent))
     print_line(("dim", "/help lists the commands. Esc stops the agent, Ctrl-D leaves."))
@@ -49,14 +50,6 @@ def describe_session(agent: Agent) -> str:
 def count_turns(agent: Agent) -> str:
     """In words."""
     return f"{agent.turns} turn{'s' * (agent.turns != 1)}"
-
-
-def format_folder(folder: Path) -> str:
-    """A folder as people write it: below their home with a tilde."""
-    home = Path.home()
-    if folder == home:
-        return "~"
-    return f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) else str(folder)
 
 
 def _print_fact(label: str, fact: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 
 from amplifier_apps.cli.commands.chat.greeting import (
     describe_session,
-    format_folder,
     greet,
     list_hooks,
     say_goodbye,
@@ -53,14 +51,6 @@ def test_hooks_are_named_as_people_call_them() -> None:
 def test_a_session_is_described(options: dict[str, Any], text: str) -> None:
     """Its short id, its name, and where it goes on."""
     assert describe_session(make_agent(**options)) == text
-
-
-def test_a_folder_is_written_as_people_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Below their home with a tilde."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert format_folder(tmp_path) == "~"
-    assert format_folder(tmp_path / "a" / "b") == "~/a/b"
-    assert format_folder(Path("/etc")) == "/etc"
 
 
 def test_a_pipe_is_not_greeted(capsys: pytest.CaptureFixture[str]) -> None:
