@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
 
 from amplifier_foundation.bundles import load_bundle
 from amplifier_foundation.modules.options import parse_config
@@ -21,6 +22,8 @@ _BLOCK = re.compile(r"^```ya?ml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _SECTION = re.compile(r"^(session|providers|tools|hooks|agents|audit|approval):", re.MULTILINE)
 _OPTIONS = re.compile(r"^\| option \|.*\n\|[-|]+\n((?:\|.*\n)+)", re.MULTILINE)
 _FIRST_CELL = re.compile(r"^\|([^|]*)\|", re.MULTILINE)
+_CELLS = re.compile(r"^\| ([^|]*) \| ([^|]*) \|", re.MULTILINE)
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 
 
 class Parsed(Exception):
@@ -109,3 +112,43 @@ async def test_a_page_lists_all_options_and_no_others(
     model = await model_of(MODULES[module], NEEDED.get(module), monkeypatch)
     fields = {field.alias or name for name, field in model.model_fields.items()}
     assert options_in(text) == fields
+
+
+def defaults_in(text: str) -> dict[str, str]:
+    """What the table gives as the default of each option; a row may be about several."""
+    table = _OPTIONS.findall(text)[0]
+    return {
+        name: _THOUSANDS.sub("", default)
+        for names, default in _CELLS.findall(table)
+        for name in re.findall(r"`([^`]+)`", names)
+    }
+
+
+def list_words(default: Any) -> list[str]:
+    """How a page writes a default; none for what it has to describe in words."""
+    if default is None or default is PydanticUndefined:
+        return []
+    if isinstance(default, str):
+        return [default]
+    if isinstance(default, bool):
+        return [str(default).lower()]
+    if isinstance(default, int | float):
+        return [f"{default:.15g}"]
+    parts = [*default, *default.values()] if isinstance(default, dict) else default
+    return [word for part in parts for word in list_words(part)]
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+async def test_a_page_gives_the_default_of_each_option(
+    module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The default that a reader finds is the one that holds."""
+    page = page_of(module).read_text()
+    written = defaults_in(page)
+    model = await model_of(MODULES[module], NEEDED.get(module), monkeypatch)
+    for name, field in model.model_fields.items():
+        cell = written[field.alias or name]
+        where = page if "below" in cell else cell
+        for word in list_words(field.get_default(call_default_factory=True)):
+            found = re.search(rf"(?<![\w.-]){re.escape(word)}(?!\w|\.\d)", where)
+            assert found, f"{name}: {word!r} is not in {cell!r}"
