@@ -15,7 +15,7 @@ class ProviderResolveData(EventData):
 
 
 class LlmCallData(EventData):
-    """A provider of the ecosystem sends a request, or has its answer."""
+    """A provider of the ecosystem sends a request, or received its response."""
 
     provider: str
     model: str | None
@@ -23,11 +23,11 @@ class LlmCallData(EventData):
     duration_ms: NotRequired[int]
     usage: NotRequired[dict[str, Any]]
     request_id: NotRequired[str]
-    """The same for the request, its answer and its failures."""
+    """The same for a request, its response and its failures."""
 
 
 class ProviderThrottleData(EventData):
-    """A provider waits because it was told to."""
+    """A provider waits because of a rate limit."""
 
     provider: str
     model: NotRequired[str | None]
@@ -37,7 +37,7 @@ class ProviderThrottleData(EventData):
 
 
 class ProviderToolSequenceRepairedData(EventData):
-    """A provider added results that a conversation lacked."""
+    """A provider added results that were missing in a conversation."""
 
     provider: str
     repair_count: NotRequired[int]
@@ -45,14 +45,14 @@ class ProviderToolSequenceRepairedData(EventData):
 
 
 class ContextIncludeData(EventData):
-    """A module of the ecosystem put a file into the conversation."""
+    """A module of the ecosystem added a file to the conversation."""
 
     source: NotRequired[str]
     path: NotRequired[str]
 
 
 class ContextCompactionData(EventData):
-    """A context of the ecosystem has made itself shorter."""
+    """A context of the ecosystem was compacted."""
 
     before_tokens: NotRequired[int]
     after_tokens: NotRequired[int]

@@ -14,7 +14,7 @@ EndReason = Literal["complete", "user_exit", "error", "timeout"]
 
 
 class ErrorDetails(TypedDict):
-    """What went wrong, as values that can be written down."""
+    """What went wrong, as plain values."""
 
     type: str
     message: str
@@ -23,13 +23,13 @@ class ErrorDetails(TypedDict):
 
 
 class SessionStats(TypedDict):
-    """What a session amounted to."""
+    """Totals of a session."""
 
     total_messages: int
     tool_invocations: int
     total_tokens: int
     hook_failures: int
-    """How often a hook raised, ran over its time or answered nonsense."""
+    """How often a hook raised, exceeded its time limit or gave an invalid answer."""
 
 
 class SessionStartData(EventData):
@@ -42,7 +42,7 @@ class SessionStartData(EventData):
 
 
 class SessionResumeData(EventData):
-    """A saved session goes on; follows session:start."""
+    """A saved session continues; follows session:start."""
 
     mount_plan: dict[str, Any]
     messages_count: int
@@ -50,7 +50,7 @@ class SessionResumeData(EventData):
 
 
 class SessionForkData(EventData):
-    """A child session leaves its parent."""
+    """A child session was created."""
 
     child_id: str
     agent_name: str
@@ -59,7 +59,7 @@ class SessionForkData(EventData):
 
 
 class PromptSubmitData(EventData):
-    """The user submitted a prompt; nothing has processed it yet."""
+    """The user submitted a prompt; it has not been processed yet."""
 
     prompt: str
     metadata: dict[str, Any]
@@ -84,7 +84,7 @@ class PlanEndData(EventData):
 
 
 class ProviderRequestData(EventData):
-    """A request is about to go to a model."""
+    """A request is about to be sent to a model."""
 
     provider: str
     model: str | None
@@ -94,7 +94,7 @@ class ProviderRequestData(EventData):
 
 
 class ContentBlockStartData(EventData):
-    """A block of the streamed reply opens."""
+    """A block of the streamed reply begins."""
 
     block_index: int
     block_type: str
@@ -108,7 +108,7 @@ class ContentBlockDeltaData(EventData):
 
 
 class ContentBlockEndData(EventData):
-    """A block of the streamed reply closed."""
+    """A block of the streamed reply ended."""
 
     block_index: int
     block_type: str
@@ -139,7 +139,7 @@ class ProviderResponseData(EventData):
 
 
 class ProviderRetryData(EventData):
-    """A failed request will be tried again."""
+    """A failed request will be retried."""
 
     provider: str
     attempt: int
@@ -150,7 +150,7 @@ class ProviderRetryData(EventData):
 
 
 class ProviderErrorData(EventData):
-    """A request to a model failed for good; also error:provider."""
+    """A request to a model failed and will not be retried; also error:provider."""
 
     provider: str
     error: ErrorDetails
@@ -158,7 +158,7 @@ class ProviderErrorData(EventData):
 
 
 class DecisionToolResolutionData(EventData):
-    """The loop is about to run the tool that the model chose; it can be vetoed or replaced."""
+    """The loop is about to run the tool that the model chose; a hook can veto or replace it."""
 
     available_tools: list[str]
     selected_tool: str
@@ -166,7 +166,7 @@ class DecisionToolResolutionData(EventData):
 
 
 class DecisionAgentResolutionData(EventData):
-    """A task goes to a sub-agent; it can be vetoed, or another agent chosen."""
+    """A task is about to go to a sub-agent; a hook can veto it or choose another agent."""
 
     available_agents: list[str]
     agent_name: str
@@ -174,7 +174,7 @@ class DecisionAgentResolutionData(EventData):
 
 
 class DecisionContextResolutionData(EventData):
-    """The context is to be made smaller; it can be vetoed, or another strategy chosen."""
+    """A way to compact the context was chosen; a hook can veto it or choose another."""
 
     available_strategies: list[str]
     strategy: str
@@ -182,7 +182,7 @@ class DecisionContextResolutionData(EventData):
 
 
 class ToolPreData(EventData):
-    """A tool is about to run; it can be blocked, changed or gated."""
+    """A tool is about to run; a hook can block it, change its input, or ask first."""
 
     tool_name: str
     tool_input: dict[str, Any]
@@ -236,7 +236,7 @@ class ApprovalRequiredData(EventData):
 
 
 class ApprovalGrantedData(EventData):
-    """The gate opened."""
+    """An operation was approved."""
 
     hook: str
     prompt: str
@@ -248,7 +248,7 @@ class ApprovalGrantedData(EventData):
 
 
 class ApprovalDeniedData(EventData):
-    """The gate stayed shut."""
+    """An operation was not approved."""
 
     hook: str
     prompt: str
@@ -307,14 +307,14 @@ class AgentCompleteData(EventData):
 
 
 class OrchestratorCompleteData(EventData):
-    """The loop said its last word."""
+    """The loop completed its reply."""
 
     orchestrator: str
     final_message: dict[str, Any]
     turn_count: int
-    """How many turns the conversation has had: prompts of a person, this one included."""
+    """How many turns the conversation has had, including this one."""
     request_count: int
-    """How often the model was asked in this turn."""
+    """How many requests went to the model in this turn."""
     duration_ms: int
     status: Status
 
@@ -334,7 +334,7 @@ class PromptCompleteData(EventData):
 
 
 class UserNotificationData(EventData):
-    """The user is needed, or should know."""
+    """The user's attention is needed."""
 
     notification_type: NotificationType
     message: str
@@ -342,7 +342,7 @@ class UserNotificationData(EventData):
 
 
 class CancelRequestedData(EventData):
-    """Somebody wants the run to stop."""
+    """A stop was requested."""
 
     immediate: bool
 
@@ -365,7 +365,7 @@ class SessionEndData(EventData):
 
 
 class ModuleLoadFailedData(EventData):
-    """A module of the plan could not be loaded; the session goes on without it."""
+    """A module of the plan could not be loaded; the session continues without it."""
 
     module_type: str
     module_id: str
@@ -375,7 +375,7 @@ class ModuleLoadFailedData(EventData):
 
 
 class ModuleOnSessionReadyFailedData(EventData):
-    """A module's `on_session_ready` failed; the session goes on."""
+    """A module's `on_session_ready` failed; the session continues."""
 
     module_id: str
     error: str

@@ -16,14 +16,14 @@ EPILOG = """\b
 Examples:
   amplifier events
   amplifier events tool:pre
-  amplifier events 'tool:*'   those that a pattern stands for
+  amplifier events 'tool:*'   all that match a pattern
 """
 
 
 @click.command(epilog=EPILOG)
 @click.argument("name", required=False)
 @AS_JSON
-@click.option("--markdown", is_flag=True, help="All of them, as a page of documentation.")
+@click.option("--markdown", is_flag=True, help="All of them, as a Markdown page.")
 def events(name: str | None, as_json: bool, markdown: bool) -> None:
     """List the events, or show when NAME happens, its fields, and what each answer does."""
     from amplifier_apps.cli.commands.events.description import describe_event
@@ -57,7 +57,7 @@ def _select(name: str | None) -> list[str]:
         return matching
     close = find_closest(name, [each for one in known for each in spellings(one)])
     hint = f"Did you mean {canonical(close)!r}?" if close else "amplifier events lists them."
-    raise click.UsageError(f"No event {name!r}. {hint}")
+    raise click.UsageError(f"Unknown event {name!r}. {hint}")
 
 
 def _print_json(found: list[EventDescription]) -> None:
@@ -77,8 +77,8 @@ def _print_list(found: list[EventDescription]) -> None:
     rows = [("!" if one.can_stop else "", one.name, one.when) for one in found]
     print_table(rows, Column("warn"), Column("tool"), Column())
     print_line("")
-    print_wrapped(0, ("warn", "! "), "A hook can stop it or change it; of the others it is told.")
-    print_wrapped(0, "Fields and answers of one: ", ("tool", "amplifier events tool:pre"))
+    print_wrapped(0, ("warn", "! "), "A hook can stop or change it; the others only inform.")
+    print_wrapped(0, "Fields and answers of one event: ", ("tool", "amplifier events tool:pre"))
 
 
 def _print_event(event: EventDescription) -> None:
@@ -95,7 +95,7 @@ def _print_event(event: EventDescription) -> None:
     print_table(rows, Column("key"), Column(), indent=2)
     print_wrapped(2, ("dim", "in every event: "), ("dim", ", ".join(COMMON_FIELDS)))
     print_heading("What an answer does")
-    answers = [*describe_effects(event.name).items(), ("continue", "it goes on")]
+    answers = [*describe_effects(event.name).items(), ("continue", "the operation continues")]
     print_table(answers, Column("tool"), Column(), indent=2)
     print_heading("In a hook file")
     function = "on_" + event.name.replace(":", "_")

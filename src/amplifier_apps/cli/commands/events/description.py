@@ -15,17 +15,17 @@ from amplifier_core.events import ALL_EVENTS, canonical, is_notification, payloa
 from amplifier_core.events.event import EventData
 
 COMMON_FIELDS = {
-    "session_id": "the session that it happened in",
+    "session_id": "the session in which it happened",
     "timestamp": "when, in UTC, as ISO 8601",
     "parent_id": "in a sub-agent, the session that started it",
-    "judged_again": "true when a hook is called once more after a wait for a person",
+    "judged_again": "true if the hook is called again after a person was asked",
 }
 """What every event carries besides its own fields."""
 
 # Events that share their type with another one.
 _WHEN = {
     "llm:request": "A provider of the ecosystem sends a request.",
-    "llm:response": "A provider of the ecosystem has its answer.",
+    "llm:response": "A provider of the ecosystem received its response.",
 }
 
 

@@ -7,36 +7,39 @@ from amplifier_core.events import canonical, is_notification
 _DENIED_AND_CHANGED = {
     "session:start": ("the session does not start", "the changed plan is used"),
     "prompt:submit": (
-        "the prompt is not processed; the reason is the reply",
+        "the prompt is not processed; the reason becomes the reply",
         "the changed prompt is used",
     ),
     "provider:request": (
         "the request is not sent, and the turn ends",
-        "the changed messages are sent; the history stays as it is",
+        "the changed messages are sent; the conversation itself stays the same",
     ),
     "provider:response": ("the reply is withheld", "the changed reply is used"),
-    "tool:pre": ("the tool does not run; the agent reads why", "the changed input runs"),
-    "tool:post": ("the agent reads the reason, not the result", "the agent reads the changed one"),
+    "tool:pre": ("the tool does not run; the agent is told why", "the changed input is used"),
+    "tool:post": ("the agent sees the reason, not the result", "the agent sees the changed result"),
     "context:pre_compact": ("nothing is compacted", "the changed data is used"),
     "agent:spawn": ("the sub-agent does not start", "the changed data is used"),
     "decision:tool_resolution": (
-        "the tool does not run; the agent reads why",
-        "the tool of the changed name runs",
+        "the tool does not run; the agent is told why",
+        "the tool with the new name runs",
     ),
     "decision:agent_resolution": (
         "no sub-agent starts",
-        "the agent of the changed name gets the task",
+        "the agent with the new name gets the task",
     ),
-    "decision:context_resolution": ("nothing is compacted", "the strategy of that name is used"),
+    "decision:context_resolution": (
+        "nothing is compacted",
+        "the strategy with the new name is used",
+    ),
 }
 _INJECTED = {
     "session:start": "the first message of the conversation",
     "prompt:submit": "seen in this turn",
-    "provider:request": "seen in this very request",
+    "provider:request": "seen in this request",
     "agent:spawn": "seen by the sub-agent",
 }
 _LATER = "seen in the next request"
-_NOTHING = "recorded, without effect"
+_NOTHING = "recorded, but has no effect"
 
 
 def describe_effects(event: str) -> dict[str, str]:
@@ -51,7 +54,7 @@ def describe_effects(event: str) -> dict[str, str]:
     denied, changed = _DENIED_AND_CHANGED[canonical(event)]
     return {
         "deny": denied,
-        "ask_user": "a person is asked: allowed, it goes on; refused, it is denied",
+        "ask_user": "a person decides; a refusal has the effect of deny",
         "inject_context": _INJECTED.get(canonical(event), _LATER),
         "modify": changed,
     }

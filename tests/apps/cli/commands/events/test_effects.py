@@ -10,7 +10,7 @@ from amplifier_core.models import HookResult
 from amplifier_core.testing import EventRecorder, ScriptedApproval, TestCoordinator
 from amplifier_core.validation.samples import sample_payload
 
-NOTHING = "recorded, without effect"
+NOTHING = "recorded, but has no effect"
 ANSWERS = {
     "deny": HookResult(action="deny", reason="no"),
     "ask_user": HookResult(action="ask_user", approval_prompt="Really?"),

@@ -26,7 +26,7 @@ def test_one_event_is_shown_with_its_fields_and_answers() -> None:
     shown = invoke("events", "tool:pre").stdout
     assert "  tool_input    dict[str, Any]" in shown
     assert "  tool_call_id  str  may be absent" in shown
-    assert "  deny            the tool does not run; the agent reads why" in shown
+    assert "  deny            the tool does not run; the agent is told why" in shown
     assert "async def on_tool_pre(event, data): ..." in shown
     assert "also error:tool" in invoke("events", "error:tool").stdout
 
@@ -46,14 +46,14 @@ def test_a_name_that_is_none_is_wrong_usage(name: str, hint: str) -> None:
     """With the nearest, if one is near."""
     done = invoke("events", name)
     assert done.code == exit_codes.USAGE
-    assert done.stderr == f"Error: No event '{name}'. {hint} See: amplifier events --help\n"
+    assert done.stderr == f"Error: Unknown event '{name}'. {hint} See: amplifier events --help\n"
 
 
 def test_machines_and_the_documentation_get_the_same_facts() -> None:
     """As JSON, and as a page."""
     (told,) = json.loads(invoke("events", "tool:pre", "--json").stdout)
     assert (told["name"], told["can_stop"]) == ("tool:pre", True)
-    assert told["answers"]["modify"] == "the changed input runs"
+    assert told["answers"]["modify"] == "the changed input is used"
     assert invoke("events", "--markdown").stdout == write_page()
 
 
