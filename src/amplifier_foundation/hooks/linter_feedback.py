@@ -1,4 +1,4 @@
-"""hooks-linter-feedback: run a linter after each edit and report its findings to the agent.
+"""hooks-linter-feedback: run a linter after each edit and tell the agent what it found.
 
 Listens to  tool:post
 Answers     inject_context with the findings and a warning for the user, or continue
