@@ -224,7 +224,7 @@ async def test_a_trusted_hook_cannot_import_what_was_not_trusted(
     project.write("helper_of_mine.py", "print('never')\n")
     project.write("h.py", "import helper_of_mine\n" + SAYS.format(word="seen"))
     material = look(project, hooks=["./h.py"])
-    with pytest.raises(ModuleLoadError, match="'helper_of_mine' lies in"):
+    with pytest.raises(ModuleLoadError, match="'helper_of_mine' is in"):
         await run(project, material, lambda: None)
 
 
