@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 REFRESH_SECONDS = 0.2
 ESCAPE_SECONDS = 0.3  # over a slow line an arrow key arrives in pieces
 POLLING_SECONDS = 0.5
+TYPING_FACTOR = 3  # between two letters of a slow sentence more time passes than a glance takes
 
 _CHOOSING: Mapping[str, Action] = {
     "pagedown": Scroll(1),
@@ -67,7 +68,7 @@ def make_application(
     settling: float,
     escape_seconds: float = ESCAPE_SECONDS,
 ) -> Application[None]:
-    """Runs until the question is decided or its time is over; `settling` seconds no key counts."""
+    """Runs until it is decided or out of time; keys count after `settling` seconds without one."""
     from prompt_toolkit.application import Application
     from prompt_toolkit.input.vt100 import Vt100Input
     from prompt_toolkit.layout import FormattedTextControl, Layout, Window
@@ -76,6 +77,12 @@ def make_application(
     output = make_output(terminal.writing)
     drawing = _Drawing(state)
 
+    def settle() -> None:
+        state.act("settle")
+        application.invalidate()
+
+    quiet = _Quiet(settling, settle)
+
     def draw() -> StyleAndTextTuples:
         size = output.get_size()
         return drawing.draw(size.columns, size.rows, get_remaining())
@@ -83,7 +90,7 @@ def make_application(
     control = FormattedTextControl(draw, show_cursor=False)
     application: Application[None] = Application(
         Layout(Window(control, dont_extend_height=True, always_hide_cursor=True)),
-        key_bindings=_make_bindings(state),
+        key_bindings=_make_bindings(state, quiet),
         style=Style.from_dict({name: to_prompt_toolkit(name) for name in STYLES}),
         refresh_interval=REFRESH_SECONDS,
         # A signal tells of a new size; asking as well would blank the question a second time.
@@ -93,14 +100,9 @@ def make_application(
         output=output,
     )
 
-    async def settle() -> None:
-        await asyncio.sleep(settling)
-        state.act("settle")
-        application.invalidate()
-
     def check(_: object) -> None:
         if drawing.confirm():
-            application.create_background_task(settle())
+            quiet.start()
         if get_remaining() <= 0 and application.is_running and not application.is_done:
             application.exit()
 
@@ -111,6 +113,27 @@ def make_application(
 
 def _gets_signals() -> bool:
     return threading.current_thread() is threading.main_thread()
+
+
+class _Quiet:
+    """Waits until nobody types any more; each key that comes too early prolongs it."""
+
+    def __init__(self, seconds: float, on_quiet: Callable[[], None]) -> None:
+        self._seconds, self._on_quiet = seconds, on_quiet
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """From now on: the time of a glance, or longer if a key comes within it."""
+        self._wait(self._seconds)
+
+    def prolong(self) -> None:
+        """A key was pressed that cannot have been meant for the question."""
+        self._wait(TYPING_FACTOR * self._seconds)
+
+    def _wait(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._on_quiet)
 
 
 class _Drawing:
@@ -138,10 +161,11 @@ class _Drawing:
         return is_first
 
 
-def _make_bindings(state: QuestionState) -> KeyBindings:
+def _make_bindings(state: QuestionState, quiet: _Quiet) -> KeyBindings:
     """Keys count once the question has been on the screen for a moment; Ctrl-C always does."""
     from prompt_toolkit.filters import Condition
     from prompt_toolkit.key_binding import KeyBindings
+    from prompt_toolkit.keys import Keys
 
     keys = KeyBindings()
 
@@ -153,6 +177,7 @@ def _make_bindings(state: QuestionState) -> KeyBindings:
     settled = Condition(lambda: state.settled)
     commenting = Condition(lambda: state.commenting)
     editing = Condition(lambda: state.field is not None)
+    keys.add(Keys.Any, filter=~settled)(lambda _: quiet.prolong())
     _bind_choosing(keys, state, settled & ~commenting & ~editing)
     _bind_typing(keys, state, settled & commenting, _COMMENTING)
     _bind_typing(keys, state, settled & editing, _EDITING)

@@ -23,6 +23,7 @@ from amplifier_core.approval import ApprovalQuestion
 OPTIONS = ("Allow once", "Allow always", "Deny")
 SHORT = "Go?"
 NEVER = 1000.0
+SETTLING = 0.3
 LONG = "\n".join(f"line {number}" for number in range(100))
 
 
@@ -39,6 +40,7 @@ class Asking:
         termios.tcsetwinsize(self.slave, (24, 80))
         self.output = b""
         self.running: asyncio.Task[None]
+        self.drawn_at = 0.0
 
     async def run(self) -> None:
         """Until it is decided."""
@@ -88,15 +90,22 @@ class Asking:
 
 @asynccontextmanager
 async def asking(
-    prompt: str = SHORT, *, settled: bool = True, escape_seconds: float = NEVER
+    prompt: str = SHORT,
+    *,
+    settled: bool = True,
+    escape_seconds: float = NEVER,
+    settling: float = 0.0,
+    typed: str = "",
 ) -> AsyncIterator[Asking]:
     """A running question; settled: keys count."""
-    question = Asking(prompt, 0.0 if settled else NEVER, escape_seconds)
+    question = Asking(prompt, settling if settled else NEVER, escape_seconds)
+    question.type(typed)
     loop = asyncio.get_running_loop()
     loop.add_reader(question.master, question.read)
     running = question.running = asyncio.create_task(question.run())
     try:
         await question.wait_until(lambda _: b"Approval needed" in question.output)
+        question.drawn_at = loop.time()
         await question.wait_until(lambda state: state.settled == settled)
         yield question
         if question.state.choice.decision is None and not running.done():
@@ -167,6 +176,15 @@ async def test_a_key_before_the_question_has_settled_is_none() -> None:
         await question.wait_until(lambda state: state.choice.decision is not None)
     assert question.state.choice.decision == "Deny"
     assert question.state.interrupted
+
+
+async def test_no_key_counts_while_somebody_who_was_typing_goes_on() -> None:
+    """A sentence that is longer than the first moment does not answer with one of its letters."""
+    async with asking(typed="b", settling=SETTLING) as question:
+        assert asyncio.get_running_loop().time() - question.drawn_at > 2 * SETTLING
+        question.type("a")
+        await question.wait_until(lambda state: state.choice.decision is not None)
+    assert question.state.choice.decision == "Allow once"
 
 
 async def test_only_what_was_drawn_counts_as_seen() -> None:
