@@ -81,7 +81,7 @@ def parse_json_object(text: str, option: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except ValueError as error:
-        raise click.UsageError(f"{option} is no JSON: {error}") from error
+        raise click.UsageError(f"{option} is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise click.UsageError(f"{option} must be a JSON object, got {type(value).__name__}")
     return value

@@ -68,7 +68,7 @@ def test_a_json_object_is_read() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "--data is no JSON: "),
+        ("{", "--data is not JSON: "),
         ("[]", "--data must be a JSON object, got list"),
         ("7", "--data must be a JSON object, got int"),
     ],

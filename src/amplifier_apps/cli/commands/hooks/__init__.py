@@ -37,6 +37,7 @@ def hooks() -> None:
 @AS_JSON
 def list_hooks(event: str | None, bundle: Path | None, as_json: bool) -> int:
     """The effective order per event: priority, hook, what its failure means, its limit, source."""
+    _refuse_slip(event)
     return asyncio.run(_list(event, bundle, as_json))
 
 
@@ -99,6 +100,14 @@ def _select_events(event: str | None, found: EffectiveHooks) -> list[str]:
     return [canonical(event)] if event else found.list_events()
 
 
+def _refuse_slip(event: str | None) -> None:
+    """Refuse an event whose name is nearly a known one: of that, nothing would have been said."""
+    from amplifier_core.events.names import find_meant
+
+    if event and (meant := find_meant(event)):
+        raise click.UsageError(f"No event {event!r}. Did you mean {meant!r}?")
+
+
 def _print_rows(rows: list[HookRow], event: str | None) -> None:
     from amplifier_apps.cli.text.escape import escape
     from amplifier_apps.cli.text.output import print_heading, print_line
@@ -149,6 +158,17 @@ def _print_failures(found: EffectiveHooks) -> None:
         print_line(("bad", "✗ "), escape(failure))
 
 
+def _print_unknown_tool(tool: Any) -> None:
+    """Say so where a tool is nearly called like one of ours: guards did not take it for that."""
+    from amplifier_apps.cli.commands.hooks.tool_names import find_meant_tool
+    from amplifier_apps.cli.text.output import print_line, print_wrapped
+
+    if isinstance(tool, str) and (meant := find_meant_tool(tool)):
+        text = f"There is no tool {tool!r} here; did you mean {meant!r}? "
+        print_line("")
+        print_wrapped(0, ("warn", "! "), f"{text}Guards of {meant!r} do not see this call.")
+
+
 def _choose_exit_code(found: EffectiveHooks) -> int:
     return exit_codes.CONFIGURATION if found.failures else exit_codes.DONE
 
@@ -177,6 +197,7 @@ def trace(
     name = event or ("tool:pre" if tool else "prompt:submit" if prompt else None)
     if name is None:
         raise click.UsageError("Give a prompt, or --tool with --input, or --event")
+    _refuse_slip(event)
     given: dict[str, Any] = {} if prompt is None else {"prompt": prompt}
     given |= {} if tool is None else {"tool_name": tool}
     given |= {} if tool_input is None else {"tool_input": parse_json_object(tool_input, "--input")}
@@ -201,5 +222,6 @@ async def _trace(event: str, given: dict[str, Any], path: Path | None, as_json: 
             click.echo(json.dumps(trace_to_dict(run, watch), indent=2, default=str))
         else:
             print_trace(run, watch, sent)
+            _print_unknown_tool(given.get("tool_name"))
             _print_failures(found)
         return _choose_exit_code(found)

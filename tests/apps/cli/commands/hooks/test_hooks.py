@@ -146,6 +146,22 @@ def test_wrong_input_is_wrong_usage(bundle: Path, arguments: list[str]) -> None:
     assert "Error: " in done.stderr
 
 
+@pytest.mark.parametrize("command", ["list", "trace"])
+def test_a_misspelled_event_is_wrong_usage(bundle: Path, command: str) -> None:
+    """It would seem as if nothing guarded the event that was meant."""
+    done = invoke("hooks", command, "--event", "tool:prr")
+    assert done.code == 2
+    assert "No event 'tool:prr'. Did you mean 'tool:pre'?" in done.stderr
+
+
+@pytest.mark.parametrize(("tool", "is_told"), [("Bsh", True), ("bash", True), ("Bash", False)])
+def test_trace_says_that_a_tools_name_is_misspelled(bundle: Path, tool: str, is_told: bool) -> None:
+    """Its guards let pass what they do not know, and the fold alone would mislead."""
+    done = invoke("hooks", "trace", "--tool", tool, "--input", '{"command": "fine"}')
+    assert done.code == 0
+    assert ("did you mean 'Bash'?" in done.stdout) == is_told
+
+
 @pytest.mark.parametrize("event", ["tool:post", "session:start", "my:event", "execution:end"])
 def test_any_event_can_be_sent(home: Path, event: str) -> None:
     """One of the reference or one's own, with data that it might have."""
