@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # A person who is typing when the question appears must not have answered it.
 SETTLING_SECONDS = 0.25
 
-EDITED = "This is your version. It runs if you allow it."
+EDITED = "This is your version. If you allow it, the hooks judge it before it runs."
 
 
 class Pausable(Protocol):
@@ -234,8 +234,12 @@ def _make_edited_state(
 ) -> QuestionState:
     """The question about an edited input: nothing of it has been read, or can be remembered."""
     from amplifier_apps.cli.approval.editable_input import list_once
+    from amplifier_apps.cli.approval.question_words import QuestionWords
 
-    once = replace(question, options=list_once(question), tool_input=edited, digest="")
+    prompt = QuestionWords.of(question).prompt  # without the input that does not hold any more
+    once = replace(
+        question, prompt=prompt, options=list_once(question), tool_input=edited, digest=""
+    )
     state = _make_state(once, base, commentable=True)
     state.comment, state.edited_input, state.hint = before.comment, edited, EDITED
     return state

@@ -290,7 +290,8 @@ def edit_with(script: str, folder: Path) -> dict[str, str]:
 def test_a_larger_input_is_edited_in_the_persons_editor(tmp_path: Path) -> None:
     """Their version is shown before it can be allowed, and cannot be allowed for always."""
     write = {"file_path": "app.conf", "content": "workers = 4\n"}
-    question = {**RUN, "tool_name": "Write", "tool_input": write}
+    prompt = f"Write it?\n\nThe input:\n\n{json.dumps(write)}"
+    question = {**RUN, "prompt": prompt, "tool_name": "Write", "tool_input": write}
     env = edit_with('sed -i s/4/2/ "$1"', tmp_path)
     spec = json.dumps({"questions": [question], "base": str(tmp_path)})
     with run_in_pty(*python(ASKING, spec), env=env) as program:
@@ -298,6 +299,7 @@ def test_a_larger_input_is_edited_in_the_persons_editor(tmp_path: Path) -> None:
         program.press("e")
         lines = program.wait_for_question("│ + workers = 2", "This is your version", "› 2. Deny")
         assert "always" not in "\n".join(lines)
+        assert "workers = 4" not in "\n".join(lines)
         program.press("a")
         said = answers(program)[0]
     assert said["edited"] == {**write, "content": "workers = 2\n"}
