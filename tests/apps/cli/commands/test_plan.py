@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from amplifier_apps.cli.commands import plan as plan_of_a_run
@@ -115,3 +117,16 @@ def test_the_first_obstacle_is_named() -> None:
     """And what would help."""
     with pytest.raises(NoModel, match=r"provider-openai needs OPENAI_API_KEY\. Set ANTHROPIC"):
         check_model({"providers": ["provider-openai", "provider-anthropic"]}, {})
+
+
+@pytest.mark.parametrize("named", [None, "openai"])
+def test_a_provider_without_its_package_is_told_before_a_session_begins(
+    monkeypatch: pytest.MonkeyPatch, named: str | None
+) -> None:
+    """With the command that installs it, and without advice about keys, which are there."""
+    monkeypatch.setitem(sys.modules, "openai", None)
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    with pytest.raises(NoModel) as caught:
+        apply_flags({"providers": ["provider-openai"]}, named, None)
+    assert "provider-openai needs the package 'openai'; install it with: " in str(caught.value)
+    assert "Set " not in str(caught.value)
