@@ -11,7 +11,7 @@ BUNDLE = """\
 # the default bundle. Check it with: amplifier hooks list
 
 name: {name}
-description: What this project's agent may do, and who watches it.
+description: What the agent of this project may do, and which hooks watch it.
 
 {providers}
 hooks:
@@ -80,24 +80,27 @@ OFFLINE_GUARD = """\
 """
 
 HOOK = '''\
-"""A first hook: keep the agent's hands off the lock files.
+"""A first hook: keep the agent from writing lock files.
 
-A function named on_<event> is called at that event. It answers with a HookResult, or with nothing
-to let things go on. Other events: amplifier hooks list
+The function is called at the event that @hook names. It answers with a HookResult, or with nothing
+to let things go on. on_error="deny" makes it a guard: if it fails, the call is denied.
+Other events, and what they carry: amplifier events
 """
 
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import Any
 
+from amplifier_core.events.payloads import ToolPreData
+from amplifier_core.interfaces import hook
 from amplifier_core.models import HookResult
 
 WRITING = {"Write", "Edit", "MultiEdit", "NotebookEdit"}
 LOCK_FILES = {"package-lock.json", "poetry.lock", "Cargo.lock", "uv.lock"}
 
 
-async def on_tool_pre(event: str, data: dict[str, Any]) -> HookResult:
+@hook("tool:pre", on_error="deny")
+async def protect_lock_files(event: str, data: ToolPreData) -> HookResult:
     """Before a tool runs: deny, modify, ask, inject, or let it go on."""
     path = PurePath(str(data["tool_input"].get("file_path", "")))
     if data["tool_name"] in WRITING and path.name in LOCK_FILES:

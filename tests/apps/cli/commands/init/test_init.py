@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,7 @@ async def test_the_first_hook_denies_writing_a_lock_file(tool: str, path: str, a
     space: dict[str, Any] = {}
     exec(compile(HOOK, "first_hook.py", "exec"), space)
     call = {"tool_name": tool, "tool_input": {"file_path": path}}
-    assert (await space["on_tool_pre"]("tool:pre", call)).action == action
+    assert (await space["protect_lock_files"]("tool:pre", call)).action == action
 
 
 def test_what_is_there_is_overwritten_only_when_told(home: Path) -> None:
@@ -61,7 +62,7 @@ def test_what_is_there_is_overwritten_only_when_told(home: Path) -> None:
     (home / "amplifier.yaml").write_text("name: mine\n")
     refused = invoke("init")
     assert refused.code == 1
-    assert "is there already; --force overwrites it" in refused.stderr
+    assert "already exists; --force overwrites it" in refused.stderr
     assert (home / "amplifier.yaml").read_text() == "name: mine\n"
     assert not (home / "hooks").exists()
     assert invoke("init", "--force").code == 0
@@ -124,9 +125,12 @@ def test_the_path_without_a_key_ends_in_a_session(home: Path) -> None:
     script = "\n".join(["set -e", *steps])
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "first_hook.on_tool_pre" in done.stdout
+    assert "first_hook.protect_lock_files" in done.stdout
+    assert re.search(r"first_hook\.protect_lock_files +guard", done.stdout)
     assert "That is all. I read one file" in done.stdout
-    assert "denied by first_hook.on_tool_pre: uv.lock is written by its own tool" in done.stdout
+    assert (
+        "denied by first_hook.protect_lock_files: uv.lock is written by its own tool" in done.stdout
+    )
     assert "hooks-production-guard asks" in done.stdout
     assert not (home / "proj" / "uv.lock").exists()
     assert not (home / "proj" / "production").exists()
