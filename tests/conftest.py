@@ -3,14 +3,16 @@
 import importlib.metadata
 import os
 
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from tests.support.installed import remember_entry_points
 
 settings.register_profile("ci", deadline=None, max_examples=60, print_blob=True)
 settings.register_profile("thorough", deadline=None, max_examples=2000, print_blob=True)
+# Whether a test fails, not on how small an input.
+PHASES = (Phase.explicit, Phase.generate)
 settings.register_profile(
-    "mutants", deadline=None, max_examples=60, derandomize=True, database=None
+    "mutants", deadline=None, max_examples=40, phases=PHASES, derandomize=True, database=None
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 

@@ -120,8 +120,8 @@ async def test_answers_that_are_understood(registry, caplog, answer, action):
 
 NONSENSE = [
     ("text", "returned str, not a HookResult"),
-    ({"action": "shout"}, "returned a dict that is no HookResult"),
-    ({1: 2}, "returned a dict that is no HookResult"),
+    ({"action": "shout"}, "returned a dict that is not a HookResult"),
+    ({1: 2}, "returned a dict that is not a HookResult"),
     (HookResult(action="modify"), "answered 'modify' without a dict in data"),
     (HookResult.model_construct(action="shout"), "answered the unknown action 'shout'"),
     (42, "returned int, not a HookResult"),
@@ -431,6 +431,26 @@ async def test_a_deadline_around_an_emit_holds(registry):
             await registry.emit(PRE, {})
 
 
+def test_a_plain_function_alone_answers(registry):
+    """A hook that is not async is called, also where all others would be."""
+    registry.register(PRE, lambda event, data: HookResult(action="deny", reason="plain"))
+    result = asyncio.run(registry.emit(PRE, {}))
+    assert (result.action, result.reason) == ("deny", "plain")
+
+
+async def test_a_hook_alone_is_told_the_name_that_it_listens_to(registry):
+    """Whichever of the two spellings of an event is emitted."""
+    told = []
+
+    async def listens(event: str, data: Data) -> None:
+        told.append(event)
+
+    registry.register("error:tool", listens)
+    await registry.emit("tool:error", {})
+    await registry.emit("error:tool", {})
+    assert told == ["error:tool", "error:tool"]
+
+
 class TestDepth:
     """A hook that emits its own event comes to an end."""
 
@@ -460,11 +480,12 @@ class TestDepth:
         assert len(depths) + len(more) == MAX_DEPTH
 
     async def test_a_guard_at_the_limit_denies(self, registry):
-        nested, _ = self.nesting(registry)
+        nested, depths = self.nesting(registry)
         registry.register(PRE, nested, name="guard", on_error="deny")
         result = await registry.emit(PRE, {"n": 1})
         assert result.action == "deny"
         assert "HookDepthExceeded" in result.reason
+        assert depths == list(range(1, MAX_DEPTH + 1))
 
     async def test_collecting_counts_too(self, registry):
         errors = []

@@ -10,23 +10,29 @@ from types import CodeType, FunctionType
 def swap_functions(file: str, old: str, new: str, line: int) -> bool:
     """Give the loaded functions around a line of a file their new code; False if that cannot be."""
     olds, news = (
-        {(code.co_qualname, code.co_firstlineno): code for code in walk_code(whole)}
+        {name_code(code): code for code in walk_code(whole)}
         for whole in (compile(text, file, "exec", dont_inherit=True) for text in (old, new))
     )
+    # By name: the code of a function that has run does not equal itself as it was compiled.
     changed = {
-        code: news[name]
+        name: news[name]
         for name, code in olds.items()
         if name in news and contains_line(code, line)
     }
     swapped = False
     for function in [one for one in gc.get_objects() if isinstance(one, FunctionType)]:
-        if function.__code__.co_filename == file and function.__code__ in changed:
-            code = changed[function.__code__]
+        code = changed.get(name_code(function.__code__))
+        if code is not None and function.__code__.co_filename == file:
             if code.co_freevars != function.__code__.co_freevars:
                 return False
             function.__code__ = code
             swapped = True
     return swapped
+
+
+def name_code(code: CodeType) -> tuple[str, int]:
+    """What tells the functions of a file apart."""
+    return code.co_qualname, code.co_firstlineno
 
 
 def walk_code(code: CodeType) -> Iterator[CodeType]:

@@ -17,7 +17,10 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from dataclasses import asdict, dataclass
+from itertools import count
+from mmap import mmap
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -31,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[3]
 LONGEST = 240.0
 """Seconds that all tests of a file may take; a fault that makes them hang is noticed."""
 FAILED, NOT_SWAPPED = 1, 2
-OPTIONS = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--timeout=60"]
+OPTIONS = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--timeout=60", "--tb=no"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class Trials:
         self.file = sources / faults[0].path
         self.text = self.file.read_text(encoding="utf-8")
         self.again = Again(sources)
+        self.noticing: dict[str, int] = {}
+        self.numbers = count(1)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -60,7 +65,7 @@ class Trials:
                 noticed = self.is_noticed(session, fault, rehearsals)
                 print(json.dumps({**asdict(fault), "noticed": noticed}), file=out, flush=True)
         # Had the trials themselves left something behind, the tests would fail by now.
-        if self.run_near(session, None, session.items, LONGEST) != 0:
+        if self.run_near(session, None, session.items, LONGEST / 2) != 0:
             self.results.unlink()
             raise pytest.UsageError(f"{self.faults[0].path}: the tests fail behind the last fault")
         return True
@@ -92,30 +97,52 @@ class Trials:
         self, session: pytest.Session, fault: Fault, rehearsals: dict[str, Rehearsal]
     ) -> bool:
         """Whether a test fails with the fault."""
-        near = [
-            item
-            for item in session.items
-            if rehearsals[item.nodeid].lines & set(range(fault.line, fault.last_line + 1))
-        ]
-        near.sort(key=lambda item: rehearsals[item.nodeid].seconds)
+        near = self.order(
+            [
+                item
+                for item in session.items
+                if rehearsals[item.nodeid].lines & set(range(fault.line, fault.last_line + 1))
+            ],
+            rehearsals,
+        )
         changed = fault.apply(self.text)
         self.file.write_text(changed, encoding="utf-8")
         try:
-            seconds = sum(rehearsals[item.nodeid].seconds for item in near)
-            code = self.run_near(session, fault, near, 20 + 10 * seconds) if near else NOT_SWAPPED
+            longest = max((rehearsals[item.nodeid].seconds for item in near), default=0)
+            code = self.run_near(session, fault, near, 10 + 8 * longest) if near else NOT_SWAPPED
             return code != 0 if code != NOT_SWAPPED else self.again.run() != 0
         finally:
             self.file.write_text(self.text, encoding="utf-8")
 
+    def order(
+        self, items: list[pytest.Item], rehearsals: dict[str, Rehearsal]
+    ) -> list[pytest.Item]:
+        """Tests that noticed other faults first, then one of each way through the file."""
+        items = sorted(items, key=lambda item: rehearsals[item.nodeid].seconds)
+        ways: Counter[frozenset[int]] = Counter()
+        ranks = {}
+        for item in items:
+            lines = rehearsals[item.nodeid].lines
+            ranks[item] = (-self.noticing.get(item.nodeid, 0), ways[lines])
+            ways[lines] += 1
+        return sorted(items, key=ranks.__getitem__)
+
     def run_near(
         self, session: pytest.Session, fault: Fault | None, near: list[pytest.Item], seconds: float
     ) -> int:
-        """The exit code of some tests with the fault in the functions that are loaded."""
-        pid = os.fork()
-        if pid == 0:
-            os.setpgid(0, 0)
-            leave(lambda: self.swap(fault) or run_items(session, near))
-        return wait(pid, min(seconds, LONGEST))
+        """The exit code of some tests with the fault in the functions that are loaded.
+
+        A test that takes longer than these seconds hangs.
+        """
+        with mmap(-1, 4) as place:
+            pid = os.fork()
+            if pid == 0:
+                os.setpgid(0, 0)
+                leave(lambda: self.swap(fault) or run_items(session, near, place))
+            code = wait(pid, seconds, place)
+            if near and code == FAILED:
+                self.noticing[near[int.from_bytes(place[:], "big")].nodeid] = next(self.numbers)
+            return code
 
     def swap(self, fault: Fault | None) -> int:
         """Put a fault in, if there is one; the exit code if that cannot be."""
@@ -156,9 +183,11 @@ def leave(run: Any) -> None:
         os._exit(code)
 
 
-def run_items(session: pytest.Session, items: list[pytest.Item]) -> int:
-    """Run tests until one fails."""
+def run_items(session: pytest.Session, items: list[pytest.Item], place: mmap | None = None) -> int:
+    """Run tests until one fails; `place` tells at which of them this is."""
     for index, item in enumerate(items):
+        if place is not None:
+            place[:] = index.to_bytes(4, "big")
         following = items[index + 1] if index + 1 < len(items) else None
         session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         if session.testsfailed:
@@ -179,13 +208,15 @@ def with_lines(file: str, lines: set[int]) -> None:
     sys.settrace(trace)
 
 
-def wait(pid: int, seconds: float) -> int:
-    """How the process ended; one that takes too long is ended, with those that it started."""
-    deadline = time.monotonic() + seconds
+def wait(pid: int, seconds: float, place: mmap | bytes = b"") -> int:
+    """How the process ended; one that stays too long at one place is ended, with its children."""
+    at, deadline = b"", time.monotonic() + seconds
     while time.monotonic() < deadline:
         done, status = os.waitpid(pid, os.WNOHANG)
         if done:
             return os.waitstatus_to_exitcode(status)
+        if place[:] != at:
+            at, deadline = place[:], time.monotonic() + seconds
         time.sleep(0.01)
     try:
         os.killpg(pid, signal.SIGKILL)

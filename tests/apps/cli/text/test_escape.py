@@ -62,6 +62,38 @@ def test_a_combining_mark_never_sits_on_the_frame_nor_piles_up() -> None:
     assert escape("x\n\u0301", lines=True) == "x\n\\u{301}"
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a \u0301", "a \\u{301}"),  # on blank space
+        ("\t\u0301", "⇥\\u{301}"),
+        ("\x1b\u0301", "\\u{1B}\\u{301}"),
+        ("\u202e\u0301", "\\u{202E}\\u{301}"),
+        ("ü\u0301", "ü\u0301"),
+        ("東" + "\u0301" * 5, "東" + "\u0301" * 4 + "\\u{301}"),
+        ("ü\u0301" * 5, "ü\u0301" * 5),  # each letter has its own
+        ("a\u20dd", "a\\u{20DD}"),  # a circle around the letter
+        ("क\u093e", "क\u093e"),  # one that has a width
+    ],
+)
+def test_a_mark_is_shown_on_a_letter_and_nowhere_else(text: str, shown: str) -> None:
+    """At most four of them, and none around a letter."""
+    assert escape(text) == shown
+
+
+BLANK = [
+    *(0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F),
+    *(0x2800, 0x3164, 0xFFA0, 0x16FE4, 0x1D159, 0xFE00, 0xFE0F, 0xE0100, 0xE01EF),
+]
+
+
+def test_characters_that_nobody_can_see_are_escapes_wherever_they_stand() -> None:
+    """Fillers and selectors count as printable, and yet two texts with and without look alike."""
+    wrong = [hex(code) for code in BLANK if escape(f"a{chr(code)}") != f"a\\u{{{code:X}}}"]
+    assert wrong == []
+    assert escape("a\ufe10") == "a\ufe10"  # the first that can be seen again
+
+
 @pytest.mark.parametrize("codepoint", range(0x20))
 def test_every_c0_control_is_an_escape(codepoint: int) -> None:
     """None of the C0 controls reaches the terminal, tab and newline included."""
@@ -128,3 +160,4 @@ def test_a_first_line_is_one_line_of_a_length() -> None:
     assert get_first_line("") == ""
     assert get_first_line("x" * 500) == "x" * 399 + "…"
     assert get_first_line("abcdef", 4) == "abc…"
+    assert get_first_line("abcd", 4) == "abcd"
