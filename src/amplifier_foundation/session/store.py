@@ -155,10 +155,18 @@ def _find_by_beginning(wanted: str, known: list[SessionInfo]) -> SessionInfo:
         ids = ", ".join(info.id for info in begun[:5])
         raise SessionStateError(f"Several sessions begin with {wanted!r}: {ids}")
     if not begun:
-        names = ", ".join(info.name or info.id for info in known[:5])
+        names = ", ".join(_name_briefly(info, known) for info in known[:5])
         have = f"the latest are: {names}" if names else "none is saved yet"
         raise SessionStateError(f"No session {wanted!r}; {have}")
     return begun[0]
+
+
+def _name_briefly(info: SessionInfo, known: list[SessionInfo]) -> str:
+    """Names may be the same; the start of an id tells the sessions apart."""
+    start = info.id[:8]
+    is_unique = sum(one.id.startswith(start) for one in known) == 1
+    which = start if is_unique else info.id
+    return f"{which} ({info.name})" if info.name else which
 
 
 def _to_line(value: Mapping[str, Any]) -> str:

@@ -63,8 +63,20 @@ def test_a_session_is_found_by_id_prefix_and_name(tmp_path: Path) -> None:
     assert store.find("aa2").id == "aa22"
     with pytest.raises(SessionStateError, match="Several sessions begin with 'aa'"):
         store.find("aa")
-    with pytest.raises(SessionStateError, match="No session 'zz'; the latest are"):
+    with pytest.raises(SessionStateError, match="No session 'zz'; the latest are: aa"):
         store.find("zz")
+
+
+def test_sessions_of_one_name_are_told_apart_by_their_ids(tmp_path: Path) -> None:
+    """As much of an id as is needed."""
+    store = SessionStore(tmp_path)
+    for one in ("12345678-a", "session-1", "session-2"):
+        store.save(SessionInfo(one, name="Go"), {})
+    with pytest.raises(SessionStateError) as caught:
+        store.find("zz")
+    assert {"12345678 (Go)", "session-1 (Go)", "session-2 (Go)"} == set(
+        str(caught.value).partition("are: ")[2].split(", ")
+    )
 
 
 @pytest.mark.parametrize("bad", ["", "../x", "a/b", ".hidden", "a\0b", "x" * 200, "é", "a\n"])

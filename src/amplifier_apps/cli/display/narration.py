@@ -19,6 +19,8 @@ FAILURE_LINES = 5
 OWN = "amplifier"
 """The source of what the command itself has to say."""
 
+UNEXPLAINED = "it gave no reason"
+
 _LEVEL_SIGNS = {"info": ("note", "·"), "warning": ("warn", "!"), "error": ("bad", "✗")}
 _GOOD, _BAD, _DONE = ("good", "✓"), ("bad", "✗"), ("good", "●")
 
@@ -149,7 +151,8 @@ def _describe_violation(data: Data) -> list[Line]:
     who = escape(str(data.get("hook", "?")))
     reason = get_first_line(str(data.get("reason") or ""))
     call: list[Line] = [_describe_call(data, _BAD)] if called else []
-    return [*call, (("bad", f"{'  ' if called else '✗ '}denied by {who}{what}: "), ("", reason))]
+    denial = f"{'  ' if called else '✗ '}denied by {who}{what}: "
+    return [*call, (("bad", denial), ("", reason or UNEXPLAINED))]
 
 
 def _describe_grant(data: Data) -> list[Line]:

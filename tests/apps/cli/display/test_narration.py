@@ -142,6 +142,10 @@ def test_a_denial_names_the_call_the_hook_and_the_reason() -> None:
     assert lines_of(events.POLICY_VIOLATION, **{**denial, "event": "prompt:submit"}) == [
         "✗ denied by guard (prompt:submit): no"
     ]
+    assert lines_of(events.POLICY_VIOLATION, **{**denial, "tool_name": "Bash", "reason": None}) == [
+        "✗ Bash",
+        "  denied by guard: it gave no reason",
+    ]
 
 
 def test_a_comment_stands_below_the_decision() -> None:

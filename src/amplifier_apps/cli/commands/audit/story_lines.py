@@ -12,7 +12,7 @@ from amplifier_apps.cli.commands.audit.record_text import (
     read_text,
     summarize_record,
 )
-from amplifier_apps.cli.display.narration import describe_event, summarize_call
+from amplifier_apps.cli.display.narration import UNEXPLAINED, describe_event, summarize_call
 from amplifier_apps.cli.display.run_state import format_duration
 from amplifier_apps.cli.text.decision import explain_how
 from amplifier_apps.cli.text.fragments import Line
@@ -50,7 +50,7 @@ def describe_alone(record: Record) -> Line | None:
 def describe_denial(hook: Any, event: Any, reason: Any) -> Line:
     """A hook said no."""
     what = "" if event == "tool:pre" else f" ({name_subject(event)})"
-    return ("bad", f"✗ denied by {read_name(hook)}{what}: "), ("", read_line(reason))
+    return ("bad", f"✗ denied by {read_name(hook)}{what}: "), ("", read_line(reason) or UNEXPLAINED)
 
 
 def describe_modification(hook: Any, event: Any) -> Line:
