@@ -55,6 +55,7 @@ def create_key(path: str | os.PathLike[str], name: str = DEFAULT_NAME) -> Ed2551
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
+    _sync_folder(Path(path).parent)
     return signer
 
 
@@ -75,6 +76,15 @@ def _read_mode(path: Path) -> int:
         return stat.S_IMODE(path.stat().st_mode)
     except OSError as error:
         raise BadKey(f"Cannot read the key {path}: {error.strerror}") from error
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the name of a new file durable, too: a log without its key cannot be continued."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _load_private_key(seed: bytes) -> Ed25519PrivateKey:

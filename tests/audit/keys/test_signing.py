@@ -41,6 +41,35 @@ def test_a_key_file_is_for_its_owner_only(tmp_path: Path) -> None:
     assert path.read_bytes() == content
 
 
+@pytest.mark.parametrize("bit", [0o001, 0o002, 0o004, 0o010, 0o020, 0o040])
+def test_a_key_file_that_anybody_else_may_use_is_refused(tmp_path: Path, bit: int) -> None:
+    """For the group or for others, to read, write or run: each bit counts by itself."""
+    path = tmp_path / "key"
+    create_key(path)
+    path.chmod(0o600 | bit)
+    with pytest.raises(BadKey, match=f"has mode {0o600 | bit:04o}"):
+        load_signer(path)
+    path.chmod(0o400)
+    assert load_signer(path).key_id
+
+
+def test_a_new_key_is_durable_before_anybody_signs_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Content and name: a log whose key a crash took could never be continued."""
+    path, real = tmp_path / "key", os.fsync
+    synced: list[bytes | str] = []
+
+    def watch(descriptor: int) -> None:
+        is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        synced.append("folder" if is_folder else path.read_bytes())
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watch)
+    create_key(path)
+    assert synced == [path.read_bytes(), "folder"]
+
+
 def test_a_loaded_key_signs_as_the_one_that_was_made(tmp_path: Path) -> None:
     """Ed25519 signatures are the same each time."""
     made = create_key(tmp_path / "key")
