@@ -73,8 +73,8 @@ def _make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     verify = commands.add_parser(
         "verify",
-        help="check every record and say exactly what that proves",
-        description="Check every record and say exactly what that proves.",
+        help="check every record and say exactly what it proves",
+        description="Check every record and say exactly what it proves.",
         epilog="Exit code 0: proven to an anchor; 3: consistent, end not proven; 4: recovered; "
         "5: tampered; 2: the command or the log cannot be read.",
     )

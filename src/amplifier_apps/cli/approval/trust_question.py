@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from amplifier_foundation.trust.store import Trusted, TrustStore
 
 WITHOUT_A_TERMINAL = (
-    "Where there is none, amplifier trust --show prints the digest of the content, and "
+    "Without a terminal, amplifier trust --show prints the digest of the content, and "
     "amplifier trust --digest DIGEST trusts exactly that"
 )
 
@@ -46,7 +46,7 @@ async def ask_for_trust(material: Material, store: TrustStore) -> None:
     except ApprovalTimeout as error:
         raise Untrusted(f"{explain(material, store)} ({error})") from error
     if answer.option != _OPTIONS[0]:
-        raise Untrusted(f"{material.name} of {material.folder} was not trusted, so it is not run.")
+        raise Untrusted(f"{material.name} in {material.folder} was not trusted and does not run.")
     await asyncio.to_thread(store.trust, material, get_user_name())
 
 
@@ -62,9 +62,9 @@ def describe(material: Material, store: TrustStore) -> str:
 def explain(material: Material, store: TrustStore) -> str:
     """Why nothing is run, and the command that would change it."""
     last = store.find(material)
-    what = f"{material.name or 'The bundle'} of {material.folder}, with what it runs,"
+    what = f"{material.name or 'The bundle'} in {material.folder}"
     why = "has not been trusted yet" if last is None else f"changed since {_describe_time(last)}"
-    return f"{what} {why}. Look at it and allow it in a terminal: amplifier trust"
+    return f"{what} {why}. Review and allow it in a terminal with: amplifier trust"
 
 
 def _describe_time(trusted: Trusted) -> str:

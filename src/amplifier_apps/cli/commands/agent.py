@@ -36,10 +36,10 @@ from amplifier_foundation.trust.store import TrustStore
 
 STOPPED = "Stopped, as requested."
 NOBODY = (
-    "A hook asked, and nobody can answer here, so it is denied. `--approve edits` or "
+    "A hook asked, but nobody can answer here, so the answer is no. `--approve edits` or "
     "`--approve rules:FILE` decides without a terminal."
 )
-EMPTY = "The model ended its turn without a word."
+EMPTY = "The model ended its turn without saying anything."
 ENDED_EARLY = frozenset({"interrupted", "error", "cancelled", "incomplete"})
 """How loops, ours and others, call a turn that did not come to its end."""
 

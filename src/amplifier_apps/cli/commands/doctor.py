@@ -48,7 +48,7 @@ class Finding:
     detail: str
 
 
-@click.command(epilog="Exit code 1 when something is broken; what is merely absent is fine.")
+@click.command(epilog="Exit code 1 if something is broken. Optional parts may be missing.")
 @AS_JSON
 def doctor(as_json: bool) -> int:
     """Check the environment, extras, versions, keys and the health of stores and logs."""
@@ -131,7 +131,9 @@ def _check_terminal() -> Iterator[Finding]:
             detail = f"{size.columns}×{size.lines}, {os.environ.get('TERM', '')}"
         yield Finding("Terminal", "approvals", "good", f"can be asked here ({detail})")
     except NoTerminal as error:
-        yield Finding("Terminal", "approvals", "absent", f"{error}; whatever asks is denied")
+        yield Finding(
+            "Terminal", "approvals", "absent", f"{error}; every question is answered with no"
+        )
     colour = "off (NO_COLOR)" if os.environ.get("NO_COLOR") else "on"
     yield Finding("Terminal", "colour", "good", colour)
 
@@ -159,7 +161,7 @@ def _check_keys() -> Iterator[Finding]:
     """Whether they are set; never what they are."""
     for name, provider in KEYS.items():
         present = bool(os.environ.get(name))
-        detail = "set" if present else f"not set; {provider} stays off"
+        detail = "set" if present else f"not set; {provider} is not used"
         yield Finding("Keys", name, "good" if present else "absent", detail)
 
 
@@ -176,7 +178,7 @@ def _check_sandbox() -> Iterator[Finding]:
 
     found = examine_machine()
     if found.kind is None:
-        yield Finding("Sandbox", "commands", "absent", f"NOT WALLED IN: {found.reason}")
+        yield Finding("Sandbox", "commands", "absent", f"NOT SANDBOXED: {found.reason}")
     else:
         yield Finding("Sandbox", "commands", "good", f"run behind {found.name}")
     for lack in found.lacks:
@@ -212,10 +214,13 @@ def _check_trust(bundle: Bundle) -> Iterator[Finding]:
         yield Finding("Bundle", "trust", "broken", str(error))
         return
     if not material.files:
-        yield Finding("Bundle", "trust", "good", "nothing in this folder is run")
+        yield Finding("Bundle", "trust", "good", "nothing in this folder would run")
     elif store.is_trusted(material):
         yield Finding(
-            "Bundle", "trust", "good", f"{len(material.files)} files, as a person saw them"
+            "Bundle",
+            "trust",
+            "good",
+            f"{len(material.files)} files, unchanged since you trusted them",
         )
     else:
         yield Finding("Bundle", "trust", "absent", explain(material, store))

@@ -95,9 +95,7 @@ def _read_summary(module: str) -> str:
 
 @modules.command()
 @click.argument("module")
-@click.option(
-    "--kind", type=click.Choice(sorted(set(KINDS.values()))), help="Guessed if not given."
-)
+@click.option("--kind", type=click.Choice(sorted(set(KINDS.values()))), help="Guessed if omitted.")
 @click.option("--config", "config_json", default="{}", help="Its config, as JSON.")
 @click.option("--run", "may_run", is_flag=True, help="Run a file that you have not trusted yet.")
 @AS_JSON

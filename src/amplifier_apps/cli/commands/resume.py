@@ -90,7 +90,7 @@ def _require_yes(what: str, instead: str) -> None:
         raise SessionStateError(f"{what}. To {instead}, name a bundle with --bundle.")
     click.echo(f"{what}.", err=True)
     if not click.confirm(f"{instead[0].upper()}{instead[1:]}?", default=False, err=True):
-        raise SessionStateError("The session stays as it is; nothing was run.")
+        raise SessionStateError("Nothing was run; the session is unchanged.")
 
 
 # What changed since
@@ -102,7 +102,7 @@ def list_news(resumption: Resumption, material: Material) -> Iterator[tuple[str,
 
     if resumption.moved_to is not None:
         folder = shorten_folder(str(resumption.moved_to))
-        yield f"This session belongs to {folder}, so it goes on there.", "info"
+        yield f"This session belongs to {folder} and continues there.", "info"
     if resumption.saved and (change := describe_changes(resumption.saved, material)):
         yield change
 

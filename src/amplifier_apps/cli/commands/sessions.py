@@ -28,7 +28,7 @@ def sessions() -> None:
 @AS_JSON
 @click.option("--limit", default=20, show_default=True, help="How many; 0 for all.")
 def list_sessions(as_json: bool, limit: int) -> None:
-    """The saved sessions, the latest first."""
+    """List the saved sessions, newest first."""
     infos = _open_store().list()
     shown = infos[:limit] if limit > 0 else infos
     if as_json:
@@ -68,7 +68,7 @@ def _make_row(info: SessionInfo) -> tuple[str, ...]:
 @click.argument("session")
 @click.option("--json", "as_json", is_flag=True, help="The whole saved state.")
 def show(session: str, as_json: bool) -> None:
-    """What a session is about, and its conversation."""
+    """Show a session and its conversation."""
     from amplifier_apps.cli.text.escape import escape
     from amplifier_apps.cli.text.table import Column, print_table
 
@@ -124,7 +124,7 @@ def _fold(text: str) -> list[Part]:
 @click.argument("session")
 @click.pass_context
 def resume(ctx: click.Context, session: str) -> Any:
-    """Go on with a session: the same as `amplifier chat --resume`."""
+    """Continue a session; the same as `amplifier chat --resume`."""
     from amplifier_apps.cli.commands.chat import chat
 
     return ctx.invoke(chat, resume=session)
@@ -134,7 +134,7 @@ def resume(ctx: click.Context, session: str) -> Any:
 @click.argument("session", nargs=-1, required=True)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def delete(session: tuple[str, ...], yes: bool) -> None:
-    """Delete sessions for good."""
+    """Delete sessions permanently."""
     from amplifier_apps.cli.text.escape import escape
     from amplifier_apps.cli.text.output import print_line
 

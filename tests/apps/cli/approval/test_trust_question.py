@@ -96,7 +96,7 @@ def test_without_a_terminal_the_way_for_scripts_is_named(project: Project, home:
     for arguments in (["run", "hi"], ["trust"]):
         done = run_amplifier(*arguments)
         assert done.code == exit_codes.CONFIGURATION
-        assert "in a terminal: amplifier trust. Where there is none," in done.stderr
+        assert "in a terminal with: amplifier trust. Without a terminal," in done.stderr
         assert "amplifier trust --digest DIGEST" in done.stderr
         assert "No such device" not in done.stderr
 

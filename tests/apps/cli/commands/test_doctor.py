@@ -64,7 +64,7 @@ def test_it_says_what_walls_commands_in_and_what_does_not_hold(
     found = find("Sandbox", "commands")
     protection._examine_bubblewrap.cache_clear()
     assert found.health == "absent"
-    assert found.detail.startswith("NOT WALLED IN: the kernel has no Landlock")
+    assert found.detail.startswith("NOT SANDBOXED: the kernel has no Landlock")
 
 
 def test_what_is_broken_is_named(home: Path) -> None:

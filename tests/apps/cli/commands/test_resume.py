@@ -87,7 +87,7 @@ def test_a_session_goes_on_in_its_own_folder_with_its_own_bundle(
     """Wherever the person is; it is said."""
     done = run("--resume", saved.id[:8], "second task")
     assert done.stdout == "I am amplifier.yaml of a.\n"
-    assert "This session belongs to ~/a, so it goes on there." in done.stderr
+    assert "This session belongs to ~/a and continues there." in done.stderr
     (after,) = SessionStore().list()
     assert (after.turns, after.working_dir, after.bundle) == (2, saved.working_dir, saved.bundle)
 
@@ -151,7 +151,7 @@ def test_without_its_bundle_a_person_is_asked(
         program.wait_for("The bundle of this session is gone", "[y/N]")
         program.press(f"{key}\r")
         assert program.wait_end() == code
-        assert ("nothing was run" in program.text()) == (key == "n")
+        assert ("Nothing was run" in program.text()) == (key == "n")
 
 
 def test_the_end_of_the_conversation_is_shown(saved: SessionInfo) -> None:

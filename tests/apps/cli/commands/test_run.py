@@ -220,7 +220,7 @@ def test_an_empty_reply_is_not_passed_over_in_silence(project: Project) -> None:
     project({})
     done = run_amplifier("run", "hi")
     assert (done.code, done.stdout.strip()) == (0, "")
-    assert "! The model ended its turn without a word." in done.stderr
+    assert "! The model ended its turn without saying anything." in done.stderr
 
 
 def test_a_turn_that_a_limit_ends_is_not_done(project: Project) -> None:

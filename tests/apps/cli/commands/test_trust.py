@@ -70,7 +70,7 @@ def test_without_a_terminal_what_would_ask_is_refused(
     """With the command to run where there is one."""
     done = run_amplifier(*command, stdin="hello\n")
     assert done.code == 3
-    assert "has not been trusted yet. Look at it and allow it in a terminal" in done.stderr
+    assert "has not been trusted yet. Review and allow it in a terminal" in done.stderr
     assert not (home / "it-ran").exists()
 
 

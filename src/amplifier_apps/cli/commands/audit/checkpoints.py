@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 @click.command()
 @LOG
 @click.argument("sequence", type=click.IntRange(min=0))
-@click.option("--checkpoint", "checkpoint_file", help="Prove against this one, not the newest.")
+@click.option("--checkpoint", "checkpoint_file", help="Use this checkpoint instead of the newest.")
 @report_errors
 def prove(log: Path, sequence: int, checkpoint_file: str | None) -> None:
-    """Print a proof, as JSON, that a record is in the log that a checkpoint speaks of."""
+    """Print a proof, as JSON, that a record belongs to the log of a checkpoint."""
     from amplifier_audit import AuditError, open_log, read_checkpoints
     from amplifier_audit.format.proof import compute_inclusion_root
     from amplifier_audit.format.tree import hash_leaf
@@ -46,7 +46,7 @@ def prove(log: Path, sequence: int, checkpoint_file: str | None) -> None:
 @add_log
 @report_errors
 def checkpoint(log: Path) -> None:
-    """Print the newest checkpoint, for keeping elsewhere."""
+    """Print the newest checkpoint, so that you can keep it elsewhere."""
     from amplifier_audit import open_log
 
     click.echo(_find_newest(open_log(log)).text, nl=False)

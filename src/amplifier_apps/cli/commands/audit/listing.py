@@ -57,7 +57,7 @@ class Row:
 @AS_JSON
 @report_errors
 def list_command(limit: int, here: bool, as_json: bool) -> None:
-    """The trails there are, the latest first, and what would prove them."""
+    """List the trails, newest first, and what could prove them."""
     from amplifier_apps.cli.commands.audit.trails import list_roots
 
     roots = list_roots()

@@ -12,7 +12,7 @@ from amplifier_apps.cli.text.escape import escape, get_first_line, make_readable
 if TYPE_CHECKING:
     from amplifier_audit import Record
 
-KEPT_APART = "(kept apart; --reveal shows it)"
+KEPT_APART = "(stored separately; --reveal shows it)"
 _LONGEST = 400
 _DECISIVE = ("action", "decision", "reason")
 

@@ -16,10 +16,14 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--socket", required=True, type=click.Path(path_type=Path), help="Where to listen.")
-@click.option("--user", "users", multiple=True, required=True, help="Who may have trails here.")
+@click.option(
+    "--user", "users", multiple=True, required=True, help="A user whose sessions may write here."
+)
 @click.option("--key", type=click.Path(path_type=Path), help="Private key that signs all trails.")
 @click.option("--anchor", "anchors", multiple=True, help="File that keeps all checkpoints.")
-@click.option("--commitments", is_flag=True, help="Keep contents apart, to be redacted later.")
+@click.option(
+    "--commitments", is_flag=True, help="Store contents separately, to be redacted later."
+)
 @report_errors
 def serve(
     folder: Path,

@@ -118,7 +118,7 @@ def find_own(bundle_file: Path | None = None) -> tuple[Trail, Origin]:
         bundle = load_bundle(bundle_file)
     except BundleError as error:
         raise click.UsageError(
-            f"Which trail is meant is not known, because the bundle cannot be read: {error}\n"
+            f"The trail cannot be found, because the bundle cannot be read: {error}\n"
             f"Name a trail; {LIST} shows them."
         ) from error
     wanted, root = find_origin(bundle, Path.cwd()), find_root(bundle)

@@ -19,11 +19,13 @@ from amplifier_apps.cli.commands.audit.options import (
 
 @click.command()
 @add_log
-@click.option("--key", help="Public key: its text, or a file that holds it.")
-@click.option("--anchor", "anchors", multiple=True, help="File with checkpoints kept elsewhere.")
-@click.option("--session", help="Whose trail it must be; known for trails in their usual place.")
-@click.option("--complete", is_flag=True, help="Exit code 3 instead of 0 if an end is not proven.")
-@click.option("--since", help="Go on from a position that --save wrote.")
+@click.option("--key", help="Public key, as text or as a file.")
+@click.option(
+    "--anchor", "anchors", multiple=True, help="File with checkpoints that was kept elsewhere."
+)
+@click.option("--session", help="The session that the trail must belong to.")
+@click.option("--complete", is_flag=True, help="Exit code 3 instead of 0 if the end is not proven.")
+@click.option("--since", help="Continue from a position that --save wrote.")
 @click.option("--save", help="Write the verified position to this file.")
 @AS_JSON
 @report_errors
@@ -37,7 +39,7 @@ def verify(
     save: str | None,
     as_json: bool,
 ) -> None:
-    """Check every record and say exactly what that proves.
+    """Check every record and say exactly what it proves.
 
     Exit code 0: proven to an anchor; 3: consistent, end not proven; 4: recovered; 5: tampered.
     """

@@ -25,7 +25,7 @@ Keys:
 
 
 @click.command(epilog=EPILOG)
-@click.option("--resume", metavar="SESSION", help="Go on with a session (id or name).")
+@click.option("--resume", metavar="SESSION", help="Continue a saved session (id or name).")
 @add_agent_options
 def chat(no_save: bool = False, **flags: Any) -> int:
     """Talk with the agent."""

@@ -30,7 +30,7 @@ def say_goodbye(agent: Agent) -> None:
     """Say how to come back."""
     if sys.stdin.isatty():
         short = agent.session.session_id[:8]
-        print_line(("dim", "Saved. Go on with: "), ("tool", f"amplifier chat --resume {short}"))
+        print_line(("dim", "Saved. To continue: "), ("tool", f"amplifier chat --resume {short}"))
 
 
 def list_hooks(agent: Agent) -> list[str]:

@@ -84,7 +84,9 @@ def _introduce(*, warn: bool) -> None:
 
     print_line(("title", "amplifier demo"), ("dim", "  the model is scripted, the rest is real"))
     if warn:
-        print_line(("warn", "No terminal here: nobody can be asked, so what asks is refused."))
+        print_line(
+            ("warn", "There is no terminal to ask on, so the answer to every question is no.")
+        )
     if find_ruff() is None:
         print_line(("warn", "ruff is not installed, so the linter has nothing to do in this run."))
     print_line("")

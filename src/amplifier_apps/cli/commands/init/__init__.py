@@ -20,10 +20,10 @@ Examples:
 
 @click.command(epilog=EPILOG)
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=Path())
-@click.option("--offline", is_flag=True, help="With a scripted model, to try it without a key.")
-@click.option("--force", is_flag=True, help="Overwrite what is there.")
+@click.option("--offline", is_flag=True, help="Use a scripted model, which needs no key.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 def init(folder: Path, offline: bool, force: bool) -> None:
-    """Write a commented bundle and a first hook into FOLDER (here, if not given)."""
+    """Write a commented bundle and a first hook into FOLDER (the current one by default)."""
     from amplifier_apps.cli.commands.schema import render_schema
     from amplifier_apps.cli.text.escape import escape
     from amplifier_apps.cli.text.output import print_line
@@ -35,7 +35,7 @@ def init(folder: Path, offline: bool, force: bool) -> None:
     }
     there = [str(path) for path in files if path.exists()]
     if there and not force:
-        raise click.ClickException(f"{escape(there[0])} is there already; --force overwrites it")
+        raise click.ClickException(f"{escape(there[0])} already exists; --force overwrites it")
     files[folder / ".amplifier" / "schema.json"] = render_schema()
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -55,9 +55,9 @@ def _print_next(folder: Path, offline: bool) -> None:
     elsewhere = folder.resolve() != Path.cwd()
     program = name_program(absolute=elsewhere)
     steps = [
-        (f"{program} hooks list", "your hook in its place"),
+        (f"{program} hooks list", "shows your hook among the others"),
         (f'{program} run "{PROMPT}"', _describe_run(offline)),
-        (f"{program} audit show", "what happened"),
+        (f"{program} audit show", "shows what happened"),
     ]
     if elsewhere:
         steps.insert(0, (f"cd {quote(str(folder))}", ""))
@@ -68,7 +68,7 @@ def _print_next(folder: Path, offline: bool) -> None:
 
 def _describe_run(offline: bool) -> str:
     if offline:
-        return "a scripted agent is denied once, and asks you once"
+        return "runs a scripted agent; one call is denied, another asks you first"
     return "needs ANTHROPIC_API_KEY or OPENAI_API_KEY; without one: init --offline"
 
 

@@ -7,20 +7,20 @@ Meanings = dict[str, str]
 BUNDLE: Meanings = {
     "name": "What the bundle is called.",
     "description": "What it is for.",
-    "include": "A file or a list of files, relative to this one. They lie below it.",
-    "inherit": "false: nothing from the layers below but what is locked there.",
+    "include": "A file or a list of files, relative to this one. This file overrides them.",
+    "inherit": "false: take nothing from the layers below, except what is locked there.",
     "session": "The loop, the context, limits and budgets.",
-    "providers": "Models. The first one that is there answers.",
+    "providers": "Models. The first one that is available is used.",
     "tools": "What the agent can use.",
     "hooks": "What watches, stops, changes and explains what the agent does.",
     "agents": "Sub-agents, by name.",
-    "approval": "How questions are put to a person.",
+    "approval": "Who answers questions, and how long they wait.",
     "audit": "The audit trail.",
     "sandbox": "What commands can do.",
 }
 MODULE: Meanings = {
     "module": "The id of a module, or the path of a file or folder.",
-    "name": "Tells two entries of one module apart.",
+    "name": "Distinguishes two entries of the same module.",
     "instance_id": "For providers: the name that this instance is mounted under.",
     "source": "Where the module is: a file or folder, relative to the bundle.",
     "config": "Options of the module.",
@@ -34,9 +34,9 @@ SESSION: Meanings = {
     "context": "Where the conversation is kept.",
     "injection_budget_per_turn": "Tokens that hooks may inject in one turn; null is unlimited.",
     "injection_size_limit": "Bytes of one injection; null is unlimited.",
-    "injection_over_budget": "drop, or warn to inject all the same.",
+    "injection_over_budget": "drop, or warn to inject anyway.",
     "max_turns": "Requests to the model for one prompt.",
-    "turn_timeout": "Seconds that one prompt may take in all; null is unlimited.",
+    "turn_timeout": "Seconds that one prompt may take in total; null is unlimited.",
     "tool_result_limit": "Characters of one tool result that the model sees; null is all of it.",
     "instructions": "The system prompt.",
     "limits": "How many sub-agents there may be, and how many calls at once.",
@@ -44,20 +44,20 @@ SESSION: Meanings = {
 }
 LIMITS: Meanings = {
     "agent_depth": "How deep sub-agents may start sub-agents.",
-    "agent_count": "How many sub-agents one session may start in all.",
+    "agent_count": "How many sub-agents one session may start in total.",
     "tool_calls_at_once": "How many tool calls run at once; null is unlimited.",
 }
 AGENT: Meanings = {
     "description": "When to use it.",
     "instructions": "Its system prompt.",
-    "tools": "Names of tools (Read) or module entries; all tools of the parent if missing.",
-    "hooks": "Hooks of its own, beside those of the parent.",
+    "tools": "Names of tools (Read) or module entries; by default, all tools of the parent.",
+    "hooks": "Additional hooks; those of the parent always apply.",
     "providers": "Instead of the parent's.",
     "session": "Instead of the parent's settings.",
 }
 APPROVAL: Meanings = {
     "mode": "ask a person; deny: every question is answered with no.",
-    "timeout": "The most seconds that any question waits.",
+    "timeout": "The longest time that any question waits, in seconds.",
     "locked": "true: layers above cannot change this section.",
 }
 AUDIT: Meanings = {
@@ -68,8 +68,8 @@ AUDIT: Meanings = {
     "sign": "true, or the path of an Ed25519 key.",
     "on_failure": "What happens when the trail cannot be written: deny, stop or warn.",
     "anchors": "Files outside the trail that keep its checkpoints.",
-    "socket": "A writer of its own that keeps the trail: amplifier audit serve.",
-    "server_user": "The user that this writer runs as.",
+    "socket": "The socket of a separate writer process: amplifier audit serve.",
+    "server_user": "The user that this process must run as.",
     "locked": "true: layers above cannot change this section.",
 }
 SANDBOX: Meanings = {

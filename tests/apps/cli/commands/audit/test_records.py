@@ -161,7 +161,7 @@ async def test_values_that_are_kept_apart_are_shown_when_they_are_wanted(tmp_pat
     trail.append("user_message", {"text": "the secret", "level": "info"}, hook="mine")
     await trail.commit()
     await trail.close()
-    assert "· mine: (kept apart; --reveal shows it)" in show(tmp_path / "log").stdout
+    assert "· mine: (stored separately; --reveal shows it)" in show(tmp_path / "log").stdout
     assert "· mine: the secret" in show(tmp_path / "log", "--reveal").stdout
 
 

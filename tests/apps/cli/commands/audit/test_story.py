@@ -180,7 +180,7 @@ def test_values_that_are_kept_apart_leave_the_calls_and_the_answers() -> None:
         hide("tool:pre", DENY),
         hide("policy:violation"),
     ) == [
-        "› (kept apart; --reveal shows it)",
+        "› (stored separately; --reveal shows it)",
         "● Bash",
         "✓ Bash  0.0 s",
         "✗ denied by guard: not here",
