@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,50 @@ from amplifier_core.hooks import MOST_PLANS, HookRegistry
 from amplifier_core.models import HookResult
 from amplifier_core.testing import EventRecorder
 from tests.support.hooks import PRE, Data, modifies, says
+
+
+class Guarded(dict[str, Any]):
+    """The book of registrations, which may be opened only by who holds the lock."""
+
+    def __init__(self, lock: Any) -> None:
+        super().__init__()
+        self._lock = lock
+        self.opened: list[str] = []
+
+    def _watch(self, name: str) -> Any:
+        assert self._lock.locked(), f"{name} without the lock"
+        self.opened.append(name)
+        return getattr(super(), name)
+
+    def setdefault(self, *args: Any) -> Any:
+        return self._watch("setdefault")(*args)
+
+    def get(self, *args: Any) -> Any:
+        return self._watch("get")(*args)
+
+    def values(self) -> Any:
+        return self._watch("values")()
+
+    def items(self) -> Any:
+        return self._watch("items")()
+
+    def __delitem__(self, key: str) -> None:
+        self._watch("__delitem__")(key)
+
+
+async def test_the_book_of_registrations_is_opened_under_its_lock_only():
+    """Threads register, move, remove, look and emit; none sees what another has half done."""
+    registry = HookRegistry()
+    book = registry._by_event = Guarded(registry._lock)
+    remove = registry.register(PRE, says(), name="x")
+    registry.register("tool:*", says(), name="y")
+    registry.move(registry.handlers_for(PRE)[0], 5)
+    await registry.emit(PRE, {})
+    assert registry.list_handlers()[PRE] == ["x"]
+    remove()
+    assert registry.unregister("y") == 1
+    assert set(book.opened) == {"setdefault", "get", "values", "items", "__delitem__"}
+    assert not registry._lock.locked()
 
 
 async def hook(event: str, data: Data) -> HookResult:

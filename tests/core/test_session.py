@@ -188,6 +188,39 @@ async def test_two_prompts_at_once_are_processed_one_after_the_other() -> None:
     assert roles == ["user", "assistant"] * 2
 
 
+async def test_a_turn_begins_only_when_the_one_before_has_ended() -> None:
+    """However slow its hooks are, and also when somebody gives up waiting for their turn."""
+    steps: list[str] = []
+
+    async def hook(event: str, data: dict[str, Any]) -> HookResult:
+        steps.append(f"{event} {data['prompt']}")
+        for _ in range(20):
+            await asyncio.sleep(0)
+        steps.append(f"{event} {data['prompt']} seen")
+        return HookResult()
+
+    async with SessionHarness([{"text": "one"}, {"text": "two"}]) as harness:
+        for event in ("prompt:submit", "prompt:complete"):
+            harness.hooks.register(event, hook)
+        first, given_up, last = (asyncio.create_task(harness.session.execute(p)) for p in "abc")
+        while not steps:
+            await asyncio.sleep(0)
+        given_up.cancel()
+        replies = await asyncio.gather(first, given_up, last, return_exceptions=True)
+    assert [replies[0], replies[2]] == ["one", "two"]
+    turns = [f"prompt:{event}" for event in ("submit", "complete")]
+    assert steps == [f"{t} {p}{end}" for p in "ac" for t in turns for end in ("", " seen")]
+
+
+async def test_the_end_of_a_session_is_on_record_with_its_reason_and_its_numbers() -> None:
+    """A log makes a checkpoint of it."""
+    async with SessionHarness([{"text": "one"}]) as harness:
+        await harness.session.execute("a")
+    (ended,) = harness.trail.of_type("session_ended")
+    assert ended["body"]["reason"] == "complete"
+    assert ended["body"]["stats"]["total_messages"] == 2
+
+
 async def test_the_approval_system_is_fixed_once_the_session_runs() -> None:
     """A module cannot answer questions in the person's place."""
     harness = SessionHarness([], approval=None)

@@ -8,11 +8,13 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from amplifier_core.approval import ApprovalAnswer
+from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion
+from amplifier_core.approval.gate import ApprovalGate, GateDecision
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import ApprovalTimeout, ApprovalTimeoutError
 from amplifier_core.hooks import HookRegistry
@@ -20,6 +22,9 @@ from amplifier_core.models import HookResult
 from tests.support.harness import Harness
 from tests.support.hooks import PRE, asks, says
 from tests.support.people import AbsentPerson, PlainPerson
+
+MONTH = 30 * 24 * 3600.0
+QUESTION = ApprovalQuestion("Go on?", ("Allow", "Deny"), 5.0, "deny", hook="asker", event=PRE)
 
 
 async def test_the_hook_is_warned_about(caplog):
@@ -126,6 +131,30 @@ class TestNobodyDecides:
         harness = Harness(approval=PlainPerson("Allow"))
         harness.hooks.register(PRE, asks(approval_timeout=seconds))
         assert (await harness.pre()).action == "continue"
+
+    @pytest.mark.parametrize(
+        ("limit", "wanted", "given"),
+        [
+            (None, math.inf, MONTH),
+            (None, MONTH + 1, MONTH),
+            (math.inf, math.inf, MONTH),
+            (60.0, math.inf, 60.0),
+            (60.0, 5.0, 5.0),
+        ],
+    )
+    async def test_no_question_waits_longer_than_the_longest_wait(self, limit, wanted, given):
+        """Thirty days, or what the session says if that is less; the person is told that time."""
+        person = PlainPerson("Allow")
+        gate = ApprovalGate(person, limit)
+        assert (await gate.ask(replace(QUESTION, timeout=wanted))).how == "person"
+        assert [timeout for _, _, timeout, _ in person.asked] == [given]
+
+    async def test_the_wait_ends_at_the_longest_wait(self):
+        """Whatever the hook asked for, and whether or not the front end keeps the time."""
+        gate = ApprovalGate(AbsentPerson(), 0.02)
+        async with asyncio.timeout(20):
+            decision = await gate.ask(replace(QUESTION, timeout=math.inf))
+        assert (decision.allowed, decision.how) == (False, "timeout")
 
     async def test_a_late_yes_is_no_yes(self):
         """The machine may have slept over the deadline: what comes after it does not count."""
@@ -257,6 +286,27 @@ class TestTheCache:
         )
         assert (await harness.pre()).action == "continue"
         assert (await harness.pre()).action == "deny"
+
+    @pytest.mark.parametrize("how", ["timeout", "error", "nobody", "invalid", "cache"])
+    @pytest.mark.parametrize("option", ["Allow always", "Deny always"])
+    async def test_what_no_person_decided_is_never_remembered(self, how, option):
+        """Only a person's word holds for the rest of the session, whatever option it names."""
+        gate = ApprovalGate(PlainPerson("Allow"))
+        said = GateDecision(option == "Allow always", how, option)
+        assert not gate.remember(1, QUESTION, said, None)
+        assert gate.recall(1, QUESTION) is None
+        assert gate.remember(1, QUESTION, replace(said, how="person"), None)
+        assert gate.recall(1, QUESTION) is not None
+
+    @pytest.mark.parametrize("failure", [ApprovalTimeout("late"), ValueError("x")])
+    async def test_after_a_question_that_nobody_answered_the_next_is_asked(self, failure):
+        """Nothing of it is kept, in the gate or on record."""
+        person = PlainPerson(failure, failure, "Deny")
+        harness = Harness(approval=person)
+        options = ["Allow always", "Deny always", "Deny"]
+        harness.hooks.register(PRE, asks(approval_default="allow", approval_options=options))
+        assert [(await harness.pre()).action for _ in range(3)] == ["continue", "continue", "deny"]
+        assert (len(person.asked), harness.bodies("approval_cache_stored")) == (3, [])
 
     async def test_another_input_is_asked_about_under_the_same_prompt(self):
         """What the person read is what is allowed for always: the exact input, not the words."""
