@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from amplifier_apps.cli.commands.run_result import RunCommand, Terminated, report_failure
+from amplifier_apps.cli.commands.run_result import RunCommand, report_failure
+from amplifier_apps.cli.commands.sigterm import Sigterm, heed_sigterm
 from amplifier_apps.cli.options import add_agent_options
 
 if TYPE_CHECKING:
@@ -36,18 +34,20 @@ by a hook, 130 interrupted, 143 ended by SIGTERM.
 @click.command(cls=RunCommand, epilog=EPILOG)
 @click.argument("prompt", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Events and the result as JSON lines.")
-@click.option("--resume", metavar="SESSION", help="Go on with a session (id or name).")
+@click.option("--resume", metavar="SESSION", help="Continue a saved session (id or name).")
 @add_agent_options
 def run(prompt: tuple[str, ...], no_save: bool, **flags: Any) -> int:
     """Give the agent one task. A PROMPT of - (alone or last) reads standard input."""
-    from amplifier_apps.cli.commands.agent import AgentOptions
     from amplifier_apps.cli.display.display import make_display
 
     display = make_display("json") if flags["as_json"] else None
     facts: dict[str, Any] = {"working_dir": str(Path.cwd())}
-    with report_failure(display, facts) if display else nullcontext():
-        text = read_prompt(prompt)
-        return asyncio.run(_run(text, AgentOptions(save=not no_save, **flags), display, facts))
+    reporting = report_failure(display, facts) if display else nullcontext()
+    with reporting, heed_sigterm() as sigterm:
+        from amplifier_apps.cli.commands.agent import AgentOptions
+
+        options = AgentOptions(save=not no_save, **flags)
+        return asyncio.run(_run(read_prompt(prompt), options, display, facts, sigterm))
 
 
 def read_prompt(words: tuple[str, ...]) -> str:
@@ -63,52 +63,27 @@ def read_prompt(words: tuple[str, ...]) -> str:
 
 
 async def _run(
-    prompt: str, options: AgentOptions, display: Display | None, facts: dict[str, Any]
+    prompt: str,
+    options: AgentOptions,
+    display: Display | None,
+    facts: dict[str, Any],
+    sigterm: Sigterm,
 ) -> int:
     from amplifier_apps.cli.commands.agent import open_agent
     from amplifier_apps.cli.commands.resume import show_last_exchange
 
-    with _heed_sigterm() as sigterm:
-        async with open_agent(options, display) as agent:
-            facts |= {"session_id": agent.session.session_id, "working_dir": str(Path.cwd())}
-            if not options.as_json:
-                show_last_exchange(agent.resumed_from)
-            sigterm.stop = agent.stop_turn
-            reply = await agent.run_turn(prompt)
-            status, code = agent.status, agent.exit_code
-            if remark := agent.make_remark(reply):
-                agent.notify(*remark)
+    if task := asyncio.current_task():
+        sigterm.stop_with(task.cancel)
+    async with open_agent(options, display) as agent:
+        facts |= {"session_id": agent.session.session_id, "working_dir": str(Path.cwd())}
+        if not options.as_json:
+            show_last_exchange(agent.resumed_from)
+        sigterm.stop_with(agent.stop_turn)
+        reply = await agent.run_turn(prompt)
+        status, code = agent.status, agent.exit_code
+        if remark := agent.make_remark(reply):
+            agent.notify(*remark)
+    sigterm.stop_with(None)
+    sigterm.check()
     agent.display.show_result(response=reply, status=status, **facts)
     return code
-
-
-@dataclass(slots=True)
-class _Sigterm:
-    """Whether the process was told to end, and what stops the work that is under way."""
-
-    stop: Callable[[], Any]
-    told: bool = False
-
-    def heed(self) -> None:
-        """Stop the work; a second signal does not wait for it."""
-        self.told = True
-        asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
-        self.stop()
-
-
-@contextmanager
-def _heed_sigterm() -> Iterator[_Sigterm]:
-    """Let SIGTERM end a run as Ctrl-C does: the session is ended and saved, its trail closed."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None
-    sigterm = _Sigterm(task.cancel)
-    loop.add_signal_handler(signal.SIGTERM, sigterm.heed)
-    try:
-        yield sigterm
-    except asyncio.CancelledError:
-        if not sigterm.told:
-            raise
-    finally:
-        loop.remove_signal_handler(signal.SIGTERM)
-    if sigterm.told:
-        raise Terminated("Ended by SIGTERM.")

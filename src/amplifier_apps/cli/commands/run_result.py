@@ -23,12 +23,6 @@ _BY_CODE = {
 }
 
 
-class Terminated(click.ClickException):
-    """The process was told to end (SIGTERM)."""
-
-    exit_code = exit_codes.TERMINATED
-
-
 class RunCommand(click.Command):
     """A command whose `--json` ends with a result, wrong usage included."""
 

@@ -1,0 +1,67 @@
+"""SIGTERM during a run: it ends the run in order, as Ctrl-C does, instead of killing it."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import click
+
+from amplifier_apps.cli import exit_codes
+
+
+class Terminated(click.ClickException):
+    """The process was told to end."""
+
+    exit_code = exit_codes.TERMINATED
+
+    def __init__(self) -> None:
+        super().__init__("Ended by SIGTERM.")
+
+
+class Sigterm:
+    """Whether the signal came, and what stops the work that is under way."""
+
+    def __init__(self) -> None:
+        self.told = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: Callable[[], Any] = lambda: None
+
+    def stop_with(self, stop: Callable[[], Any] | None) -> None:
+        """Call this in the running loop when the signal comes; None raises `Terminated` at once."""
+        self._stop = stop or self._stop
+        self._loop = asyncio.get_running_loop() if stop else None
+
+    def check(self) -> None:
+        """Raise `Terminated` if the signal came."""
+        if self.told:
+            raise Terminated
+
+    def receive(self, *_: object) -> None:
+        """Stop the work; a second signal does not wait for it."""
+        self.told = True
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if self._loop is None:
+            raise Terminated
+        # The loop may be asleep: what a signal's handler schedules does not wake it otherwise.
+        self._loop.call_soon_threadsafe(self._stop)
+
+
+@contextmanager
+def heed_sigterm() -> Iterator[Sigterm]:
+    """Let SIGTERM end what is inside; where that cannot be arranged, it kills as ever."""
+    sigterm = Sigterm()
+    before: Any = signal.SIG_DFL
+    with suppress(ValueError):  # not in the main thread
+        before = signal.signal(signal.SIGTERM, sigterm.receive)
+    try:
+        yield sigterm
+    except asyncio.CancelledError:
+        sigterm.check()
+        raise
+    finally:
+        with suppress(ValueError):
+            signal.signal(signal.SIGTERM, before)
