@@ -98,10 +98,7 @@ class TrustStore:
 
     def trust(self, material: Material, by: str) -> Trusted:
         """Remember that a person has seen this content and allows it."""
-        self._contents.mkdir(parents=True, exist_ok=True, mode=0o700)
         digests = {name: compute_digest(content) for name, content in material.files.items()}
-        for name, content in material.files.items():
-            replace_file(self._get_content_path(digests[name]), content, mode=_PRIVATE, sync=False)
         trusted = Trusted(
             folder=str(material.folder),
             bundle=material.name,
@@ -111,11 +108,23 @@ class TrustStore:
             at=datetime.now(UTC).isoformat(timespec="seconds"),
             by=by,
         )
+        try:
+            self._write(trusted, material)
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise OSError(f"What you trust cannot be saved in {self.root}: {why}") from error
+        self._remove_orphans()
+        return trusted
+
+    def _write(self, trusted: Trusted, material: Material) -> None:
+        """The contents first: a record never names one that is not there."""
+        self._contents.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for name, content in material.files.items():
+            path = self._get_content_path(trusted.files[name])
+            replace_file(path, content, mode=_PRIVATE, sync=False)
         text = json.dumps(asdict(trusted), indent=1, sort_keys=True, default=str)
         path = self._get_path(trusted.folder, trusted.bundle)
         replace_file(path, text.encode(), mode=_PRIVATE)
-        self._remove_orphans()
-        return trusted
 
     def revoke(self, folder: Path) -> list[Trusted]:
         """Trust nothing in a folder any more; returns what was trusted there."""

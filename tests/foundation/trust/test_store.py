@@ -163,3 +163,11 @@ def test_names_that_are_no_text_can_be_trusted(project: Project, store: TrustSto
     assert len(material.files) == 3
     store.trust(material, "ann")
     assert store.is_trusted(look(project))
+
+
+def test_trust_that_cannot_be_saved_says_where(project: Project, tmp_path: Path) -> None:
+    """The bare error of the system would not say what was being done."""
+    (tmp_path / "file").touch()
+    store = TrustStore(tmp_path / "file" / "trust")
+    with pytest.raises(OSError, match=r"What you trust cannot be saved in .*file/trust: Not a dir"):
+        store.trust(look(project), "ann")
