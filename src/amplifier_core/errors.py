@@ -4,7 +4,7 @@ AmplifierError
 ├── HookError
 │   ├── HookTimeout             a hook ran longer than the limit it was registered with
 │   ├── HookDepthExceeded       emits nested too deep
-│   └── InvalidHookResult       a hook answered with something that is no HookResult
+│   └── InvalidHookResult       a hook answered with something that is not a HookResult
 ├── InjectionError
 │   └── InjectionTooLarge       (also a ValueError) one injection is over the size limit
 ├── ApprovalError

@@ -306,7 +306,7 @@ async def test_the_plan_of_an_existing_bundle_starts_with_built_ins(
 
 BROKEN = {
     "missing_source": (None, "there is no file or folder"),
-    "invalid_package_layout": ("", "is no Python module"),
+    "invalid_package_layout": ("", "is not a Python module"),
     "validation_failed": ("x = 1\n", "has no mount"),
     "unknown": ("raise RuntimeError('half written')\n", "cannot be imported: RuntimeError"),
 }

@@ -295,8 +295,8 @@ async def test_cost_control_warns_asks_and_ends_the_turn(tmp_path: Path) -> None
     assert len(run.model.requests) == 4
     assert state["tokens"] == 1_600
     assert [q.prompt for q in approval.questions] == [
-        "This turn has used 1,200 of 1,000 tokens. Go on all the same?",
-        "This turn has used 1,600 of 1,000 tokens. Go on all the same?",
+        "This turn has used 1,200 of 1,000 tokens. Continue anyway?",
+        "This turn has used 1,600 of 1,000 tokens. Continue anyway?",
     ]
     shown = [message for message, _, _ in run.display.messages]
     assert "This turn has used 800 of 1,000 tokens" in shown

@@ -23,15 +23,15 @@ from amplifier_apps.cli.text.encoding import accept_any_text
 
 # The module and the function of a command have its name.
 COMMANDS = {
-    "demo": "See in a minute what hooks do; needs no key.",
+    "demo": "See what hooks do, in a minute; needs no key.",
     "run": "Give the agent one task.",
     "chat": "Talk with the agent.",
     "sessions": "List, show, resume and delete saved sessions.",
-    "trust": "Allow what lies in this folder to be run, after having seen it.",
+    "trust": "Look at what this folder would run, and allow it.",
     "hooks": "See which hooks run, in which order, and what they answer.",
-    "events": "See every event: when it happens, its fields, what answers do.",
-    "modules": "List the modules there are; check one of your own.",
-    "audit": "Verify, read and redact the audit trail.",
+    "events": "Describe every event: when, its fields, what answers do.",
+    "modules": "List installed modules; check one of your own.",
+    "audit": "Read, verify and redact the audit trail.",
     "backups": "List and restore files that were overwritten.",
     "init": "Write a commented bundle and a first hook.",
     "schema": "Print the JSON schema of amplifier.yaml, for editors.",

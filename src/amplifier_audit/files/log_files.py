@@ -49,7 +49,7 @@ class LogFiles:
         if self.size == 0:
             raise NotALog(f"{path} is empty: there are no records")
         if not any(_looks_like_a_log(one) for one in self.paths):
-            raise NotALog(f"{path} is no audit log: its first line is no record")
+            raise NotALog(f"{path} is not an audit log: its first line is not a record")
 
 
 def open_log(path: str | os.PathLike[str]) -> LogFiles:

@@ -25,4 +25,4 @@ def load_position(path: str | os.PathLike[str]) -> State:
     except OSError as error:
         raise AuditError(f"Cannot read {path}: {error.strerror}") from error
     except ValueError as error:
-        raise AuditError(f"{path} is no saved position of a log") from error
+        raise AuditError(f"{path} is not a saved position of a log") from error

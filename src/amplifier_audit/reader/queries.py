@@ -25,7 +25,7 @@ def parse_time(text: str) -> str:
     try:
         return datetime.fromisoformat(plain).astimezone(UTC).isoformat().removesuffix("+00:00")
     except (ValueError, OverflowError) as error:
-        raise AuditError(f"{text!r} is no time; one is 2026-11-15T09:00, in UTC") from error
+        raise AuditError(f"{text!r} is not a time; write 2026-11-15T09:00, in UTC") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

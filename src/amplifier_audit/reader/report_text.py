@@ -81,10 +81,11 @@ def _describe_verdict(report: Report) -> str:
         known = known or "nothing is proven"
         return f"RECOVERED: a crash left its mark, or somebody made it look so; {known}"
     if report.finding is not None:
-        return f"CONSISTENT, NOT PROVEN: the records agree with one another, but {report.finding.kind}"
+        why = report.finding.kind
+        return f"CONSISTENT, NOT PROVEN: the records agree with one another, but {why}"
     return (
-        "CONSISTENT, END NOT PROVEN: the records agree with one another; without an anchor, nothing "
-        "shows whether some are missing at the end or all of them were replaced"
+        "CONSISTENT, END NOT PROVEN: the records agree with one another; without an anchor, "
+        "nothing shows whether some are missing at the end or all of them were replaced"
         + (f"; {known}" if known else "")
     )
 

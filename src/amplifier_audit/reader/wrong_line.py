@@ -27,4 +27,4 @@ def describe_damage(line: bytes) -> str:
     if len(line) > RECORD_LIMIT:
         return f"a line of more than {RECORD_LIMIT} bytes"
     whole = read_claimed_hash(line) is not None
-    return "the line is not what its hash says" if whole else "the line is no record"
+    return "the line is not what its hash says" if whole else "the line is not a record"

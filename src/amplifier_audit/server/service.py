@@ -199,7 +199,7 @@ def _remove_stale(path: Path) -> None:
     """What a server that was killed left; one that lives still has the lock of the folder."""
     try:
         if not stat.S_ISSOCK(path.lstat().st_mode):
-            raise AuditUnavailable(f"{path} is there and is no socket")
+            raise AuditUnavailable(f"{path} exists and is not a socket")
     except FileNotFoundError:
         return
     path.unlink()

@@ -260,7 +260,7 @@ class ModuleLoader:
 
     def _import_resolved(self, folder: Path, module_id: str) -> Module:
         if not folder.is_dir():
-            message = f"Module '{module_id}': the resolver names {folder}, which is no folder"
+            message = f"Module '{module_id}': the resolver names {folder}, which is not a folder"
             raise ModuleNotFound(message, module_id=module_id)
         folder = folder.resolve()
         self._add_path(folder)

@@ -133,7 +133,7 @@ def import_path(path: Path) -> ModuleType:
         name, file, submodule_search_locations=[str(path)] if is_package else None
     )
     if spec is None or not file.is_file():
-        message = f"'{path}' is no Python module"
+        message = f"'{path}' is not a Python module"
         raise ModuleValidationError(message, reason_code="invalid_package_layout")
     module = importlib.util.module_from_spec(spec)
     forget(name)

@@ -80,7 +80,7 @@ def _find_start(module_id: str, folder: Path, files: Sequence[Path]) -> Path:
         return chosen[0]
     if folder / INIT in files:
         return folder
-    message = f"'{folder}' is no Python module"
+    message = f"'{folder}' is not a Python module"
     raise ModuleValidationError(message, reason_code="invalid_package_layout")
 
 

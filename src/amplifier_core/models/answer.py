@@ -22,7 +22,7 @@ def read_answer(answer: Any) -> HookResult:
             answer = HookResult(**answer)
         except (ValidationError, TypeError) as error:
             why = describe_cause(error).partition(": ")[2]
-            raise InvalidHookResult(f"returned a dict that is no HookResult: {why}") from error
+            raise InvalidHookResult(f"returned a dict that is not a HookResult: {why}") from error
     if not isinstance(answer, HookResult):
         raise InvalidHookResult(f"returned {type(answer).__name__}, not a HookResult")
     if answer.action == "modify" and not isinstance(answer.data, dict):

@@ -1,4 +1,4 @@
-"""context-simple: the conversation in memory, compacted when it grows over a token budget.
+"""context-simple: keep the conversation in memory, within a token budget.
 
 Emits       decision:context_resolution, context:pre_compact, context:post_compact
 Configure   max_tokens: when to compact (null: never); compact_threshold: from which share of it

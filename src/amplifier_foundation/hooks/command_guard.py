@@ -1,4 +1,4 @@
-"""hooks-command-guard: deny or ask about shell commands, read as a shell reads them.
+"""hooks-command-guard: check shell commands before they run; deny or ask about dangerous ones.
 
 Listens to  tool:pre
 Answers     deny, ask_user, or continue

@@ -1,4 +1,4 @@
-"""hooks-datetime: tell the agent what time it is when the user speaks.
+"""hooks-datetime: tell the agent the date and time with each prompt.
 
 Listens to  prompt:submit
 Answers     inject_context

@@ -1,4 +1,4 @@
-"""hooks-git-status: tell the agent how the repository stands when the session begins.
+"""hooks-git-status: tell the agent the state of the Git repository at the start.
 
 Listens to  session:start
 Answers     inject_context, or continue outside a repository

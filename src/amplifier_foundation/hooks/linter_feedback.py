@@ -1,4 +1,4 @@
-"""hooks-linter-feedback: run a linter after each edit and tell the agent what it found.
+"""hooks-linter-feedback: run a linter after each edit and report its findings to the agent.
 
 Listens to  tool:post
 Answers     inject_context with the findings and a warning for the user, or continue
@@ -150,7 +150,7 @@ def read_outcome(linter: Linter, outcome: CommandOutcome) -> Report:
         return Report(
             linter.name, trouble=to_one_line(outcome.stderr or output, 200) or f"exit {code}"
         )
-    return Report(linter.name, findings=output or f"exit code {code}, without a word")
+    return Report(linter.name, findings=output or f"exit code {code}, without output")
 
 
 def build_answer(reports: Sequence[Report], file: str, max_bytes: int) -> HookResult:

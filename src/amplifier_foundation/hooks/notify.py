@@ -1,4 +1,4 @@
-"""hooks-notify: call the user back, on the desktop or through a webhook.
+"""hooks-notify: notify the user on the desktop or through a webhook.
 
 Listens to  user:notification, orchestrator:complete, or what `events` names
 Answers     continue; delivery happens beside the agent

@@ -1,4 +1,4 @@
-"""hooks-production-guard: ask a person before anything writes to production.
+"""hooks-production-guard: ask a person before anything writes to a guarded path.
 
 Listens to  tool:pre
 Answers     ask_user or deny, or continue

@@ -1,4 +1,4 @@
-"""hooks-rate-limit: so many calls in so much time, and then deny or ask.
+"""hooks-rate-limit: limit how often tools are called and events occur.
 
 Listens to  tool:pre, and the events that have a limit of their own
 Answers     deny, ask_user, or continue

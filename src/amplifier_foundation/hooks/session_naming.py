@@ -1,4 +1,4 @@
-"""hooks-session-naming: give the session a name and a description that people find it by.
+"""hooks-session-naming: give the session a name and a description.
 
 Listens to  prompt:submit, orchestrator:complete, prompt:complete, session:end
 Answers     continue; the naming happens beside the turn

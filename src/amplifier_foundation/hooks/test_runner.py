@@ -84,7 +84,7 @@ def summarize_output(outcome: CommandOutcome, max_bytes: int) -> str:
     shown = failures[:_MOST_FAILURES] or lines[-_TAIL:]
     # Times differ from run to run and would make every failure a new one.
     text = re.sub(r"\b(in|after) \d+(\.\d+)? ?m?s\b", "", "\n".join(shown))
-    return clip_lines(text, max_bytes) or f"exit code {outcome.returncode}, without a word"
+    return clip_lines(text, max_bytes) or f"exit code {outcome.returncode}, without output"
 
 
 class TestRunner:

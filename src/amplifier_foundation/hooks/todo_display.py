@@ -1,4 +1,4 @@
-"""hooks-todo-display: keep the todo list before the agent's eyes, and before the user's.
+"""hooks-todo-display: remind the agent of its todo list, and show it to the user.
 
 Listens to  provider:request, tool:post, orchestrator:complete
 Answers     inject_context (ephemeral) for the agent, a user message when the list changed

@@ -119,7 +119,7 @@ def read_regular(path: Path) -> bytes:
         if stat.S_ISDIR(facts.st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if not stat.S_ISREG(facts.st_mode):
-            raise SnapshotError(f"{path} is no ordinary file")
+            raise SnapshotError(f"{path} is not an ordinary file")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             content = file.read(MAX_FILE + 1)
     except OSError as error:

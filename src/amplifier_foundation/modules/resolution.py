@@ -54,5 +54,5 @@ def _read_confidence(value: Any) -> float:
 def _is_known(name: Any, noun: str, available: Collection[str]) -> bool:
     if isinstance(name, str) and name in available:
         return True
-    logger.warning("A hook chose the %s %r, which there is not; have %s", noun, name, available)
+    logger.warning("A hook chose the %s %r, which does not exist; have %s", noun, name, available)
     return False

@@ -1,4 +1,4 @@
-"""loop-basic: asks the model for whole replies.
+"""loop-basic: run a turn; replies arrive complete.
 
 Emits       execution:*, provider:*, decision:tool_resolution, orchestrator:complete
 Configure   max_turns, max_denied, attempts, retry_delay, provider, system, parallel_tools

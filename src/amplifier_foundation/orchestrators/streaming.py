@@ -1,4 +1,4 @@
-"""loop-streaming: shows the reply while it arrives.
+"""loop-streaming: run a turn; replies are shown as they arrive.
 
 Emits       content_block:*, thinking:*, and everything that loop-basic emits
 Configure   as loop-basic

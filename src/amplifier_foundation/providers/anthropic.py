@@ -1,4 +1,4 @@
-"""provider-anthropic: Claude models, and any server that speaks the Messages protocol.
+"""provider-anthropic: Claude models, and any server with a Messages API.
 
 Mounts      a provider, by default under the name "anthropic"
 Configure   model, api_key, base_url, max_output_tokens, temperature, timeout, prompt_cache,

@@ -1,4 +1,4 @@
-"""provider-local: a small real model inside the process, constrained to valid tool calls.
+"""provider-local: a small model that runs inside the process.
 
 Mounts      a provider, by default under the name "local"
 Configure   model (a GGUF file), context_tokens, threads, max_output_tokens, temperature, seed,

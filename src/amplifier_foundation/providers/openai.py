@@ -1,4 +1,4 @@
-"""provider-openai: OpenAI models, and every server that speaks one of its two protocols.
+"""provider-openai: OpenAI models, and any server with a compatible API.
 
 Mounts      a provider, by default under the name "openai"
 Configure   model, api (chat or responses), api_key, base_url, max_output_tokens, temperature,

@@ -1,4 +1,4 @@
-"""provider-scripted: plays a written conversation, without a network and without waiting.
+"""provider-scripted: replay a conversation written in advance.
 
 Mounts      a provider, by default under the name "scripted"
 Configure   script or script_file, when_done, closing, name, model

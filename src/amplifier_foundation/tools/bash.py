@@ -1,4 +1,4 @@
-"""tool-bash: run a command in bash, in a sandbox, with a time limit and nothing left behind.
+"""tool-bash: run a command in bash, in a sandbox, with a time limit.
 
 Listens to  tool:pre, for its own calls that need more than the sandbox allows
 Answers     ask_user, deny, or continue

@@ -1,4 +1,4 @@
-"""tool-delegate: give a task to a sub-agent of the bundle and get its answer.
+"""tool-delegate: hand a task to a sub-agent.
 
 Needs       the capability session.spawn; the session emits agent:spawn and agent:complete
 Configure   max_output

@@ -135,7 +135,7 @@ def require_regular(info: os.stat_result, asked: str) -> None:
     if stat.S_ISDIR(info.st_mode):
         raise Refused(f"{asked!r} is a directory; list it with Glob")
     if not stat.S_ISREG(info.st_mode):
-        raise Refused(f"{asked!r} is no ordinary file but a device, a pipe, a socket or a link")
+        raise Refused(f"{asked!r} is not an ordinary file but a device, a pipe, a socket or a link")
 
 
 @contextlib.contextmanager
@@ -205,7 +205,7 @@ def _refuse_failures(place: Place) -> Iterator[None]:
     except OSError as failure:
         if failure.errno in _MOVED:
             raise Refused(
-                f"{place.asked!r} cannot be used: a part of it is no directory, or became a link "
+                f"{place.asked!r} cannot be used: part of it is not a directory, or became a link "
                 "during the call"
             ) from failure
         raise Refused(f"{place.asked!r} cannot be used: {failure.strerror}") from failure

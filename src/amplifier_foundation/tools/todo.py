@@ -1,4 +1,4 @@
-"""tool-todo: the agent's own list of what is to be done.
+"""tool-todo: the agent's list of steps.
 
 Keeps       coordinator.todo_state, a list of {"content", "status", "activeForm"}; it is saved
 Configure   max_items

@@ -55,7 +55,7 @@ async def test_a_saved_position_is_where_the_next_verification_begins(tmp_path: 
 def test_what_is_no_position_is_one_sentence(tmp_path: Path, content: bytes) -> None:
     """Whatever stands in the file."""
     (tmp_path / "position").write_bytes(content)
-    with pytest.raises(AuditError, match="is no saved position of a log"):
+    with pytest.raises(AuditError, match="is not a saved position of a log"):
         load_position(tmp_path / "position")
 
 

@@ -77,7 +77,7 @@ def test_a_time_is_as_records_have_it_or_the_beginning_of_one(given_text: str, m
 )
 def test_what_is_no_time_is_one_sentence(text: str) -> None:
     """With an example of one."""
-    with pytest.raises(AuditError, match="is no time; one is 2026-11-15T09:00"):
+    with pytest.raises(AuditError, match="is not a time; write 2026-11-15T09:00"):
         parse_time(text)
 
 

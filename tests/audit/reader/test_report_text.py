@@ -95,9 +95,9 @@ def test_the_rest_says_what_was_found_and_what_was_read() -> None:
 
 def test_a_log_of_which_nothing_could_be_read_is_described_as_well() -> None:
     """Without a place, a log or a checkpoint."""
-    finding = Finding("edit", 0, "the line is no record")
+    finding = Finding("edit", 0, "the line is not a record")
     assert list(describe_report(Report("tampered", None, 0, 0, finding=finding)))[1:] == [
-        "  edit at record 0: the line is no record",
+        "  edit at record 0: the line is not a record",
         "  log unknown, no records from 0 on read",
         "  0 checkpoints, 0 signatures checked",
     ]

@@ -74,7 +74,7 @@ def test_what_holds_no_code_is_no_module(tmp_path: Path, name: str) -> None:
         (tmp_path / name).mkdir()
     else:
         write(tmp_path, name, "hello")
-    with pytest.raises(ModuleValidationError, match="is no Python module") as caught:
+    with pytest.raises(ModuleValidationError, match="is not a Python module") as caught:
         import_path(tmp_path / name)
     assert caught.value.reason_code == "invalid_package_layout"
 

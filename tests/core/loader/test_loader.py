@@ -376,10 +376,10 @@ async def test_a_resolver_may_answer_with_the_wrong_folder(tmp_path: Path) -> No
             return tmp_path / module_id
 
     await coordinator.mount("module-source-resolver", Wrong())
-    with pytest.raises(ModuleNotFound, match=r"the resolver names .*/gone, which is no folder"):
+    with pytest.raises(ModuleNotFound, match=r"the resolver names .*/gone, which is not a folder"):
         await ModuleLoader(coordinator).load("gone")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ModuleValidationError, match="is no Python module") as caught:
+    with pytest.raises(ModuleValidationError, match="is not a Python module") as caught:
         await ModuleLoader(coordinator).load("empty")
     assert caught.value.reason_code == "invalid_package_layout"
 

@@ -105,7 +105,7 @@ def test_a_folder_without_a_module_is_named(tmp_path: Path) -> None:
     """As it is when it is loaded from the disk."""
     write(tmp_path, "things/a.py", "")
     write(tmp_path, "things/b.py", "")
-    with pytest.raises(ModuleValidationError, match="is no Python module"):
+    with pytest.raises(ModuleValidationError, match="is not a Python module"):
         import_source(keep_tree(tmp_path), tmp_path / "things", "things")
 
 

@@ -20,8 +20,8 @@ def test_none_and_dicts_are_answers():
 @pytest.mark.parametrize(
     ("answer", "text"),
     [
-        ({"action": "shout"}, "a dict that is no HookResult"),
-        ({1: 2}, "a dict that is no HookResult"),
+        ({"action": "shout"}, "a dict that is not a HookResult"),
+        ({1: 2}, "a dict that is not a HookResult"),
         (
             {"actoin": "deny"},
             "is no HookResult: actoin: HookResult has no field 'actoin'; did you mean 'action'",

@@ -175,7 +175,7 @@ def outcome(stdout: str, code: int = 1) -> CommandOutcome:
         ("=== RUN\n--- FAIL: TestB (0.00s)\nFAIL\n", "--- FAIL: TestB (0.00s)"),
         (" PASS a\n ● sums › adds\n", "● sums › adds"),
         ("Segmentation fault", "Segmentation fault"),
-        ("", "exit code 1, without a word"),
+        ("", "exit code 1, without output"),
     ],
 )
 def test_the_summary_names_the_failures_of_many_runners(printed: str, kept: str) -> None:

@@ -57,7 +57,7 @@ def test_what_there_is_not_is_passed_over(name: Any, caplog: pytest.LogCaptureFi
     """A misspelt name does not stop the agent; the log has it."""
     assert decide(recommend(tool=name)) == "search"
     assert decide(selected=name) == "search"
-    assert "which there is not" in caplog.text
+    assert "which does not exist" in caplog.text
 
 
 @pytest.mark.parametrize("confidence", [math.nan, math.inf, "high", None])

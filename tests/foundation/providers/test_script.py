@@ -82,7 +82,7 @@ def test_an_expectation_is_a_part_of_what_was_said() -> None:
 
 
 def test_arguments_are_written_as_the_model_would() -> None:
-    """Given text is sent as it is, also if it is no JSON."""
+    """Given text is sent as it is, also if it is not JSON."""
     assert ScriptedCall(name="A", input={"ü": 1}).written_arguments == '{"ü": 1}'
     assert ScriptedCall(name="A", arguments="{broken").written_arguments == "{broken"
 

@@ -230,7 +230,7 @@ def test_a_directory_is_opened_for_walking(work):
     with open_directory(locate(work, "sub")) as descriptor:
         assert [entry.name for entry in os.scandir(descriptor)] == ["a"]
     place = locate(work, "sub/a")
-    with pytest.raises(Refused, match="a part of it is no directory"), open_directory(place):
+    with pytest.raises(Refused, match="part of it is not a directory"), open_directory(place):
         pass
 
 

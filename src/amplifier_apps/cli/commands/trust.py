@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 A bundle, its includes, hook files, rules, settings and the scripts that they name run only after a
-person has trusted their content. Any change of it asks again.
+person has trusted their content. After any change, you are asked again.
 
 \b
 Examples:
@@ -29,19 +29,19 @@ Examples:
 
 
 @click.group(epilog=EPILOG, invoke_without_command=True)
-@click.option("--show", is_flag=True, help="Show what would be run, or what has changed.")
-@click.option("--revoke", is_flag=True, help="Trust nothing in this folder any more.")
+@click.option("--show", is_flag=True, help="Show what would run, or what has changed.")
+@click.option("--revoke", is_flag=True, help="Stop trusting this folder.")
 @click.option("--digest", help="Trust the content with this digest (from --show), without asking.")
 @BUNDLE
 @click.pass_context
 def trust(
     ctx: click.Context, show: bool, revoke: bool, digest: str | None, bundle: Path | None
 ) -> int:
-    """Allow what lies in this folder to be run, after having seen it."""
+    """Look at what this folder would run, and allow it."""
     if ctx.invoked_subcommand is not None:
         return exit_codes.DONE
     if show + revoke + bool(digest) > 1:
-        raise click.UsageError("Give one of --show, --revoke and --digest")
+        raise click.UsageError("Use only one of --show, --revoke and --digest")
     from amplifier_foundation.trust.store import TrustStore
 
     store = TrustStore()
@@ -68,7 +68,7 @@ def _revoke(store: TrustStore) -> int:
 
     gone = store.revoke(Path.cwd())
     for one in gone:
-        print_line(("good", "✓ "), f"{escape(one.bundle)} is not trusted any more")
+        print_line(("good", "✓ "), f"{escape(one.bundle)} is no longer trusted")
     if not gone:
         print_line("Nothing was trusted in this folder.")
     return exit_codes.DONE
@@ -105,7 +105,7 @@ async def _ask(material: Material, store: TrustStore) -> int:
     from amplifier_apps.cli.approval.trust_question import ask_for_trust
 
     if not material.files:
-        click.echo("There is nothing in this folder that would be run.")
+        click.echo("Nothing in this folder would run.")
         return exit_codes.DONE
     if not store.is_trusted(material):
         await ask_for_trust(material, store)
@@ -123,7 +123,7 @@ def _confirm(material: Material) -> int:
 @trust.command("list")
 @AS_JSON
 def list_trusted(as_json: bool) -> int:
-    """Everything that is trusted, by folder."""
+    """List everything that is trusted, by folder."""
     from amplifier_foundation.trust.store import TrustStore
 
     found = TrustStore().list()

@@ -47,7 +47,7 @@ def check_opaque_code(situation: Situation) -> Objection | None:
     if is_risky_awk(command) or is_risky_sed(command):
         return "ask", f"its {name} program may run commands or write files"
     if name in {"make", "gmake"} and _reads_fed_rules(command):
-        return "ask", "make runs what it is fed, which is not read here"
+        return "ask", "make runs commands from its input, which are not checked"
     return _judge_interpreter(command, name)
 
 
@@ -55,9 +55,9 @@ def _judge_interpreter(command: Command, name: str) -> Objection | None:
     if name in SHELLS or not _is_interpreter(name):
         return None
     if command.flags & _CODE_FLAGS.get("python" if _is_python(name) else name, frozenset()):
-        return "ask", f"it hands code to {name}, which is not read here"
+        return "ask", f"it passes code to {name}, which is not checked"
     if _is_fed(command):
-        return "ask", f"{name} runs what it is fed, which is not read here"
+        return "ask", f"{name} runs code from its input, which is not checked"
     return None
 
 

@@ -1,4 +1,4 @@
-"""hooks-backup: copy a file before an editing tool overwrites it.
+"""hooks-backup: copy a file before an editing tool changes it.
 
 Listens to  tool:pre
 Answers     continue, always; with a message when a copy could not be made

@@ -196,7 +196,7 @@ def _read_file(path: Path, limit: int) -> tuple[bytes, int] | None:
     try:
         info = os.fstat(descriptor)
         if not stat.S_ISREG(info.st_mode):
-            raise BackupError("it is no ordinary file")
+            raise BackupError("it is not an ordinary file")
         if info.st_size > limit:
             raise BackupError(f"it has {info.st_size:,} bytes, over the limit of {limit:,}")
         with os.fdopen(descriptor, "rb", closefd=False) as file:

@@ -1,4 +1,4 @@
-"""hooks-cost-control: tokens and money per turn, session and day, and what happens over a limit.
+"""hooks-cost-control: limit the tokens and the cost of a turn, a session or a day.
 
 Listens to  prompt:submit, provider:response, provider:request
 Answers     deny, ask_user, or continue with a warning

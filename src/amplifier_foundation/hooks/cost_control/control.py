@@ -78,7 +78,7 @@ class CostControl:
             spent = await self._get_spent(span)
             share, words = self._measure_share(span, limits, spent)
             if share >= 1 - _ROUNDING and limits.over != "warn":
-                return self._config.ask_or_deny(limits.over, f"{words}. Go on all the same?", words)
+                return self._config.ask_or_deny(limits.over, f"{words}. Continue anyway?", words)
             if share >= limits.warn_at and span not in self._warned:
                 self._warned.add(span)
                 warnings.append(words)

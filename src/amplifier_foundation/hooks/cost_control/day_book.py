@@ -48,7 +48,7 @@ class DayBook:
             spent = Spent(int(entry["tokens"]), float(entry["money"]))
             return spent if entry["date"] == self._get_today() else Spent()
         except (KeyError, TypeError, ValueError):
-            raise ValueError(f"{self._path} is no cost file; repair or delete it") from None
+            raise ValueError(f"{self._path} is not a cost file; repair or delete it") from None
 
     def add(self, tokens: int, money: float) -> None:
         """Add a call, under a lock that other processes respect."""

@@ -1,4 +1,4 @@
-"""hooks-logging: write every event as one JSON line.
+"""hooks-logging: write every event as one line of JSON.
 
 Listens to  every event that `events` names and `exclude` does not
 Answers     continue

@@ -41,7 +41,7 @@ class Config(BaseModel):
         try:
             names = [name for _, name, _, _ in string.Formatter().parse(value) if name is not None]
         except ValueError as wrong:
-            raise ValueError(f"is no pattern: {wrong}") from None
+            raise ValueError(f"is not a pattern: {wrong}") from None
         if unknown := sorted(set(names) - set(_PLACEHOLDERS)):
             raise ValueError(
                 f"unknown placeholder {', '.join(unknown)}; have {', '.join(sorted(_PLACEHOLDERS))}"

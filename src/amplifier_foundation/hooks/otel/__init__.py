@@ -1,4 +1,4 @@
-"""hooks-otel: export the run as OpenTelemetry spans and metrics, in the GenAI names.
+"""hooks-otel: export sessions as OpenTelemetry traces and metrics.
 
 Listens to  the events of sessions, turns, model calls, tools, hooks and approvals
 Answers     continue

@@ -1,4 +1,4 @@
-"""hooks-progress-monitor: show how the run goes, and nudge an agent that goes in circles.
+"""hooks-progress-monitor: show progress, and step in when the agent goes in circles.
 
 Listens to  prompt:submit, tool:pre, tool:post, tool:error, provider:request,
             orchestrator:complete, session:end

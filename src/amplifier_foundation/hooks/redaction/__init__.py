@@ -1,4 +1,4 @@
-"""hooks-redaction: keep secrets from models, people and records, and ask before one is written.
+"""hooks-redaction: replace secrets wherever they appear, and ask before one is written.
 
 Listens to  prompt:submit, provider:request, provider:response, tool:pre, tool:post, tool:error
             and the notifications that repeat their texts

@@ -76,7 +76,7 @@ class Config(GuardConfig):
     def _check_names(cls, value: dict[str, str]) -> dict[str, str]:
         for name in value:
             if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
-                raise ValueError(f"{name!r} is no name; use letters, digits, '-', '_' and '.'")
+                raise ValueError(f"{name!r} is not a name; use letters, digits, '-', '_' and '.'")
         return value
 
 

@@ -1,4 +1,4 @@
-"""hooks-rules: policies written as YAML: what to look for, and which of the five answers to give.
+"""hooks-rules: apply policies written in YAML.
 
 Listens to  the events that the rules name
 Answers     whatever the rules say: deny, ask_user, modify, inject_context, continue

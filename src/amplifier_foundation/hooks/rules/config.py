@@ -45,7 +45,7 @@ def read_file(path: Path, read: Read = Path.read_bytes) -> list[dict[str, Any]]:
         where = getattr(wrong, "problem_mark", None)
         line = f", line {where.line + 1}" if where else ""
         what = getattr(wrong, "problem", None) or wrong
-        raise ModuleLoadError(f"{NAME}: the rules file {path}{line} is no YAML: {what}") from None
+        raise ModuleLoadError(f"{NAME}: the rules file {path}{line} is not YAML: {what}") from None
     rules = content.get("rules") if isinstance(content, dict) else content
     if not isinstance(rules, list):
         raise ModuleLoadError(f"{NAME}: the rules file {path} has no list of rules")

@@ -1,4 +1,4 @@
-"""tool-search: Glob finds files by name, Grep finds text in them, inside the allowed directories.
+"""tool-search: find files by path (Glob) and text in files (Grep).
 
 Emits       artifact:read for each file of which Grep shows text
 Configure   roots, working_dir, tools, skip, engine, max_results, max_files, max_bytes, seconds

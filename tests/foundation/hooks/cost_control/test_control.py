@@ -38,7 +38,7 @@ async def test_a_session_keeps_its_sum_over_turns_and_resuming(tmp_path: Path) -
     await agent.reply(100)
     asked = await agent.request()
     assert asked.action == "ask_user"
-    assert "Go on all the same?" in (asked.approval_prompt or "")
+    assert "Continue anyway?" in (asked.approval_prompt or "")
     resumed = Harness(tmp_path)
     resumed.coordinator.session_state.update(
         json.loads(json.dumps(agent.harness.coordinator.session_state))

@@ -19,7 +19,7 @@ from tests.support.harness import Harness, finish
             {"path": "{user}.jsonl"},
             "unknown placeholder user; have date, pid, project, session_id",
         ),
-        ({"path": "{"}, "is no pattern"),
+        ({"path": "{"}, "is not a pattern"),
         ({"path": ""}, "must be a file name or 'stderr'"),
         ({"level": "loud"}, "option 'level' cannot be 'loud'"),
         ({"levels": {"tool:*": "loud"}}, "cannot be 'loud'"),

@@ -37,7 +37,7 @@ def test_the_newest_backup_is_the_first_and_the_oldest_goes(tmp_path: Path) -> N
 
 
 def test_a_line_longer_than_the_limit_is_kept_whole(tmp_path: Path) -> None:
-    """Half a line is no JSON."""
+    """Half a line is not JSON."""
     RotatingFile(tmp_path / "log", 10, 1).append([b"x" * 50 + b"\n", b"y\n"])
     assert (tmp_path / "log.1").read_bytes() == b"x" * 50 + b"\n"
     assert (tmp_path / "log").read_bytes() == b"y\n"

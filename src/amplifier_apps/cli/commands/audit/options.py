@@ -90,7 +90,7 @@ def parse_time(
     try:
         return None if given is None else queries.parse_time(_to_zoned(given.strip()))
     except AuditError as error:
-        message = f"{given!r} is no time; one is 09:30, 2026-11-15T09:30 or 2026-11-15T09:30Z"
+        message = f"{given!r} is not a time; write 09:30, 2026-11-15T09:30 or 2026-11-15T09:30Z"
         raise click.BadParameter(message) from error
 
 
@@ -114,9 +114,9 @@ _BUNDLE = click.option(
     is_eager=True,
     expose_value=False,
     callback=_note_bundle,
-    help="Whose newest trail is meant, if not that of ./amplifier.yaml.",
+    help="Use the newest trail of this bundle, not of ./amplifier.yaml.",
 )
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 ALL = click.option("--all", "everything", is_flag=True, help="Every record, one line each.")
 
 _FILTERS = [

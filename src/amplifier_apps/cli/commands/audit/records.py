@@ -41,8 +41,8 @@ Examples:
 @click.command(epilog=EPILOG)
 @add_log
 @add_filters
-@click.option("--limit", type=click.IntRange(min=1), help="Only the last so many lines.")
-@click.option("--reveal", is_flag=True, help="Put values from the side store in their places.")
+@click.option("--limit", type=click.IntRange(min=1), help="Only the last N lines.")
+@click.option("--reveal", is_flag=True, help="Fill in values that are stored separately.")
 @ALL
 @AS_JSON
 @report_errors
@@ -54,7 +54,7 @@ def show(
     as_json: bool,
     **wanted: str | None,
 ) -> None:
-    """What happened: prompts, tool calls, answers of hooks, questions, decisions, results."""
+    """Show what happened: prompts, tool calls, answers of hooks, decisions, results."""
     from amplifier_apps.cli.commands.audit.progress import count_records, show_progress, watch
     from amplifier_audit import read_records
     from amplifier_audit.files.log_files import open_readable
@@ -84,7 +84,7 @@ def _print_lines(lines: Iterator[Print], progress: Progress) -> None:
 @AS_JSON
 @report_errors
 def tail(log: Path, everything: bool, as_json: bool, **wanted: str | None) -> None:
-    """Follow a log that is being written. Ends with Ctrl-C."""
+    """Follow a log while it is being written; Ctrl-C ends it."""
     from amplifier_audit import open_log, read_records
     from amplifier_audit.reader.queries import Filter
     from amplifier_audit.reader.records import follow
@@ -149,5 +149,5 @@ class _Printer:
         """Say where the rest is, to a person who would otherwise see nothing."""
         if not self._worth_a_line:
             count = f"{self._matching:,} record{'s' * (self._matching != 1)}"
-            more = ", none of them worth a line: --all shows them" if self._matching else ""
+            more = ", none of them shown here; --all shows them" if self._matching else ""
             click.echo(f"{count} to show{more}.", err=True)
