@@ -10,11 +10,11 @@ import click
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="For machines.")
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 BUNDLE = click.option(
     "--bundle",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="A bundle file instead of ./amplifier.yaml.",
+    help="Use this bundle file instead of ./amplifier.yaml.",
 )
 
 APPROVE_MODES = ("ask", "deny", "edits")
@@ -29,7 +29,7 @@ def check_approve(
     kind, _, file = value.partition(":")
     if kind != "rules":
         raise click.BadParameter(
-            f"there is no {value!r}; have {', '.join(APPROVE_MODES)}, rules:FILE"
+            f"unknown value {value!r}; have {', '.join(APPROVE_MODES)}, rules:FILE"
         )
     if not Path(file).is_file():
         raise click.BadParameter(f"there is no file {file!r}; write rules:FILE")
@@ -44,21 +44,21 @@ _AGENT_OPTIONS = [
         help="anthropic, openai, local, or the id of a provider module.",
     ),
     click.option("--model", envvar="AMPLIFIER_MODEL", help="The model's name at that provider."),
-    click.option("--verbose", "-v", is_flag=True, help="Show the results of tools, too."),
+    click.option("--verbose", "-v", is_flag=True, help="Also show the results of tools."),
     click.option(
         "--approve",
         metavar="ask|deny|edits|rules:FILE",
         callback=check_approve,
-        help="Who decides when a hook asks. ask: you, at the terminal. deny: nobody, it is denied. "
-        "edits: edits of files in this folder are allowed, the rest is asked. rules:FILE: the "
-        "first rule that matches. [default: as the bundle says, else ask]",
+        help="Who decides when a hook asks. ask: you, at the terminal. deny: nobody; the answer is "
+        "no. edits: edits of files in this folder are allowed, and you are asked about the rest. "
+        "rules:FILE: the first rule that matches. [default: what the bundle says, or ask]",
     ),
     click.option(
         "--dev",
         is_flag=True,
         help="Use your own edits of hooks at the next turn, unless they weaken a guard.",
     ),
-    click.option("--no-save", is_flag=True, help="Do not keep the session."),
+    click.option("--no-save", is_flag=True, help="Do not save the session."),
 ]
 
 

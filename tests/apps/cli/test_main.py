@@ -121,7 +121,7 @@ def test_debug_shows_the_traceback_and_keeps_the_exit_code(
 WRONG_USAGE = {
     "modles": "No command 'modles'. Did you mean 'modules'? See: amplifier --help",
     "hooks lst": "No such command 'lst'. Did you mean 'list'? See: amplifier hooks --help",
-    "hooks trace": "Give a prompt, or --tool with --input, or --event. "
+    "hooks trace": "Give a prompt, --tool with --input, or --event. "
     "See: amplifier hooks trace --help",
     "completion": "Missing argument 'SHELL'. Choose from: bash, zsh, fish. "
     "See: amplifier completion --help",

@@ -42,14 +42,14 @@ class InstalledModule:
     "  amplifier modules validate ./my_hook.py"
 )
 def modules() -> None:
-    """List the modules there are; check one of your own."""
+    """List installed modules; check one of your own."""
 
 
 @modules.command("list")
 @click.option("--kind", type=click.Choice(sorted(set(KINDS.values()))), help="Only of this kind.")
 @AS_JSON
 def list_modules(kind: str | None, as_json: bool) -> None:
-    """Installed modules: their id, kind, and what they do."""
+    """List installed modules: id, kind, and what they do."""
     from amplifier_apps.cli.text.escape import escape
     from amplifier_apps.cli.text.table import Column, print_table
     from amplifier_foundation.trust.import_guard import guard_imports
@@ -102,7 +102,7 @@ def _read_summary(module: str) -> str:
 def validate(module: str, kind: str | None, config_json: str, may_run: bool, as_json: bool) -> int:
     """Check a MODULE (an id, a file or a folder) against the contract of its kind.
 
-    That runs it. A file or folder is run if it is trusted, or with --run.
+    This runs the module. A file or folder that is not trusted needs --run.
     """
     import asyncio
 

@@ -187,7 +187,7 @@ def test_a_bundle_may_allow_edits_itself(project: Project, home: Path, run_here:
 @pytest.mark.parametrize(
     ("value", "code", "what"),
     [
-        ("yes", exit_codes.USAGE, "there is no 'yes'; have ask, deny, edits, rules:FILE"),
+        ("yes", exit_codes.USAGE, "unknown value 'yes'; have ask, deny, edits, rules:FILE"),
         ("rules:none.yaml", exit_codes.USAGE, "there is no file 'none.yaml'"),
         ("rules:bad.yaml", exit_codes.CONFIGURATION, "bad.yaml: rule 'a'"),
     ],

@@ -127,7 +127,7 @@ def test_trust_is_listed_and_taken_back(project: Project, home: Path) -> None:
     assert str(home) in invoke("trust", "list").stdout.replace("\n", "")
     [one] = json.loads(invoke("trust", "list", "--json").stdout)
     assert (one["folder"], one["bundle"], one["by"]) == (str(home), "amplifier.yaml", "tester")
-    assert "amplifier.yaml is not trusted any more" in invoke("trust", "--revoke").stdout
+    assert "amplifier.yaml is no longer trusted" in invoke("trust", "--revoke").stdout
     assert "Nothing was trusted in this folder." in invoke("trust", "--revoke").stdout
     assert invoke("run", "hi").code == 3
 
@@ -136,13 +136,13 @@ def test_one_thing_at_a_time(home: Path) -> None:
     """Looking, trusting and taking back exclude one another."""
     done = invoke("trust", "--show", "--revoke")
     assert done.code == 2
-    assert "Give one of" in done.stderr
+    assert "Use only one of" in done.stderr
 
 
 def test_a_folder_without_a_bundle_needs_no_trust(home: Path) -> None:
     """There is nothing to ask about."""
     done = invoke("trust")
-    assert (done.code, done.stdout) == (0, "There is nothing in this folder that would be run.\n")
+    assert (done.code, done.stdout) == (0, "Nothing in this folder would run.\n")
 
 
 @pytest.mark.parametrize(("key", "code"), [("a", 0), ("d", 3)])

@@ -28,10 +28,10 @@ Examples:
 
 @click.group(epilog=EPILOG)
 def audit() -> None:
-    """Verify, read and redact the audit trail.
+    """Read, verify and redact the audit trail.
 
-    LOG is the directory of a log, the start of a session's id, or a session's name; where it may
-    be left out, the newest trail of this folder's bundle is meant.
+    LOG is the directory of a log, the beginning of a session's id, or a session's name. If it is
+    omitted, the newest trail of this folder's bundle is used.
     """
 
 

@@ -36,7 +36,7 @@ def hooks() -> None:
 @BUNDLE
 @AS_JSON
 def list_hooks(event: str | None, bundle: Path | None, as_json: bool) -> int:
-    """The effective order per event: priority, hook, what its failure means, its limit, source."""
+    """Show the order of hooks for each event, with priority, time limit and source."""
     _refuse_slip(event)
     return asyncio.run(_list(event, bundle, as_json))
 
@@ -190,13 +190,13 @@ def trace(
     bundle: Path | None,
     as_json: bool,
 ) -> int:
-    """Send one prompt or one event through the hooks; show each answer, its time, and the fold.
+    """Send one prompt or event through the hooks, and show each answer and the result.
 
-    The hooks really run. Nothing they answer is carried out: no tool runs, nobody is asked.
+    The hooks really run, but their answers are not carried out: no tool runs, nobody is asked.
     """
     name = event or ("tool:pre" if tool else "prompt:submit" if prompt else None)
     if name is None:
-        raise click.UsageError("Give a prompt, or --tool with --input, or --event")
+        raise click.UsageError("Give a prompt, --tool with --input, or --event")
     _refuse_slip(event)
     given: dict[str, Any] = {} if prompt is None else {"prompt": prompt}
     given |= {} if tool is None else {"tool_name": tool}

@@ -71,7 +71,7 @@ def test_a_time_that_is_none_is_refused(log: Path, given: str) -> None:
     """With an example of one."""
     done = audit("show", log, "--after", given)
     assert done.code == 2
-    assert f"{given!r} is no time" in done.stderr
+    assert f"{given!r} is not a time" in done.stderr
 
 
 @pytest.mark.parametrize(

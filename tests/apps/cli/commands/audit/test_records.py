@@ -129,7 +129,7 @@ def test_who_would_see_nothing_is_told_why(log: Path) -> None:
     nothing = show(log, "--after", "2999")
     assert (nothing.stdout, nothing.stderr) == ("", "0 records to show.\n")
     quiet = show(log, "--type", "checkpoint")
-    assert quiet.stderr == "2 records to show, none of them worth a line: --all shows them.\n"
+    assert quiet.stderr == "2 records to show, none of them shown here; --all shows them.\n"
 
 
 def test_a_denial_names_the_hook_and_the_reason(log: Path) -> None:
