@@ -184,7 +184,7 @@ def _describe(error: Exception) -> str:
 
     text = escape(str(error).strip(), lines=True)
     if exit_codes.is_expected(error):
-        return text
+        return text or type(error).__name__
     return f"{type(error).__name__}: {text} (this is a bug; --debug shows where)"
 
 

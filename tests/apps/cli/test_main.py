@@ -198,6 +198,16 @@ def test_an_error_that_nobody_expected_is_called_a_bug(monkeypatch: pytest.Monke
     assert done.stderr == "Error: ZeroDivisionError: oops (this is a bug; --debug shows where)\n"
 
 
+def test_an_error_without_words_is_called_by_its_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody can do anything about an empty line."""
+
+    def fail() -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(doctor, "examine", fail)
+    assert invoke("doctor").stderr == "Error: TimeoutError\n"
+
+
 def test_an_interrupt_has_the_exit_code_that_shells_give_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -85,7 +85,8 @@ class Conversation:
         except Exception as error:
             if not exit_codes.is_expected(error):
                 raise
-            self.agent.notify(self.agent.session.coordinator.scrub(str(error)), "error")
+            why = str(error) or type(error).__name__
+            self.agent.notify(self.agent.session.coordinator.scrub(why), "error")
 
     async def _run_turn(self, line: str) -> None:
         agent = self.agent
