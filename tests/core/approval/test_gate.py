@@ -16,7 +16,7 @@ import pytest
 from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion
 from amplifier_core.approval.gate import ApprovalGate, GateDecision
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.errors import ApprovalTimeout, ApprovalTimeoutError
+from amplifier_core.errors import ApprovalError, ApprovalTimeout, ApprovalTimeoutError
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
 from tests.support.harness import Harness
@@ -49,6 +49,58 @@ async def test_everything_else_is_a_deny(answer):
         result = await harness.pre()
         assert result.action == "deny"
         assert len(result.reason) < 500
+
+
+async def test_the_front_end_is_told_the_time_that_there_is():
+    """That of the session if it is shorter, else that of the question; a month at most."""
+    told = []
+
+    class Person:
+        async def decide(self, question: ApprovalQuestion) -> ApprovalAnswer:
+            told.append(question.timeout)
+            return ApprovalAnswer("Allow")
+
+    for limit, seconds in ((60.0, 600.0), (600.0, 60.0), (None, 1e9)):
+        gate = ApprovalGate(Person(), limit)
+        assert (await gate.ask(replace(QUESTION, timeout=seconds))).allowed
+    assert told == [60.0, 60.0, 2_592_000.0]
+
+
+async def test_an_answer_at_the_very_deadline_is_late(monkeypatch):
+    """The time given is over when it is over."""
+    clock = iter((100.0, 105.0))
+    monkeypatch.setattr(
+        "amplifier_core.approval.gate.time", type("Clock", (), {"monotonic": lambda: next(clock)})
+    )
+    decision = await ApprovalGate(PlainPerson("Allow")).ask(QUESTION)
+    assert (decision.allowed, decision.how) == (False, "timeout")
+
+
+@pytest.mark.parametrize(
+    ("error", "how", "detail"),
+    [
+        (ApprovalTimeout("gone for lunch"), "timeout", "gone for lunch"),
+        (ApprovalTimeout(), "timeout", "nobody decided in time"),
+        (ApprovalError("no terminal"), "error", "no terminal"),
+        (ApprovalError(), "error", "the approval system failed: ApprovalError"),
+        (OSError("torn"), "error", "the approval system failed: OSError: torn"),
+    ],
+)
+async def test_the_reason_says_how_a_front_end_failed(error, how, detail):
+    """Its own sentence where it has one, else the name of what went wrong."""
+
+    class Broken:
+        async def decide(self, question: ApprovalQuestion) -> ApprovalAnswer:
+            raise error
+
+    decision = await ApprovalGate(Broken()).ask(QUESTION)
+    assert (decision.allowed, decision.how, decision.detail) == (False, how, detail)
+
+
+async def test_a_long_answer_is_quoted_in_part():
+    """Eighty characters of what was not offered are enough to know it."""
+    decision = await ApprovalGate(PlainPerson("x" * 81)).ask(QUESTION)
+    assert decision.detail == f"'{'x' * 80}' is not one of Allow, Deny"
 
 
 @pytest.mark.parametrize("option", ["No", "deny", "Reject", "Abbrechen"])

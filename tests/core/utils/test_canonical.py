@@ -22,6 +22,14 @@ class RudeDict(dict):
         raise ValueError("no")
 
 
+SHARED = [0]
+
+
+class Named:
+    def __repr__(self) -> str:
+        return "named"
+
+
 def deep(depth: int, leaf: Any) -> Any:
     value = leaf
     for _ in range(depth):
@@ -43,7 +51,8 @@ def cyclic(leaf: Any) -> Any:
         (cyclic(1), cyclic(2)), (10**5000, 10**5000 + 1), (b"a", b"b"), ({1}, {2}),
         ({1: "x", "a": {1}}, {1: "x", "a": {2}}), (math.nan, 1.0), ("\ud800", "\ud801"),
         (deep(3_000, (1, 2)), deep(3_000, (2, 1))), (RudeDict(a=1), RudeDict(a=2)),
-        ({1: 0, "1": 1}, {1: 1, "1": 0}),
+        ({1: 0, "1": 1}, {1: 1, "1": 0}), ({1: [], "a": 0}, {1: {}, "a": 0}),
+        ({1: SHARED, "a": SHARED}, {2: SHARED, "a": SHARED}), ({1: "x", "a": 0}, {1: "y", "a": 0}),
     ],
     ids=lambda value: type(value).__name__,
 )  # fmt: skip
@@ -57,8 +66,25 @@ def test_order_of_keys_does_not_matter():
     assert digest({1: 1, "b": 2}) == digest({"b": 2, 1: 1})
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"b": [1, None], "a": "ü"}, '{"a":"\\u00fc","b":[1,null]}'),
+        (b"\x00\xff", '{"__bytes__":"00ff"}'),
+        (bytearray(b"\x01"), '{"__bytes__":"01"}'),
+        (memoryview(b"\x02"), '{"__bytes__":"02"}'),
+        ({2, 1}, '{"__set__":["1","2"]}'),
+        (frozenset({"a"}), '{"__set__":["\\"a\\""]}'),
+        (Named(), '{"__object__":"Named","repr":"named"}'),
+    ],
+)
+def test_the_form_of_a_value_is_fixed(value, text):
+    """A digest in an old trail is the digest of the same value today."""
+    assert canonical_bytes(value) == text.encode()
+
+
 def test_it_never_raises():
-    for odd in (Rude(), [Rude()], {1: Rude(), "a": 1}, object(), {Rude(): 1}):
+    for odd in (Rude(), [Rude()], {1: Rude(), "a": 1}, object(), {Rude(): 1}, {1: "ü", "ü": 1}):
         assert len(digest(odd)) == 64
 
 
