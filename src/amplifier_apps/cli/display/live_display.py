@@ -216,9 +216,11 @@ class LiveDisplay(LineDisplay):
         if any(style == "tool" for style, _ in line):
             yield to_text(fit_call(line, width))
             return
-        first, *rest = to_text(line).wrap(self.console, width) or [to_text(line)]
+        text = to_text(line)
+        first = next(iter(text.wrap(self.console, width)), text)
         yield first
-        for row in Text(" ").join(rest).wrap(self.console, width - 2) if rest else []:
+        begin = len(text) - len(text.plain[len(first) :].lstrip(" "))
+        for row in text[begin:].wrap(self.console, width - 2) if begin < len(text) else []:
             yield Text("  ").append_text(row)
 
 

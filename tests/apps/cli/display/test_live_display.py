@@ -94,6 +94,19 @@ def test_a_call_takes_one_row_and_a_message_as_many_as_it_needs() -> None:
     assert message == ["· h: a message of more than ", "  thirty columns"]
 
 
+@pytest.mark.parametrize("width", range(21, 60))
+def test_a_wrapped_message_has_the_spaces_that_it_had(width: int) -> None:
+    """None is added where a row ends, not even within a path that is longer than a row."""
+    display, stream = make_display(width)
+    path = "/a/path/of/more/than/sixty/characters/which/no/row/of/these/can/hold/x"
+    display.show_message(f"one two three four {path} five six seven eight", "info", "amplifier")
+    rows = stream.getvalue().splitlines()
+    assert all(row.startswith("  ") for row in rows[1:])
+    rest = "".join(row[2:] for row in rows)
+    assert path in rest
+    assert "  " not in rest
+
+
 async def test_only_whole_lines_go_into_the_scrollback() -> None:
     """The line being written stays below, until it is ended."""
     display, stream = make_display()
