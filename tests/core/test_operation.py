@@ -40,6 +40,17 @@ async def test_the_result_is_a_frozen_copy(hooks):
     assert (result.data["x"], result.data["tool_input"]) == ([1], {"rows": []})
 
 
+@pytest.mark.parametrize("event", [PRE, "session:end"])
+@pytest.mark.parametrize("hooks", [[], [says()]])
+async def test_what_nobody_objects_to_is_allowed(event, hooks):
+    """With hooks or without, to judge or only to be told."""
+    harness = Harness()
+    for hook in hooks:
+        harness.hooks.register(event, hook)
+    outcome = await harness.judge(event, x=1)
+    assert (outcome.allowed, outcome.data["x"]) == (True, 1)
+
+
 @pytest.mark.parametrize("data", [None, "text", 5])
 async def test_data_of_any_form(data):
     session = SessionCoordinator()
@@ -174,6 +185,19 @@ class TestJudgedAgain:
         harness.hooks.register(PRE, hook)
         assert (await harness.pre()).action == "continue"
         assert person.prompts == ["one?", "two?"]
+
+    async def test_at_most_eight_times(self):
+        """An operation that is another each time ends in a refusal, not in endless questions."""
+        numbers = iter(range(100))
+
+        async def hook(event: str, data: Data) -> HookResult:
+            return HookResult(action="ask_user", approval_prompt=f"{next(numbers)}?")
+
+        person = PlainPerson("Allow")
+        harness = Harness(approval=person)
+        harness.hooks.register(PRE, hook)
+        assert (await harness.pre()).reason == "the operation was changed more than 8 times"
+        assert len(person.prompts) == 8
 
     async def test_observers_are_called_once(self):
         """What a hook does that is neither a guard nor asks is not done twice."""
