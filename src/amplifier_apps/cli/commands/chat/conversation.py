@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import AsyncGenerator
 from contextlib import AbstractContextManager, aclosing
@@ -14,6 +15,9 @@ from amplifier_apps.cli.commands.chat.greeting import greet, say_goodbye
 from amplifier_apps.cli.commands.chat.lines import read_prompts
 from amplifier_apps.cli.commands.chat.slash_commands import COMMANDS, run_command
 from amplifier_apps.cli.commands.resume import show_last_exchange
+from amplifier_core.utils.describe import describe_error
+
+logger = logging.getLogger(__name__)
 
 _COMMAND = re.compile(r"/[a-z]*(\s|$)", re.IGNORECASE)  # and not the path of a file
 
@@ -83,9 +87,11 @@ class Conversation:
             else:
                 await self._run_turn(line)
         except Exception as error:
-            if not exit_codes.is_expected(error):
+            expected = exit_codes.is_expected(error)
+            if not expected and self.agent.session.status != "error":  # not in the agent's work
                 raise
-            why = str(error) or type(error).__name__
+            logger.debug("The turn failed", exc_info=True)
+            why = (str(error) if expected else "") or describe_error(error)
             self.agent.notify(self.agent.session.coordinator.scrub(why), "error")
 
     async def _run_turn(self, line: str) -> None:

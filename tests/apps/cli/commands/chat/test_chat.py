@@ -14,8 +14,19 @@ from tests.apps.cli.conftest import Project
 from tests.apps.cli.program import PROGRAM, run_amplifier, run_at_terminal, wait_for_prompt
 from tests.support.processes import heed_interrupts
 from tests.support.sessions import calls
-from tests.support.trust import look_at
+from tests.support.trust import look_at, trust_project
 
+PROVIDER_THAT_RAISES = """
+class Own:
+    name = "own"
+
+    async def complete(self, request, **options):
+        raise RuntimeError("the line is dead")
+
+
+async def mount(coordinator, config=None):
+    await coordinator.mount("providers", Own(), name="own")
+"""
 HELLO = {"text": "Hello to you."}
 
 
@@ -207,6 +218,21 @@ def test_a_turn_that_fails_does_not_end_the_conversation(project: Project) -> No
     done = run_amplifier("chat", stdin="first\nsecond\n")
     assert (done.code, done.stdout) == (0, "Fine.\n")
     assert "\n✗ Reply 1 of the script" in done.stderr
+
+
+def test_whatever_a_provider_of_others_raises_ends_only_the_turn(
+    project: Project, home: Path
+) -> None:
+    """An author who knows no class of ours raises a plain RuntimeError; the next line is taken."""
+    (home / "own.py").write_text(PROVIDER_THAT_RAISES)
+    loop = {"module": "loop-basic", "config": {"provider": "own"}}
+    path = project(HELLO, trusted=False, session={"orchestrator": loop})
+    entry = "providers:\n- module: provider-own\n  source: ./own.py\n"
+    path.write_text(path.read_text().replace("providers:\n", entry))
+    trust_project(home)
+    done = run_amplifier("chat", stdin="first\nsecond\n")
+    assert done.code == 0
+    assert done.stderr.count("✗ RuntimeError: the line is dead") == 2
 
 
 def test_an_interrupt_from_outside_ends_the_program(project: Project) -> None:
