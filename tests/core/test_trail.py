@@ -190,3 +190,16 @@ async def test_decisions_only_tells_who_decided_again():
     await harness.pre()
     told = [record["hook"] for record in harness.trail.of_type("action_resolved")]
     assert told == ["modifier", "asker", "asker"]
+
+
+async def test_the_time_of_a_hook_is_told_in_thousandths_of_a_millisecond(monkeypatch):
+    """By the end of the hook, and in the record of the event."""
+    clock = iter((1.0, 1.1234567))
+    monkeypatch.setattr("amplifier_core.operation.perf_counter", lambda: next(clock))
+    harness = Harness(audit=MemoryAudit(level="full"))
+    harness.hooks.register(PRE, says(), name="slow")
+    await harness.pre()
+    [started], [finished] = harness.bodies("hook_started"), harness.bodies("hook_finished")
+    [dispatch] = harness.bodies("dispatch")
+    assert (started, finished) == ({}, {"ms": 123.457})
+    assert [(one["hook"], one["ms"]) for one in dispatch["hooks"]] == [("slow", 123.457)]
