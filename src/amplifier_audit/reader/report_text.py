@@ -79,7 +79,7 @@ def _describe_verdict(report: Report) -> str:
         return f"PROVEN: {known}"
     if report.verdict == "recovered":
         known = known or "nothing is proven"
-        return f"RECOVERED: a crash left its mark, or somebody made it look so; {known}"
+        return f"RECOVERED: there are traces of a crash, or somebody faked them; {known}"
     if report.finding is not None:
         why = report.finding.kind
         return f"CONSISTENT, NOT PROVEN: the records agree with one another, but {why}"

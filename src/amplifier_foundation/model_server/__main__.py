@@ -19,15 +19,18 @@ def _parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("script", help="YAML file with the replies")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
-    parser.add_argument("--port", type=int, default=8765, help="0 for any free one")
-    parser.add_argument("--api-key", help="refuse requests that come with another key")
+    parser.add_argument("--port", type=int, default=8765, help="0 chooses a free one")
+    parser.add_argument("--api-key", help="refuse requests with any other key")
     parser.add_argument(
-        "--when-done", choices=["close", "raise", "repeat"], default="repeat", help="at the end"
+        "--when-done",
+        choices=["close", "raise", "repeat"],
+        default="repeat",
+        help="what to do after the last reply",
     )
     parser.add_argument(
         "--per-conversation",
         action="store_true",
-        help="choose the reply by the length of the conversation, so that several may run",
+        help="choose the reply by the length of the conversation, so that several can run at once",
     )
     return parser.parse_args(argv)
 

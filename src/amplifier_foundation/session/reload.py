@@ -173,7 +173,7 @@ class Reloader:
         )
         answer = await self._coordinator.handle_approval_request(question, "reload", "reload")
         if answer.action == "deny":
-            raise SessionError("no person allowed it")
+            raise SessionError("nobody allowed it")
         await asyncio.to_thread(self._changes.on_allowed, material)
         return await self._use(material)
 

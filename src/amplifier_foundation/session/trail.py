@@ -141,9 +141,11 @@ def find_unknown_outcomes(options: Mapping[str, Any], session_id: str) -> list[U
 def _report_missing(options: Mapping[str, Any], session_id: str) -> list[str]:
     """A session that goes on and has no trail of what it did before."""
     if options.get("socket"):
-        return ["What an earlier run of this session left unfinished, only its writer can read"]
+        return ["Only the audit writer can tell what an earlier run left unfinished"]
     path = locate_trail(options, session_id)
-    return [] if path.exists() else [f"This session has no trail of its past at {path}; one begins"]
+    if path.exists():
+        return []
+    return [f"No earlier trail of this session was found at {path}; a new one begins"]
 
 
 def _find_key(sign: bool | str | None) -> Path | None:

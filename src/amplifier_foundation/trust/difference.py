@@ -69,7 +69,7 @@ def _compare(name: str, before: bytes | None, after: bytes | None) -> list[str]:
     if before is None:
         return [f"── {name}: new", *_indent(_read_lines(after or b""))]
     if after is None:
-        return [f"── {name}: not used any more"]
+        return [f"── {name}: no longer used"]
     rows = difflib.unified_diff(_read_lines(before), _read_lines(after), n=_CONTEXT, lineterm="")
     return [f"── {name}", *_indent(list(rows)[2:])]
 
@@ -80,7 +80,7 @@ def _indent(lines: Iterable[str]) -> list[str]:
 
 def _read_lines(content: bytes) -> list[str]:
     if b"\0" in content:
-        return [f"(no text: {len(content):,} bytes, SHA-256 {compute_digest(content)})"]
+        return [f"(not text: {len(content):,} bytes, SHA-256 {compute_digest(content)})"]
     text = content.decode("utf-8", "backslashreplace")
     return text.removesuffix("\n").split("\n")
 

@@ -92,7 +92,7 @@ def _compare(old: ModuleEntry, new: ModuleEntry, is_changed: bool) -> Iterator[s
     name = _name(old)
     for switch in ("required", "locked"):
         if getattr(old, switch) and not getattr(new, switch):
-            yield f"{name} would not be {switch} any more"
+            yield f"{name} would no longer be {switch}"
     if (old.module, old.source) != (new.module, new.source):
         yield f"{name} would come from {new.source or new.module}"
     elif is_changed:
@@ -103,7 +103,7 @@ def _compare(old: ModuleEntry, new: ModuleEntry, is_changed: bool) -> Iterator[s
         )
         yield f"{name} would have other options: {', '.join(keys)}"
     if old.priority != new.priority:
-        yield f"{name} would run at another place: priority {new.priority}, not {old.priority}"
+        yield f"{name} would run in another position: priority {new.priority}, not {old.priority}"
 
 
 def _name(entry: ModuleEntry) -> str:

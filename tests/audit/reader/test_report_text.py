@@ -53,11 +53,11 @@ FINDING = Finding("gap", 3, "record 3 is missing, the next one is 5", "00000000.
         ),
         (
             replace(CONSISTENT, verdict="recovered"),
-            "RECOVERED: a crash left its mark, or somebody made it look so; nothing is proven",
+            "RECOVERED: there are traces of a crash, or somebody faked them; nothing is proven",
         ),
         (
             replace(PROVEN, verdict="recovered"),
-            "RECOVERED: a crash left its mark, or somebody made it look so; the first 5 records "
+            "RECOVERED: there are traces of a crash, or somebody faked them; the first 5 records "
             "are proven by an anchor",
         ),
         (

@@ -221,7 +221,7 @@ async def test_a_resumed_session_says_that_its_trail_is_gone(tmp_path: Path) -> 
     (tmp_path / "s1").rename(tmp_path / "moved")
     trail = await attach_trail(options, "s1", None, resumed=True)
     assert len(trail.alarms) == 1
-    assert "no trail of its past" in trail.alarms[0]
+    assert "No earlier trail of this session" in trail.alarms[0]
     for close in trail.owned:
         await close()
 
@@ -276,6 +276,6 @@ async def test_what_a_resumed_session_left_unfinished_cannot_be_read(tmp_path: P
         options = {"enabled": True, "socket": str(socket), "server_user": str(ME)}
         trail = await attach_trail(options, "s1", None, resumed=True)
         assert trail.unknown == []
-        assert "only its writer can read" in trail.alarms[0]
+        assert "Only the audit writer can tell" in trail.alarms[0]
         for close in trail.owned:
             await close()

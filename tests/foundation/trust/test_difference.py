@@ -47,7 +47,7 @@ def test_a_change_names_lost_guards_first(project: Project) -> None:
         "Weaker than before:\n  h would run other code or other rules\n  i would be gone\n\n── "
     )
     assert "── h.py\n│ @@ -1,2 +1,2 @@\n│  a = 1\n│ -b = 2\n│ +b = 3" in text
-    assert "── i.py: not used any more" in text
+    assert "── i.py: no longer used" in text
     assert "── j.py: new\n│ j = 1" in text
 
 
@@ -76,7 +76,7 @@ def test_no_file_can_look_like_a_part_of_the_question(project: Project) -> None:
 def test_a_file_that_is_no_text_is_named_by_its_digest(project: Project) -> None:
     """A person could not read it anyway."""
     (project.folder / "h.py").write_bytes(b"\0\1")
-    assert "│ (no text: 2 bytes, SHA-256 " in describe_first_use(look(project, hooks=["./h.py"]))
+    assert "│ (not text: 2 bytes, SHA-256 " in describe_first_use(look(project, hooks=["./h.py"]))
 
 
 def test_endless_files_are_cut_and_that_is_said(

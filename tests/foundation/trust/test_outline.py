@@ -46,6 +46,6 @@ def test_a_guard_counts_as_required_until_its_entry_says_otherwise() -> None:
     )
     assert [one["required"] for one in before["hooks"]] == [True, False]
     told = [one.sentence for one in find_weakened(before, after)]
-    sentence = "hooks-rules would not be required any more"
+    sentence = "hooks-rules would no longer be required"
     assert told == [sentence, f"agent a: {sentence}"]
     assert find_weakened(after, before) == []
