@@ -39,5 +39,5 @@ def test_without_a_known_log_any_log_will_do() -> None:
 def test_damage_tells_a_changed_record_from_what_never_was_one() -> None:
     """And from a line without an end."""
     assert "not what its hash says" in describe_damage(make_lines(1)[0].replace(b"v", b"w", 1))
-    assert "is no record" in describe_damage(b"hello\n")
+    assert "is not a record" in describe_damage(b"hello\n")
     assert "more than" in describe_damage(b"x" * (RECORD_LIMIT + 1))

@@ -74,7 +74,7 @@ def test_what_is_no_ordinary_file_is_refused_at_once(tmp_path: Path) -> None:
     """Reading a pipe would wait for whoever writes to it, and a device may never end."""
     os.mkfifo(tmp_path / "pipe")
     for odd in (tmp_path / "pipe", Path("/dev/zero")):
-        with pytest.raises(SnapshotError, match="no ordinary file"):
+        with pytest.raises(SnapshotError, match="not an ordinary file"):
             read_regular(odd)
     with pytest.raises(IsADirectoryError):
         read_regular(tmp_path)

@@ -59,8 +59,8 @@ async def test_odd_calls_pass(work):
     ("prepare", "path", "config", "word"),
     [
         (lambda work: (work / "a").write_text("x" * 50), "a", {"max_file_bytes": 10}, "50 bytes"),
-        (lambda work: (work / "a").mkdir(), "a", {}, "no ordinary file"),
-        (lambda work: os.mkfifo(work / "a"), "a", {}, "no ordinary file"),
+        (lambda work: (work / "a").mkdir(), "a", {}, "not an ordinary file"),
+        (lambda work: os.mkfifo(work / "a"), "a", {}, "not an ordinary file"),
         (lambda work: (work / "a").symlink_to("../secret"), "a", {}, "outside"),
         (lambda work: None, "../secret", {}, "outside"),
         (lambda work: (work / "a").write_text("x"), "a", {"directory": "a/b"}, "a"),

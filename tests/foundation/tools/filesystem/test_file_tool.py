@@ -80,7 +80,7 @@ async def test_what_never_ends_is_not_opened(coordinator, work, kind):
     for name, more in [("Read", {}), ("Write", {"content": "x"})]:
         tool = coordinator.tools[name]
         result = await asyncio.wait_for(tool.execute({"file_path": str(path), **more}), 5)
-        assert "no ordinary file" in result.error
+        assert "not an ordinary file" in result.error
 
 
 def test_a_line_has_its_number_and_an_end(coordinator):

@@ -104,9 +104,9 @@ def test_another_key_and_another_log_are_refused(log: Path, tmp_path: Path) -> N
     ("content", "word"),
     [
         (None, "holds no audit log"),
-        (b"hello world\n", "is no audit log"),
-        (b"\x7fELF\x00\x01\x02", "is no audit log"),
-        (b"x" * 3_000_000, "is no audit log"),
+        (b"hello world\n", "is not an audit log"),
+        (b"\x7fELF\x00\x01\x02", "is not an audit log"),
+        (b"x" * 3_000_000, "is not an audit log"),
         (b"", "no records"),
     ],
 )
