@@ -24,7 +24,7 @@ def test_none_and_dicts_are_answers():
         ({1: 2}, "a dict that is not a HookResult"),
         (
             {"actoin": "deny"},
-            "is no HookResult: actoin: HookResult has no field 'actoin'; did you mean 'action'",
+            "is not a HookResult: actoin: HookResult has no field 'actoin'; did you mean 'action'",
         ),
         ("deny", "returned str, not a HookResult"),
         (HookResult(action="modify"), "'modify' without a dict in data"),

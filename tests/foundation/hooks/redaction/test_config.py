@@ -20,7 +20,7 @@ from tests.support.harness import Harness
         ({"patterns": {"x": r"(a)\1"}}, "back-references"),
         ({"patterns": {"x": "("}}, "not a pattern"),
         ({"allow": ["("]}, "not a pattern"),
-        ({"patterns": {"a b": "x"}}, "'a b' is no name"),
+        ({"patterns": {"a b": "x"}}, "'a b' is not a name"),
         ({"off": ["github-tokens"]}, "did you mean 'github-token'?"),
         ({"events": ["tool:pree"]}, "did you mean 'tool:pre'?"),
         ({"on_write": "shout"}, "on_write"),
