@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # so that type checkers know them as well
     from amplifier_core.interfaces import Orchestrator as Orchestrator
     from amplifier_core.interfaces import Provider as Provider
     from amplifier_core.interfaces import Tool as Tool
+    from amplifier_core.interfaces import hook as hook
     from amplifier_core.llm_errors import AbortError as AbortError
     from amplifier_core.llm_errors import AccessDeniedError as AccessDeniedError
     from amplifier_core.llm_errors import AuthenticationError as AuthenticationError
@@ -118,7 +119,7 @@ _NAMES = {
     ),
     "interfaces": (
         "ApprovalProvider ApprovalRequest ApprovalResponse ContextManager HookHandler "
-        "Orchestrator Provider Tool"
+        "Orchestrator Provider Tool hook"
     ),
     "llm_errors": (
         "AbortError AccessDeniedError AuthenticationError ConfigurationError "
