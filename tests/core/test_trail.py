@@ -158,6 +158,28 @@ async def test_the_person_is_told_once_that_the_trail_failed(on_failure, then, h
     assert (level, source) == ("error", "audit")
 
 
+async def test_the_person_is_told_that_a_record_is_not_safe(caplog):
+    """A disk that takes records and cannot keep them has failed as well."""
+
+    class Forgetful(MemoryAudit):
+        async def commit(self, sequence: int | None = None) -> None:
+            raise OSError("no space left")
+
+    harness = Harness(audit=Forgetful(), approval=PlainPerson("Allow"))
+    harness.hooks.register(PRE, asks())
+    assert (await harness.pre()).action == "deny"
+    assert caplog.text.count("The audit trail has failed: OSError: no space left") == 1
+    await harness.run("session:end")
+    assert [source for _, _, source in harness.shown].count("audit") == 1
+
+
+async def test_what_happens_before_the_first_turn_is_in_none():
+    """Turns are counted from one."""
+    harness = Harness()
+    await harness.pre()
+    assert {record["turn"] for record in harness.trail.records} == {0}
+
+
 async def test_odd_payloads_are_written_and_never_raise():
     harness = Harness()
     data: Data = {"nan": float("nan"), "o": object(), "s": "\ud800", "b": b"\xff"}
