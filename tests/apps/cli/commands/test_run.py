@@ -74,11 +74,11 @@ def test_json_ends_with_the_result(project: Project) -> None:
 
 
 def test_without_any_key_it_says_in_one_sentence_what_to_set(home: Path) -> None:
-    """The keys, the local model, and the demonstration."""
+    """The keys, the demonstration, and a first session without a key."""
     done = run_amplifier("run", "hi")
     assert done.code == exit_codes.NO_MODEL
     assert len(done.stderr.strip().splitlines()) == 1
-    for word in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "--provider local", "amplifier demo"):
+    for word in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "amplifier demo", "init --offline"):
         assert word in done.stderr
 
 

@@ -16,6 +16,9 @@ import pytest
 from amplifier_apps.cli import exit_codes
 from amplifier_apps.cli.commands.run_result import describe_failure, name_status
 from amplifier_apps.cli.main import run
+from amplifier_core.errors import SessionDenied
+from amplifier_core.llm_errors import AuthenticationError
+from amplifier_foundation import BundleError
 from tests.apps.cli.conftest import Project
 from tests.apps.cli.program import PROGRAM
 from tests.support.trust import trust_project
@@ -187,6 +190,10 @@ class TestItIsThere:
         (asyncio.CancelledError(), "failed", "CancelledError"),
         (RuntimeError("broken\x1b[2J"), "failed", "broken\\u{1B}[2J"),
         (click.ClickException("no"), "failed", "no"),
+        (SessionDenied("not now"), "denied", "not now"),
+        (AuthenticationError("wrong key"), "no_model", "wrong key"),
+        (BundleError([]), "unusable", "BundleError"),
+        (TimeoutError("too long"), "timeout", "too long"),
     ],
 )
 def test_whatever_is_raised_has_a_status_and_a_sentence(
