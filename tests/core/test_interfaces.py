@@ -85,8 +85,22 @@ def test_a_function_is_marked_and_stays_itself() -> None:
     }
 
 
-@pytest.mark.parametrize("events", [(), (7,), ("tool:pre", None), (lambda event, data: None,)])
-def test_a_mark_needs_the_names_of_events(events: tuple[Any, ...]) -> None:
+async def mark_me(event: str, data: dict[str, Any]) -> None:
+    """A handler below a bare `@hook`."""
+
+
+@pytest.mark.parametrize(
+    ("events", "given"),
+    [
+        ((), "nothing"),
+        ((7,), "7"),
+        (("tool:pre", None), "'tool:pre', None"),
+        ((mark_me,), "mark_me"),
+    ],
+)
+def test_a_mark_needs_the_names_of_events(events: tuple[Any, ...], given: str) -> None:
     """`@hook` without brackets is the usual slip."""
-    with pytest.raises(TypeError, match="@hook needs the names of events, such as 'tool:pre'"):
+    with pytest.raises(TypeError) as caught:
         hook(*events)
+    needed = "@hook needs the names of events, as in @hook('tool:pre'), got"
+    assert str(caught.value) == f"{needed} {given}"

@@ -20,7 +20,8 @@ def hook(
     `HookRegistry.register`.
     """
     if not events or not all(isinstance(event, str) for event in events):
-        raise TypeError(f"@hook needs the names of events, such as 'tool:pre', got {events!r}")
+        given = ", ".join(getattr(one, "__name__", repr(one)) for one in events) or "nothing"
+        raise TypeError(f"@hook needs the names of events, as in @hook('tool:pre'), got {given}")
     for option in options.keys() - HookOptions.__annotations__.keys():
         hint = suggest(option, HookOptions.__annotations__)
         raise TypeError(f"@hook has no option {option!r}; {hint}")

@@ -69,4 +69,4 @@ def _refuse_slip(name: str, known: Iterable[str]) -> None:
     """A function that nearly has the name of an event would never be called, guard or not."""
     for right in known:
         if differs_by_one(name, right):
-            raise ModuleLoadError(f"'{name}' is the name of no event; did you mean '{right}'?")
+            raise ModuleLoadError(f"There is no event for '{name}'; did you mean '{right}'?")
