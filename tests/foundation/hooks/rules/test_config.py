@@ -89,8 +89,8 @@ async def test_a_broken_rule_is_named_with_its_key(
         (None, "cannot be read"),
         ("rules: [", "line"),
         ("a: b", "no list of rules"),
-        ("\x00", "no YAML"),
-        ("!!python/object/apply:os.system [ls]", "no YAML"),
+        ("\x00", "not YAML"),
+        ("!!python/object/apply:os.system [ls]", "not YAML"),
     ],
 )
 async def test_a_broken_file_is_named(tmp_path: Path, content: str | None, words: str) -> None:
