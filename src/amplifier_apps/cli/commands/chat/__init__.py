@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from amplifier_apps.cli.commands.sigterm import Sigterm, heed_sigterm
 from amplifier_apps.cli.options import add_agent_options
+
+if TYPE_CHECKING:
+    from amplifier_apps.cli.commands.chat.conversation import Conversation
 
 EPILOG = """\b
 Examples:
@@ -33,4 +37,12 @@ def chat(no_save: bool = False, **flags: Any) -> int:
     from amplifier_apps.cli.commands.chat.conversation import Conversation
 
     given = {key: value for key, value in flags.items() if value is not None}
-    return asyncio.run(Conversation(AgentOptions(save=not no_save, **given)).run())
+    with heed_sigterm() as sigterm:
+        talk = Conversation(AgentOptions(save=not no_save, **given))
+        return asyncio.run(_talk(talk, sigterm))
+
+
+async def _talk(talk: Conversation, sigterm: Sigterm) -> int:
+    if task := asyncio.current_task():
+        sigterm.stop_with(task.cancel)
+    return await talk.run()

@@ -7,11 +7,19 @@ import signal
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from amplifier_apps.cli import exit_codes
 from amplifier_foundation import SessionStore
 from amplifier_foundation.trust.store import TrustStore
 from tests.apps.cli.conftest import Project
-from tests.apps.cli.program import PROGRAM, run_amplifier, run_at_terminal, wait_for_prompt
+from tests.apps.cli.program import (
+    PROGRAM,
+    invoke,
+    run_amplifier,
+    run_at_terminal,
+    wait_for_prompt,
+)
 from tests.support.processes import heed_interrupts
 from tests.support.sessions import calls
 from tests.support.trust import look_at, trust_project
@@ -235,8 +243,14 @@ def test_whatever_a_provider_of_others_raises_ends_only_the_turn(
     assert done.stderr.count("✗ RuntimeError: the line is dead") == 2
 
 
-def test_an_interrupt_from_outside_ends_the_program(project: Project) -> None:
-    """While it waits for the next line."""
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, exit_codes.INTERRUPTED), (signal.SIGTERM, exit_codes.TERMINATED)],
+)
+def test_a_signal_from_outside_ends_the_session_and_the_program(
+    project: Project, number: signal.Signals, code: int
+) -> None:
+    """While it waits for the next line; the trail says that the person left."""
     project(HELLO)
     child = subprocess.Popen(
         [*PROGRAM, "chat"],
@@ -253,12 +267,13 @@ def test_an_interrupt_from_outside_ends_the_program(project: Project) -> None:
     assert child.stdout.readline() == b"Hello to you.\n"
     while b"tokens" not in child.stderr.readline():  # type: ignore[union-attr]
         pass
-    os.kill(child.pid, signal.SIGINT)
+    os.kill(child.pid, number)
     try:
-        assert child.wait(15) == exit_codes.INTERRUPTED
+        assert child.wait(30) == code
     finally:
         child.kill()
         child.communicate()
+    assert "session ended (user_exit)" in invoke("audit", "show").stdout
 
 
 def test_nothing_is_kept_of_a_conversation_without_a_turn(project: Project, home: Path) -> None:
