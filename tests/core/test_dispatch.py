@@ -431,6 +431,48 @@ async def test_a_deadline_around_an_emit_holds(registry):
             await registry.emit(PRE, {})
 
 
+async def test_the_dispatch_knows_who_failed_and_what_had_no_effect(registry):
+    """A failure every time, advice once."""
+    registry.register(PRE, raises(ValueError("torn")), name="broken")
+    registry.register(PRE, says("ask_user"), name="vague")
+    for expected in (
+        [("broken", "torn", False), ("vague", "None", True)],
+        [("broken", "torn", False)],
+    ):
+        run = await registry.dispatch(PRE, {})
+        told = [(one.handler.name, str(one.error), bool(one.advice)) for one in run.troubles]
+        assert told == expected
+
+
+async def test_the_answers_end_with_the_one_who_denied(registry):
+    """Whoever stands behind was not asked."""
+    for name, hook in (("one", says()), ("two", says("deny", reason="no")), ("three", says())):
+        registry.register(PRE, hook, name=name)
+    run = await registry.dispatch(PRE, {})
+    assert [answer.hook for answer in run.answers] == ["one", "two"]
+
+
+@pytest.mark.parametrize(("on_error", "action"), [("continue", "continue"), ("deny", "deny")])
+async def test_a_hook_that_cancels_itself_has_failed(registry, on_error, action):
+    """Nobody wanted the emit to end."""
+    registry.register(PRE, raises(asyncio.CancelledError()), on_error=on_error)
+    assert (await registry.emit(PRE, {})).action == action
+
+
+async def test_of_those_who_are_not_asked_again_what_they_said_stands():
+    """A failure is something said, silence is not."""
+    harness = Harness(approval=ScriptedApproval("Allow"))
+    harness.hooks.register(PRE, raises(ValueError("torn")), name="broken")
+    harness.hooks.register(PRE, says(), name="silent")
+    harness.hooks.register(PRE, asks(), name="asker")
+    outcome = await harness.judge(PRE, tool_name="Write", tool_input={})
+    assert outcome.allowed
+    assert [(one.hook, one.error is None) for one in outcome.answers] == [
+        ("broken", False),
+        ("asker", True),
+    ]
+
+
 def test_a_plain_function_alone_answers(registry):
     """A hook that is not async is called, also where all others would be."""
     registry.register(PRE, lambda event, data: HookResult(action="deny", reason="plain"))
