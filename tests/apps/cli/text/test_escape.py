@@ -9,6 +9,18 @@ from hypothesis import strategies as st
 from amplifier_apps.cli.text.escape import escape, get_first_line, make_readable, unescape
 from tests.apps.cli.hostile_text import hostile, is_harmless, make_prompts
 
+BLANK = [
+    *(0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F),
+    *(0x2800, 0x3164, 0xFFA0, 0x16FE4, 0x1D159, 0xFE00, 0xFE0F, 0xE0100, 0xE01EF),
+]
+
+
+def test_characters_that_nobody_can_see_are_escapes_wherever_they_stand() -> None:
+    """Fillers and selectors count as printable, and yet two texts with and without look alike."""
+    wrong = [hex(code) for code in BLANK if escape(f"a{chr(code)}") != f"a\\u{{{code:X}}}"]
+    assert wrong == []
+    assert escape("a\ufe10") == "a\ufe10"  # the first that can be seen again
+
 
 @given(hostile)
 def test_no_control_or_bidi_character_is_shown(text: str) -> None:
@@ -79,19 +91,6 @@ def test_a_combining_mark_never_sits_on_the_frame_nor_piles_up() -> None:
 def test_a_mark_is_shown_on_a_letter_and_nowhere_else(text: str, shown: str) -> None:
     """At most four of them, and none around a letter."""
     assert escape(text) == shown
-
-
-BLANK = [
-    *(0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F),
-    *(0x2800, 0x3164, 0xFFA0, 0x16FE4, 0x1D159, 0xFE00, 0xFE0F, 0xE0100, 0xE01EF),
-]
-
-
-def test_characters_that_nobody_can_see_are_escapes_wherever_they_stand() -> None:
-    """Fillers and selectors count as printable, and yet two texts with and without look alike."""
-    wrong = [hex(code) for code in BLANK if escape(f"a{chr(code)}") != f"a\\u{{{code:X}}}"]
-    assert wrong == []
-    assert escape("a\ufe10") == "a\ufe10"  # the first that can be seen again
 
 
 @pytest.mark.parametrize("codepoint", range(0x20))
