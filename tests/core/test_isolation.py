@@ -257,6 +257,35 @@ async def test_a_large_string_is_not_copied():
     assert time.process_time() - started < 1
 
 
+@pytest.mark.parametrize("shape", ["list", "dict"])
+async def test_what_a_hook_hands_back_may_be_of_any_depth(shape):
+    """It is detached from the hook all the same."""
+    deep: Any = [1]
+    bottom = deep
+    for _ in range(5_000):
+        deep = [deep] if shape == "list" else {"a": deep}
+
+    async def hook(event: str, data: Data) -> HookResult:
+        return HookResult.model_construct(action="modify", data={**data, "deep": deep})
+
+    registry = HookRegistry()
+    registry.register(PRE, hook)
+    found = (await registry.emit(PRE, {})).data["deep"]
+    bottom.append(2)
+    for _ in range(5_000):
+        found = found[0] if shape == "list" else found["a"]
+    assert found == [1]
+
+
+def test_a_tuple_of_what_cannot_change_is_shared():
+    """Only one with something inside that can is copied."""
+    leaves, rows = (1, "a"), ([1],)
+    made = copy_plain({"leaves": leaves, "rows": rows})
+    assert made["leaves"] is leaves
+    assert made["rows"] == rows
+    assert made["rows"][0] is not rows[0]
+
+
 def test_plain_copies_are_only_of_plain_payloads():
     assert copy_plain({"a": Model()}) is None
     assert copy_plain({"a": nested(5_000)}) is None

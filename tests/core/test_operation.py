@@ -13,7 +13,18 @@ from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import HookResult
 from amplifier_core.testing import EventRecorder, ScriptedApproval
 from tests.support.harness import Harness
-from tests.support.hooks import POST, PRE, Data, asks, injects, modifies, prints, returns, says
+from tests.support.hooks import (
+    POST,
+    PRE,
+    Data,
+    asks,
+    injects,
+    modifies,
+    prints,
+    raises,
+    returns,
+    says,
+)
 from tests.support.people import PlainPerson
 
 
@@ -306,6 +317,54 @@ class TestJudgedAgain:
         harness.hooks.register(PRE, asks("Write?"))
         harness.hooks.register(PRE, limit, on_error="deny")
         assert (await harness.pre(path="/a")).reason == "User denied: Too many. Go on?"
+
+    async def test_an_edit_keeps_what_hooks_had_made_of_the_rest(self):
+        """What a person saw and left alone does not go back to what it was before."""
+        names = iter(["SafeWrite"])
+
+        async def renames_once(event: str, data: Data) -> HookResult:
+            name = next(names, data["tool_name"])
+            return HookResult(action="modify", data={**data, "tool_name": name})
+
+        person = ScriptedApproval(ApprovalAnswer("Allow", edited_input={"path": "/b"}), "Allow")
+        harness = Harness(approval=person)
+        harness.hooks.register(PRE, renames_once)
+        harness.hooks.register(PRE, asks())
+        result = await harness.pre("Write", path="/a")
+        assert (result.data["tool_name"], result.data["tool_input"]) == (
+            "SafeWrite", {"path": "/b"},
+        )  # fmt: skip
+        assert {question.tool_name for question in person.questions} == {"SafeWrite"}
+
+    async def test_whoever_failed_before_the_wait_is_still_among_the_answers(self):
+        """It is not called again, and not forgotten either."""
+        harness = Harness(approval=PlainPerson("Allow"))
+        harness.hooks.register(PRE, raises(ValueError("boom")), name="broken")
+        harness.hooks.register(PRE, asks(), name="asker")
+        outcome = await harness.judge(PRE, tool_name="Write", tool_input={})
+        assert [(one.hook, one.error is None) for one in outcome.answers] == [
+            ("broken", False), ("asker", True),
+        ]  # fmt: skip
+
+    async def test_one_wait_is_enough_to_be_judged_again(self):
+        """Also when the last question was answered from what a person said before."""
+        calls: list[int] = []
+
+        async def guard(event: str, data: Data) -> HookResult:
+            calls.append(1)
+            return HookResult()
+
+        person = PlainPerson("Allow", "Allow always", "Allow")
+        harness = Harness(approval=person)
+        harness.hooks.register(PRE, guard, on_error="deny")
+        harness.hooks.register(PRE, asks("one?"))
+        harness.hooks.register(
+            PRE, asks("two?", approval_options=["Allow", "Allow always", "Deny"])
+        )
+        await harness.pre()
+        calls.clear()
+        assert (await harness.pre()).action == "continue"
+        assert (person.prompts, len(calls)) == (["one?", "two?", "one?"], 2)
 
     async def test_what_was_remembered_waits_for_nobody(self):
         """A call that was allowed for always is judged once, unless the hooks change."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
+from functools import partial
 from typing import Any
 
 import pytest
@@ -114,6 +117,15 @@ async def test_a_scrubber_may_heed_the_key_of_a_text():
     assert found == {"password": "***", "name": "plain", "all": ["plain"]}
 
 
+async def test_every_scrubber_runs_on_what_the_one_before_has_left():
+    """In the order of their registration."""
+    harness = Harness()
+    for old, new in (("x", "y"), ("y", "z"), ("z", "gone")):
+        harness.coordinator.register_scrubber(partial(re.sub, old, new))
+    harness.coordinator.trail.write("error", {"what": "x y"})
+    assert harness.bodies("error") == [{"what": "gone gone"}]
+
+
 async def test_texts_are_scrubbed_at_any_depth():
     """However deep somebody hides one."""
     harness = Harness()
@@ -178,6 +190,47 @@ async def test_what_happens_before_the_first_turn_is_in_none():
     harness = Harness()
     await harness.pre()
     assert {record["turn"] for record in harness.trail.records} == {0}
+
+
+@pytest.mark.parametrize("heard", [False, True])
+async def test_a_dispatch_repeats_no_history(heard):
+    """The conversation and the plan are in the session, not again in every record."""
+    harness = Harness()
+    if heard:
+        harness.hooks.register(PRE, says())
+    long = {"messages": [1], "response": "x", "mount_plan": {}, "session_id": "s", "timestamp": "t"}
+    await harness.run(PRE, **long, tool_name="Write")
+    (body,) = harness.bodies("dispatch")
+    assert {key: value for key, value in body["data"].items() if value is not None} == {
+        "tool_name": "Write"
+    }
+
+
+async def test_a_record_says_whose_it_is():
+    """Session, turn, event, hook and its registration."""
+    harness = Harness(session_id="mine")
+    harness.hooks.register(PRE, says(user_message="hi"), name="speaking")
+    for _ in range(3):
+        harness.coordinator.reset_turn()
+    await harness.pre()
+    (record,) = harness.trail.of_type("user_message")
+    told = [record[key] for key in ("session", "turn", "event", "hook", "registration")]
+    assert told == ["mine", 3, PRE, "speaking", harness.hooks.handlers_for(PRE)[0].id]
+
+
+@pytest.mark.parametrize("level", ["decisions", "normal"])
+async def test_a_hook_over_its_time_is_told_from_one_that_failed(level):
+    """Both failed; only one of them took too long."""
+
+    async def slow(event: str, data: Data) -> None:
+        await asyncio.get_running_loop().create_future()
+
+    harness = Harness(audit=MemoryAudit(level=level))
+    harness.hooks.register(PRE, raises(ValueError("boom")), name="broken")
+    harness.hooks.register(PRE, slow, name="slow", timeout=0.01)
+    await harness.pre()
+    told = harness.bodies("action_resolved") or harness.bodies("dispatch")[0]["hooks"]
+    assert [(one["hook"], one["timed_out"]) for one in told] == [("broken", False), ("slow", True)]
 
 
 async def test_odd_payloads_are_written_and_never_raise():

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from amplifier_core.dispatch import find_dispatch
@@ -77,7 +77,7 @@ class Scene:
                 )
             if kind == "in place":
                 data["list"] = "changed"
-            found = ANSWERS.get(kind)
+            found = ANSWERS.get(kind, HookResult())
             if isinstance(found, BaseException):
                 raise type(found)(*found.args)
             return found
@@ -112,6 +112,9 @@ def tidy(data: Data | None) -> dict[str, str]:
     )
 
 
+@example(SPELLED, [("silent", "other spelling")], "plain")
+@example(PRE, [("silent", "plain"), ("silent", "guard")], "plain")
+@example(PRE, [("in place", "plain"), ("silent", "plain")], "plain")
 @given(
     st.sampled_from([PRE, SPELLED, "llm:request", "mine:own"]),
     st.lists(st.tuples(st.sampled_from(KINDS), st.sampled_from(WAYS)), max_size=4),
@@ -126,6 +129,8 @@ def test_emit_does_what_dispatch_does(
         for way in (True, False)
     )
     assert quick == slow
+    # A guard gets a copy that no other hook ever held.
+    assert all(own for name, _, own, _ in quick[0] if name.endswith("guard"))
 
 
 @given(
