@@ -279,3 +279,79 @@ async def test_patterns_that_guard_nothing_are_refused(tmp_path: Path, patterns:
     """A guard without a territory is a mistake, not a choice."""
     with pytest.raises(ModuleLoadError, match="patterns"):
         await Harness(tmp_path).mount("production_guard", {"patterns": patterns})
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [("write", {"file_path": "production/x"}), ("bash", {"command": "echo > production/x"})],
+)
+async def test_letter_case_of_a_tools_name_is_no_way_around(
+    tree: Path, tool: str, given: dict[str, str]
+) -> None:
+    """A tool of somebody else's may be called `write` or `bash`."""
+    harness = Harness(tree)
+    await harness.mount("production_guard", {})
+    assert (await harness.answer(tool, given)).action == "ask_user"
+
+
+async def test_the_words_of_a_question_and_of_a_denial(tree: Path) -> None:
+    """One path is one, several are listed once each in the order of the command."""
+    one, two = tree / "production/x", tree / "production/y"
+    single = await ask_about(tree, "rm production/x production/../production/x")
+    assert single == (
+        f"Allow Bash to write to the guarded path {one}?\n\n"
+        "The command:\n\nrm production/x production/../production/x"
+    )
+    led = await ask_about(tree, "rm link/x")
+    assert f"guarded path {one} (given as 'link/x')?" in led
+    both = await ask_about(tree, "rm production/y production/x")
+    assert both.startswith("Allow Bash to write to these 2 guarded paths?\n\n")
+    assert both.index(str(two)) < both.index(str(one))
+    denied = await write(tree, "production/x", action="deny")
+    assert denied.reason == f"{one} is guarded by 'production/**'; Write may not write there"
+    harness = Harness(tree)
+    await harness.mount("production_guard", {"action": "deny"})
+    several = await harness.answer("Bash", {"command": "rm production/y production/x"})
+    assert f"{two}, {one} are guarded by 'production/**'; Bash" in (several.reason or "")
+
+
+async def test_a_command_with_other_input_is_shown_with_all_of_it(tree: Path) -> None:
+    """A key beside the command may change what it does."""
+    harness = Harness(tree)
+    await harness.mount("production_guard")
+    asked = await harness.answer("Bash", {"command": "rm production/x", "needs": "network"})
+    assert (asked.approval_prompt or "").endswith(
+        'The input:\n\n{"command": "rm production/x", "needs": "network"}'
+    )
+
+
+async def test_a_glob_of_as_many_files_as_can_be_looked_at_is_judged(tree: Path) -> None:
+    """A thousand files, none of them guarded."""
+    for number in range(1_000):
+        (tree / "safe" / str(number)).touch()
+    harness = Harness(tree)
+    await harness.mount("production_guard")
+    assert (await harness.answer("Bash", {"command": "rm safe/[0-9]*"})).action == "continue"
+
+
+@pytest.mark.parametrize(
+    ("command", "action"),
+    [
+        ("rm ~/kept", "ask_user"),
+        ("rm -r ~", "ask_user"),
+        ("rm '~/kept'", "continue"),
+        ("rm ~other/kept", "continue"),
+        ("rm ~/k*", "ask_user"),
+    ],
+)
+async def test_a_tilde_is_the_home_folder_where_the_shell_makes_it_that(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, command: str, action: str
+) -> None:
+    """Quoted, or before another user's name, it is not."""
+    home = tree / "home"
+    home.mkdir()
+    (home / "kept").touch()
+    monkeypatch.setenv("HOME", str(home))
+    harness = Harness(tree)
+    await harness.mount("production_guard", {"patterns": [str(home), f"{home}/**"]})
+    assert (await harness.answer("Bash", {"command": command})).action == action

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from amplifier_core.models import HookResult
+from amplifier_foundation.hooks.rules.engine import combine
 from tests.foundation.hooks.rules.asking import DENY, answer
 from tests.support.harness import Harness
 
@@ -72,3 +74,67 @@ async def test_a_dry_run_only_reports(tmp_path: Path) -> None:
     assert shown == ["Dry run: the rule 'no-bash' would have answered deny: never"]
     single = await answer(tmp_path, [{**rules[0], "dry_run": True}], "Bash", {})
     assert single.action == "continue"
+
+
+async def test_several_questions_are_one_with_the_most_careful_settings(tmp_path: Path) -> None:
+    """All prompts, all reasons, the shortest time, and the options that all offer."""
+    ask: dict[str, Any] = {"action": "ask_user", "approval_default": "allow"}
+    first = {**ask, "approval_prompt": "a?", "approval_options": ["Yes", "No"], "reason": "A"}
+    second = {**ask, "approval_prompt": "b?", "approval_options": ["Yes", "No"], "reason": "B"}
+    same = await answer(tmp_path, [first, second], "Bash", {})
+    assert same.approval_prompt == "Several rules ask:\n1. a?\n2. b?"
+    assert (same.approval_options, same.approval_default) == (["Yes", "No"], "allow")
+    assert same.reason == "A; B"
+    other = {**second, "approval_options": ["Allow"], "approval_default": "deny"}
+    differ = await answer(tmp_path, [first, other], "Bash", {})
+    assert (differ.approval_options, differ.approval_default) == (["Allow", "Deny"], "deny")
+    alone = await answer(tmp_path, [first], "Bash", {})
+    assert (alone.approval_prompt, alone.reason) == ("a?", "A")
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        HookResult(action="ask_user", approval_prompt="go?"),
+        HookResult(action="inject_context", context_injection="x"),
+        HookResult(action="modify", data={"a": 1}),
+        HookResult(),
+    ],
+    ids=lambda result: result.action,
+)
+def test_every_message_of_the_rules_that_apply_is_shown(last: HookResult) -> None:
+    """Whatever wins, with the most serious of the levels; one alone stays as it is."""
+    one = HookResult(user_message="one", user_message_level="warning")
+    two = HookResult(user_message="two")
+    spoken = last.model_copy(update={"user_message": "three"})
+    every = combine([one, two, spoken])
+    assert every.action == last.action
+    assert (every.user_message, every.user_message_level) == ("one\ntwo\nthree", "warning")
+    quiet = combine([one, last])
+    assert (quiet.user_message, quiet.user_message_level) == ("one", "warning")
+    if last.action != "continue":
+        assert combine([HookResult(), spoken]) is spoken
+        assert combine([last, HookResult()]) is last
+    assert combine([last]) is last
+
+
+def test_several_injections_and_changes_are_one() -> None:
+    """All texts with their own settings; of changes the last, which has seen the others."""
+    first = HookResult(action="inject_context", context_injection="a", ephemeral=True)
+    second = HookResult(
+        action="inject_context", context_injection="b", context_injection_role="user"
+    )
+    both = combine([first, HookResult(), second])
+    told = [(one.content, one.role, one.ephemeral) for one in both.context_injections or []]
+    assert (both.action, told) == ("inject_context", [("a", "system", True), ("b", "user", False)])
+    changes = [HookResult(action="modify", data={"n": number}) for number in range(3)]
+    assert combine(changes) is changes[-1]
+    assert combine([]).action == "continue"
+
+
+async def test_a_denial_shows_what_the_rules_before_it_had_to_say(tmp_path: Path) -> None:
+    """A rule on trial reports, and the next one denies."""
+    trial = {"name": "trial", **DENY, "dry_run": True}
+    result = await answer(tmp_path, [trial, {"name": "real", **DENY}], "Bash", {})
+    assert result.action == "deny"
+    assert "'trial' would have answered deny" in (result.user_message or "")
