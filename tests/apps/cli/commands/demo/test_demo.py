@@ -41,7 +41,7 @@ def test_the_demo_runs_unattended(
     assert "as the agent saw it  The bucket's key is [REDACTED" in done.stdout
     assert "production/app.conf, before     workers = 2" in done.stdout
     assert f"production/app.conf, after      {content.splitlines()[0]}" in done.stdout
-    assert ("nobody can be asked" in done.stdout) == (not flags)
+    assert ("no terminal to ask on" in done.stdout) == (not flags)
     kept = re.search(r"kept in (\S+)", done.stdout)
     assert kept is not None
     project = Path(kept.group(1)) / "project"
