@@ -107,7 +107,8 @@ def test_the_local_model_is_offered_only_where_it_is_installed(local: bool) -> N
 
 def test_the_scripted_provider_explains_itself_where_there_is_no_script() -> None:
     """What it is, and how to write a script."""
-    with pytest.raises(NoModel, match=r"replays a conversation .* 'amplifier init --offline' writes"):
+    why = r"replays a conversation .* 'amplifier init --offline' writes"
+    with pytest.raises(NoModel, match=why):
         apply_flags({}, "scripted", None)
     entry = {"module": "provider-scripted", "config": {"script": SCRIPT}}
     assert apply_flags({"providers": [entry]}, "scripted", None)["providers"] == [entry]
