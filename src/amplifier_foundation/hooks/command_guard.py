@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal
 
@@ -45,6 +44,7 @@ from amplifier_foundation.modules.guarding import (
     shorten,
 )
 from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.tool_table import look_up_tool
 
 NAME = "hooks-command-guard"
 _MOST_REASONS = 8
@@ -166,7 +166,7 @@ class CommandGuard:
         return self._answer(command, found)
 
     def _find_key(self, tool: str) -> str | None:
-        return next((k for glob, k in self._config.tools.items() if fnmatchcase(tool, glob)), None)
+        return look_up_tool(self._config.tools, tool)
 
     def _answer(self, command: str, found: list[Finding]) -> HookResult:
         if not found:

@@ -10,12 +10,11 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Iterable, Iterator
 from glob import iglob
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -41,13 +40,13 @@ from amplifier_foundation.modules.guarding import (
     shorten,
 )
 from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.tool_table import look_up_tool
 from amplifier_foundation.policy.editing_tools import EDITING_TOOLS, PATH_KEYS
 from amplifier_foundation.policy.paths import match_glob
 from amplifier_foundation.policy.territory import Hit, Territory, iterate_texts_under
 
 NAME = "hooks-production-guard"
 Keys = str | list[str]
-T = TypeVar("T")
 _MOST_FILES = 1_000
 _LITERAL_DIRECTORY = re.compile(r"[\"']?([^$`{*?\[\\\"']*/)")
 _WRITING_PROGRAMS = frozenset({"mkdir", "touch"})
@@ -85,8 +84,8 @@ class ProductionGuard:
     def on_tool(self, event: str, data: dict[str, Any]) -> Reply:
         tool = str(data.get("tool_name", ""))
         given = data.get("tool_input") or {}
-        keys = _look_up_tool(self._config.tools, tool)
-        command_key = _look_up_tool(self._config.shell, tool)
+        keys = look_up_tool(self._config.tools, tool)
+        command_key = look_up_tool(self._config.shell, tool)
         if keys is None and command_key is None:
             return HookResult(action="continue")
         return self._judge(tool, given, keys, command_key)
@@ -156,10 +155,6 @@ def _show_input(given: Any, command_key: str | None) -> str:
     if command_key and isinstance(given, dict) and list(given) == [command_key]:
         return f"The command:\n\n{shorten(str(given[command_key]))}"
     return f"The input:\n\n{shorten(json.dumps(given, ensure_ascii=False, default=repr))}"
-
-
-def _look_up_tool(table: Mapping[str, T], tool: str) -> T | None:
-    return next((keys for glob, keys in table.items() if fnmatchcase(tool, glob)), None)
 
 
 def _find_written_words(commands: Iterable[Command]) -> Iterator[Word]:

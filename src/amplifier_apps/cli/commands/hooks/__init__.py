@@ -159,14 +159,14 @@ def _print_failures(found: EffectiveHooks) -> None:
 
 
 def _print_unknown_tool(tool: Any) -> None:
-    """Say so where a tool is nearly called like one of ours: guards did not take it for that."""
+    """Say so where a tool is nearly called like one of ours: hooks may not take it for that."""
     from amplifier_apps.cli.commands.hooks.tool_names import find_meant_tool
     from amplifier_apps.cli.text.output import print_line, print_wrapped
 
     if isinstance(tool, str) and (meant := find_meant_tool(tool)):
         text = f"There is no tool {tool!r} here; did you mean {meant!r}? "
         print_line("")
-        print_wrapped(0, ("warn", "! "), f"{text}Guards of {meant!r} do not see this call.")
+        print_wrapped(0, ("warn", "! "), f"{text}Hooks that look for {meant!r} may miss this call.")
 
 
 def _choose_exit_code(found: EffectiveHooks) -> int:
