@@ -85,6 +85,8 @@ def test_a_fault_changes_one_place_and_stands_on_its_line() -> None:
         'REST = "é"',
     ]
     assert (fault.line, fault.last_line) == (1, 1)
+    with pytest.raises(ValueError, match="has changed"):
+        fault.apply("# new\n")
 
 
 def test_every_fault_is_readable() -> None:

@@ -34,6 +34,8 @@ class Fault:
     def apply(self, text: str) -> str:
         """The file with the fault in it."""
         data = text.encode()
+        if data[self.start : self.end] != self.before.encode():
+            raise ValueError(f"{self.path} has changed since its faults were found")
         return (data[: self.start] + self.after.encode() + data[self.end :]).decode()
 
 
