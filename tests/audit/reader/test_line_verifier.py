@@ -14,7 +14,7 @@ from amplifier_audit.format.checkpoint import Note, make_note
 from amplifier_audit.format.encoding import encode_body
 from amplifier_audit.format.record import TAIL, hash_record, parse_record
 from amplifier_audit.reader.line_verifier import LineVerifier
-from amplifier_audit.reader.report import Mismatch
+from amplifier_audit.reader.report import Mismatch, Report
 from tests.audit.support import (
     OTHER,
     SIGNER,
@@ -151,13 +151,66 @@ def test_a_log_whose_checkpoints_were_left_out_is_found_when_a_key_is_given() ->
     assert locate(verify_lines(many, key=VERIFIER))[0] == "unsigned"
 
 
-@pytest.mark.parametrize("interval", [10**9, 0, -5, "many", None, True, 1.5])
-def test_a_forged_interval_does_not_stretch_the_rule(interval: Any) -> None:
+class SignedLines:
+    """A log whose first opening is signed; what follows may be anybody's."""
+
+    def __init__(self, interval: Any) -> None:
+        self.lines: list[bytes] = []
+        self._chain = Chain("ab")
+        self.open(interval)
+        self.sign()
+
+    def write(self, type: str = "dispatch", count: int = 1, **body: Any) -> None:
+        for _ in range(count):
+            self.lines.append(self._chain.extend(make_source(type), encode_body(body)))
+
+    def open(self, interval: Any) -> None:
+        previous = self._chain.head.to_dict()
+        self.write("log_opened", checkpoint_every=interval, previous=previous)
+
+    def sign(self) -> None:
+        size, root = self._chain.size, self._chain.tree.compute_root()
+        self.write("checkpoint", note=make_note("ab", size, root, SIGNER).text)
+
+    def verify(self) -> Report:
+        return verify_lines(self.lines, key=VERIFIER)
+
+
+@pytest.mark.parametrize(
+    ("interval", "most"),
+    [(10**9, 1000), (0, 1000), (-5, 1000), ("many", 1000), (None, 1000), (1.5, 1000), (True, 1)],
+)
+def test_an_interval_does_not_stretch_the_rule(interval: Any, most: int) -> None:
     """At most a thousand records go without a signature, whatever the log says of itself."""
-    chain = Chain("ab")
-    opened = chain.extend(make_source("log_opened"), encode_body({"checkpoint_every": interval}))
-    many = [opened, *(chain.extend(make_source(), encode_body({})) for _ in range(1100))]
-    assert locate(verify_lines(many, key=VERIFIER))[0] == "unsigned"
+    log = SignedLines(interval)
+    log.write(count=most)
+    assert log.verify().verdict == "consistent"
+    log.write()
+    assert locate(log.verify()) == ("unsigned", len(log.lines))
+
+
+@pytest.mark.parametrize(
+    ("interval", "most"), [(10**9, 1000), (0, 5), (-5, 5), ("many", 5), (None, 5), (True, 5)]
+)
+def test_a_forged_opening_hides_no_unsigned_stretch(interval: Any, most: int) -> None:
+    """Whoever has no key can append an opening that promises less, up to the same thousand."""
+    log = SignedLines(5)
+    log.open(interval)
+    log.write(count=most)
+    assert log.verify().verdict == "consistent"
+    log.write()
+    assert locate(log.verify()) == ("unsigned", len(log.lines))
+
+
+def test_forged_openings_do_not_begin_the_count_anew() -> None:
+    """Only a signature does."""
+    log = SignedLines(5)
+    for _ in range(5):
+        log.write()
+        log.open(5)
+    assert log.verify().verdict == "consistent"
+    log.write()
+    assert locate(log.verify()) == ("unsigned", len(log.lines))
 
 
 @pytest.mark.parametrize(("first", "second"), [(1, 50), (50, 1)])
@@ -199,10 +252,14 @@ def test_records_of_the_log_itself_come_on_top_of_the_interval() -> None:
 
 
 def test_records_of_the_log_itself_are_not_without_a_limit() -> None:
-    """Else whoever has no key could go on with those."""
-    chain = Chain("ab")
-    many = [chain.extend(make_source("recovered"), encode_body({})) for _ in range(1100)]
-    assert locate(verify_lines(many, key=VERIFIER))[0] == "unsigned"
+    """Else whoever has no key could go on with those; each signature begins the count anew."""
+    log = SignedLines(5)
+    log.write("redacted", count=900)
+    log.sign()
+    log.write("redacted", count=999)  # the record that holds the checkpoint is one of its own
+    assert log.verify().verdict == "consistent"
+    log.write("redacted")
+    assert locate(log.verify()) == ("unsigned", len(log.lines))
 
 
 def test_an_anchor_without_the_right_signature_is_refused_when_a_key_is_given() -> None:
