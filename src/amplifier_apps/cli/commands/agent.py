@@ -35,10 +35,7 @@ from amplifier_foundation.trust.material import Material, collect_material
 from amplifier_foundation.trust.store import TrustStore
 
 STOPPED = "Stopped, as requested."
-NOBODY = (
-    "A hook asked, but nobody can answer here, so the answer is no. `--approve edits` or "
-    "`--approve rules:FILE` decides without a terminal."
-)
+NOBODY = "A hook asked, but nobody can answer here, so the answer is no."
 EMPTY = "The model ended its turn without saying anything."
 ENDED_EARLY = frozenset({"interrupted", "error", "cancelled", "incomplete"})
 """How loops, ours and others, call a turn that did not come to its end."""
@@ -67,6 +64,14 @@ class AgentOptions:
             object.__setattr__(self, "approve", f"{RULES}{path}")
 
 
+def _name_ways(approve: str | None) -> str:
+    """What would decide without a terminal, beside the mode that is in use."""
+    if approve is not None and approve.startswith(RULES):
+        return "A rule that matches it would decide."
+    also = "" if approve == "edits" else "`--approve edits` or "
+    return f"{also}`--approve rules:FILE` decides without a terminal."
+
+
 class Agent:
     """Takes prompts, shows what happens, can be interrupted, and is saved after each turn."""
 
@@ -93,7 +98,9 @@ class Agent:
             base=Path.cwd(),
             display=self.display,
             on_interrupt=self._stop_after_step,
-            on_nobody=lambda why: self.notify(f"{NOBODY} ({why})", "warning"),
+            on_nobody=lambda why: self.notify(
+                f"{NOBODY} {_name_ways(options.approve)} ({why})", "warning"
+            ),
         )
         approval = await asyncio.to_thread(make_approval, options.approve, asking, Path.cwd())
         changes = ChangePolicy(

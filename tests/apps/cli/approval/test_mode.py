@@ -160,6 +160,8 @@ def test_edits_allow_files_of_the_folder_and_nothing_else(project: Project, home
     assert done.stdout == "Done.\n"
     assert "✓ allowed by rule:edits" in done.stderr
     assert "nobody can answer here" in done.stderr
+    assert "--approve edits" not in done.stderr
+    assert "`--approve rules:FILE` decides" in done.stderr
     assert (home / "src" / "a.py").exists()
     assert not (home / "src" / "b.py").exists()
     assert not (home / "production").exists()
