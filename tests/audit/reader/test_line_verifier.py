@@ -371,8 +371,8 @@ def test_a_legal_line_that_is_spelled_otherwise_is_taken() -> None:
     ("line", "word"),
     [
         (b"x" * 70_000 + b"\n", "more than 65536"),
-        (b"hello\n", "no record"),
-        (b"", "no record"),
+        (b"hello\n", "not a record"),
+        (b"", "not a record"),
         (make_lines(1)[0].replace(b"log_opened", b"log_OPENED"), "not what its hash says"),
     ],
     ids=["long", "text", "nothing", "edited"],
