@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -424,3 +425,26 @@ class TestJudgedAgain:
         await harness.pre()
         assert [text for text, _, _ in harness.shown] == ["old", "new"]
         assert capsys.readouterr().out == ""
+
+
+async def test_what_a_hook_left_behind_prints_later_is_not_lost(capsys):
+    """It is no output of that hook any more, and goes where output goes."""
+    go, tasks = asyncio.Event(), []
+
+    async def prints_later() -> None:
+        await go.wait()
+        print("late")  # noqa: T201
+
+    async def starts(event: str, data: Data) -> None:
+        tasks.append(asyncio.create_task(prints_later()))
+
+    async def waits(event: str, data: Data) -> None:
+        go.set()
+        await tasks[0]
+
+    harness = Harness()
+    harness.hooks.register(PRE, starts)
+    harness.hooks.register(PRE, waits)
+    await harness.pre()
+    assert capsys.readouterr().out == "late\n"
+    assert harness.shown == []
