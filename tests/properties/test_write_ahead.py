@@ -48,6 +48,8 @@ class FaultySink(MemoryAudit):
     def append(self, type: str, body: Mapping[str, Any], **source: Any) -> int:
         if (type, self._how) == (self._at, "append"):
             raise OSError("no space left")
+        if (type, self._how) == (self._at, "hang"):
+            trail.PATIENCE = 0.01  # not before: the other records take their time
         if type in (REQUEST, DECISION, START):
             self.steps.append(f"write {type}")
         return super().append(type, body, **source)
@@ -110,7 +112,7 @@ async def test_behind_a_record_that_is_not_durable_nothing_happens(
     at: str, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody is asked, nothing runs, and the agent reads why; a hung disk is not waited for."""
-    monkeypatch.setattr(trail, "PATIENCE", 0.01)
+    monkeypatch.setattr(trail, "PATIENCE", trail.PATIENCE)
     steps: list[str] = []
     result = await call_gated_tool(FaultySink(steps, at, how))
     end = STEPS.index(f"write {at}") + (how != "append")
@@ -125,7 +127,7 @@ async def test_whoever_chose_to_be_warned_only_goes_on(
     at: str, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`on_failure: warn` means that the person is told and the call runs all the same."""
-    monkeypatch.setattr(trail, "PATIENCE", 0.01)
+    monkeypatch.setattr(trail, "PATIENCE", trail.PATIENCE)
     sink = FaultySink([], at, how, on_failure="warn")
     assert (await call_gated_tool(sink)).success
     assert [step for step in sink.steps if step in ("ask", "run")] == ["ask", "run"]
