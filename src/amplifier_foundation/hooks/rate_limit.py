@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -21,6 +20,7 @@ from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
 from amplifier_foundation.modules.guarding import GuardConfig, register_guards
 from amplifier_foundation.modules.options import parse_config
+from amplifier_foundation.modules.tool_table import fits_glob
 
 NAME = "hooks-rate-limit"
 
@@ -113,7 +113,7 @@ class RateLimiter:
         if event != TOOL_PRE:
             return
         for glob, bucket in self._tools.items():
-            if fnmatchcase(tool, glob):
+            if fits_glob(tool, glob):
                 yield f"the tool {tool}" if glob == tool else f"tools like {glob}", bucket
         if self._overall:
             yield "all tools together", self._overall

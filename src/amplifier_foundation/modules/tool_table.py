@@ -9,6 +9,11 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
+def fits_glob(tool: str, glob: str) -> bool:
+    """Whether a glob names the tool, whatever the letter case of either."""
+    return fnmatchcase(tool, glob) or fnmatchcase(tool.casefold(), glob.casefold())
+
+
 def look_up_tool(table: Mapping[str, T], tool: str) -> T | None:
     """What the first glob that fits says; if none does, letter case makes no difference.
 
@@ -17,5 +22,4 @@ def look_up_tool(table: Mapping[str, T], tool: str) -> T | None:
     for glob, entry in table.items():
         if fnmatchcase(tool, glob):
             return entry
-    folded = tool.casefold()
-    return next((one for glob, one in table.items() if fnmatchcase(folded, glob.casefold())), None)
+    return next((entry for glob, entry in table.items() if fits_glob(tool, glob)), None)

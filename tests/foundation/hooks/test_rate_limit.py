@@ -84,7 +84,8 @@ def test_limits_are_kept_apart() -> None:
         events={"provider:request": {"calls": 3}},
         overall={"calls": 5},
     )
-    assert limited.allowed(5, "Bash") == 2
+    assert limited.allowed(1, "Bash") == 1
+    assert limited.allowed(5, "bash") == 1  # letter case is no second budget
     assert limited.allowed(5, "mcp__a") == 1
     assert limited.allowed(5, "mcp__b") == 0
     assert limited.allowed(5, event="provider:request") == 3

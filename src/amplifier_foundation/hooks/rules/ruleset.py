@@ -13,6 +13,7 @@ from amplifier_foundation.hooks.rules.condition import ConditionError
 from amplifier_foundation.hooks.rules.matcher import Matcher, Unclear
 from amplifier_foundation.hooks.rules.occasion import Occasion
 from amplifier_foundation.hooks.rules.rule import Rule, as_list
+from amplifier_foundation.modules.tool_table import fits_glob
 from amplifier_foundation.policy.patterns import PatternError
 
 _MOST_REMEMBERED = 1_024
@@ -31,9 +32,13 @@ class LoadedRule:
 
     def listens_to(self, event: str, tool: str) -> bool:
         """Whether event and tool are among the rule's."""
-        return _matches_any(self.events, event) and (
-            not self.tools or _matches_any(self.tools, tool)
-        )
+        return _matches_any(self.events, event) and (not self.tools or self._names(tool))
+
+    def _names(self, tool: str) -> bool:
+        """A rule that stops calls also stops those of `bash`, if it names `Bash`."""
+        if self.rule.guards:
+            return any(fits_glob(tool, glob) for glob in self.tools)
+        return _matches_any(self.tools, tool)
 
     def applies_to(self, occasion: Occasion) -> bool:
         """Whether the rest of the match holds, too."""

@@ -15,7 +15,7 @@ from tests.foundation.hooks.rules.asking import DENY, answer
     ("tool", "name", "applies"),
     [
         ("Bash", "Bash", True),
-        ("Bash", "bash", False),
+        ("Bash", "bash", True),
         ("mcp__*", "mcp__git__push", True),
         (["Edit", "Write"], "Write", True),
         (["Edit", "Write"], "Read", False),

@@ -28,6 +28,15 @@ async def test_an_exception_takes_a_rule_back(tmp_path: Path) -> None:
     assert (await answer(tmp_path, [rule], "Bash", {"command": "deploy $x"})).action == "deny"
 
 
+async def test_letter_case_is_no_way_around_a_rule_that_stops(tmp_path: Path) -> None:
+    """A rule about `Bash` that stops calls also stops those of `bash`; others are exact."""
+    stops = {"tool": "Bash", "regex": "deploy", **DENY}
+    changes = {"tool": "Bash", "action": "inject_context", "context_injection": "hm"}
+    for name in ("Bash", "bash", "BASH"):
+        assert (await answer(tmp_path, [stops], name, {"command": "deploy x"})).action == "deny"
+    assert (await answer(tmp_path, [changes], "bash", {"command": "x"})).action == "continue"
+
+
 TOOLS = st.sampled_from(["A", "B", "A*", "*", "mcp__*", "[AB]"])
 
 NAMES = st.sampled_from(["A", "B", "AB", "mcp__x", "", "Z"])
