@@ -30,6 +30,7 @@ SETTINGS = AuditSettings(
     checkpoint_every=5,
     checkpoint_seconds=3600,
     gather_seconds=0.0,
+    sync_timeout=60,
     daily=False,
 )
 
