@@ -55,7 +55,8 @@ async def test_a_log_whose_segments_are_all_gone_is_not_called_empty(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("content", "word"), [(b"", "is empty"), (b"hello\n", "is not an audit log"), (b"{}", "not a record")]
+    ("content", "word"),
+    [(b"", "is empty"), (b"hello\n", "is not an audit log"), (b"{}", "not a record")],
 )
 def test_a_file_that_never_was_a_log_is_refused(tmp_path: Path, content: bytes, word: str) -> None:
     """It is not called tampered with."""
