@@ -79,6 +79,25 @@ def test_progress_is_told_in_bytes(tmp_path: Path) -> None:
 # What somebody took away
 
 
+def test_a_file_that_never_was_a_log_is_refused(tmp_path: Path) -> None:
+    """It is not called tampered with."""
+    file = tmp_path / "notes.txt"
+    file.write_text("hello\n", encoding="utf-8")
+    with pytest.raises(NotALog, match="not an audit log"):
+        verify(file)
+
+
+async def test_a_log_of_which_no_segment_is_left_is_missing_from_its_first_record(
+    tmp_path: Path,
+) -> None:
+    """What its writer left beside them proves that there were some."""
+    await write_log(tmp_path, 40, SMALL)
+    for segment in tmp_path.glob("*.jsonl"):
+        segment.unlink()
+    report = verify(tmp_path)
+    assert (report.verdict, locate(report)) == ("tampered", ("missing segment", 0))
+
+
 async def test_removed_segments_without_their_seal_or_record_are_found(tmp_path: Path) -> None:
     """Retention leaves both; whoever deletes by hand does not."""
     await write_log(tmp_path, 40, SMALL)
