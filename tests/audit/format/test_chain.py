@@ -166,3 +166,10 @@ def test_two_logs_do_not_get_the_same_id() -> None:
     ids = {make_log_id() for _ in range(100)}
     assert len(ids) == 100
     assert all(len(one) == 32 and int(one, 16) >= 0 for one in ids)
+
+
+def test_the_monotonic_time_is_told_in_microseconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In nanoseconds it would soon be more than JSON numbers hold exactly."""
+    monkeypatch.setattr("amplifier_audit.format.chain.time.monotonic_ns", lambda: 5_000_999)
+    line = Chain("a" * 32).extend(make_source(), b"{}")
+    assert b'"mono":5000,' in line

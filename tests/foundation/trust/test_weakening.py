@@ -30,7 +30,11 @@ def hook(**more: Any) -> dict[str, Any]:
         (hook(), hook(source="/x.py"), ["g would come from /x.py"]),
         (hook(name="n"), {"hooks": [{"module": "o", "name": "n"}]}, ["n would come from o"]),
         (hook(config={"a": "1"}), hook(config={"b": "1"}), ["g would have other options: a, b"]),
-        (hook(priority=1), hook(priority=9), ["g would run in another position: priority 9, not 1"]),
+        (
+            hook(priority=1),
+            hook(priority=9),
+            ["g would run in another position: priority 9, not 1"],
+        ),
         (
             {"agents": {"a": hook()}},
             {"agents": {"a": {"hooks": []}}},

@@ -138,3 +138,11 @@ async def test_a_denial_shows_what_the_rules_before_it_had_to_say(tmp_path: Path
     result = await answer(tmp_path, [trial, {"name": "real", **DENY}], "Bash", {})
     assert result.action == "deny"
     assert "'trial' would have answered deny" in (result.user_message or "")
+
+
+async def test_a_rule_that_does_not_apply_leaves_the_others_to_judge(tmp_path: Path) -> None:
+    """Whichever stands first."""
+    rules = [{"regex": {"tool_input.path": word}, **DENY} for word in ("evil", "bad", "wrong")]
+    for word in ("evil", "bad", "wrong"):
+        assert (await answer(tmp_path, rules, "Read", {"path": word})).action == "deny"
+    assert (await answer(tmp_path, rules, "Read", {"path": "good"})).action == "continue"

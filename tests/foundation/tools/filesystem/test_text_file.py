@@ -89,7 +89,11 @@ def test_only_an_ordinary_file_that_may_be_written_is_replaced(work, locate, kin
     else:
         path.write_text("old")
         path.chmod(0o444)
-    words = {"directory": "is a directory", "link": "not an ordinary file", "read-only": "read-only"}
+    words = {
+        "directory": "is a directory",
+        "link": "not an ordinary file",
+        "read-only": "read-only",
+    }
     with pytest.raises(Refused, match=words[kind]):
         replace(place, b"new")
     assert [entry.name for entry in work.iterdir()] == ["a"]
