@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from amplifier_core.models import CONTINUE, HookResult
@@ -87,6 +87,8 @@ class World:
         self.bundle = self.project.bundle(include="part.yaml", hooks=hooks)
         self.trusted = self.used = dict(self.disk)
         self.during: Callable[[], None] | None = None
+        self.refused = False
+        """Whether the person has just refused here what they had trusted elsewhere."""
 
     def write(self, part: str, version: int, how: str = "write") -> None:
         """Put a version on the disk, as an agent might."""
@@ -94,8 +96,10 @@ class World:
         path, content = self.project.folder / name, text.replace("@", str(version))
         if part == "more" and how == "remove":
             path.unlink(missing_ok=True)
-            self.disk.pop(part, None)
+            if self.disk.pop(part, None) is not None:
+                self.refused = False
             return
+        self.refused = False  # files that are touched are looked at again
         if how == "link":
             other = self.project.write(f"elsewhere/{part}-{version}{path.suffix}", content)
             path.unlink(missing_ok=True)
@@ -150,6 +154,8 @@ class World:
     async def do_reload(self, session: Any, given: tuple[str, tuple[str, int, str]]) -> None:
         self.answer, edit = given
         read = dict(self.disk)
+        if self.answer == "Deny" and read != self.used:
+            self.refused = read == self.trusted
         self.during = lambda: self.write(*edit)
         await session.reload()
         self.during = None
@@ -157,7 +163,7 @@ class World:
             self.used = self.trusted = read
 
     async def do_turn(self, session: Any, edit: tuple[str, int, str] | None) -> None:
-        if self.disk == self.trusted:
+        if self.disk == self.trusted and not self.refused:
             self.used = dict(self.disk)
         tampered = self.disk["beside"] != self.used["beside"]
         self.during = None if edit is None else lambda: self.write(*edit)
@@ -196,8 +202,15 @@ def check(steps: list[tuple[str, Any]]) -> None:
         asyncio.run(World(Path(folder)).run(steps))
 
 
+EDITED = ("edit", ("beside", 101, "write"))
+REFUSED = ("reload", ("Deny", ("more", 100, "remove")))
+TRUSTED = ("trust", None)
+
+
 @settings(max_examples=12)
 @given(STEPS)
+@example([EDITED, TRUSTED, REFUSED])  # the no that was said here is the newer word
+@example([EDITED, REFUSED, TRUSTED])
 def test_what_runs_is_what_was_allowed(steps: list[tuple[str, Any]]) -> None:
     """Whatever is written, linked, planted or put back, between turns and during them."""
     check(steps)

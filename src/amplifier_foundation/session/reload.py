@@ -173,6 +173,8 @@ class Reloader:
         )
         answer = await self._coordinator.handle_approval_request(question, "reload", "reload")
         if answer.action == "deny":
+            # Trust that is given later, elsewhere, is the newer word; trust from before is not.
+            self._waits = not await asyncio.to_thread(self._changes.accepts, material)
             raise SessionError("nobody allowed it")
         await asyncio.to_thread(self._changes.on_allowed, material)
         return await self._use(material)
