@@ -116,7 +116,7 @@ async def test_a_socket_that_others_could_replace_is_not_made(tmp_path: Path) ->
         await server.run(folder / "socket")
     folder.chmod(0o755)
     (folder / "socket").write_text("mine")
-    with pytest.raises(AuditUnavailable, match="is no socket"):
+    with pytest.raises(AuditUnavailable, match="exists and is not a socket"):
         await server.run(folder / "socket")
     with pytest.raises(AuditUnavailable, match="Cannot listen"):
         await server.run(folder / ("x" * 200))

@@ -20,7 +20,7 @@ def swap_functions(file: str, old: str, new: str, line: int) -> bool:
         if name in news and contains_line(code, line)
     }
     swapped = False
-    for function in [one for one in gc.get_objects() if isinstance(one, FunctionType)]:
+    for function in [one for one in gc.get_objects() if type(one) is FunctionType]:
         code = changed.get(name_code(function.__code__))
         if code is not None and function.__code__.co_filename == file:
             if code.co_freevars != function.__code__.co_freevars:
