@@ -92,7 +92,8 @@ class CellRun:
     async def _finish(self, cell: Cell, timeout: float) -> CommandOutcome:
         timed_out = False
         try:
-            await asyncio.wait_for(cell.wait(), timeout)
+            async with asyncio.timeout(timeout):
+                await cell.wait()
             # A pipeline's last process may write after the shell has gone.
             await self._pipes.drain(LINGER)
         except TimeoutError:

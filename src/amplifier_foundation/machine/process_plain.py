@@ -89,7 +89,8 @@ class PlainRun:
         assert self._process is not None
         timed_out = False
         try:
-            await asyncio.wait_for(self._process.wait(), timeout)
+            async with asyncio.timeout(timeout):
+                await self._process.wait()
             # A pipeline's last process may write after the shell has gone.
             await self._pipes.drain(LINGER)
         except TimeoutError:
@@ -119,6 +120,7 @@ class PlainRun:
                 kill_marked(self._mark)
             # Also when cancelled twice: a process nobody waits for outlives its event loop.
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._process.wait(), _REAPING)
+                async with asyncio.timeout(_REAPING):
+                    await self._process.wait()
         if everything:
             await self._pipes.drain(LINGER)

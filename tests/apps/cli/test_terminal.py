@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import locale
 import os
+import shlex
 import subprocess
 import sys
 import termios
@@ -43,7 +44,7 @@ def test_a_session_without_a_terminal_has_none() -> None:
 
 def test_the_terminal_itself_is_used_and_standard_input_left_as_it_is() -> None:
     """Handles of its own: what others share does not become non-blocking."""
-    line = f'echo piped | {sys.executable} -c "$0"'
+    line = f'echo piped | {shlex.quote(sys.executable)} -c "$0"'
     with run_in_pty("bash", "-c", line, ASK) as program:
         assert program.wait_end() == 0
         assert "asked here" in program.text()
@@ -59,7 +60,7 @@ def test_a_dumb_terminal_is_none() -> None:
 
 def test_a_job_in_the_background_has_none() -> None:
     """Reading would stop it."""
-    line = f'set -m; {sys.executable} -c "$0" & wait'
+    line = f'set -m; {shlex.quote(sys.executable)} -c "$0" & wait'
     with run_in_pty("bash", "-c", line, ASK) as program:
         program.wait_end()
         assert "NoTerminal: this process runs in the background" in program.text()

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 
 from amplifier_apps.cli.commands.agent import Agent
 from amplifier_apps.cli.commands.audit.page import Page
 from amplifier_apps.cli.commands.audit.story import Entry, Story
+from amplifier_audit.errors import AuditError
 from amplifier_foundation.session.trail import locate_trail
 
 MOST_ENTRIES = 200
+MOST_SECONDS = 5.0
 
 
 async def tell_story(agent: Agent) -> None:
@@ -19,6 +22,9 @@ async def tell_story(agent: Agent) -> None:
     if not options.get("enabled"):
         agent.notify("This bundle keeps no trail: `audit: {enabled: true}` would.", "warning")
         return
+    with suppress(AuditError, TimeoutError):  # then the trail tells what it has
+        async with asyncio.timeout(MOST_SECONDS):
+            await agent.session.coordinator.trail.sink.commit()  # of what was just said, too
     log = locate_trail(options, agent.session.session_id)
     entries = await asyncio.to_thread(_read_story, log)
     page = Page()
