@@ -117,8 +117,7 @@ class Pipes:
         """Wait until both outputs have ended, but not for long."""
         closed = asyncio.gather(self.stdout.closed.wait(), self.stderr.closed.wait())
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await closed
+            await asyncio.wait_for(closed, seconds)
 
     def close(self) -> None:
         """Close our ends, even if not everything was read."""

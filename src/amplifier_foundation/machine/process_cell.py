@@ -92,8 +92,7 @@ class CellRun:
     async def _finish(self, cell: Cell, timeout: float) -> CommandOutcome:
         timed_out = False
         try:
-            async with asyncio.timeout(timeout):
-                await cell.wait()
+            await asyncio.wait_for(cell.wait(), timeout)
             # A pipeline's last process may write after the shell has gone.
             await self._pipes.drain(LINGER)
         except TimeoutError:

@@ -89,8 +89,7 @@ class PlainRun:
         assert self._process is not None
         timed_out = False
         try:
-            async with asyncio.timeout(timeout):
-                await self._process.wait()
+            await asyncio.wait_for(self._process.wait(), timeout)
             # A pipeline's last process may write after the shell has gone.
             await self._pipes.drain(LINGER)
         except TimeoutError:
@@ -120,7 +119,6 @@ class PlainRun:
                 kill_marked(self._mark)
             # Also when cancelled twice: a process nobody waits for outlives its event loop.
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_REAPING):
-                    await self._process.wait()
+                await asyncio.wait_for(self._process.wait(), _REAPING)
         if everything:
             await self._pipes.drain(LINGER)

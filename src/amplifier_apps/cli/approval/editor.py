@@ -77,8 +77,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         with suppress(ProcessLookupError):
             end()
         with suppress(TimeoutError):
-            async with asyncio.timeout(GRACE_SECONDS):
-                await process.wait()
+            await asyncio.wait_for(process.wait(), GRACE_SECONDS)
 
 
 def _split(value: str, name: str) -> list[str]:
