@@ -44,7 +44,8 @@ _KEY_END = r"-----END " + _KEY_KIND + r"-----"
 def _build_private_key() -> str:
     """The whole key, or as much of its beginning as a limit has left."""
     start = r"-----BEGIN " + _KEY_KIND + r"-----"
-    whole = start + _KEY_LINES + r"(?:" + _GAP + r"*" + _KEY_END + r")?"
+    last = r"(?:" + _GAP + r"+[A-Za-z0-9+/=%]{1,3})?"  # too short to be told but by the end
+    whole = start + _KEY_LINES + r"(?:" + last + _GAP + r"*" + _KEY_END + r")?"
     ssh2 = r"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----" + _KEY_LINES
     putty = r"Private-Lines: \d{1,4}(?:\r?\n[A-Za-z0-9+/=]{16,})+(?:\r?\n[A-Za-z0-9+/=]{4,})?"
     return f"{whole}|{ssh2}|{putty}"

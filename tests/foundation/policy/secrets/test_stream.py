@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 
 from amplifier_foundation.policy.secrets import SHAPES, Redactor
 from amplifier_foundation.policy.secrets.stream import LATE, MOST_HELD
-from tests.foundation.policy.secrets.secrets_made import REDACTOR, SECRETS, list_frames
+from tests.foundation.policy.secrets.secrets_made import (
+    REDACTOR,
+    SECRETS,
+    build_pem,
+    list_frames,
+)
 
 PLAIN = "The quick brown fox is singing; its password is required, and a token gone; a - b = c. "
 
@@ -37,6 +42,15 @@ def test_a_secret_is_hidden_however_its_pieces_fall(name: str, data: Any) -> Non
     shown = feed_all(split(text, size))
     assert secret not in shown
     assert shown == REDACTOR.redact_text(text)
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 20])
+@pytest.mark.parametrize("rest", range(8))
+def test_the_last_line_of_a_key_is_hidden_however_short(rest: int, size: int) -> None:
+    """Its few letters are told to be the key's only by the line that ends it."""
+    text = f"Well,\n{build_pem('A1b2' * 64 + 'XyZw9kQ'[:rest])}\nthat is it."
+    shown = feed_all(split(text, size))
+    assert shown == REDACTOR.redact_text(text) == "Well,\n[REDACTED:private-key]\nthat is it."
 
 
 @pytest.mark.parametrize("separator_first", [True, False])
