@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -158,3 +160,31 @@ def test_a_name_is_kept_where_there_is_one() -> None:
     assert "name" not in state.to_dict()
     named = State("ab", 0, 5, Head(), name="ann")
     assert State.from_dict(named.to_dict()) == named
+
+
+def test_a_state_lies_where_earlier_versions_wrote_it(tmp_path: Path) -> None:
+    """The first slot is 8 KiB long, so the second one begins there."""
+    text = json.dumps({"counter": 7, **State("ab", 0, 42, Head()).to_dict()}).encode()
+    slot = hashlib.sha256(text).hexdigest().encode() + b" " + text + b"\n"
+    (tmp_path / "state").write_bytes(bytes(8192) + slot)
+    assert read_offset(tmp_path / "state") == 42
+
+
+def test_nobody_else_may_read_or_write_a_state(tmp_path: Path) -> None:
+    """Whatever the umask."""
+    before = os.umask(0)
+    try:
+        write_states(tmp_path / "state", 1)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "state").stat().st_mode) == 0o600
+
+
+def test_the_descriptor_is_that_of_the_file_that_is_written(tmp_path: Path) -> None:
+    """A file that somebody puts under the same name afterwards is another one."""
+    path = tmp_path / "state"
+    file = StateFile(path)
+    path.rename(tmp_path / "moved")
+    path.touch()
+    assert os.path.samestat(os.fstat(file.descriptor), (tmp_path / "moved").stat())
+    file.close()
