@@ -106,7 +106,8 @@ class AuditServer:
             raise AuditUnavailable(f"user {peer.user} has no trail here")
         if len(self._tasks) > CONNECTIONS:
             raise AuditUnavailable(f"{CONNECTIONS} sessions are connected, which is the limit")
-        hello = decode_message(await asyncio.wait_for(read_line(reader), HELLO_SECONDS))
+        async with asyncio.timeout(HELLO_SECONDS):
+            hello = decode_message(await read_line(reader))
         if hello.get("hello") != PROTOCOL:
             raise BadMessage(f"this writer speaks version {PROTOCOL} of the protocol")
         name = name_log(read_text(hello, "session"))

@@ -13,6 +13,8 @@ import os
 from collections.abc import Callable
 from functools import partial
 
+from amplifier_core.utils import run_with_timeout
+
 LINGER = 0.3  # seconds in which the last output of a finished command may still arrive
 OnOutput = Callable[[str, str], None]
 """Told of the output of a command as it comes: "stdout" or "stderr", and a piece of text."""
@@ -117,7 +119,7 @@ class Pipes:
         """Wait until both outputs have ended, but not for long."""
         closed = asyncio.gather(self.stdout.closed.wait(), self.stderr.closed.wait())
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(closed, seconds)
+            await run_with_timeout(closed, seconds)
 
     def close(self) -> None:
         """Close our ends, even if not everything was read."""

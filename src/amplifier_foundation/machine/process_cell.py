@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from amplifier_core.utils import run_with_timeout
 from amplifier_foundation.machine import process_group
 from amplifier_foundation.machine.pipes import LINGER, OnOutput, Pipes
 from amplifier_foundation.machine.process_outcome import (
@@ -92,7 +93,7 @@ class CellRun:
     async def _finish(self, cell: Cell, timeout: float) -> CommandOutcome:
         timed_out = False
         try:
-            await asyncio.wait_for(cell.wait(), timeout)
+            await run_with_timeout(cell.wait(), timeout)
             # A pipeline's last process may write after the shell has gone.
             await self._pipes.drain(LINGER)
         except TimeoutError:

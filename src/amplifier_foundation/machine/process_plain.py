@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from amplifier_core.utils import run_with_timeout
 from amplifier_foundation.machine.pipes import LINGER, OnOutput, Pipes
 from amplifier_foundation.machine.process_group import (
     add_mark,
@@ -89,7 +90,7 @@ class PlainRun:
         assert self._process is not None
         timed_out = False
         try:
-            await asyncio.wait_for(self._process.wait(), timeout)
+            await run_with_timeout(self._process.wait(), timeout)
             # A pipeline's last process may write after the shell has gone.
             await self._pipes.drain(LINGER)
         except TimeoutError:
@@ -119,6 +120,6 @@ class PlainRun:
                 kill_marked(self._mark)
             # Also when cancelled twice: a process nobody waits for outlives its event loop.
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._process.wait(), _REAPING)
+                await run_with_timeout(self._process.wait(), _REAPING)
         if everything:
             await self._pipes.drain(LINGER)

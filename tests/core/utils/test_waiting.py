@@ -65,3 +65,38 @@ async def test_both_at_once():
         return 1
 
     assert await run_with_timeout(exactly(), 0.02) == 1
+
+
+@pytest.mark.parametrize("moment", range(4))
+async def test_no_cancellation_is_lost_when_the_work_has_just_ended(moment: int):
+    """`asyncio.wait_for` drops it before Python 3.12."""
+    work = asyncio.get_running_loop().create_future()
+    waiting = asyncio.create_task(run_with_timeout(work, 60))
+    await asyncio.sleep(0)
+    work.set_result(1)
+    for _ in range(moment):
+        await asyncio.sleep(0)
+    if waiting.cancel():
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+    assert waiting.done()
+
+
+async def test_work_is_stopped_in_time_within_a_task_that_was_cancelled():
+    """`asyncio.timeout` raises no TimeoutError there before Python 3.11.3."""
+    ends = []
+
+    async def clean_up() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            with pytest.raises(TimeoutError):
+                await run_with_timeout(asyncio.sleep(60), 0.01)
+            ends.append(True)
+
+    task = asyncio.create_task(clean_up())
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ends == [True]

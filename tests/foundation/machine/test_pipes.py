@@ -103,3 +103,19 @@ async def test_output_is_told_as_it_comes_and_letters_stay_whole() -> None:
     pipes.stderr.data_received(b"oh")
     pipes.stdout.data_received(whole[2:])
     assert told == [("stdout", "a"), ("stderr", "oh"), ("stdout", "ü")]
+
+
+@pytest.mark.parametrize("moment", range(6))
+async def test_a_cancellation_at_the_end_is_not_lost(moment: int) -> None:
+    """A Ctrl-C counts, though the wait is over in the same step of the loop."""
+    pipes = Pipes(100)
+    draining = asyncio.create_task(pipes.drain(60))
+    await asyncio.sleep(0.01)
+    pipes.stdout.closed.set()
+    pipes.stderr.closed.set()
+    for _ in range(moment):
+        await asyncio.sleep(0)
+    if draining.cancel():
+        with pytest.raises(asyncio.CancelledError):
+            await draining
+    assert draining.done()

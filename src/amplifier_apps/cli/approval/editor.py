@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from amplifier_apps.cli.terminal import Terminal
+from amplifier_core.utils import run_with_timeout
 
 USUAL = ("nano", "vi")
 GRACE_SECONDS = 2.0
@@ -77,7 +78,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         with suppress(ProcessLookupError):
             end()
         with suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), GRACE_SECONDS)
+            await run_with_timeout(process.wait(), GRACE_SECONDS)
 
 
 def _split(value: str, name: str) -> list[str]:

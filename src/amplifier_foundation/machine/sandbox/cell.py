@@ -111,8 +111,7 @@ class Cell:
 
     async def _wait_until_gone(self, patience: float) -> None:
         if self._gone is not None and not self._gone.done():
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.shield(self._gone), patience)
+            await asyncio.wait({self._gone}, timeout=patience)
 
     def _say(self, word: bytes) -> None:
         with contextlib.suppress(OSError):  # it is gone, which `_listen` will notice
