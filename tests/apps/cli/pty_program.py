@@ -12,6 +12,8 @@ from pathlib import Path
 import pexpect
 import pyte
 
+from tests.support.processes import heed_interrupts
+
 ROOT = Path(__file__).resolve().parents[3]
 SECONDS = 50.0  # only a program that hangs takes as long
 
@@ -27,7 +29,12 @@ class PtyProgram:
         self.raw = b""
         environ = {**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8", **env}
         self.child = pexpect.spawn(
-            argv[0], list(argv[1:]), dimensions=(rows, columns), env=environ, cwd=str(cwd)
+            argv[0],
+            list(argv[1:]),
+            dimensions=(rows, columns),
+            env=environ,
+            cwd=str(cwd),
+            preexec_fn=heed_interrupts,
         )
         self.child.delaybeforesend = None
 
