@@ -153,3 +153,19 @@ def test_any_other_fourth_line_is_refused(line: str) -> None:
     text = make_note("ab", 5, bytes(32)).text + line + "\n"
     with pytest.raises(BadCheckpoint):
         parse_note(text)
+
+
+def test_a_checkpoint_of_up_to_sixteen_kib_is_read() -> None:
+    """Room for a long origin and many witnesses; what is longer was not written by anybody."""
+    rest = f"\n1\n{B64}\n"
+    longest = "a" * (16_384 - len(rest)) + rest
+    assert parse_note(longest).text == longest
+    with pytest.raises(BadCheckpoint, match="no text that ends"):
+        parse_note("a" + longest)
+
+
+def test_a_size_of_up_to_sixteen_digits_is_read() -> None:
+    """All that numbers of JSON can hold exactly, and no more."""
+    assert parse_note(f"a\n{'9' * 16}\n{B64}\n").checkpoint.size == 10**16 - 1
+    with pytest.raises(BadCheckpoint, match="Not the size of a log"):
+        parse_note(f"a\n{'9' * 17}\n{B64}\n")
