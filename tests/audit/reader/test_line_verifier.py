@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from amplifier_audit.format.chain import Chain, Head
 from amplifier_audit.format.checkpoint import Note, make_note
-from amplifier_audit.format.encoding import encode_body
+from amplifier_audit.format.encoding import encode_body, encode_source
 from amplifier_audit.format.record import TAIL, hash_record, parse_record
 from amplifier_audit.reader.line_verifier import LineVerifier
 from amplifier_audit.reader.report import Mismatch, Report
@@ -262,6 +262,27 @@ def test_records_of_the_log_itself_are_not_without_a_limit() -> None:
     assert locate(log.verify()) == ("unsigned", len(log.lines))
 
 
+@pytest.mark.parametrize(("type", "most"), [("dispatch", 5), ("redacted", 999)])
+def test_before_the_first_signature_there_is_room_for_one_interval(type: str, most: int) -> None:
+    """For as many records as between two of them; of the log's own, the opening is the first."""
+    chain = Chain("ab")
+    lines = [chain.extend(make_source("log_opened"), encode_body({"checkpoint_every": 5}))]
+    lines += [chain.extend(make_source(type), encode_body({})) for _ in range(most)]
+    verifier = feed_lines(lines, key=VERIFIER)
+    assert verifier.size == most + 1
+    with pytest.raises(Mismatch, match="without a signature"):
+        verifier.feed(chain.extend(make_source(type), encode_body({})))
+
+
+def test_one_record_behind_a_saved_position_may_wait_for_its_signature() -> None:
+    """As the first of a log may; the second must be under one."""
+    lines = make_lines(20, signer=SIGNER)
+    before = feed_lines(lines[:10], key=VERIFIER)
+    options = {"start": before.head, "log": before.log, "key": VERIFIER}
+    assert verify_lines(lines[10:11], **options).verdict == "consistent"
+    assert locate(verify_lines(lines[10:12], **options)) == ("unsigned", 10)
+
+
 def test_an_anchor_without_the_right_signature_is_refused_when_a_key_is_given() -> None:
     """Else anybody could anchor what they like."""
     lines = make_lines(60, signer=SIGNER)
@@ -367,6 +388,14 @@ def test_a_legal_line_that_is_spelled_otherwise_is_taken() -> None:
     assert verify_lines([*lines, respelled]).verdict == "consistent"
 
 
+def test_a_first_line_without_its_beginning_is_found() -> None:
+    """While the log is not known yet, nothing that must stand there is taken for granted."""
+    line = Chain("ab").extend(make_source(), encode_body({}))
+    covered = line[line.index(b"0,") : -TAIL]
+    cut = b'%b,"hash":"%b"}\n' % (covered, hash_record(covered).encode())
+    assert locate(verify_lines([cut])) == ("malformed", 0)
+
+
 @pytest.mark.parametrize(
     ("line", "word"),
     [
@@ -407,6 +436,14 @@ def test_a_recovery_shows_until_an_anchor_covers_it() -> None:
     assert (report.verdict, report.recoveries) == ("recovered", (10,))
     assert verify_lines(lines, anchors=[make_anchor(lines, 10)]).verdict == "recovered"
     assert verify_lines(lines, anchors=[make_anchor(lines, 11)]).verdict == "proven"
+
+
+def test_a_log_that_begins_with_a_recovery_says_so() -> None:
+    """A writer may have found nothing before it but half a line."""
+    chain = Chain("ab")
+    lines = [chain.extend(make_source("recovered"), encode_body({}))]
+    report = verify_lines(lines)
+    assert (report.verdict, report.recoveries) == ("recovered", (0,))
 
 
 def test_a_log_that_says_it_is_broken_is_tampered() -> None:
@@ -512,6 +549,27 @@ def test_a_log_of_two_names_is_tampered_with() -> None:
     # A name behind the proven position is only somebody's word.
     assert verify_lines(named, anchors=[anchor]).name is None
     assert verify_lines(named, anchors=[make_named(anchor, "ann")]).name == "ann"
+
+
+def test_a_checkpoint_alone_may_say_whose_log_it_is() -> None:
+    """With or without a key, and against what an opening says."""
+    lines = make_lines(10)
+    note = make_note(
+        parse_record(lines[0])["log"], 10, feed_lines(lines).tree.compute_root(), SIGNER, "ann"
+    )
+    named = extend_log(lines, "checkpoint", {"note": note.text})
+    assert verify_lines(named).name == "ann"
+    twice = extend_log(named, "log_opened", _make_opening(named, "bob"))
+    assert locate(verify_lines(twice)) == ("wrong log", 11)
+
+
+def test_the_first_session_of_a_log_is_kept_with_its_record() -> None:
+    """The log's own records may come before it, those of sub-agents after it."""
+    chain, verifier = Chain("ab"), LineVerifier()
+    for session in (None, "root", "child"):
+        source = encode_source("dispatch", session, None, None, None, None)
+        verifier.feed(chain.extend(source, encode_body({})))
+    assert verifier.claims.first_session == (1, "root")
 
 
 def make_named(note: Note, name: str) -> Note:
