@@ -13,7 +13,9 @@ import pytest
 from amplifier_audit.errors import NotALog
 from amplifier_audit.files.log_files import open_log
 from amplifier_audit.files.state import State, read_state
-from amplifier_audit.format.checkpoint import parse_notes
+from amplifier_audit.format.chain import Chain
+from amplifier_audit.format.checkpoint import Note, make_note, parse_notes
+from amplifier_audit.format.encoding import encode_body
 from amplifier_audit.reader.inclusion import find_newest_checkpoint
 from amplifier_audit.reader.records import read_records
 from amplifier_audit.reader.verification import LogVerification, verify
@@ -30,6 +32,7 @@ from tests.audit.support import (
     first_segment,
     locate,
     make_lines,
+    make_source,
     write_lines,
     write_log,
     write_state,
@@ -73,7 +76,29 @@ def test_progress_is_told_in_bytes(tmp_path: Path) -> None:
     since = State(verifier.log or "", 0, sum(map(len, lines[:1000])), verifier.head)
     told.clear()
     LogVerification(open_log(tmp_path), since=since, progress=told.append).run()
-    assert told == [sum(map(len, lines[1000:1024])), sum(map(len, lines[1000:2048]))]
+    expected = [sum(map(len, lines[1000:1024])), sum(map(len, lines[1000:2048]))]
+    assert told == expected
+    # The same lines in two segments.
+    write_lines(tmp_path, lines[:1500])
+    (tmp_path / "00000001.jsonl").write_bytes(b"".join(lines[1500:]))
+    told.clear()
+    LogVerification(open_log(tmp_path), since=since, progress=told.append).run()
+    assert told == expected
+
+
+def test_there_is_no_position_to_go_on_from_without_a_segment_and_a_record(
+    tmp_path: Path,
+) -> None:
+    """One file alone has no number, and an empty one belongs to no log."""
+    write_lines(tmp_path, make_lines(5))
+    alone = LogVerification(open_log(first_segment(tmp_path)))
+    assert alone.run().verdict == "consistent"
+    assert alone.end is None
+    first_segment(tmp_path).write_bytes(b"")
+    (tmp_path / "failed").write_text("a sync failed")
+    empty = LogVerification(open_log(tmp_path))
+    assert empty.run().size == 0
+    assert empty.end is None
 
 
 # What somebody took away
@@ -94,8 +119,17 @@ async def test_a_log_of_which_no_segment_is_left_is_missing_from_its_first_recor
     await write_log(tmp_path, 40, SMALL)
     for segment in tmp_path.glob("*.jsonl"):
         segment.unlink()
+    state = read_state(tmp_path / "state")
+    assert state is not None
     report = verify(tmp_path)
     assert (report.verdict, locate(report)) == ("tampered", ("missing segment", 0))
+    assert report.finding is not None
+    known = f"all segments are gone; its writer acknowledged {state.head.size} records"
+    assert report.finding.message == known
+    (tmp_path / "state").unlink()
+    report = verify(tmp_path)
+    assert report.finding is not None
+    assert report.finding.message == "all segments are gone"
 
 
 async def test_removed_segments_without_their_seal_or_record_are_found(tmp_path: Path) -> None:
@@ -104,7 +138,7 @@ async def test_removed_segments_without_their_seal_or_record_are_found(tmp_path:
     first_segment(tmp_path).unlink()
     report = verify(tmp_path)
     assert report.verdict == "tampered"
-    assert locate(report)[0] == "missing segment"
+    assert locate(report) == ("missing segment", 0)
     assert report.finding is not None
     assert "no record says that segment 00000000 was to be removed" in report.finding.message
     shutil.rmtree(tmp_path / "sealed")
@@ -264,6 +298,32 @@ def test_a_torn_last_line_is_what_a_crash_leaves(tmp_path: Path) -> None:
     assert verify(tmp_path).verdict == "tampered"
 
 
+def test_half_a_first_line_is_no_crash_where_nothing_else_is_known(tmp_path: Path) -> None:
+    """Not one record is there to say that it ever was more than this."""
+    write_lines(tmp_path, [b'{"v":1,"log"'])
+    report = verify(tmp_path)
+    assert (report.verdict, locate(report)) == ("tampered", ("edit", 0))
+
+
+def test_an_opening_that_was_itself_damaged_by_a_crash_is_a_torn_end(tmp_path: Path) -> None:
+    """A writer that died while it began has not gone on behind anything."""
+    lines = make_lines(5)
+    opening = extend_log(lines, "log_opened", {"previous": feed_lines(lines).head.to_dict()})[5]
+    write_lines(tmp_path, [*lines, opening.replace(b'"turn":1', b'"turn":2')])
+    acknowledge(tmp_path, lines, 5)
+    report = verify(tmp_path)
+    assert (report.verdict, locate(report)) == ("recovered", ("torn tail", 5))
+
+
+def test_the_opening_of_another_log_behind_the_damage_is_no_later_writer(tmp_path: Path) -> None:
+    """Pages that were not synced may hold what a deleted log left on the disk."""
+    lines = make_lines(5)
+    other = extend_log(make_lines(9), "log_opened", {})[9]
+    write_lines(tmp_path, [*lines, b"x\n", other])
+    acknowledge(tmp_path, lines, 5)
+    assert verify(tmp_path).verdict == "recovered"
+
+
 @pytest.mark.parametrize("tail", [b"x", b"\0" * 99, b"x\n", b"x\ny\n", b"x" * 70_000])
 def test_after_the_acknowledged_end_any_damage_may_be_a_crash(tmp_path: Path, tail: bytes) -> None:
     """Pages that were not synced may hold anything."""
@@ -409,3 +469,106 @@ async def test_a_state_that_claims_less_than_there_is_changes_nothing(tmp_path: 
     assert state is not None
     write_state(tmp_path, State(state.log, 0, state.offset, feed_lines(make_lines(3)).head))
     assert locate(verify(tmp_path)) == ("fork", 3)
+
+
+# Whose it is, and what the anchors know beside it
+
+
+async def write_proven(path: Path, **options: Any) -> tuple[Path, list[Note]]:
+    """A log in a folder `ann`, with its anchors."""
+    anchors = path / "anchors"
+    await write_log(path / "ann", 10, anchors=(anchor_to_file(anchors),), **options)
+    return path / "ann", parse_notes(anchors.read_text())
+
+
+async def test_a_proven_log_without_a_name_says_so(tmp_path: Path) -> None:
+    """And which session it was, if that is proven; one with a name needs no such note."""
+    log, anchors = await write_proven(tmp_path / "nameless")
+    nameless = "the log does not say whose it is; its first session is 's1'"
+    assert verify(log, anchors=anchors).notes == (nameless,)
+    assert verify(log, anchors=anchors[:1]).notes == ("the log does not say whose it is",)
+    assert verify(log).notes == ()
+    log, anchors = await write_proven(tmp_path / "named", name="ann")
+    assert verify(log, anchors=anchors).notes == ()
+
+
+async def test_a_doubt_takes_the_place_of_a_proof(tmp_path: Path) -> None:
+    """The log holds together, but is not proven to be the one that was asked for."""
+    log, anchors = await write_proven(tmp_path)
+    report = verify(log, anchors=anchors, session="bob")
+    assert (report.verdict, locate(report)) == ("consistent", ("wrong log", 0))
+    assert report.finding is not None
+    assert "says that this is the trail of 'bob'" in report.finding.message
+
+
+async def test_a_doubt_makes_no_crash_undone(tmp_path: Path) -> None:
+    """What was found of the crash is kept beside it."""
+    log, anchors = await write_proven(tmp_path)
+    with first_segment(log).open("ab") as file:
+        file.write(b'{"v":1')
+    report = verify(log, anchors=anchors, session="bob")
+    assert (report.verdict, locate(report)[0]) == ("recovered", "wrong log")
+    assert "the end is torn, as a crash leaves it" in report.notes[-1]
+
+
+async def test_damage_counts_more_than_a_doubt(tmp_path: Path) -> None:
+    """The finding is the damage, whoever's log it is."""
+    log, anchors = await write_proven(tmp_path)
+    lines = first_segment(log).read_bytes().splitlines(keepends=True)
+    write_lines(log, lines[:-4])
+    (log / "state").unlink()
+    report = verify(log, anchors=anchors, session="bob")
+    assert (report.verdict, locate(report)[0]) == ("tampered", "cut below anchor")
+
+
+async def test_anchors_of_an_earlier_log_of_the_same_name_are_a_doubt(tmp_path: Path) -> None:
+    """The newest of them says what is missing."""
+    _, earlier = await write_proven(tmp_path / "one", name="ann")
+    log, own = await write_proven(tmp_path / "two", name="ann")
+    report = verify(log, anchors=[*earlier, *own])
+    assert (report.verdict, locate(report)) == ("consistent", ("missing segment", 0))
+    assert report.finding is not None
+    last = max(note.checkpoint.size for note in earlier)
+    assert f"{earlier[0].checkpoint.log!r} with {last} records" in report.finding.message
+
+
+async def test_a_removal_that_only_an_unproven_record_announces_is_a_doubt(
+    tmp_path: Path,
+) -> None:
+    """Anybody may have appended that record; one before the anchor is believed."""
+    await write_log(tmp_path, 40, SMALL)
+    run = LogVerification(open_log(tmp_path))
+    run.run()
+    assert run.end is not None
+    chain = Chain(run.end.log, run.end.head)
+    before = make_note(chain.log, chain.size, chain.tree.compute_root())
+    line = chain.extend(make_source("segment_removed"), encode_body({"segment": 0}))
+    after = make_note(chain.log, chain.size, chain.tree.compute_root())
+    with open_log(tmp_path).paths[-1].open("ab") as file:
+        file.write(line)
+    first_segment(tmp_path).unlink()
+    report = verify(tmp_path, anchors=[before])
+    assert (report.verdict, locate(report)) == ("consistent", ("missing segment", 0))
+    assert report.finding is not None
+    assert "no proven record says that segment 00000000 was" in report.finding.message
+    assert verify(tmp_path, anchors=[after]).verdict == "proven"
+
+
+async def test_what_a_failed_writer_left_is_in_the_report(tmp_path: Path) -> None:
+    """Its log is not called whole."""
+    await write_log(tmp_path, 5)
+    (tmp_path / "failed").write_text("a sync failed")
+    report = verify(tmp_path)
+    assert (report.verdict, report.failed) == ("recovered", "a sync failed")
+
+
+async def test_an_empty_log_is_no_log_unless_an_anchor_knows_its_name(tmp_path: Path) -> None:
+    """Without one it may be a writer that was killed at its first write."""
+    log, anchors = await write_proven(tmp_path, name="ann")
+    shutil.rmtree(log)
+    write_lines(log, [])
+    report = verify(log, anchors=anchors)
+    assert (report.verdict, locate(report)) == ("tampered", ("cut below anchor", 0))
+    strange = [make_note("ab", 3, bytes(32), None, "bob")]
+    with pytest.raises(NotALog, match="there are no records"):
+        verify(log, anchors=strange)
