@@ -23,7 +23,14 @@ from amplifier_audit.writer.log import AuditLog
 from amplifier_audit.writer.record_queue import RecordQueue
 from amplifier_audit.writer.recovery import Opening
 from amplifier_audit.writer.settings import AuditSettings
-from tests.audit.support import FAST, HeldCall, break_call, make_source, read_types
+from tests.audit.support import (
+    FAST,
+    WRITER_THREAD,
+    HeldCall,
+    break_call,
+    make_source,
+    read_types,
+)
 
 
 class Setup:
@@ -43,6 +50,40 @@ class Setup:
         with self.commits.lock:
             for _ in range(count):
                 self.queue.add(make_source(), encode_body({}))
+
+    def watch_waits(self) -> WatchedEvent:
+        """From the start of the thread: how long it is ready to wait each time."""
+        event = WatchedEvent()
+        self.commits._wake = event
+        self.commits.wake = event.set
+        return event
+
+
+class WatchedEvent(threading.Event):
+    """Keeps the time limit of each wait."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.limits: list[float | None] = []
+        self.waited = threading.Event()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.limits.append(timeout)
+        self.waited.set()
+        return super().wait(timeout)
+
+
+class WatchedFlush:
+    """Tells when records were flushed."""
+
+    def __init__(self, commits: GroupCommit) -> None:
+        self.done = threading.Event()
+        self._real = commits.flush
+        commits.flush = self._flush  # type: ignore[method-assign]
+
+    def _flush(self, **options: Any) -> None:
+        self._real(**options)
+        self.done.set()
 
 
 def test_flushing_without_a_sync_acknowledges_nothing(tmp_path: Path) -> None:
@@ -147,6 +188,76 @@ def test_a_thread_without_work_rests(tmp_path: Path) -> None:
     assert flushed.wait(20)
     assert not threading.Event().wait(0.05)
     assert count == 1
+    assert setup.commits.stop()
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_thread_waits_without_a_limit_only_when_all_is_on_disk(
+    tmp_path: Path, count: int
+) -> None:
+    """Else until the next sync is due, even if nobody wakes it."""
+    setup = Setup(tmp_path, checkpoint_seconds=60)
+    setup.add(count)
+    event = setup.watch_waits()
+    setup.commits.start()
+    assert event.waited.wait(20)
+    assert setup.commits.stop()
+    first = event.limits[0]
+    assert (first is None) == (count == 0)
+    assert first is None or 0 < first <= 60
+
+
+def test_records_that_nobody_waits_for_gather_for_a_moment(tmp_path: Path) -> None:
+    """One write takes many of them."""
+    setup = Setup(tmp_path, checkpoint_seconds=60, gather_seconds=0.0123)
+    written = WatchedFlush(setup.commits)
+    event = setup.watch_waits()
+    setup.add()
+    setup.commits.wake()
+    setup.commits.start()
+    assert written.done.wait(20)
+    assert event.limits[1] == 0.0123
+    assert setup.commits.stop()
+
+
+async def test_records_that_somebody_waits_for_do_not_gather(tmp_path: Path) -> None:
+    """Neither do those at the end."""
+    setup = Setup(tmp_path, checkpoint_seconds=60, gather_seconds=0.0123)
+    event = setup.watch_waits()
+    setup.add()
+    done = setup.commits.waiters.add(1)
+    setup.commits.wake()
+    setup.commits.start()
+    await done
+    assert await asyncio.to_thread(setup.commits.stop)
+    assert 0.0123 not in event.limits
+
+
+async def test_what_comes_during_the_last_sync_is_written_before_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever closes the log does not lose records to a turn that was under way."""
+    setup = Setup(tmp_path, checkpoint_seconds=60)
+    sync = HeldCall(monkeypatch, "fsync")
+    setup.add()
+    done = setup.commits.waiters.add(1)
+    setup.commits.wake()
+    setup.commits.start()
+    assert await asyncio.to_thread(sync.reached.wait, 20)
+    setup.add()
+    setup.commits.closing = True
+    sync.release()
+    await done
+    assert await asyncio.to_thread(setup.commits.stop)
+    assert (read_types(tmp_path), setup.commits.durable) == (["dispatch"] * 2, 2)
+
+
+def test_the_thread_does_not_keep_a_program_from_ending(tmp_path: Path) -> None:
+    """One that was never told to close the log, or whose disk does not answer."""
+    setup = Setup(tmp_path)
+    setup.commits.start()
+    (thread,) = (one for one in threading.enumerate() if one.name == WRITER_THREAD)
+    assert thread.daemon
     assert setup.commits.stop()
 
 
