@@ -126,6 +126,7 @@ class Passage:
             tool_input=detach(tool_input) if isinstance(tool_input, dict) else {},
             digest=shown,
             session_id=self._trail.session_id,
+            tool_call_id=str(run.data.get("tool_call_id") or ""),
         )
 
     async def _decide(self, answer: Answer, question: ApprovalQuestion) -> GateDecision:

@@ -23,6 +23,7 @@ class ApprovalQuestion:
     tool_input: dict[str, Any] = field(default_factory=dict)
     digest: str = ""
     session_id: str | None = None
+    tool_call_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
