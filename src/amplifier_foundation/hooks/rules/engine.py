@@ -44,7 +44,7 @@ class Engine:
         if not rules:
             return CONTINUE
         occasion = self._make_occasion(event, data)
-        if any(loaded.matcher.looks_at_files for loaded in rules):
+        if any(loaded.looks_at_files for loaded in rules):
             return asyncio.to_thread(self._decide, rules, occasion)
         return self._decide(rules, occasion)
 

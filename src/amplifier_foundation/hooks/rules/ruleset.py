@@ -30,6 +30,11 @@ class LoadedRule:
     unless: Matcher | None
     unless_tools: tuple[str, ...]
 
+    @property
+    def looks_at_files(self) -> bool:
+        """Whether the match or its exception is about paths, which are looked up on the disk."""
+        return any(one.looks_at_files for one in (self.matcher, self.unless) if one is not None)
+
     def listens_to(self, event: str, tool: str) -> bool:
         """Whether event and tool are among the rule's."""
         return _matches_any(self.events, event) and (not self.tools or self._names(tool))

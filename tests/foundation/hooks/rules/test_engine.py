@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from amplifier_core.models import HookResult
-from amplifier_foundation.hooks.rules.engine import combine
+from amplifier_foundation.hooks.rules.engine import Engine, combine, make_occasion_factory
+from amplifier_foundation.hooks.rules.rule import Rule
+from amplifier_foundation.hooks.rules.ruleset import RuleSet, load_rule
 from tests.foundation.hooks.rules.asking import DENY, answer
 from tests.support.harness import Harness
 
@@ -146,3 +148,41 @@ async def test_a_rule_that_does_not_apply_leaves_the_others_to_judge(tmp_path: P
     for word in ("evil", "bad", "wrong"):
         assert (await answer(tmp_path, rules, "Read", {"path": word})).action == "deny"
     assert (await answer(tmp_path, rules, "Read", {"path": "good"})).action == "continue"
+
+
+@pytest.mark.parametrize(
+    ("match", "waits"),
+    [
+        ({"path": "*.env"}, True),
+        ({"unless": {"path": "*.md"}}, True),
+        ({"regex": {"tool_input.path": "env"}}, False),
+        ({"unless": {"regex": {"tool_input.path": "md"}}}, False),
+    ],
+)
+async def test_only_a_rule_about_files_leaves_the_loop(
+    tmp_path: Path, match: dict[str, Any], waits: bool
+) -> None:
+    """A slow disk must not stop the session, and a task for every other event would cost."""
+    rule = Rule.model_validate({"name": "env", **match, **DENY})
+    engine = Engine(
+        RuleSet([load_rule(rule, tmp_path, "test")]),
+        make_occasion_factory(tmp_path, ("path",), ("command",)),
+        on_error="deny",
+        unclear="deny",
+        dry_run=False,
+    )
+    call = {"tool_name": "Write", "tool_input": {"path": "x.env"}}
+    reply = engine.on_event("tool:pre", call)
+    assert isinstance(reply, HookResult) is not waits
+    assert (reply if isinstance(reply, HookResult) else await reply).action == "deny"
+
+
+@pytest.mark.parametrize("action", ["continue", "ask_user"])
+def test_what_rules_cannot_share_is_as_the_first_of_them_says(action: Any) -> None:
+    """The order in which rules are written decides."""
+    results = [
+        HookResult(action=action, approval_prompt="?", suppress_output=first, user_message="x")
+        for first in (True, False)
+    ]
+    assert combine(results).suppress_output
+    assert not combine(results[::-1]).suppress_output
