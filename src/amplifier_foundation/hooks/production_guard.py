@@ -104,8 +104,7 @@ class ProductionGuard:
     def _find_hits(self, given: Any, keys: Keys | None, command_key: str | None) -> list[Hit]:
         """Every guarded path of the call, each real path once, in the order they are written."""
         found = [self._territory.find_hit(path) for path in iterate_texts_under(given, keys or ())]
-        value = given.get(command_key) if command_key and isinstance(given, dict) else None
-        if (command := read_command(value)) is not None:
+        if command_key is not None and (command := _find_command(given, command_key)):
             found += self._find_hits_in_command(command)
         return list({hit.resolved: hit for hit in reversed(found) if hit is not None}.values())[
             ::-1
@@ -148,6 +147,15 @@ class ProductionGuard:
         if Path(self._base, hit.given) == hit.resolved:
             return where
         return f"{where} (given as {shorten(hit.given)!r})"
+
+
+def _find_command(given: Any, key: str) -> str | None:
+    """The command of a call, if there is one; what cannot be read is an error, which denies."""
+    value = given.get(key) if isinstance(given, dict) else given
+    command = read_command(value) if isinstance(given, dict) else None
+    if command is None and value is not None:
+        raise ValueError(f"its input has no text under {key!r} that could be judged")
+    return command
 
 
 def _show_input(given: Any, command_key: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -269,7 +270,7 @@ async def test_a_glob_of_too_many_files_is_denied(tree: Path) -> None:
         (tree / "safe" / str(number)).touch()
     harness = Harness(tree)
     await harness.mount("production_guard")
-    denied = await harness.answer("Bash", {"command": "rm safe/*"})
+    denied = await harness.answer("Bash", {"command": "rm safe/[0-9]*"})
     assert denied.action == "deny"
     assert "too many" in (denied.reason or "")
 
@@ -355,3 +356,35 @@ async def test_a_tilde_is_the_home_folder_where_the_shell_makes_it_that(
     harness = Harness(tree)
     await harness.mount("production_guard", {"patterns": [str(home), f"{home}/**"]})
     assert (await harness.answer("Bash", {"command": command})).action == action
+
+
+@pytest.mark.parametrize(
+    ("given", "action"),
+    [
+        ("rm production/x", "deny"),
+        (["rm production/x"], "deny"),
+        ({"command": {"text": "rm production/x"}}, "deny"),
+        ({"command": [["rm", "production/x"]]}, "deny"),
+        ({"command": 7}, "deny"),
+        ({"command": None}, "continue"),
+        ({}, "continue"),
+        ({"file_path": "production/x"}, "ask_user"),
+    ],
+)
+async def test_a_command_that_cannot_be_read_is_denied(tree: Path, given: Any, action: str) -> None:
+    """A call without a command is judged by the paths that it names."""
+    harness = Harness(tree)
+    await harness.mount("production_guard", {"tools": {"Bash": "file_path"}})
+    assert (await harness.answer("Bash", given)).action == action
+
+
+async def test_reading_commands_needs_its_parser_at_mount(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A guard that could not judge is not mounted; one without a shell does not need it."""
+    monkeypatch.setitem(sys.modules, "tree_sitter", None)
+    with pytest.raises(ModuleLoadError, match="hooks-production-guard needs"):
+        await Harness(tree).mount("production_guard")
+    harness = Harness(tree)
+    await harness.mount("production_guard", {"shell": {}})
+    assert (await harness.answer("Write", {"file_path": "production/x"})).action == "ask_user"
