@@ -77,6 +77,8 @@ def test_a_pattern_that_means_nothing_is_refused(text: str, word: str) -> None:
         ("/opt/x/run", "/opt/x/run", True),
         ("make test", "make $x", False),
         ("make", "make $x", True),
+        ("tool -v|verbose run", "tool -v run", True),
+        ("tool -v|verbose run", "tool verbose run -v", False),
     ],
 )
 def test_what_a_pattern_permits_is_surely_that(pattern: str, source: str, permits: bool) -> None:
