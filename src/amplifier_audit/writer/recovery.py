@@ -196,18 +196,19 @@ def _quarantine(directory: AuditDirectory, scan: _Scan) -> None:
     extra = path.stat().st_size - scan.offset
     if extra <= 0:
         return
-    # Copied and synced before it is cut off: whenever this dies, the bytes are somewhere.
+    # Copied and synced, with all names, before it is cut off: whenever this dies, the bytes are
+    # somewhere.
     target = _find_free_name(directory.quarantine / f"{scan.segment:08d}-{scan.head.size}")
     with path.open("rb") as file:
         file.seek(scan.offset)
         write_file(target, file.read())
+    sync_directory(directory.path)
     descriptor = os.open(path, os.O_WRONLY)
     try:
         os.ftruncate(descriptor, scan.offset)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-    sync_directory(directory.path)
 
 
 def _find_free_name(stem: Path) -> Path:

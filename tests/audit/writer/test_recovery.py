@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 from pathlib import Path
@@ -21,6 +22,7 @@ from amplifier_audit.writer.recovery import Opening, recover
 from amplifier_audit.writer.settings import AuditSettings
 from tests.audit.support import (
     acknowledge,
+    count_open_files,
     extend_log,
     feed_lines,
     first_segment,
@@ -72,6 +74,9 @@ def test_a_segment_that_was_sealed_is_not_continued(tmp_path: Path) -> None:
     head = acknowledge(tmp_path, sealed, 4)
     opening = recover(AuditDirectory(tmp_path))
     assert (opening.head, opening.segment, opening.offset) == (head, 1, 0)
+    # Also if its writer died before it could acknowledge the seal.
+    acknowledge(tmp_path, sealed, 2)
+    assert recover(AuditDirectory(tmp_path)) == opening
 
 
 # What a crash leaves
@@ -97,7 +102,39 @@ async def test_whole_records_after_the_acknowledged_position_are_kept(tmp_path: 
     state = read_state(tmp_path / "state")
     assert state is not None
     acknowledge(tmp_path, read_lines(tmp_path), 3)
-    assert recover(AuditDirectory(tmp_path)).head == state.head
+    opening = recover(AuditDirectory(tmp_path))
+    assert opening == Opening(state.log, state.head, 0, state.offset)
+
+
+async def test_torn_bytes_are_safe_before_they_are_cut_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The copy, its name and the name of its folder are synced first; then the cut is, too."""
+    await write_log(tmp_path, 2)
+    append(tmp_path, b"torn")
+    calls, names = list[str](), dict[int, str]()
+    real_open, real_sync, real_cut = os.open, os.fsync, os.ftruncate
+
+    def open_file(path: Path, *args: Any) -> int:
+        file = real_open(path, *args)
+        names[file] = path.name
+        return file
+
+    def sync(file: int) -> None:
+        calls.append(f"sync {names[file]}")
+        real_sync(file)
+
+    def cut(file: int, size: int) -> None:
+        calls.append("cut")
+        real_cut(file, size)
+
+    for name, call in (("open", open_file), ("fsync", sync), ("ftruncate", cut)):
+        monkeypatch.setattr(os, name, call)
+    before = count_open_files()
+    recover(AuditDirectory(tmp_path))
+    copied = ["sync 00000000-5-0.bin.partial", "sync quarantine", f"sync {tmp_path.name}"]
+    assert calls == [*copied, "cut", "sync 00000000.jsonl"]
+    assert count_open_files() == before
 
 
 async def test_two_crashes_in_a_row_quarantine_both(tmp_path: Path) -> None:
@@ -109,8 +146,9 @@ async def test_two_crashes_in_a_row_quarantine_both(tmp_path: Path) -> None:
     opening = recover(AuditDirectory(tmp_path))
     ((type, body),) = opening.records
     assert type == "recovered"
-    kept = [(tmp_path / "quarantine" / one["file"]).read_bytes() for one in body["quarantined"]]
-    assert kept == [b"one", b"two"]
+    names = [one["file"] for one in body["quarantined"]]
+    assert names == ["00000000-5-0.bin", "00000000-5-1.bin"]
+    assert [(tmp_path / "quarantine" / n).read_bytes() for n in names] == [b"one", b"two"]
 
 
 async def test_a_quarantine_that_was_told_of_is_not_told_again(tmp_path: Path) -> None:
@@ -130,6 +168,20 @@ async def test_a_missing_state_is_noted_and_a_torn_line_still_recovered(tmp_path
     alarms, report = reopen(tmp_path)
     assert (alarms, report.verdict) == ([], "recovered")
     assert read_bodies(tmp_path, "recovered")[0]["state"] == "missing"
+
+
+async def test_a_missing_state_is_no_alarm_where_retention_removed_the_beginning(
+    tmp_path: Path,
+) -> None:
+    """The first segment that is there says what it goes on from."""
+    await write_log(tmp_path, 60, AuditSettings(segment_bytes=4000, retain_segments=1))
+    state = read_state(tmp_path / "state")
+    assert state is not None
+    assert AuditDirectory(tmp_path).list_segments()[0] > 0
+    (tmp_path / "state").unlink()
+    opening = recover(AuditDirectory(tmp_path))
+    assert (opening.log, opening.head) == (state.log, state.head)
+    assert opening.records == (("recovered", {"state": "missing"}),)
 
 
 async def test_a_log_that_died_while_it_was_born_begins_anew(tmp_path: Path) -> None:
@@ -193,23 +245,26 @@ def test_pages_lost_by_the_machine_are_recovered(tmp_path: Path) -> None:
 # After a failed sync
 
 
-async def test_after_a_failed_sync_everything_not_acknowledged_is_set_aside(tmp_path: Path) -> None:
-    """The cache may show what the disk does not have, over several segments."""
+@pytest.mark.parametrize("gone", [0, 1])
+async def test_after_a_failed_sync_everything_not_acknowledged_is_set_aside(
+    tmp_path: Path, gone: int
+) -> None:
+    """The cache may show what the disk does not have, over several segments, or not all of it."""
     await write_log(tmp_path, 30, AuditSettings(segment_bytes=4000))
     lines = read_lines(tmp_path)
     acknowledge(tmp_path, lines, 3)
-    last = AuditDirectory(tmp_path).list_segments()[-1]
-    (tmp_path / "00000001.jsonl").unlink()
+    for number in range(1, 1 + gone):
+        (tmp_path / f"{number:08d}.jsonl").unlink()
+    later = [path.read_bytes() for path in open_log(tmp_path).paths[1:]]
     (tmp_path / "failed").write_text("I/O error")
     opening = recover(AuditDirectory(tmp_path))
     assert (opening.segment, opening.offset, opening.head.size) == (1, 0, 3)
     ((type, body),) = opening.records
     assert (type, body["why"]) == ("recovered", "a sync failed")
-    assert len(body["quarantined"]) == last
     assert AuditDirectory(tmp_path).list_segments() == [0]
     assert read_lines(tmp_path) == lines[:3]
-    kept = (tmp_path / "quarantine" / body["quarantined"][0]["file"]).read_bytes()
-    assert kept == b"".join(lines[3:])
+    kept = [(tmp_path / "quarantine" / one["file"]).read_bytes() for one in body["quarantined"]]
+    assert kept == [b"".join(lines[3:]), *later]
 
 
 # What somebody did
@@ -252,6 +307,7 @@ async def test_without_a_state_damage_inside_is_broken(tmp_path: Path) -> None:
     (tmp_path / "state").unlink()
     lines = read_lines(tmp_path)
     write_lines(tmp_path, [*lines[:3], *lines[4:]])
+    assert recover(AuditDirectory(tmp_path)).segment == 1
     alarms, report = reopen(tmp_path)
     assert len(alarms) == 1
     assert report.verdict == "tampered"
