@@ -16,6 +16,7 @@ from amplifier_core.approval.meaning import (
     ALLOWING,
     REFUSING,
     OptionMeaning,
+    allows_unoffered,
     find_unclear_options,
     resolve_options,
 )
@@ -124,3 +125,22 @@ def test_words_behind_always_are_its_scope(option: str, remembered: bool, scoped
     """ "Always for …" is for what the words say; "always" alone is for exactly what was shown."""
     meaning = read_option(option)
     assert (meaning.remembered, meaning.scoped) == (remembered, scoped)
+
+
+@pytest.mark.parametrize(
+    ("answer", "offered", "yes"),
+    [
+        ("Allow", ["Yes", "No"], True),
+        ("Allow once", ["Run it", "Deny"], True),
+        ("Allow always", ["Allow", "Deny"], True),
+        ("Allow", ["Deny", "Later"], False),
+        ("Allow", [], False),
+        ("Yes", ["Allow", "Deny"], False),
+        ("allow", ["Yes", "No"], False),
+    ],
+)
+def test_the_usual_words_are_a_yes_where_a_yes_was_offered(
+    answer: str, offered: list[str], yes: bool
+) -> None:
+    """Front ends with an "always" of their own answer so; any other word must have been offered."""
+    assert allows_unoffered(answer, offered) is yes
