@@ -141,11 +141,16 @@ def _tokenize(glob: str) -> tuple[str, ...]:
     """Single characters, `*`, `?` and whole `[…]` classes."""
     tokens, at = [], 0
     while at < len(glob):
-        end = glob.find("]", at + 2) if glob[at] == "[" else -1
-        end = at if end < 0 else end
-        tokens.append(glob[at : end + 1])
-        at = end + 1
+        end = _find_class_end(glob, at) if glob[at] == "[" else at + 1
+        tokens.append(glob[at:end])
+        at = end
     return tuple(tokens)
+
+
+def _find_class_end(glob: str, start: int) -> int:
+    """Behind the bracket that closes the class, which has a character; without one, it is none."""
+    first = start + 2 if glob[start + 1 : start + 2] in {"!", "^"} else start + 1
+    return max(glob.find("]", first + 1), start) + 1
 
 
 def _match_char(char: str, token: str) -> bool:
@@ -159,10 +164,10 @@ def _is_in_class(char: str, body: str) -> bool:
     body = body[negated:]
     at = 0
     while at < len(body):
-        high = body[at + 2] if body[at + 1 : at + 2] == "-" and at + 2 < len(body) else body[at]
-        if body[at] <= char <= high:
+        step = 3 if body[at + 1 : at + 2] == "-" and at + 2 < len(body) else 1
+        if body[at] <= char <= body[at + step - 1]:
             return not negated
-        at += 1 if high == body[at] else 3
+        at += step
     return negated
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import unicodedata
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -61,6 +63,15 @@ def test_a_loop_of_links_leads_nowhere_else(tmp_path):
     (tmp_path / "loop").symlink_to("loop")
     with contextlib.suppress(ValueError):
         assert resolve("loop/x", tmp_path).is_relative_to(tmp_path.resolve())
+
+
+def test_a_loop_of_links_is_refused_by_every_python(tmp_path, monkeypatch):
+    """Since 3.13 `Path.resolve` raises no error for one; what merely does not exist is no loop."""
+    monkeypatch.setattr(Path, "resolve", lambda path: Path(os.path.realpath(path)))
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(ValueError, match="loop/x"):
+        resolve("loop/x", tmp_path)
+    assert resolve("new/x", tmp_path) == tmp_path / "new" / "x"
 
 
 def test_five_thousand_characters_are_a_path_or_a_sentence(tmp_path):
@@ -137,6 +148,13 @@ def test_within_sees_through_links(tmp_path):
         ("/a/x^", "x[!a^]", False),
         ("/a/xb", "x[^a]", True),
         ("/a/x]", "x[!]]", False),
+        ("/a/xb", "x[!]a]", True),
+        ("/a/xa", "x[!]a]", False),
+        ("/a/xba]", "x[!]a]", False),
+        ("/a/x[!]", "x[!]", True),
+        ("/a/xb", "x[!]", False),
+        ("/a/x-", "x[a-a]", False),
+        ("/a/xx", "x[a-cx]", True),
         ("/a/xz", "x[z-a]", False),
         ("/a/x-", "x[--.]", True),
         ("/a/X5", "x[0-9]", True),
@@ -191,6 +209,14 @@ def test_a_pattern_that_means_nothing_is_refused(pattern):
         match_glob(Path("/a"), [pattern])
 
 
+def test_a_pattern_has_a_thousand_alternatives_at_most():
+    """As many as are compared; one more is refused."""
+    numbers = [str(number) for number in range(1_001)]
+    assert match_glob(Path("/999"), [f"{{{','.join(numbers[:-1])}}}"])
+    with pytest.raises(ValueError, match="over 1000 alternatives"):
+        match_glob(Path("/999"), [f"{{{','.join(numbers)}}}"])
+
+
 def test_no_pattern_is_exponential():
     """A pattern of many stars, braces or brackets is slow nowhere."""
     assert match_glob(Path("/" + "a" * 200), ["*a" * 60 + "b"]) is None
@@ -210,6 +236,12 @@ def test_globs_agree_with_a_regular_expression(parts, glob):
     textbook = "".join("/[^/]*" if part == "*" else "/" + re.escape(part) for part in glob)
     path = "/" + "/".join(parts)
     assert bool(match_glob(Path(path), [pattern])) == bool(re.fullmatch(textbook + "(/.*)?", path))
+
+
+@given(st.text("ab-]![", min_size=1, max_size=4), st.text("ab-]![*?", min_size=1, max_size=8))
+def test_the_glob_of_a_name_is_read_as_python_reads_it(name, glob):
+    """Classes, ranges, and brackets that close nothing."""
+    assert bool(match_glob(Path("/", name), [f"/{glob}"])) == fnmatchcase(name, glob)
 
 
 HOSTILE = st.text("ab/*?[]{},!^-~.\\ \udc80é", min_size=1, max_size=30)
