@@ -84,9 +84,14 @@ class AuditDirectory:
         return content[:FAILURE_LIMIT].decode("utf-8", "replace") or "unknown"
 
     def create(self) -> None:
-        """Make the directory, for its owner only."""
+        """Make the directory, for its owner only, under a name that survives a crash."""
         try:
+            fresh = [path for path in (self.path, *self.path.parents) if not path.exists()]
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # A folder that may be written but not read cannot be synced.
+            with contextlib.suppress(PermissionError):
+                for path in fresh:
+                    sync_directory(path.parent)
         except OSError as error:
             raise AuditUnavailable(
                 f"Cannot make the audit directory {self.path}: {error.strerror}"

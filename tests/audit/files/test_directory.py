@@ -70,6 +70,33 @@ def test_a_new_directory_is_for_its_owner_only(tmp_path: Path) -> None:
     log.create()
 
 
+def test_the_names_of_a_new_directory_and_of_its_parents_are_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a crash could take the whole log; where nothing is new, nothing is synced."""
+    synced: list[Path] = []
+    monkeypatch.setattr("amplifier_audit.files.directory.sync_directory", synced.append)
+    log = AuditDirectory(tmp_path / "a" / "b" / "log")
+    log.create()
+    assert synced == [tmp_path / "a" / "b", tmp_path / "a", tmp_path]
+    log.create()
+    assert len(synced) == 3
+
+
+def test_a_directory_is_made_also_where_its_parent_may_not_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There its name cannot be synced."""
+
+    def refuse(path: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("amplifier_audit.files.directory.sync_directory", refuse)
+    log = AuditDirectory(tmp_path / "log")
+    log.create()
+    assert log.path.is_dir()
+
+
 def test_a_directory_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     """A file in its place, or on the way."""
     (tmp_path / "file").touch()
