@@ -184,6 +184,7 @@ class Passage:
             "default": question.default,
             "reason": question.reason,
             "tool": question.tool_name,
+            "id": question.tool_call_id,
             "input": question.tool_input,
             "digest": question.digest,
         }

@@ -27,6 +27,7 @@ from amplifier_core.interfaces import ContextManager, Provider, Tool
 from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock, ToolCall
 from amplifier_core.mounting.provider import resolve_provider
 from amplifier_core.utils import is_awaitable
+from amplifier_foundation.modules.open_calls import OPEN_CALLS, list_open_calls
 from amplifier_foundation.orchestrators.model_call import ModelCaller
 from amplifier_foundation.orchestrators.request import RequestBuilder
 from amplifier_foundation.orchestrators.tool_round import read_calls, run_calls
@@ -75,6 +76,7 @@ class Loop:
             await host.notify(EXECUTION_START, ExecutionStartData(prompt=prompt))
         try:
             turn.number = self._turns = await self._count_turn(context)
+            await self._finish_open_calls(turn)
             await add_message(context, {"role": "user", "content": prompt})
             reply = await self._converse(turn)
         except asyncio.CancelledError:
@@ -88,13 +90,20 @@ class Loop:
             await self._announce_end(turn, reply, started)
         return reply
 
+    async def _finish_open_calls(self, turn: Turn) -> None:
+        """Run what the last reply of a resumed conversation asked for and nobody ran."""
+        wanted = turn.coordinator.session_state.pop(OPEN_CALLS, None)
+        if not wanted:
+            return
+        left = list_open_calls(await _read_messages(turn.context))
+        calls = [ToolCall.model_validate(call) for call in left if call.get("id") in wanted]
+        await run_calls(turn, calls, parallel=self.config.parallel_tools)
+
     async def _count_turn(self, context: ContextManager) -> int:
         """Which turn of the conversation this is; a resumed one has some behind it."""
         if self._turns is not None:
             return self._turns + 1
-        messages = context.get_messages()
-        before = await messages if is_awaitable(messages) else messages
-        return 1 + sum(_is_prompt(message) for message in before)
+        return 1 + sum(_is_prompt(message) for message in await _read_messages(context))
 
     def _require_provider(self, providers: Mapping[str, Provider]) -> Provider:
         found: Provider | None = resolve_provider(providers, self)
@@ -164,6 +173,11 @@ class Loop:
         if host.reaches_anybody(EXECUTION_COMPLETE):
             done = ExecutionCompleteData(response=reply, status=turn.status)
             await host.notify(EXECUTION_COMPLETE, done)
+
+
+async def _read_messages(context: ContextManager) -> list[Any]:
+    messages = context.get_messages()
+    return list(await messages if is_awaitable(messages) else messages)
 
 
 def _is_prompt(message: Any) -> bool:

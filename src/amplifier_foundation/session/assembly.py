@@ -70,7 +70,7 @@ async def open_session(
     trail = await attach_trail(plan["audit"], own_id, audit, resumed=bool(resume))
     builder = SessionBuilder(bundle, folder, approval_system, display_system, trail.sink)
     async with _close_on_failure(trail):
-        session = builder.build_root(plan, own_id, resume, trail.owned, on_rename)
+        session = builder.build_root(plan, own_id, resume, trail.owned, on_rename, trail.waiting)
         record_origin(session, bundle, folder)
         use_material(session, material)
         session.own(partial(release_material, session))

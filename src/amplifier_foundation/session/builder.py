@@ -8,6 +8,7 @@ from typing import Any
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.loader import ModuleLoader
+from amplifier_core.mount_plan import read_entry
 from amplifier_core.session import AmplifierSession
 from amplifier_core.trail import AuditSink
 from amplifier_foundation.approval import EditsApproval
@@ -16,6 +17,7 @@ from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.capabilities import Rename, hide_secrets, register_capabilities
 from amplifier_foundation.session.child_plan import apply_session_options
 from amplifier_foundation.session.left_out import explain_stop, report_left_out
+from amplifier_foundation.session.open_calls import FINISHING_LOOPS
 from amplifier_foundation.session.slow_hooks import watch_for_slow_hooks
 from amplifier_foundation.session.spawning import Spawner
 from amplifier_foundation.session.unknown_outcomes import complete_state
@@ -52,13 +54,19 @@ class SessionBuilder:
         resume: Mapping[str, Any] | None = None,
         owned: Iterable[Callable[[], Awaitable[Any]]] = (),
         on_rename: Rename | None = None,
+        waiting: Mapping[str, str] | None = None,
     ) -> AssembledSession:
-        """Build the session that the person talks to, ready to be started."""
+        """Build the session that the person talks to, ready to be started.
+
+        `waiting` has the calls that an earlier process asked about and never started.
+        """
+        loop = read_entry("orchestrator", plan["session"]["orchestrator"])
+        finishes = loop.module in FINISHING_LOOPS
         session = AssembledSession(
             plan,
             loader=ModuleLoader(base=self._folder),
             session_id=session_id,
-            state=resume and complete_state(resume),
+            state=resume and complete_state(resume, waiting, finishes=finishes),
             owned=owned,
             **self._shared,
         )

@@ -21,6 +21,7 @@ from amplifier_core.events import TOOL_PRE
 from amplifier_core.models import HookResult
 from amplifier_core.trail import AuditSink
 from amplifier_foundation.machine.user_folders import find_data_home
+from amplifier_foundation.session.open_calls import follow_waiting
 from amplifier_foundation.session.unknown_outcomes import UnknownOutcome, unknown_outcomes
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class SessionTrail:
     unknown: list[UnknownOutcome]
     alarms: list[str] = field(default_factory=list)
     owned: tuple[Callable[[], Awaitable[Any]], ...] = ()
+    waiting: Mapping[str, str] = field(default_factory=dict)
+    """The calls that an earlier process asked about and never started, with their digests."""
 
 
 async def attach_trail(
@@ -51,15 +54,16 @@ async def attach_trail(
 ) -> SessionTrail:
     """Use the trail that was given, or open one as the `audit` section says."""
     unknown: list[UnknownOutcome] = []
+    waiting: dict[str, str] = {}
     if resumed:
-        unknown = await asyncio.to_thread(find_unknown_outcomes, options, session_id)
+        unknown, waiting = await asyncio.to_thread(read_unfinished, options, session_id)
     if given is not None:
-        return SessionTrail(given, unknown)
+        return SessionTrail(given, unknown, waiting=waiting)
     alarms: list[str] = []
     if resumed and options.get("enabled"):
         alarms += await asyncio.to_thread(_report_missing, options, session_id)
     log = await open_trail(options, session_id, alarms.append)
-    return SessionTrail(log, unknown, alarms, () if log is None else (log.close,))
+    return SessionTrail(log, unknown, alarms, () if log is None else (log.close,), waiting)
 
 
 def locate_trail(options: Mapping[str, Any], session_id: str) -> Path:
@@ -126,16 +130,23 @@ async def _connect(
     )
 
 
-def find_unknown_outcomes(options: Mapping[str, Any], session_id: str) -> list[UnknownOutcome]:
-    """The calls that an earlier process of this session had started when it died."""
+def read_unfinished(
+    options: Mapping[str, Any], session_id: str
+) -> tuple[list[UnknownOutcome], dict[str, str]]:
+    """What an earlier process of this session left: calls it had started, and calls it asked about.
+
+    Only what a trail says counts: of a call that is in none, nobody knows whether it was started.
+    """
     from amplifier_audit import NotALog, open_log, read_records
 
     if not options.get("enabled") or options.get("socket"):
-        return []
+        return [], {}
+    waiting: dict[str, str] = {}
     try:
-        return unknown_outcomes(read_records(open_log(locate_trail(options, session_id))))
+        records = read_records(open_log(locate_trail(options, session_id)))
+        return unknown_outcomes(follow_waiting(records, waiting, session_id)), waiting
     except NotALog:
-        return []
+        return [], {}
 
 
 def _report_missing(options: Mapping[str, Any], session_id: str) -> list[str]:

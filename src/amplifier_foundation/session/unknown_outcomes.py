@@ -6,13 +6,15 @@ told.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from amplifier_core.injection.placing import add_message
 from amplifier_core.session import AmplifierSession
+from amplifier_foundation.modules.open_calls import OPEN_CALLS, list_open_calls
+from amplifier_foundation.session.open_calls import NOT_RUN, is_unchanged
 
 _Message = dict[str, Any]
 
@@ -86,35 +88,57 @@ async def report_unknown_outcomes(
         session.coordinator.trail.write("tool_finished", body)
 
 
-def complete_state(state: Mapping[str, Any]) -> dict[str, Any]:
-    """A saved state in which every tool call has a result, even if it is only "unknown"."""
-    return {**state, "messages": add_unknown_results(state.get("messages", ()))}
+def complete_state(
+    state: Mapping[str, Any], waiting: Mapping[str, str] | None = None, *, finishes: bool = False
+) -> dict[str, Any]:
+    """A saved state in which every tool call has a result, even if it is only "unknown".
+
+    `waiting` has the calls that were asked about and never started. Where the loop `finishes`
+    them, those of the last reply stay open, if nothing about them has changed.
+    """
+    messages = list(state.get("messages", ()))
+    known = waiting or {}
+    going_on = [
+        call["id"]
+        for call in (list_open_calls(messages) if finishes else ())
+        if is_unchanged(call, known.get(str(call.get("id")), ""))
+    ]
+    kept = {**state.get("session_state", {}), OPEN_CALLS: going_on}
+    return {
+        **state,
+        "messages": add_missing_results(messages, known, going_on),
+        "session_state": kept,
+    }
 
 
-def add_unknown_results(messages: Iterable[_Message]) -> list[_Message]:
+def add_missing_results(
+    messages: Iterable[_Message],
+    waiting: Mapping[str, str] | None = None,
+    going_on: Collection[Any] = (),
+) -> list[_Message]:
     """Add a result to each call in a saved conversation that has none; models insist on one."""
     found = list(messages)
     answered = {one.get("tool_call_id") for one in found if one.get("role") == "tool"}
     result: list[_Message] = []
-    waiting: list[_Message] = []
+    missing: list[_Message] = []
     for message in found:
         if message.get("role") != "tool":
-            result += waiting
-            waiting = []
+            result += missing
+            missing = []
         result.append(message)
         for call in message.get("tool_calls") or ():
-            if call.get("id") not in answered:
-                waiting.append(_make_unknown_result(call))
-    return result + waiting
+            if call.get("id") not in answered and call.get("id") not in going_on:
+                missing.append(_make_result(call, waited=str(call.get("id")) in (waiting or {})))
+    return result + missing
 
 
-def _make_unknown_result(call: Mapping[str, Any]) -> _Message:
+def _make_result(call: Mapping[str, Any], *, waited: bool) -> _Message:
     name = call.get("name") or call.get("tool")  # loops of the ecosystem write the latter
-    outcome = UnknownOutcome(str(name), str(call.get("id")))
+    unknown = UnknownOutcome(str(name), str(call.get("id"))).sentence
     return {
         "role": "tool",
-        "content": outcome.sentence,
+        "content": NOT_RUN if waited else unknown,
         "tool_call_id": call.get("id"),
         "name": name,
-        "metadata": {"success": False, "outcome": "unknown"},
+        "metadata": {"success": False, "outcome": "not run" if waited else "unknown"},
     }

@@ -60,6 +60,16 @@ class TestWhoIsAsked:
         assert outcome.denial == "Operation denied by guard: User denied: Delete it?"
         assert Outcome(False).denial == "Operation denied by a hook: no reason given"
 
+    async def test_the_question_and_its_record_name_the_call(self):
+        """So that a store, and a process that resumes, find it again."""
+        person = ScriptedApproval("Allow")
+        harness = Harness(approval=person)
+        harness.hooks.register(PRE, asks("Sure?"))
+        await harness.judge(PRE, tool_name="Write", tool_input={}, tool_call_id="call_1")
+        await harness.judge(PRE, tool_name="Write", tool_input={})
+        assert [one.tool_call_id for one in person.questions] == ["call_1", ""]
+        assert [one["id"] for one in harness.bodies("approval_requested")] == ["call_1", ""]
+
     async def test_injections_and_messages_are_not_lost(self):
         """What other hooks said beside the question is carried out after it is allowed."""
         harness = Harness(approval=PlainPerson("Allow"))

@@ -13,9 +13,9 @@ from amplifier_core.testing import MemoryAudit
 from amplifier_foundation import AssembledSession
 from amplifier_foundation.session.trail import (
     attach_trail,
-    find_unknown_outcomes,
     locate_trail,
     open_trail,
+    read_unfinished,
 )
 from tests.audit.server.support import ME, find_log, run_server
 from tests.audit.support import VERIFIER
@@ -63,7 +63,7 @@ def test_without_a_path_the_trail_lies_with_the_persons_data(
 async def test_a_trail_that_is_not_enabled_is_not_opened(options: dict[str, Any]) -> None:
     """No folder, no file, and nothing to read from it."""
     assert await open_trail(options, "s1", print) is None
-    assert find_unknown_outcomes(options, "s1") == []
+    assert read_unfinished(options, "s1") == ([], {})
 
 
 async def test_the_options_of_the_bundle_reach_the_trail(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ async def test_a_signing_key_is_used_or_made(
 
 def test_a_folder_without_a_trail_has_nothing_to_tell(tmp_path: Path) -> None:
     """A session that never ran left nothing behind."""
-    assert find_unknown_outcomes({"enabled": True, "path": str(tmp_path)}, "s1") == []
+    assert read_unfinished({"enabled": True, "path": str(tmp_path)}, "s1") == ([], {})
 
 
 async def test_a_trail_that_is_given_is_used_and_stays_open(tmp_path: Path) -> None:

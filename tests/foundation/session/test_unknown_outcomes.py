@@ -17,7 +17,7 @@ from amplifier_core.testing import MockTool
 from amplifier_foundation.session.trail import locate_trail
 from amplifier_foundation.session.unknown_outcomes import (
     UnknownOutcome,
-    add_unknown_results,
+    add_missing_results,
     report_unknown_outcomes,
     unknown_outcomes,
 )
@@ -150,7 +150,7 @@ async def test_a_saved_conversation_with_an_open_call_can_go_on(project: Project
         {"role": "user", "content": "still there?"},
         {"role": "assistant", "content": "", "tool_calls": [{"id": "3", "name": "C"}]},
     ]
-    shaped = add_unknown_results(json.loads(json.dumps(saved)))
+    shaped = add_missing_results(json.loads(json.dumps(saved)))
     assert [(one["role"], one.get("tool_call_id")) for one in shaped] == [
         ("user", None), ("assistant", None), ("tool", "1"), ("tool", "2"), ("user", None),
         ("assistant", None), ("tool", "3"),
@@ -164,7 +164,7 @@ async def test_a_saved_conversation_with_an_open_call_can_go_on(project: Project
 def test_a_call_is_named_in_the_words_of_its_loop(key: str) -> None:
     """Loops of the ecosystem store the name of a tool under another key."""
     saved = {"role": "assistant", "content": "", "tool_calls": [{"id": "1", key: "Deploy"}]}
-    _, result = add_unknown_results([saved])
+    _, result = add_missing_results([saved])
     assert (result["name"], "Deploy" in result["content"]) == ("Deploy", True)
 
 

@@ -24,7 +24,7 @@ from amplifier_apps.cli.commands.resume import (
 from amplifier_apps.cli.display.display import Display, choose_mode, make_display
 from amplifier_apps.cli.display.narration import OWN
 from amplifier_apps.cli.display.observer import LAST, observe
-from amplifier_core.events import EXECUTION_COMPLETE
+from amplifier_core.events import APPROVAL_REQUIRED, EXECUTION_COMPLETE
 from amplifier_core.models import CONTINUE, HookResult
 from amplifier_foundation.bundles import load_bundle
 from amplifier_foundation.session.assembled import AssembledSession
@@ -126,10 +126,20 @@ class Agent:
         coordinator.hooks.register(
             EXECUTION_COMPLETE, self._note_outcome, priority=LAST, name="cli-run"
         )
+        if options.save:
+            coordinator.hooks.register(
+                APPROVAL_REQUIRED, self._save_with_question, priority=LAST, name="cli-save"
+            )
 
     async def _note_outcome(self, event: str, data: Mapping[str, Any]) -> HookResult:
         if data.get("session_id") == self.session.session_id:
             self._outcome = str(data.get("status"))
+        return CONTINUE
+
+    async def _save_with_question(self, event: str, data: Mapping[str, Any]) -> HookResult:
+        """Save while a person is asked: whatever ends this process, the question can be resumed."""
+        if data.get("session_id") == self.session.session_id:
+            await self.save()
         return CONTINUE
 
     async def run_turn(self, prompt: str) -> str:

@@ -1,0 +1,18 @@
+"""Calls of a conversation that have no result, and which of them may still be run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+OPEN_CALLS = "open_calls"
+"""The key of the session's state under which a resumed session names the calls to be run."""
+
+
+def list_open_calls(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The calls of the last reply in a conversation that have no result."""
+    found = list(messages)
+    answered = {one.get("tool_call_id") for one in found if one.get("role") == "tool"}
+    replies = [one for one in found if one.get("role") == "assistant"]
+    calls = (replies[-1].get("tool_calls") if replies else None) or ()
+    return [call for call in calls if call.get("id") not in answered]
