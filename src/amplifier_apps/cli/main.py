@@ -10,6 +10,11 @@ if __name__ == "__main__" and not __file__.startswith(sys.path[0]):
     # Python puts the folder that we are in first: any module could be replaced by a file there.
     del sys.path[0]
 
+from amplifier_apps.cli.early_signals import answer_signals, release_signals
+
+if __name__ == "__main__" or sys.argv[0].rpartition("/")[2] == "amplifier":
+    answer_signals(sys.argv[1:])  # before the rest is imported, which takes a while
+
 try:
     import click
 except ModuleNotFoundError:  # the command is there with every install, its extra is not
@@ -134,6 +139,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Run the command and leave with its exit code."""
     accept_any_text(sys.stdout, sys.stderr)
     arguments = list(sys.argv[1:] if argv is None else argv)
+    release_signals()
     sys.exit(run(arguments, debug="--debug" in arguments))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from amplifier_apps.cli.commands.run_result import RunCommand, report_failure
-from amplifier_apps.cli.commands.sigterm import Sigterm, heed_sigterm
+from amplifier_apps.cli.commands.sigterm import Sigterm, heed_interrupts, heed_sigterm
 from amplifier_apps.cli.options import add_agent_options
 
 if TYPE_CHECKING:
@@ -43,11 +43,12 @@ def run(prompt: tuple[str, ...], no_save: bool, **flags: Any) -> int:
     display = make_display("json") if flags["as_json"] else None
     facts: dict[str, Any] = {"working_dir": str(Path.cwd())}
     reporting = report_failure(display, facts) if display else nullcontext()
-    with reporting, heed_sigterm() as sigterm:
+    with reporting:
         from amplifier_apps.cli.commands.agent import AgentOptions
 
-        options = AgentOptions(save=not no_save, **flags)
-        return asyncio.run(_run(read_prompt(prompt), options, display, facts, sigterm))
+        task, options = read_prompt(prompt), AgentOptions(save=not no_save, **flags)
+        with heed_interrupts(), heed_sigterm() as sigterm:
+            return asyncio.run(_run(task, options, display, facts, sigterm))
 
 
 def read_prompt(words: tuple[str, ...]) -> str:

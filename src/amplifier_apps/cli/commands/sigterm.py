@@ -1,4 +1,4 @@
-"""SIGTERM during a run: it ends the run in order, as Ctrl-C does, instead of killing it."""
+"""Signals during a run: SIGTERM ends it in order, as Ctrl-C does, instead of killing it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from amplifier_apps.cli import exit_codes
+from amplifier_apps.cli.early_signals import answers
 
 
 class Terminated(click.ClickException):
@@ -27,6 +28,7 @@ class Sigterm:
 
     def __init__(self) -> None:
         self.told = False
+        self.before: Any = signal.SIG_DFL
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: Callable[[], Any] = lambda: None
 
@@ -41,9 +43,11 @@ class Sigterm:
             raise Terminated
 
     def receive(self, *_: object) -> None:
-        """Stop the work; a second signal does not wait for it."""
+        """Stop the work; a second signal interrupts how it is ended, a third one does not wait."""
+        if self.told:
+            signal.signal(signal.SIGTERM, self.before)
+            raise KeyboardInterrupt
         self.told = True
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         if self._loop is None:
             raise Terminated
         # The loop may be asleep: what a signal's handler schedules does not wake it otherwise.
@@ -51,17 +55,29 @@ class Sigterm:
 
 
 @contextmanager
+def heed_interrupts() -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt inside, where there is something to end in order."""
+    if not answers(signal.SIGINT):
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
 def heed_sigterm() -> Iterator[Sigterm]:
     """Let SIGTERM end what is inside; where that cannot be arranged, it kills as ever."""
     sigterm = Sigterm()
-    before: Any = signal.SIG_DFL
     with suppress(ValueError):  # not in the main thread
-        before = signal.signal(signal.SIGTERM, sigterm.receive)
+        sigterm.before = signal.signal(signal.SIGTERM, sigterm.receive)
     try:
         yield sigterm
-    except asyncio.CancelledError:
+    except (asyncio.CancelledError, KeyboardInterrupt):
         sigterm.check()
         raise
     finally:
         with suppress(ValueError):
-            signal.signal(signal.SIGTERM, before)
+            signal.signal(signal.SIGTERM, sigterm.before)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 from amplifier_apps.cli.display.run_state import RunState
+from amplifier_apps.cli.early_signals import LastLine
 from amplifier_core.coordinator import SessionCoordinator
 
 
@@ -57,7 +58,10 @@ class JsonDisplay:
             "cost": self.state.cost,
             "hook_failures": self.state.hook_failures,
         }
-        self._write({"type": "result", **facts, **known, "seconds": round(self.state.elapsed, 3)})
+        with LastLine():
+            self._write(
+                {"type": "result", **facts, **known, "seconds": round(self.state.elapsed, 3)}
+            )
 
     def show_message(self, message: str, level: str, source: str = "hook") -> None:
         """Write a hook's message."""

@@ -30,8 +30,7 @@ def test_before_the_loop_it_is_raised_at_once() -> None:
 
 
 def test_in_the_loop_it_stops_the_work_and_wakes_the_loop() -> None:
-    """Nothing else is going on; the next signal would kill."""
-    seen: list[object] = []
+    """Nothing else is going on."""
 
     async def work(sigterm: Sigterm) -> None:
         stopped = asyncio.Event()
@@ -39,13 +38,29 @@ def test_in_the_loop_it_stops_the_work_and_wakes_the_loop() -> None:
         threading.Timer(0.05, terminate).start()
         async with asyncio.timeout(30):
             await stopped.wait()
-        seen.append(signal.getsignal(signal.SIGTERM))
         sigterm.stop_with(None)
         sigterm.check()
 
     with pytest.raises(Terminated), heed_sigterm() as sigterm:
         asyncio.run(work(sigterm))
-    assert seen == [signal.SIG_DFL]
+
+
+def test_a_second_one_does_not_wait_for_an_orderly_end() -> None:
+    """It ends the program by the same error; a third one is as if nobody heeded it."""
+    before = signal.getsignal(signal.SIGTERM)
+    seen: list[object] = []
+
+    async def work(sigterm: Sigterm) -> None:
+        sigterm.stop_with(lambda: None)
+        terminate()
+        try:
+            terminate()
+        finally:
+            seen.append(signal.getsignal(signal.SIGTERM))
+
+    with pytest.raises(Terminated), heed_sigterm() as sigterm:
+        asyncio.run(work(sigterm))
+    assert seen == [before]
 
 
 def test_a_task_that_it_cancelled_ended_by_it() -> None:
