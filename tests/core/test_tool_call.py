@@ -34,6 +34,18 @@ async def test_an_unknown_tool_is_a_result_that_names_the_right_ones() -> None:
     assert "tool:error" in heard.names
 
 
+async def test_every_call_counts_once_whatever_becomes_of_it() -> None:
+    """Also one of an unknown tool, and one that is denied."""
+    async with SessionHarness(tools=[MockTool("Echo")]) as harness:
+        stats = harness.session.stats
+        assert stats["tool_invocations"] == 0
+        for name in ("Echo", "Unknown", "Echo"):
+            await harness.session.execute_tool(name, {})
+        harness.hooks.register("tool:pre", EventRecorder(HookResult(action="deny", reason="no")))
+        await harness.session.execute_tool("Echo", {})
+        assert stats["tool_invocations"] == 4
+
+
 @pytest.mark.parametrize("failure", [ValueError("bad"), RecursionError("deep"), MemoryError()])
 async def test_a_tool_that_raises_tells_tool_error_and_not_tool_post(failure: Exception) -> None:
     """tool:pre → gates → tool → tool:post or tool:error."""
