@@ -21,6 +21,9 @@ LISTS = ("providers", "tools", "hooks")
 EXAMPLES = {"orchestrator": "loop-basic", "context": "context-simple"}
 """The modules that a session cannot do without, each with one that would do."""
 
+WAYS = ("terminal", "store", "server")
+"""Where people are asked: here, or elsewhere through a store or a server."""
+
 MAX_INJECTION_SIZE = 10_240
 INJECTION_BUDGET_PER_TURN = 10_000
 _TOOL_CALLS_AT_ONCE = 8
@@ -120,6 +123,25 @@ def _check_approval(section: Any) -> None:
     number = isinstance(limit, int | float) and not isinstance(limit, bool)
     if limit is not None and not (number and 0 < limit < math.inf):
         raise ValueError(f"approval.timeout: a positive number of seconds, got {limit!r}")
+    _check_askers(section)
+
+
+def _check_askers(section: Mapping[str, Any]) -> None:
+    """Refuse what is said of the people elsewhere that would silently not hold."""
+    ways = list_ways(section)
+    if wrong := [way for way in ways if way not in WAYS] or ([section["via"]] if not ways else []):
+        raise ValueError(f"approval.via: one or several of {', '.join(WAYS)}, got {wrong[0]!r}")
+    persons, own = section.get("persons", 1), section.get("requester_may_approve", True)
+    if type(persons) is not int or persons < 1:
+        raise ValueError(f"approval.persons: a whole number from 1, got {persons!r}")
+    if not isinstance(own, bool):
+        raise TypeError(f"approval.requester_may_approve: true or false, got {own!r}")
+
+
+def list_ways(section: Mapping[str, Any] | None) -> tuple[Any, ...]:
+    """The ways to people that `approval.via` names; a plan that says nothing means the terminal."""
+    via = (section or {}).get("via", WAYS[0])
+    return tuple(via) if isinstance(via, list | tuple) else (via,)
 
 
 def check_locks(before: Any, plan: MountPlan) -> None:

@@ -52,7 +52,20 @@ SESSION = frozenset(
     }
 )
 LIMITS = frozenset({"agent_depth", "agent_count", "tool_calls_at_once"})
-APPROVAL = frozenset({"mode", "timeout", "locked"})
+APPROVAL = frozenset(
+    {
+        "mode",
+        "timeout",
+        "via",
+        "store",
+        "server",
+        "token",
+        "persons",
+        "requester_may_approve",
+        "scope",
+        "locked",
+    }
+)
 ENTRY = frozenset(
     {
         "module",

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from amplifier_core.mount_plan import EXAMPLES, LISTS, MountPlan
 from amplifier_foundation.bundles.node import Node, Place, to_plain
@@ -72,7 +73,7 @@ def make_bundle(
         sources=sources,
         watched=(*watched, *_list_local_sources(plan)),
         digest=_compute_digest(plan),
-        secrets=secrets,
+        secrets=secrets | _find_credentials(plan["approval"]),
         snapshot=snapshot or Snapshot(),
         _plan=plan,
         _places=_find_places(document),
@@ -91,6 +92,14 @@ def build_mount_plan(document: Node) -> dict[str, Any]:
     for agent in plan["agents"].values():
         agent.update({key: _keep_enabled(agent[key]) for key in LISTS if key in agent})
     return plan
+
+
+def _find_credentials(approval: dict[str, Any]) -> frozenset[str]:
+    """What opens the way to people elsewhere, which nobody else may learn."""
+    store = str(approval.get("store") or "")
+    password = urlsplit(store).password if "://" in store else None
+    given = (approval.get("token"), password, password and unquote(password))
+    return frozenset(str(one) for one in given if one)
 
 
 def _keep_enabled(entries: list[Any]) -> list[Any]:

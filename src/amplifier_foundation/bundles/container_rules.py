@@ -41,6 +41,18 @@ def listing(rule: Rule) -> Rule:
     return add_schema(check, {"type": "array", "items": get_schema(rule)})
 
 
+def several(rule: Rule) -> Rule:
+    """A list with at least one element, whose elements all keep a rule."""
+    listed = listing(rule)
+
+    def check(node: Node, key: str) -> Iterator[Problem]:
+        yield from listed(node, key)
+        if node.value == ():
+            yield Problem(node.place, key, "must not be empty")
+
+    return add_schema(check, {**get_schema(listed), "minItems": 1})
+
+
 def mapping(keys: Mapping[str, Rule], required: Iterable[str] = (), prefix: str = "") -> Rule:
     """A mapping with known keys; keys that start with `prefix` are for the author's own use."""
     needed = tuple(required)

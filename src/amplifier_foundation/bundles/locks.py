@@ -10,6 +10,8 @@ from amplifier_foundation.bundles.node import Node, Problem, raise_problems, to_
 
 SECTIONS = ("approval", "audit", "sandbox")
 _STRICTEST = {"mode": "required", "network": "deny", "unix_sockets": "deny"}
+_ASKING = ("via", "store", "server", "token", "persons", "requester_may_approve", "scope")
+"""Who is asked, and who of them may allow: what one layer says of it, none above it loosens."""
 
 
 def find_lock(node: Node | None) -> Node | None:
@@ -33,6 +35,9 @@ def keep_locked(document: Node) -> Node:
         section = found.get(key)
         if section is not None and (find_lock(section) or _is_required(key, section)):
             kept[key] = section
+    if "approval" in found and "approval" not in kept:
+        held = {key: node for key, node in found["approval"].mapping().items() if key in _ASKING}
+        kept["approval"] = replace(found["approval"], value=held)
     return replace(document, value={key: node for key, node in kept.items() if node.value})
 
 
@@ -43,6 +48,7 @@ def refuse_changes(below: Node, above: Node) -> None:
     """
     raise_problems(_find_changed_sections(below, above))
     raise_problems(_find_weaker_sandbox(below, above))
+    raise_problems(_find_looser_approval(below, above))
     raise_problems(_find_changed_session(below, above))
     raise_problems(_find_changed_agents(below, above))
 
@@ -74,6 +80,27 @@ def _find_weaker_sandbox(below: Node, above: Node) -> Iterator[Problem]:
         if node.value != _STRICTEST.get(name) and not (name == "locked" and node.value is True):
             message = f"the sandbox is required in {lower.place} and cannot be changed here"
             yield Problem(node.place, f"sandbox.{name}", message)
+
+
+def _find_looser_approval(below: Node, above: Node) -> Iterator[Problem]:
+    """Other people cannot be asked than a lower layer says, nor fewer."""
+    lower, upper = (one.mapping().get("approval") for one in (below, above))
+    if lower is None or upper is None:
+        return
+    for name, node in _list_other(lower, upper):
+        known = lower.mapping().get(name)
+        if name in _ASKING and known is not None and not _is_stricter(name, known, node):
+            message = f"is set in {known.place} and cannot be changed here"
+            yield Problem(node.place, f"approval.{name}", message)
+
+
+def _is_stricter(name: str, known: Node, node: Node) -> bool:
+    if name == "persons":
+        ours, theirs = node.value, known.value
+        return isinstance(ours, int) and isinstance(theirs, int) and ours >= theirs
+    if name == "requester_may_approve":
+        return node.value is False
+    return name == "scope" and known.value == ""
 
 
 def _is_required(key: str, section: Node) -> bool:

@@ -16,14 +16,19 @@ def write_out(document: Node, base: Path) -> Node:
     """Turn module ids into entries, and make paths absolute, from the folder of their file."""
     document = _change_lists(document, base)
     document = _change_key(document, "session", lambda node: _write_session(node, base))
-    document = _change_key(
-        document, "audit", lambda node: _change_key(node, "path", lambda p: _resolve_path(p, base))
-    )
+    for section, key in (("audit", "path"), ("approval", "store")):
+        document = _resolve_key(document, section, key, base)
     document = _change_key(document, "sandbox", lambda node: _write_sandbox(node, base))
     return _change_key(
         document,
         "agents",
         lambda node: _change_values(node, lambda agent: _write_agent(agent, base)),
+    )
+
+
+def _resolve_key(document: Node, section: str, key: str, base: Path) -> Node:
+    return _change_key(
+        document, section, lambda node: _change_key(node, key, lambda p: _resolve_path(p, base))
     )
 
 

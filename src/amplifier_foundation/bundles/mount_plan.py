@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from amplifier_core.mount_plan import EXAMPLES, MountPlan
+from amplifier_core.mount_plan import EXAMPLES, MountPlan, list_ways
 from amplifier_foundation.bundles import schema
 from amplifier_foundation.bundles.bundle import Bundle, make_bundle
 from amplifier_foundation.bundles.long_form import write_out
@@ -17,6 +17,7 @@ from amplifier_foundation.bundles.node import (
     find_broken,
     make_node,
     raise_problems,
+    to_plain,
 )
 
 
@@ -47,6 +48,39 @@ def find_incomplete(document: Node) -> Iterator[Problem]:
         if key not in session.mapping():
             message = f"is missing; a session needs one, such as {example!r}"
             yield Problem(session.place, f"session.{key}", message)
+    approval = document.mapping().get("approval")
+    if approval is not None:
+        yield from _find_missing_server(approval)
+        yield from _find_terminal_alone(approval)
+
+
+_NEEDED = {
+    "server": "the address of the server, such as http://127.0.0.1:8411",
+    "token": "an agent's token for the server, such as ${AMPLIFIER_TOKEN}",
+}
+_USUAL = {"persons": 1, "requester_may_approve": True, "scope": ""}
+
+
+def _find_missing_server(approval: Node) -> Iterator[Problem]:
+    """People who are asked through a server are asked through one that is named."""
+    if "server" not in list_ways(to_plain(approval)):
+        return
+    via = approval.mapping()["via"]
+    for key, example in _NEEDED.items():
+        if key not in approval.mapping():
+            message = f"is missing; approval.via: server needs {example}"
+            yield Problem(via.place, f"approval.{key}", message)
+
+
+def _find_terminal_alone(approval: Node) -> Iterator[Problem]:
+    """Whoever is at the terminal is one person, and the one who runs the agent."""
+    if "terminal" not in list_ways(to_plain(approval)):
+        return
+    for key, usual in _USUAL.items():
+        node = approval.mapping().get(key)
+        if node is not None and node.value != usual:
+            message = "cannot hold at the terminal; use approval.via: store, or server"
+            yield Problem(node.place, f"approval.{key}", message)
 
 
 def _move_options(plan: Mapping[str, Any]) -> Mapping[str, Any]:

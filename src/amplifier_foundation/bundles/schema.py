@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amplifier_core.mount_plan import LISTS
+from amplifier_core.mount_plan import LISTS, WAYS
 from amplifier_foundation.bundles.container_rules import (
     either,
     listing,
     mapping,
     optional,
+    several,
     table,
 )
 from amplifier_foundation.bundles.merge import identify
 from amplifier_foundation.bundles.node import Node, Problem
 from amplifier_foundation.bundles.rule import Rule
 from amplifier_foundation.bundles.value_rules import (
+    any_text,
     anything,
     boolean,
     choice,
     integer,
+    private_address,
     seconds,
     switch,
     text,
@@ -76,10 +79,19 @@ AGENT: Rule = mapping(
     required=["description"],
 )
 
+_WAY: Rule = choice(*WAYS)
+
 APPROVAL: Rule = mapping(
     {
         "mode": choice("ask", "deny", "edits"),
         "timeout": seconds,
+        "via": either(_WAY, several(_WAY), f"one of {', '.join(WAYS)}, or a list of them"),
+        "store": text,
+        "server": private_address,
+        "token": text,
+        "persons": integer(1),
+        "requester_may_approve": boolean,
+        "scope": any_text,
         "locked": boolean,
     }
 )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from amplifier_core.utils.suggest import suggest
 from amplifier_foundation.bundles.node import Node, Problem
 from amplifier_foundation.bundles.rule import Rule, add_schema, allow_substitution, refuse_kind
+from amplifier_foundation.machine.http import check_private_url
 
 
 def anything(node: Node, key: str) -> Iterator[Problem]:
@@ -21,6 +22,23 @@ def text(node: Node, key: str) -> Iterator[Problem]:
         yield refuse_kind(node, key, "a text")
     elif not node.value.strip():
         yield Problem(node.place, key, "must not be empty")
+
+
+def any_text(node: Node, key: str) -> Iterator[Problem]:
+    """A text, which may be empty."""
+    if not isinstance(node.value, str):
+        yield refuse_kind(node, key, "a text")
+
+
+def private_address(node: Node, key: str) -> Iterator[Problem]:
+    """The address of a server on this machine, or of one that is reached through TLS."""
+    found = list(text(node, key))
+    yield from found
+    if not found:
+        try:
+            check_private_url(str(node.value))
+        except ValueError as wrong:
+            yield Problem(node.place, key, f"{wrong}, such as http://127.0.0.1:8411")
 
 
 def boolean(node: Node, key: str) -> Iterator[Problem]:
@@ -71,6 +89,8 @@ def choice(*options: str) -> Rule:
 
 
 add_schema(text, {"type": "string", "pattern": r"\S"})
+add_schema(any_text, {"type": "string"})
+add_schema(private_address, allow_substitution({"type": "string", "pattern": r"^https?://"}))
 add_schema(boolean, allow_substitution({"type": "boolean"}))
 add_schema(switch, allow_substitution({"type": ["boolean", "null"]}))
 add_schema(seconds, allow_substitution({"type": "number", "exclusiveMinimum": 0}))

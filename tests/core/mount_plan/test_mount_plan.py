@@ -17,6 +17,7 @@ from amplifier_core.mount_plan import (
     MountPlan,
     check_plan,
     copy_plan,
+    list_ways,
     may_ask,
     read_calls_at_once,
     read_entry,
@@ -183,6 +184,13 @@ def test_sections_that_the_kernel_does_not_know_are_kept() -> None:
         ({"mode": "dney"}, "approval.mode: 'ask', 'deny' or 'edits', got 'dney'"),
         ({"mode": None}, "approval.mode: 'ask', 'deny' or 'edits', got None"),
         ({"timeout": "30"}, "approval.timeout: a positive number of seconds, got '30'"),
+        ({"via": "web"}, "approval.via: one or several of terminal, store, server, got 'web'"),
+        ({"via": ["store", 3]}, "approval.via: one or several of terminal, store, server, got 3"),
+        ({"via": []}, "approval.via: one or several of terminal, store, server, got []"),
+        ({"via": None}, "approval.via: one or several of terminal, store, server, got None"),
+        ({"persons": 0}, "approval.persons: a whole number from 1, got 0"),
+        ({"persons": True}, "approval.persons: a whole number from 1, got True"),
+        ({"requester_may_approve": "no"}, "approval.requester_may_approve: true or false, got"),
         ({"timeout": True}, "got True"),
         ({"timeout": 0}, "got 0"),
         ({"timeout": float("nan")}, "got nan"),
@@ -342,3 +350,17 @@ def test_a_plan_that_is_a_model_is_copied_as_a_dict() -> None:
     assert copy_plan(plan) is not plan
     assert copy_plan(ModuleEntry(module="a"))["module"] == "a"
     assert copy_plan(None) == {}
+
+
+@pytest.mark.parametrize(
+    ("section", "ways"),
+    [
+        (None, ("terminal",)),
+        ({}, ("terminal",)),
+        ({"via": "server"}, ("server",)),
+        ({"via": ["terminal", "store"]}, ("terminal", "store")),
+    ],
+)
+def test_the_ways_to_people_are_a_word_or_a_list_of_them(section: Any, ways: Any) -> None:
+    """Without a word about it, people are asked at the terminal."""
+    assert list_ways(section) == ways

@@ -24,6 +24,19 @@ def test_secrets_from_variables_are_remembered_and_not_shown(tmp_path: Path) -> 
     assert "hunter2" not in repr(bundle)
 
 
+def test_what_opens_the_way_to_people_is_a_secret_however_it_was_written(tmp_path: Path) -> None:
+    """The token, and the password of a database, as it is written and as it is."""
+    text = """
+approval:
+  via: [store, server]
+  store: postgresql://me:p%40ss-word@db.test/approvals
+  server: https://host.test
+  token: written-down
+"""
+    bundle = load(tmp_path, text)
+    assert bundle.secrets == {"written-down", "p%40ss-word", "p@ss-word"}
+
+
 def test_a_bundle_is_frozen(tmp_path: Path) -> None:
     """Whoever changes the plan changes a copy."""
     bundle = load(tmp_path, "")

@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 
-from amplifier_foundation.bundles.container_rules import either, listing, mapping, optional, table
+from amplifier_foundation.bundles.container_rules import (
+    either,
+    listing,
+    mapping,
+    optional,
+    several,
+    table,
+)
 from amplifier_foundation.bundles.node import Node, Place, Problem, make_node
 from amplifier_foundation.bundles.rule import Rule
 from amplifier_foundation.bundles.value_rules import boolean, integer, text
@@ -23,6 +30,10 @@ def problems(rule: Rule, value: Any) -> list[str]:
     ("rule", "value", "expected"),
     [
         (optional(text), None, []),
+        (several(text), ["x", "y"], []),
+        (several(text), [], ["k: must not be empty"]),
+        (several(text), "x", ["k: must be a list, got a text 'x'"]),
+        (several(text), ["x", 3], ["k[1]: must be a text, got a whole number 3"]),
         (optional(text), "x", []),
         (optional(text), 3, ["k: must be a text, got a whole number 3"]),
         (either(text, boolean, "a or b"), "x", []),

@@ -158,3 +158,44 @@ def test_of_a_document_only_locked_parts_are_kept() -> None:
     document = node({"name": "x", "sandbox": {"mode": "required"}, "audit": {"level": "full"}})
     assert to_plain(keep_locked(document)) == {"sandbox": {"mode": "required"}}
     assert find_lock(None) is None
+
+
+LOOSER = [
+    ({"via": "server"}, {"via": "terminal"}, "via"),
+    ({"via": ["terminal", "store"]}, {"via": "terminal"}, "via"),
+    ({"server": "https://a.test"}, {"server": "https://b.test"}, "server"),
+    ({"store": "/mine.db"}, {"store": "/yours.db"}, "store"),
+    ({"token": "mine-mine"}, {"token": "yours-yours"}, "token"),
+    ({"persons": 2}, {"persons": 1}, "persons"),
+    ({"requester_may_approve": False}, {"requester_may_approve": True}, "requester_may_approve"),
+    ({"scope": "release"}, {"scope": ""}, "scope"),
+    ({"scope": "release"}, {"scope": "anybody"}, "scope"),
+]
+
+
+@pytest.mark.parametrize(("mine", "project", "key"), LOOSER)
+def test_a_project_cannot_ask_other_people_than_the_person_says_nor_fewer(
+    mine: Any, project: Any, key: str
+) -> None:
+    """Without a lock, too: who decides is not for those to say whose work is decided about."""
+    below, above = node({"approval": mine}), node({"approval": project})
+    with pytest.raises(BundleError, match=f"approval.{key}: is set in here:1 and cannot be"):
+        refuse_changes(below, above)
+
+
+def test_who_is_asked_may_become_stricter_and_what_is_not_said_may_be_added() -> None:
+    """More people, and not the one who runs it."""
+    below = node({"approval": {"via": "store", "persons": 1, "scope": "", "timeout": 60}})
+    stricter = {"persons": 2, "requester_may_approve": False, "scope": "release", "timeout": 5}
+    refuse_changes(below, node({"approval": stricter}))
+    refuse_changes(
+        node({"approval": {"requester_may_approve": True}}), node({"approval": stricter})
+    )
+    refuse_changes(node({"approval": {"mode": "deny"}}), node({"approval": {"mode": "ask"}}))
+
+
+def test_who_is_asked_stays_in_a_bundle_that_inherits_nothing() -> None:
+    """What else the section says is inherited only when it is locked."""
+    document = node({"approval": {"via": "store", "persons": 2, "timeout": 5}})
+    assert to_plain(keep_locked(document)) == {"approval": {"via": "store", "persons": 2}}
+    assert to_plain(keep_locked(node({"approval": {"timeout": 5}}))) == {}

@@ -107,3 +107,14 @@ def test_writing_out_twice_changes_nothing_more(document: dict[str, Any]) -> Non
 def test_a_sandbox_in_its_long_form(written: Any, expected: Any) -> None:
     """One word is its mode; `off` is what YAML calls false; paths count from the file."""
     assert written_out({"sandbox": written}) == {"sandbox": expected}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [("team.db", "/project/team.db"), ("postgresql://db.test/a", "postgresql://db.test/a")],
+)
+def test_a_store_in_a_file_is_meant_from_the_folder_of_the_bundle(
+    given: str, expected: str
+) -> None:
+    """One that is an address stays as it is."""
+    assert written_out({"approval": {"store": given}}) == {"approval": {"store": expected}}

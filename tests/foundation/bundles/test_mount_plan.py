@@ -128,3 +128,42 @@ def test_what_is_valid_here_can_be_read_by_the_kernel(value: Any) -> None:
         for read in (MountPlan.parse(bundle_from_plan(plan).mount_plan), MountPlan.parse(plan)):
             assert [entry.module for entry in read.hooks] == ["h"]
             assert len(read.tools) <= len(value or ())
+
+
+def say(approval: dict[str, Any]) -> list[str]:
+    """What is wrong with a section."""
+    return [str(problem) for problem in mount_plan_problems({**MINIMAL, "approval": approval})]
+
+
+SERVER = {"via": "server", "server": "http://127.0.0.1:8411", "token": "t0ken-of-an-agent"}
+
+
+@pytest.mark.parametrize("missing", ["server", "token"])
+def test_a_server_needs_its_address_and_a_token(missing: str) -> None:
+    """Nobody could be asked otherwise, so the session does not start."""
+    assert say(SERVER) == []
+    found = say({key: value for key, value in SERVER.items() if key != missing})
+    assert len(found) == 1
+    assert f"approval.{missing}: is missing; approval.via: server needs" in found[0]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("persons", 2), ("requester_may_approve", False), ("scope", "release")]
+)
+def test_what_one_person_at_the_terminal_cannot_keep_is_refused_with_it(
+    key: str, value: Any
+) -> None:
+    """A second person, or one who did not start the agent, is asked elsewhere."""
+    assert say({"via": "store", key: value}) == []
+    for via in ({}, {"via": ["terminal", "store"]}):
+        found = say({**via, key: value})
+        assert found == [
+            f"mount plan: approval.{key}: cannot hold at the terminal; use approval.via: store, "
+            "or server"
+        ]
+
+
+@pytest.mark.parametrize("via", [["store", ["server"]], {"store": 1}, [], 5, "web"])
+def test_a_way_that_is_none_is_a_problem_with_its_place(via: Any) -> None:
+    """In words; nothing is raised half-way."""
+    assert any("approval.via" in one for one in say({"via": via}))

@@ -9,10 +9,12 @@ import pytest
 from amplifier_foundation.bundles.node import Place, make_node
 from amplifier_foundation.bundles.rule import Rule
 from amplifier_foundation.bundles.value_rules import (
+    any_text,
     anything,
     boolean,
     choice,
     integer,
+    private_address,
     seconds,
     switch,
     text,
@@ -28,6 +30,8 @@ def problems(rule: Rule, value: Any) -> list[str]:
     [
         (anything, [None, 3, [], {}]),
         (text, ["x", " x "]),
+        (any_text, ["", "x"]),
+        (private_address, ["http://127.0.0.1:8411", "http://localhost", "https://host.test"]),
         (boolean, [True, False]),
         (switch, [True, False, None]),
         (integer(), [0, -5, 10**20]),
@@ -67,3 +71,23 @@ def test_a_right_value_is_no_problem(rule: Rule, values: list[Any]) -> None:
 def test_a_wrong_value_is_told_with_what_would_do(rule: Rule, value: Any, message: str) -> None:
     """Each mistake is one problem with one sentence."""
     assert problems(rule, value) == [message]
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (3, "must be a text, got a whole number 3"),
+        ("", "must not be empty"),
+        ("ftp://host.test", "must be an address that begins with http:// or https://, such as"),
+        ("http://host.test", "leaves this machine without TLS; use https, such as"),
+        ("http://127.0.0.1.evil.test", "leaves this machine without TLS"),
+    ],
+)
+def test_a_server_is_on_this_machine_or_reached_through_tls(value: Any, said: str) -> None:
+    """What people are asked, and what they answer, cannot be read on the way."""
+    assert said in problems(private_address, value)[0]
+
+
+def test_a_text_that_may_be_empty_is_still_a_text() -> None:
+    """A number is none."""
+    assert problems(any_text, 3) == ["must be a text, got a whole number 3"]

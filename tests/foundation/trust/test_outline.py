@@ -49,3 +49,12 @@ def test_a_guard_counts_as_required_until_its_entry_says_otherwise() -> None:
     sentence = "hooks-rules would no longer be required"
     assert told == [sentence, f"agent a: {sentence}"]
     assert find_weakened(after, before) == []
+
+
+def test_a_token_has_no_part_in_an_outline() -> None:
+    """Another token is not another bundle, and not even its digest is kept."""
+    plan = {
+        "session": {"orchestrator": "loop-basic", "context": "context-simple"},
+        "approval": {"via": "server", "server": "https://host.test", "token": "t0ken-t0ken"},
+    }
+    assert outline_plan(plan)["approval"].keys() == {"via", "server"}

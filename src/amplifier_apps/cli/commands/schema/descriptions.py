@@ -58,6 +58,13 @@ AGENT: Meanings = {
 APPROVAL: Meanings = {
     "mode": "ask a person; deny: every question is answered with no.",
     "timeout": "The longest time that any question waits, in seconds.",
+    "via": "Where people are asked: terminal, store, server, or a list: the first answer counts.",
+    "store": "For via: store. A file, or postgresql://…; by default, your own store.",
+    "server": "For via: server. The address of `amplifier serve`.",
+    "token": "For via: server. A token with the scope agent, such as ${AMPLIFIER_TOKEN}.",
+    "persons": "How many different people elsewhere must allow; one is enough to refuse.",
+    "requester_may_approve": "false: whoever runs the agent cannot allow what it asks.",
+    "scope": "A scope that who allows it must have, such as release.",
     "locked": "true: layers above cannot change this section.",
 }
 AUDIT: Meanings = {
