@@ -30,3 +30,11 @@ def test_the_dev_lock_only_adds_to_the_run_time_lock():
     """After `make demo`, `make test` adds packages and replaces none."""
     run, dev = pins(ROOT / "requirements.lock"), pins(ROOT / "requirements-dev.lock")
     assert run.items() <= dev.items()
+
+
+@pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.name)
+def test_no_pin_is_bound_to_one_file(path: Path):
+    """A lone hash is that of the wheel for one Python: the lock would fail on every other."""
+    entries = re.split(r"^(?=\S)", path.read_text(), flags=re.MULTILINE)
+    lone = [entry.split()[0] for entry in entries if entry.count("--hash=") == 1]
+    assert lone == []
