@@ -6,6 +6,8 @@ counts in what a tool is about to write or run.
 
 from __future__ import annotations
 
+import re
+
 SECRET_WORD = (
     r"(?:pass(?:word|wd|phrase|code)|pwd|secret|token|api[_\-. ]?key|access[_\-. ]?key|"
     r"private[_\-. ]?key|secret[_\-. ]?key|encryption[_\-. ]?key|signing[_\-. ]?key|"
@@ -100,3 +102,16 @@ GUESSES: dict[str, str] = {
         + r"))"
     ),
 }
+
+_SIGN = re.compile(r"(?:\\*[\"'])?\]?\s{0,5}[:=]")
+_NAME_AND_SIGN = re.compile(
+    r"(?i:" + SECRET_WORD + _SUFFIX + r")(?:\\*[\"'])?\]?\s{0,5}(?::=|=>|[:=])$|^-[^=]*$"
+)
+_LONGEST_NAME = 80
+
+
+def ends_in_name(text: str, start: int, end: int) -> bool:
+    """Whether what stands there is, or ends in, the name of a setting whose value comes next."""
+    sign = _SIGN.match(text, end)
+    stop = sign.end() if sign else end
+    return _NAME_AND_SIGN.search(text[max(start, stop - _LONGEST_NAME) : stop]) is not None

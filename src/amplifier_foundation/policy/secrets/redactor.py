@@ -11,7 +11,7 @@ from typing import Any
 from amplifier_core.utils.nested import iterate_parts, rewrite
 from amplifier_foundation.policy.patterns import Pattern, PatternSet, compile_pattern
 from amplifier_foundation.policy.secrets.encodings import find_base64, read_percent, read_wrapped
-from amplifier_foundation.policy.secrets.guesses import GUESSES, SECRET_KEY
+from amplifier_foundation.policy.secrets.guesses import GUESSES, SECRET_KEY, ends_in_name
 from amplifier_foundation.policy.secrets.plausible import CHECKS
 from amplifier_foundation.policy.secrets.stream import HeldStream, build_holds
 from amplifier_foundation.policy.secrets.tokens import TOKENS
@@ -22,8 +22,9 @@ SHAPES: Mapping[str, str] = {**TOKENS, **GUESSES}
 KEY_VALUE = "key-value"
 _SHORTEST_VALUE = 4
 _PLACEHOLDER = re.compile(r"x{10}|X{10}|\*{10}|\.{10}")
-# What a rejected find may be searched through again for another inside it.
+# A rejected find that is longer is not looked through by itself, but again with the whole text.
 _LONGEST_RETRY = 420
+_MOST_ROUNDS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +149,11 @@ class _Finder:
             for span in self._find_plain(percent.text, names):
                 yield span.move(*percent.locate(span.start, span.end))
         if (wrapped := read_wrapped(text)) is not None:
+            # A guess ends with its line, and does not tell where a token in its place does.
+            known = [one for one in plain if one.name in self.tokens]
             for span in self._find_plain(wrapped.text, self.tokens):
                 moved = span.move(*wrapped.locate(span.start, span.end))
-                if moved.name in names and _is_split(text, moved, plain):
+                if moved.name in names and _is_split(text, moved, known):
                     yield self._shorten(text, moved)
         for start, end, said in find_base64(text):
             for span in self._find_plain(said, names):
@@ -176,19 +179,35 @@ class _Finder:
 
 def _find_checked(pattern: Pattern, name: str, text: str, offset: int) -> Iterator[Span]:
     """The finds of one shape that stand up to its check, if it has one."""
-    check = CHECKS.get(name)
-    for start, end in pattern.find_spans(text):
-        if check is None or check(text, start, end):
-            yield Span(offset + start, offset + end, name)
-        elif 8 < end - start <= _LONGEST_RETRY and (start or end < len(text)):
-            # It may have swallowed another one: `token: password=hunter22`.
-            yield from _find_checked(pattern, name, text[start:end], offset + start)
+    check, searched = CHECKS.get(name), text
+    for _ in range(_MOST_ROUNDS):
+        names: list[int] = []
+        for start, end in pattern.find_spans(searched):
+            if check is None or check(text, start, end):
+                yield Span(offset + start, offset + end, name)
+            elif end - start > _LONGEST_RETRY or ends_in_name(text, start, end):
+                # What was taken for a value is the name of one: `secret: password: hunter22`.
+                names.append(start)
+            else:
+                # It may have swallowed another one: `token: "say password=hunter22"`.
+                yield from _find_checked(pattern, name, text[start:end], offset + start)
+        if not names:
+            return
+        searched = _cut_before(searched, names)
 
 
-def _is_split(text: str, span: Span, plain: Sequence[Span]) -> bool:
-    """Whether a find in joined lines goes over a line end, and nothing was found there before."""
-    known = any(one.start <= span.start < one.end for one in plain)
-    return not known and "\n" in text[span.start : span.end]
+def _cut_before(text: str, places: Iterable[int]) -> str:
+    """The text with a sign before these places that ends whatever stands before it."""
+    letters = list(text)
+    for place in places:
+        letters[place - 1] = ";"
+    return "".join(letters)
+
+
+def _is_split(text: str, span: Span, known: Sequence[Span]) -> bool:
+    """Whether a find in joined lines goes over a line end, and no token was found there before."""
+    found = any(one.start <= span.start < one.end for one in known)
+    return not found and "\n" in text[span.start : span.end]
 
 
 def _read_text(part: Any) -> str:

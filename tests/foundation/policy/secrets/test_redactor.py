@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from amplifier_core.message_models import Message
 from amplifier_foundation.policy.secrets import SHAPES, Redactor
+from amplifier_foundation.policy.secrets.tokens import TOKENS
 from tests.foundation.policy.secrets.secrets_made import (
     REDACTOR,
     framed_secrets,
@@ -220,3 +221,85 @@ def test_the_keys_of_data_count_also_for_a_scrubber() -> None:
     assert REDACTOR.scrub_keyed("plain words", "api_key") == "[REDACTED:key-value]"
     assert REDACTOR.scrub_keyed("plain words", "name") == "plain words"
     assert REDACTOR("plain words") == "plain words"
+
+
+def test_a_key_counts_only_where_guesses_do() -> None:
+    """Without the shape of settings, text is known by its own form alone."""
+    tokens = Redactor(TOKENS, "test", "[{name}]")
+    assert tokens.redact({"password": "plain words"}) == {"password": "plain words"}
+    every = Redactor(SHAPES, "test", "[{name}]")
+    assert every.redact({"password": "plain words"}) == {"password": "[key-value]"}
+    assert every.find_tokens("password=hunter22") == []
+    assert every.find_tokens("ghp_" + "Zz9" * 12) == [("github-token", "")]
+
+
+@pytest.mark.parametrize(("value", "hidden"), [("abc", False), ("abcd", True)])
+def test_four_letters_under_a_secret_key_are_a_secret(value: str, hidden: bool) -> None:
+    """Fewer are a word such as `yes`, `off` or `n/a`."""
+    assert (REDACTOR.redact({"password": value})["password"] != value) is hidden
+
+
+NESTED = [
+    "credentials:\n  password: {}\n",
+    "db_secret:\n  api-key: '{}'\n",
+    "secret = password = {}\n",
+    "token: secret_key: password: {}\n",
+    "token=get(password='{}')",
+    "curl --token --password {} --fast",
+    'token: "(pwd={}"',
+    'token = "say password={} to them"',
+    f'token = "{"say " * 200}password={{}} to them"',
+    "TOKEN=token: password: {}\n",
+]
+
+
+@pytest.mark.parametrize("frame", NESTED, ids=lambda frame: frame[:20])
+def test_a_name_is_not_taken_for_the_value_of_another(frame: str) -> None:
+    """What stands behind the inner one is hidden, and all around it stays."""
+    assert REDACTOR.redact_text(frame.format("a7b!c9d")) in {
+        frame.format(f"[REDACTED:{name}]") for name in ("key-value", "command-password")
+    }
+
+
+@pytest.mark.parametrize("frame", [one for one in NESTED if len(one) < 80])
+def test_a_name_in_pieces_is_not_taken_for_a_value_either(frame: str) -> None:
+    """Wherever a piece of the stream ends."""
+    text = frame.format("a7b!c9d")
+    for place in range(1, len(text)):
+        stream = REDACTOR.open_stream()
+        shown = stream.feed(text[:place]) + stream.feed(text[place:]) + stream.flush()
+        assert "a7b!c9d" not in shown, place
+
+
+def test_names_in_names_are_followed_eight_times() -> None:
+    """A limit, so that a hostile text costs a bounded time."""
+    for depth, hidden in ((8, True), (9, False)):
+        text = ":".join(["token"] * depth) + ": a7b!c9d"
+        assert ("a7b!c9d" not in REDACTOR.redact_text(text)) is hidden
+
+
+@pytest.mark.parametrize("lines", [2, 3, 5])
+def test_a_wrapped_token_is_hidden_to_its_last_letter(lines: int) -> None:
+    """And not a letter more."""
+    token = "ghp_" + "Zz9" * 12
+    width = -(-len(token) // lines)
+    wrapped = "\n  ".join(token[at : at + width] for at in range(0, len(token), width))
+    for name in ("", "token: "):
+        clean = REDACTOR.redact_text(f"before {name}{wrapped}\nbehind it")
+        assert clean == f"before {name}[REDACTED:github-token]\nbehind it"
+
+
+def test_a_wrapped_secret_that_only_its_name_tells_is_hidden() -> None:
+    """The name stands outside of what is hidden."""
+    secret = "wJalrXUtnFEMIK7MDENGbPxRfiCYzzzzKEYAB12c"
+    text = f"AKIAIOSFODNN7ABCDEFG\naws_secret_access_key = {secret[:20]}\n  {secret[20:]}\n"
+    clean = REDACTOR.redact_text(text)
+    assert secret[:20] not in clean
+    assert secret[20:] not in clean
+
+
+def test_secrets_side_by_side_keep_their_marks() -> None:
+    """Only those that overlap become one, under the name of the first."""
+    redactor = Redactor({"a": "a{4}", "b": "b{4}", "c": "bc"}, "test", "[{name}]")
+    assert redactor.redact_text("aaaabbbb") == "[a][b]"
+    assert redactor.redact_text("bbbbc") == "[b]"
