@@ -20,6 +20,8 @@ from amplifier_audit.reader.position import load_position, save_position
 from amplifier_audit.reader.report import Report, find_exit_code
 from amplifier_audit.reader.report_text import describe_report, report_to_dict
 from amplifier_audit.reader.verification import LogVerification
+from amplifier_audit.witness.client import Witness
+from amplifier_audit.witness.verifying import read_witnesses
 
 UNREADABLE = 2
 
@@ -53,10 +55,12 @@ def _print(text: str) -> None:
 def _verify(options: argparse.Namespace) -> Report:
     log = open_remains(options.log)
     name = name_log(options.session) if options.session else None
+    token = os.environ.get("AMPLIFIER_TOKEN", "")
+    witnesses = [Witness(url, token) for url in options.witness]
     run = LogVerification(
         log,
         name=name,
-        anchors=read_anchors(options.anchor, log, name),
+        anchors=[*read_anchors(options.anchor, log, name), *read_witnesses(witnesses, log, name)],
         key=load_verifier(options.key) if options.key else None,
         since=load_position(options.since) if options.since else None,
     )
@@ -86,6 +90,13 @@ def _make_parser() -> argparse.ArgumentParser:
         default=[],
         metavar="FILE",
         help="file with checkpoints kept elsewhere; may be repeated",
+    )
+    verify.add_argument(
+        "--witness",
+        action="append",
+        default=[],
+        metavar="URL",
+        help="server that keeps checkpoints of the log, with the token in AMPLIFIER_TOKEN",
     )
     verify.add_argument("--session", metavar="ID", help="whose trail it must be")
     verify.add_argument(

@@ -5,7 +5,9 @@ AuditError
 ├── NotALog             the path holds no log that can be read
 ├── MalformedRecord     a line that no writer of this format has written
 ├── BadCheckpoint       a text that is not a checkpoint
-└── BadKey              a key that cannot be used
+├── BadKey              a key that cannot be used
+├── WitnessUnavailable  a witness does not answer, or not as one
+└── WitnessRefused      a witness has seen another history
 """
 
 from __future__ import annotations
@@ -33,3 +35,11 @@ class BadCheckpoint(AuditError):
 
 class BadKey(AuditError):
     """A key that cannot be used."""
+
+
+class WitnessUnavailable(AuditError):
+    """A witness does not answer, or not as one."""
+
+
+class WitnessRefused(AuditError):
+    """A witness has seen another history of the log."""

@@ -1,4 +1,4 @@
-"""Inclusion proofs of RFC 6962, made in one pass over the leaves.
+"""Inclusion and consistency proofs of RFC 6962, made in one pass over the leaves.
 
 A proof is a list of roots of ranges of leaves. Which ranges these are follows from the numbers
 alone, so the prover first lists them and then adds up the leaves as they stream by, in logarithmic
@@ -52,6 +52,29 @@ def compute_inclusion_root(
     return root if last == 0 else None
 
 
+def list_consistency_ranges(old: int, new: int) -> list[Range]:
+    """The ranges whose roots prove that a tree of `new` leaves continues one of `old` leaves."""
+    if not 0 < old <= new:
+        raise ValueError(f"A tree of {new} leaves does not continue one of {old}")
+    return _list_continuing(old, 0, new, whole=True)
+
+
+def verify_consistency(
+    old: int, old_root: bytes, new: int, new_root: bytes, proof: Sequence[bytes]
+) -> bool:
+    """Whether the proof shows that the second tree continues the first."""
+    if not 0 < old <= new:
+        return False
+    ranges = list_consistency_ranges(old, new)
+    if len(proof) != len(ranges) or any(len(one) != len(old_root) for one in proof):
+        return False
+    roots = dict(zip(ranges, proof, strict=True))
+    if old == new or not old & (old - 1):
+        # The proof leaves out a part that the verifier has: all of the old tree.
+        roots[0, old] = old_root
+    return _fold_range(0, old, roots) == old_root and _fold_range(0, new, roots) == new_root
+
+
 class RangeRoots:
     """Adds up streaming leaf hashes into the roots of the given ranges.
 
@@ -88,11 +111,37 @@ def _seed_tree(low: int, high: int, known: Mapping[Range, bytes]) -> Tree:
     return Tree(high - low, [root for _, root in inside])
 
 
+def _list_continuing(old: int, low: int, high: int, *, whole: bool) -> list[Range]:
+    """The proof of RFC 6962 within the leaves from `low` to `high`, of which `old` were there."""
+    if old == high - low:
+        return [] if whole else [(low, high)]
+    middle = _split(low, high)
+    if old <= middle - low:
+        return [*_list_continuing(old, low, middle, whole=whole), (middle, high)]
+    left = old - (middle - low)
+    return [*_list_continuing(left, middle, high, whole=False), (low, middle)]
+
+
+def _fold_range(low: int, high: int, roots: Mapping[Range, bytes]) -> bytes | None:
+    """The root over a range, from those of its parts; None if one is missing."""
+    if (low, high) in roots:
+        return roots[low, high]
+    if high - low < 2:
+        return None
+    middle = _split(low, high)
+    left, right = _fold_range(low, middle, roots), _fold_range(middle, high, roots)
+    return None if left is None or right is None else hash_node(left, right)
+
+
+def _split(low: int, high: int) -> int:
+    """Where a range divides: its left part is the largest power of two below its size."""
+    return low + (1 << (high - low - 1).bit_length() - 1)
+
+
 def _list_siblings(index: int, low: int, high: int) -> list[Range]:
     if high - low == 1:
         return []
-    # The left part is the largest power of two below the size.
-    middle = low + (1 << (high - low - 1).bit_length() - 1)
+    middle = _split(low, high)
     if index < middle:
         return [*_list_siblings(index, low, middle), (middle, high)]
     return [*_list_siblings(index, middle, high), (low, middle)]

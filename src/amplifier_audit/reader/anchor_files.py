@@ -71,8 +71,12 @@ def read_anchors(
     Those of other logs of the same name are kept, so that the verifier can say that one is gone;
     if there is nothing of this log, all are, so that it names the wrong log.
     """
-    notes = [note for path in paths for note in read_checkpoints(path)]
-    own = _find_id(log)
+    return select_anchors([note for path in paths for note in read_checkpoints(path)], log, name)
+
+
+def select_anchors(notes: list[Note], log: LogFiles, name: str | None = None) -> list[Note]:
+    """Of checkpoints that may be of several logs, those that speak of this one."""
+    own = find_log_id(log)
     if not any(note.checkpoint.log == own for note in notes):
         return notes
     names = {log.name, name} - {None}
@@ -86,14 +90,15 @@ def split_anchors(
 
     Without any of this log all are to be checked: then it is not the log that they speak of.
     """
-    own = _find_id(log)
+    own = find_log_id(log)
     if not any(note.checkpoint.log == own for note in notes):
         return list(notes), []
     earlier = [n for n in notes if n.checkpoint.log != own and n.checkpoint.name in names]
     return [note for note in notes if note not in earlier], earlier
 
 
-def _find_id(log: LogFiles) -> str | None:
+def find_log_id(log: LogFiles) -> str | None:
+    """Which log it is, as its first record or its writer's state says."""
     first = read_first_record(log.paths[0]) if log.paths else None
     if first is not None:
         return str(first["log"])

@@ -21,7 +21,7 @@ def prove_inclusion(log: LogFiles, sequence: int, note: Note) -> tuple[bytes, li
     size = note.checkpoint.size
     if not 0 <= sequence < size:
         raise AuditError(f"The checkpoint covers records 0 to {size - 1}, not {sequence}")
-    start = _find_start(log)
+    start = find_start(log)
     if sequence < start.size:
         raise AuditError(f"Record {sequence} is not there; the log begins at {start.size}")
     roots = RangeRoots(list_inclusion_ranges(sequence, size), start.size, start.frontier)
@@ -31,7 +31,8 @@ def prove_inclusion(log: LogFiles, sequence: int, note: Note) -> tuple[bytes, li
     return found, roots.compute_roots()
 
 
-def _find_start(log: LogFiles) -> Head:
+def find_start(log: LogFiles) -> Head:
+    """What came before the first record that is there; nothing, if no segment was removed."""
     first = read_first_record(log.paths[0])
     try:
         return read_head_before(first) if first and first["seq"] else Head()

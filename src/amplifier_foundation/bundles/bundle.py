@@ -73,7 +73,7 @@ def make_bundle(
         sources=sources,
         watched=(*watched, *_list_local_sources(plan)),
         digest=_compute_digest(plan),
-        secrets=secrets | _find_credentials(plan["approval"]),
+        secrets=secrets | _find_credentials(plan["approval"], plan["audit"]),
         snapshot=snapshot or Snapshot(),
         _plan=plan,
         _places=_find_places(document),
@@ -94,11 +94,12 @@ def build_mount_plan(document: Node) -> dict[str, Any]:
     return plan
 
 
-def _find_credentials(approval: dict[str, Any]) -> frozenset[str]:
-    """What opens the way to people elsewhere, which nobody else may learn."""
+def _find_credentials(approval: dict[str, Any], audit: dict[str, Any]) -> frozenset[str]:
+    """What opens the way to people and witnesses elsewhere, which nobody else may learn."""
     store = str(approval.get("store") or "")
     password = urlsplit(store).password if "://" in store else None
-    given = (approval.get("token"), password, password and unquote(password))
+    tokens = (approval.get("token"), audit.get("witness_token"))
+    given = (*tokens, password, password and unquote(password))
     return frozenset(str(one) for one in given if one)
 
 

@@ -105,6 +105,8 @@ AUDIT: Rule = mapping(
         "sign": either(boolean, text, "true, false or the path of a key"),
         "on_failure": choice("deny", "stop", "warn"),
         "anchors": listing(text),
+        "witness": private_address,
+        "witness_token": text,
         "socket": text,
         "server_user": text,
         "locked": boolean,

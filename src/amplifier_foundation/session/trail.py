@@ -11,7 +11,7 @@ warn   never
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
@@ -26,6 +26,7 @@ from amplifier_foundation.session.unknown_outcomes import UnknownOutcome, unknow
 
 if TYPE_CHECKING:
     from amplifier_audit import AuditLog, AuditSettings, RemoteLog, Signer
+    from amplifier_audit.writer.anchors import Anchor
 
 GUARD = "trail-guard"
 # Before every other hook: nobody needs to be asked about a call that cannot be recorded.
@@ -82,7 +83,7 @@ async def open_trail(
     if not options.get("enabled"):
         return None
     # A session without a trail does not pay for what writes one.
-    from amplifier_audit import AuditLog, AuditSettings, anchor_to_file
+    from amplifier_audit import AuditLog, AuditSettings
 
     settings = AuditSettings(
         level=options.get("level", "normal"),
@@ -100,9 +101,23 @@ async def open_trail(
         name=path.name,
         signer=signer,
         watch=() if key is None else (key,),
-        anchors=tuple(anchor_to_file(_expand(path)) for path in options.get("anchors") or ()),
+        anchors=tuple(_make_anchors(options, path, alarm)),
         alarm=alarm,
     )
+
+
+def _make_anchors(
+    options: Mapping[str, Any], path: Path, alarm: Callable[[str], None]
+) -> Iterator[Anchor]:
+    """Where the checkpoints go beside the trail: files, and a witness."""
+    from amplifier_audit import anchor_to_file
+    from amplifier_audit.witness.client import Witness
+    from amplifier_audit.witness.sender import WitnessSender
+
+    for file in options.get("anchors") or ():
+        yield anchor_to_file(_expand(file))
+    if url := options.get("witness"):
+        yield WitnessSender(Witness(url, options.get("witness_token") or ""), path, alarm)
 
 
 async def _connect(
@@ -115,7 +130,7 @@ async def _connect(
     from amplifier_audit import AuditError, RemoteLog
     from amplifier_audit.server.peer import find_user
 
-    if given := [name for name in ("path", "sign", "anchors") if options.get(name)]:
+    if given := [name for name in ("path", "sign", "anchors", "witness") if options.get(name)]:
         raise AuditError(
             f"audit.socket: the writer at {options['socket']} has its own files and its own key; "
             f"remove audit.{given[0]}, or audit.socket"

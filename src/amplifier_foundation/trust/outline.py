@@ -53,7 +53,7 @@ def _outline_section(section: Mapping[str, Any]) -> dict[str, Any]:
     found = {
         key: value if key in _PLAIN else _digest(value)
         for key, value in section.items()
-        if key not in ("write", "sign", "token")
+        if key not in ("write", "sign", "token", "witness_token")
     }
     if "sign" in section:
         found["sign"] = bool(section["sign"])

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from amplifier_audit.format.proof import (
     RangeRoots,
     compute_inclusion_root,
+    list_consistency_ranges,
     list_inclusion_ranges,
     list_subtrees,
+    verify_consistency,
 )
 from amplifier_audit.format.tree import hash_leaf
 from tests.audit.support import define_root, make_leaves, make_tree
@@ -105,3 +107,62 @@ def test_the_complete_subtrees_cover_every_leaf_once(size: int) -> None:
     widths = [high - low for low, high in ranges]
     assert widths == sorted(set(widths), reverse=True)
     assert all(width.bit_count() == 1 for width in widths)
+
+
+def prove_consistency(old: int, new: int, start: int = 0) -> list[bytes]:
+    frontier = make_tree(make_leaves(start)).frontier
+    roots = RangeRoots(list_consistency_ranges(old, new), start, frontier)
+    for leaf in make_leaves(new)[start:]:
+        roots.push(hash_leaf(leaf))
+    return roots.compute_roots()
+
+
+@given(st.data())
+def test_a_tree_is_proven_to_continue_its_beginning_and_no_other(draw: st.DataObject) -> None:
+    """The proof needs the frontier of the old tree and the new leaves only, and is short."""
+    new = draw.draw(st.integers(1, 130))
+    old = draw.draw(st.integers(1, new))
+    before, after = define_root(make_leaves(old)), define_root(make_leaves(new))
+    proof = prove_consistency(old, new)
+    assert proof == prove_consistency(old, new, start=old)
+    assert verify_consistency(old, before, new, after, proof)
+    assert len(proof) <= 2 * new.bit_length()
+    other = hash_leaf(b"other")
+    assert not verify_consistency(old, other, new, after, proof)
+    assert not verify_consistency(old, before, new, other, proof)
+    assert not verify_consistency(old, before, new, after, [*proof, other])
+
+
+@given(st.data())
+def test_no_changed_hash_in_a_consistency_proof_goes_unnoticed(draw: st.DataObject) -> None:
+    """Nor does a proof of other sizes hold."""
+    new = draw.draw(st.integers(2, 130))
+    old = draw.draw(st.integers(1, new - 1))
+    before, after = define_root(make_leaves(old)), define_root(make_leaves(new))
+    proof = prove_consistency(old, new)
+    place = draw.draw(st.integers(0, len(proof) - 1))
+    forged = [hash_leaf(b"other") if at == place else one for at, one in enumerate(proof)]
+    assert not verify_consistency(old, before, new, after, forged)
+    assert not verify_consistency(old, before, new, after, [*proof[:place], *proof[place + 1 :]])
+    assert not verify_consistency(old + 1, before, new, after, proof)
+
+
+@given(st.integers(1, 60), st.integers(1, 60), st.integers(0, 59))
+def test_a_rewritten_history_has_no_proof(old: int, more: int, changed: int) -> None:
+    """A log that changed one old record cannot prove itself with any hashes of its own."""
+    leaves = make_leaves(old + more)
+    forged = [b"forged" if at == changed % old else leaf for at, leaf in enumerate(leaves)]
+    roots = RangeRoots(list_consistency_ranges(old, old + more))
+    for leaf in forged:
+        roots.push(hash_leaf(leaf))
+    before = define_root(leaves[:old])
+    after = define_root(forged)
+    assert not verify_consistency(old, before, old + more, after, roots.compute_roots())
+
+
+@pytest.mark.parametrize(("old", "new"), [(0, 5), (6, 5), (-1, 5)])
+def test_sizes_that_make_no_sense_are_refused(old: int, new: int) -> None:
+    """Nothing continues an empty tree, and none shrinks."""
+    assert not verify_consistency(old, b"r" * 32, new, b"r" * 32, [])
+    with pytest.raises(ValueError, match="does not continue"):
+        list_consistency_ranges(old, new)

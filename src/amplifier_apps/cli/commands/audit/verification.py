@@ -23,6 +23,13 @@ from amplifier_apps.cli.commands.audit.options import (
 @click.option(
     "--anchor", "anchors", multiple=True, help="File with checkpoints that was kept elsewhere."
 )
+@click.option(
+    "--witness",
+    "witnesses",
+    multiple=True,
+    metavar="URL",
+    help="Server that keeps checkpoints of the trail; its token is AMPLIFIER_TOKEN.",
+)
 @click.option("--session", help="The session that the trail must belong to.")
 @click.option("--complete", is_flag=True, help="Exit code 3 instead of 0 if the end is not proven.")
 @click.option("--since", help="Continue from a position that --save wrote.")
@@ -33,6 +40,7 @@ def verify(
     log: Path,
     key: str | None,
     anchors: tuple[str, ...],
+    witnesses: tuple[str, ...],
     session: str | None,
     complete: bool,
     since: str | None,
@@ -52,13 +60,17 @@ def verify(
     from amplifier_audit.reader.report import find_exit_code
     from amplifier_audit.reader.report_text import describe_report, report_to_dict
     from amplifier_audit.reader.verification import LogVerification
+    from amplifier_audit.witness.client import Witness
+    from amplifier_audit.witness.verifying import read_witnesses
 
     files = open_remains(log)
     name = name_log(session) if session else find_owner(log)
+    token = os.environ.get("AMPLIFIER_TOKEN", "")
+    asked = [Witness(url, token) for url in witnesses]
     run = LogVerification(
         files,
         name=name,
-        anchors=read_anchors(anchors, files, name),
+        anchors=[*read_anchors(anchors, files, name), *read_witnesses(asked, files, name)],
         key=load_verifier(key) if key else None,
         since=load_position(since) if since else None,
     )

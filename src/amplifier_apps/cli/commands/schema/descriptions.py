@@ -75,6 +75,8 @@ AUDIT: Meanings = {
     "sign": "true, or the path of an Ed25519 key.",
     "on_failure": "What happens when the trail cannot be written: deny, stop or warn.",
     "anchors": "Files outside the trail that keep its checkpoints.",
+    "witness": "The address of `amplifier serve`, which keeps the trail's checkpoints.",
+    "witness_token": "For witness. A token with the scope agent, such as ${AMPLIFIER_TOKEN}.",
     "socket": "The socket of a separate writer process: amplifier audit serve.",
     "server_user": "The user that this process must run as.",
     "locked": "true: layers above cannot change this section.",
