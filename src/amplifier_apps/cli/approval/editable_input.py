@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from amplifier_core.approval import ApprovalQuestion, read_option
-from amplifier_core.events import TOOL_PRE
+from amplifier_core.approval import ApprovalQuestion
+from amplifier_foundation.approval.editing import is_editable
 
 LONGEST_LINE = 400
 """Characters that can be edited in place; what is longer opens an editor."""
@@ -33,9 +33,9 @@ class EditableInput:
     @classmethod
     def of(cls, question: ApprovalQuestion) -> EditableInput | None:
         """What can be edited of a question; None when nothing can."""
-        if question.event != TOOL_PRE or not question.tool_name or not list_once(question):
+        if not is_editable(question):
             return None
-        given, key = question.tool_input, _MAIN_TEXT.get(question.tool_name)
+        given, key = question.tool_input, _MAIN_TEXT.get(question.tool_name or "")
         if key is not None and isinstance(given.get(key), str):
             name = given.get("file_path")
             suffix = PurePath(name).suffix if isinstance(name, str) else ".sh"
@@ -66,9 +66,3 @@ class EditableInput:
             kind = type(value).__name__
             raise BadEdit(f"The input must be a JSON object, not a {kind}. Press e to correct it.")
         return value
-
-
-def list_once(question: ApprovalQuestion) -> tuple[str, ...]:
-    """The options that fit an edited input: what is remembered would be what was asked first."""
-    once = tuple(one for one in question.options if not read_option(one).remembered)
-    return once if any(read_option(one).allows for one in once) else ()

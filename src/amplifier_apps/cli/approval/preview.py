@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from amplifier_apps.cli.approval.change import Change, foresee_change, show_diff, show_new_text
+from amplifier_apps.cli.approval.change import show_diff, show_new_text
 from amplifier_apps.cli.text.fragments import Fragment, Line, escape_line, escape_lines
+from amplifier_foundation.approval.change import SAME, Change, foresee_change
 from amplifier_foundation.policy.editing_tools import EDITING_TOOLS
 
 _SHELL = re.compile(
@@ -123,5 +124,5 @@ def _preview_change(tool: str, change: Change) -> Preview:
     if body is None:
         body = show_new_text(change.after)
     elif not body:
-        notes = (*notes, "The file would stay exactly as it is.")
+        notes = (*notes, SAME)
     return Preview(_make_headline(tool, change.path), notes, tuple(body))

@@ -233,8 +233,8 @@ def _make_edited_state(
     question: ApprovalQuestion, base: Path, before: QuestionState, edited: dict[str, Any]
 ) -> QuestionState:
     """The question about an edited input: nothing of it has been read, or can be remembered."""
-    from amplifier_apps.cli.approval.editable_input import list_once
     from amplifier_apps.cli.approval.question_words import QuestionWords
+    from amplifier_foundation.approval.editing import list_once
 
     prompt = QuestionWords.of(question).prompt  # without the input that does not hold any more
     once = replace(

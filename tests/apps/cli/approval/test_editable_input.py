@@ -10,7 +10,6 @@ from amplifier_apps.cli.approval.editable_input import (
     LONGEST_LINE,
     BadEdit,
     EditableInput,
-    list_once,
 )
 from amplifier_core.approval import ApprovalQuestion
 
@@ -76,8 +75,3 @@ def test_only_a_short_command_that_shows_as_it_is_is_edited_in_place(command: st
 def test_nothing_is_edited_that_could_not_run_so(question: ApprovalQuestion) -> None:
     """After the call, without a call, where only an always allows, where no text says it all."""
     assert EditableInput.of(question) is None
-
-
-def test_an_edited_input_is_allowed_once_or_not_at_all() -> None:
-    """An always would be remembered for the input that was asked about first."""
-    assert list_once(ask("Bash", {})) == ("Allow once", "Deny")
