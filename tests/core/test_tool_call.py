@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from contextvars import Context
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.models.outcome import Outcome
-from amplifier_core.testing import EventRecorder, MockTool, ScriptedApproval
+from amplifier_core.testing import EventRecorder, MemoryAudit, MockTool, ScriptedApproval
+from amplifier_core.tool_call import call_tool
 from tests.support.sessions import SessionHarness, calls
 from tests.support.waiting import wait_until
 
@@ -273,6 +275,7 @@ async def test_what_a_tool_prints_is_never_taken_for_a_hooks_output(
             sys.stdout.write("from the hook\n")
             if event == "prompt:submit":
                 await harness.session.execute_tool("Prints", {})
+                sys.stdout.write("from the hook again\n")
             return HookResult(action="continue", suppress_output=True)
 
         harness.hooks.register("prompt:submit", caller)
@@ -280,6 +283,37 @@ async def test_what_a_tool_prints_is_never_taken_for_a_hooks_output(
     printed = capsys.readouterr().out
     assert "from the tool" in printed
     assert "from the hook" not in printed
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome", "success"),
+    [
+        ("fine", "returned", True),
+        (ToolResult.failed("no"), "returned", False),
+        (ValueError("bad"), "raised", None),
+    ],
+)
+async def test_the_end_of_a_call_is_recorded_with_its_outcome_and_its_time(
+    answer: Any, outcome: str, success: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In milliseconds; `tool:post` is told the same."""
+    clock = SimpleNamespace(now=1000.0, perf_counter=lambda: clock.now)
+    monkeypatch.setattr("amplifier_core.tool_call.time", clock)
+
+    def work(given: dict[str, Any]) -> Any:
+        clock.now += 2.5
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async with SessionHarness(tools=[MockTool("Works", work)]) as harness:
+        heard = harness.listen()
+        await harness.session.execute_tool("Works", {})
+    (finished,) = harness.trail.of_type("tool_finished")
+    body = finished["body"]
+    assert (body["outcome"], body.get("success"), body["ms"]) == (outcome, success, 2500)
+    told = [data["duration_ms"] for event, data in heard.events if event == "tool:post"]
+    assert told == ([] if success is None else [2500])
 
 
 async def test_a_cancelled_call_is_recorded_and_leaves_nothing_behind() -> None:
@@ -381,6 +415,34 @@ async def test_a_hook_that_leaves_no_input_stops_the_call() -> None:
     assert tool.calls == []
 
 
+@pytest.mark.parametrize(
+    ("level", "gated", "recorded"),
+    [
+        ("decisions", False, []),
+        ("decisions", True, [True]),
+        ("normal", False, [False]),
+        ("normal", True, [True]),
+        ("full", False, [False]),
+    ],
+)
+async def test_the_start_of_a_call_is_recorded(
+    level: Any, gated: bool, recorded: list[bool]
+) -> None:
+    """Of every call, or of those alone that a person had to allow: as the trail's level says."""
+    trail, tool = MemoryAudit(level=level), MockTool("Echo")
+    board = SessionCoordinator(approval_system=ScriptedApproval("Allow"), audit=trail)
+    await board.mount("tools", tool)
+    if gated:
+        board.hooks.register("tool:pre", asking)
+    call = ToolCall(id="7", name="Echo", arguments={"a": 1})
+    assert (await call_tool(board, call)).success
+    bodies = [record["body"] for record in trail.of_type("tool_started")]
+    assert [body["gated"] for body in bodies] == recorded
+    assert [(body["tool"], body["id"], len(body["digest"])) for body in bodies] == [
+        ("Echo", "7", 64) for _ in recorded
+    ]
+
+
 class Tampering(SessionCoordinator):
     """A coordinator whose approved call is changed behind everybody's back."""
 
@@ -393,9 +455,6 @@ class Tampering(SessionCoordinator):
 
 async def test_an_input_that_differs_from_what_was_approved_does_not_run() -> None:
     """The last comparison before the call finds it, and it is on record."""
-    from amplifier_core.testing import MemoryAudit, ScriptedApproval
-    from amplifier_core.tool_call import call_tool
-
     trail, tool = MemoryAudit(), MockTool("Write")
     board = Tampering(approval_system=ScriptedApproval("Allow"), audit=trail)
     await board.mount("tools", tool)
@@ -525,7 +584,17 @@ class TestCallsAtOnce:
 
     async def test_a_hook_that_calls_a_tool_gives_the_place_back_before_the_run(self) -> None:
         """Also then no more tools run at once than allowed."""
-        busy = Busy()
+
+        class Slow(Busy):
+            async def execute(self, input: dict[str, Any]) -> ToolResult:
+                self.running += 1
+                for _ in range(50):
+                    self.most = max(self.most, self.running)
+                    await asyncio.sleep(0)
+                self.running -= 1
+                return ToolResult()
+
+        busy = Slow()
 
         async def look(event: str, data: dict[str, Any]) -> None:
             if data["tool_name"] == "Busy":
@@ -534,7 +603,6 @@ class TestCallsAtOnce:
         one = {"limits": {"tool_calls_at_once": 1}}
         async with SessionHarness(tools=[busy, MockTool("Plain")], session=one) as harness:
             harness.hooks.register("tool:pre", look)
-            busy.go.set()
             async with asyncio.timeout(30):
                 calls = (harness.session.execute_tool("Busy", {}) for _ in range(5))
                 assert all(one.success for one in await asyncio.gather(*calls))
