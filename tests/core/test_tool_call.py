@@ -297,7 +297,7 @@ async def test_the_end_of_a_call_is_recorded_with_its_outcome_and_its_time(
     answer: Any, outcome: str, success: bool | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In milliseconds; `tool:post` is told the same."""
-    clock = SimpleNamespace(now=1000.0, perf_counter=lambda: clock.now)
+    clock: Any = SimpleNamespace(now=1000.0, perf_counter=lambda: clock.now)
     monkeypatch.setattr("amplifier_core.tool_call.time", clock)
 
     def work(given: dict[str, Any]) -> Any:
@@ -441,6 +441,14 @@ async def test_the_start_of_a_call_is_recorded(
     assert [(body["tool"], body["id"], len(body["digest"])) for body in bodies] == [
         ("Echo", "7", 64) for _ in recorded
     ]
+
+
+async def test_a_call_that_nobody_hears_or_records_returns_its_result() -> None:
+    """Without a hook and without a trail."""
+    board = SessionCoordinator()
+    await board.mount("tools", MockTool("Echo", "fine"))
+    result = await call_tool(board, ToolCall(id="1", name="Echo", arguments={}))
+    assert (result.success, result.output) == (True, "fine")
 
 
 class Tampering(SessionCoordinator):
