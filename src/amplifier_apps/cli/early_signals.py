@@ -23,6 +23,7 @@ _PREFIXES = {signal.SIGINT: "", signal.SIGTERM: "Error: "}
 # As `JsonDisplay` writes it; written out here because a handler must not import anything.
 _RESULT = (
     '{"type": "result", "response": "", "session_id": null, "working_dir": null, '
+    '"finish_reason": null, "truncated": false, '
     '"status": "%s", "error": "%s", "tokens": 0, "cost": null, "hook_failures": 0, "seconds": 0.0}'
 )
 _STATUSES = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}

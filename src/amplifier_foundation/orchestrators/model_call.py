@@ -23,6 +23,7 @@ from amplifier_core.events.payloads import (
 from amplifier_core.llm_errors import LLMError
 from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock
 from amplifier_core.utils.retry import RetryConfig, retry_with_backoff
+from amplifier_foundation.modules.finish_reason import explain_cut
 from amplifier_foundation.orchestrators.compaction import read_messages
 from amplifier_foundation.orchestrators.request import RequestBuilder
 from amplifier_foundation.orchestrators.turn import Denial, LoopConfig, Turn
@@ -97,11 +98,16 @@ class ModelCaller:
 
 
 def _check_reply(reply: Any, provider: str) -> ChatResponse:
-    """A provider of another author may hand back anything."""
-    if isinstance(reply, ChatResponse):
-        return reply
-    kind = type(reply).__name__
-    raise LLMError(f"Provider {provider!r} returned {kind}, not a ChatResponse", provider=provider)
+    """A provider of another author may hand back anything, and a model may end before it began."""
+    if not isinstance(reply, ChatResponse):
+        kind = type(reply).__name__
+        raise LLMError(
+            f"Provider {provider!r} returned {kind}, not a ChatResponse", provider=provider
+        )
+    cut = explain_cut(reply.finish_reason)
+    if cut and not (reply.text.strip() or reply.tool_calls):
+        raise LLMError(f"The reply of the model is empty: {cut}", provider=provider)
+    return reply
 
 
 async def _review(turn: Turn, response: ChatResponse, duration: int) -> ChatResponse | Denial:

@@ -191,3 +191,24 @@ async def test_a_reply_without_usage_counts_nothing() -> None:
         await harness.coordinator.mount("providers", Crashing(silent))
         assert await harness.session.execute("x") == "ok"
         assert harness.session.stats["total_tokens"] == 0
+
+
+@LOOPS
+async def test_a_reply_that_was_cut_off_before_it_began_is_a_failure(loop: str) -> None:
+    """A model that spent its whole limit on thinking has not answered."""
+    script = [{"text": " ", "finish_reason": "length"}]
+    async with SessionHarness(script, loop=loop) as harness:
+        heard = harness.listen()
+        with pytest.raises(LLMError, match=r"is empty: it reached the limit .*max_output_tokens"):
+            await harness.session.execute("x")
+    assert len(heard.get_events("provider:error")) == 1
+
+
+@LOOPS
+@pytest.mark.parametrize("text", ["And so", ""])
+async def test_what_was_said_until_then_counts(loop: str, text: str) -> None:
+    """Words, or calls of tools."""
+    calls = [] if text else [{"name": "Nothing", "input": {}}]
+    cut = {"text": text, "tool_calls": calls, "finish_reason": "length"}
+    async with SessionHarness([cut, {"text": "ok"}], loop=loop) as harness:
+        assert await harness.session.execute("x") == (text or "ok")

@@ -21,10 +21,11 @@ from amplifier_apps.cli.commands.resume import (
     name_bundle,
     prepare_resume,
 )
+from amplifier_apps.cli.commands.turn_end import TurnEnd
 from amplifier_apps.cli.display.display import Display, choose_mode, make_display
 from amplifier_apps.cli.display.narration import OWN
 from amplifier_apps.cli.display.observer import LAST, observe
-from amplifier_core.events import APPROVAL_REQUIRED, EXECUTION_COMPLETE
+from amplifier_core.events import APPROVAL_REQUIRED
 from amplifier_core.models import CONTINUE, HookResult
 from amplifier_foundation.bundles import load_bundle
 from amplifier_foundation.session.assembled import AssembledSession
@@ -37,8 +38,6 @@ from amplifier_foundation.trust.store import TrustStore
 STOPPED = "Stopped, as requested."
 NOBODY = "A hook asked, but nobody can answer here, so the answer is no."
 EMPTY = "The model ended its turn without saying anything."
-ENDED_EARLY = frozenset({"interrupted", "error", "cancelled", "incomplete"})
-"""How loops, ours and others, call a turn that did not come to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ class Agent:
         self._bundle_file = ""
         self._given_name = ""
         self._renamed = False
-        self._outcome: str = "success"
+        self.end = TurnEnd()
         self._store = store
         self._pending: set[asyncio.Task[None]] = set()
 
@@ -123,18 +122,11 @@ class Agent:
         coordinator = self.session.coordinator
         observe(coordinator.hooks, self.display, coordinator.scrub)
         self.display.show_outputs(coordinator)
-        coordinator.hooks.register(
-            EXECUTION_COMPLETE, self._note_outcome, priority=LAST, name="cli-run"
-        )
+        self.end.follow(coordinator.hooks, self.session.session_id)
         if options.save:
             coordinator.hooks.register(
                 APPROVAL_REQUIRED, self._save_with_question, priority=LAST, name="cli-save"
             )
-
-    async def _note_outcome(self, event: str, data: Mapping[str, Any]) -> HookResult:
-        if data.get("session_id") == self.session.session_id:
-            self._outcome = str(data.get("status"))
-        return CONTINUE
 
     async def _save_with_question(self, event: str, data: Mapping[str, Any]) -> HookResult:
         """Save while a person is asked: whatever ends this process, the question can be resumed."""
@@ -145,11 +137,12 @@ class Agent:
     async def run_turn(self, prompt: str) -> str:
         """One prompt from start to end."""
         self.display.start()
-        self._outcome = "success"
+        self.end.forget()
         failed_before = self._count_hook_failures()
         try:
             with self._handle_interrupts():
                 reply = await self.session.execute(prompt)
+            self.end.check(reply)
             if self.status == "done":
                 self.display.show_reply(self.session.coordinator.scrub(reply))
         finally:
@@ -168,7 +161,9 @@ class Agent:
             return reply, "error"
         if status == "interrupted":
             return STOPPED, "warning"
-        return None if reply.strip() else (EMPTY, "warning")
+        if not reply.strip():
+            return EMPTY, "warning"
+        return (self.end.describe_cut(), "warning") if self.end.is_cut else None
 
     def notify(self, message: str, level: str = "info") -> None:
         """Show a message of the command itself."""
@@ -179,7 +174,7 @@ class Agent:
         """How the last turn ended; "stopped" means early, by a limit or a denied request."""
         if self.session.status != "idle":
             return self.session.status
-        return "stopped" if self._outcome in ENDED_EARLY else "done"
+        return "stopped" if self.end.is_early else "done"
 
     @property
     def exit_code(self) -> int:

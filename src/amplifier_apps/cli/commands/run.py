@@ -82,6 +82,7 @@ async def _run(
         sigterm.stop_with(agent.stop_turn)
         reply = await agent.run_turn(prompt)
         status, code = agent.status, agent.exit_code
+        facts |= {"finish_reason": agent.end.finish_reason, "truncated": agent.end.is_cut}
         if remark := agent.make_remark(reply):
             agent.notify(*remark)
     sigterm.stop_with(None)

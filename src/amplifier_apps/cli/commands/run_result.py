@@ -23,6 +23,16 @@ _BY_CODE = {
 }
 
 
+UNKNOWN = {
+    "response": "",
+    "session_id": None,
+    "working_dir": None,
+    "finish_reason": None,
+    "truncated": False,
+}
+"""The facts of a result, as long as nothing is known."""
+
+
 class RunCommand(click.Command):
     """A command whose `--json` ends with a result, wrong usage included."""
 
@@ -47,8 +57,8 @@ def report_failure(display: Display, facts: dict[str, Any]) -> Iterator[None]:
     except (click.exceptions.Exit, BrokenPipeError):  # --help has no result; nobody reads on
         raise
     except BaseException as error:
-        known = {"response": "", "session_id": None, "working_dir": None, **facts}
-        display.show_result(**known, status=name_status(error), error=describe_failure(error))
+        ending = {"status": name_status(error), "error": describe_failure(error)}
+        display.show_result(**{**UNKNOWN, **facts, **ending})
         raise
 
 
