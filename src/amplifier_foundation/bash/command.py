@@ -24,7 +24,14 @@ class Redirect:
     @property
     def writes(self) -> bool:
         """Whether the target is opened for writing."""
-        return ">" in self.operator
+        return ">" in self.operator and not self.names_stream
+
+    @property
+    def names_stream(self) -> bool:
+        """Whether it names a stream that is open already: `2>&1`, `>&-`; `> 1` is a file."""
+        if not self.operator.endswith("&"):
+            return self.operator.endswith("&-")
+        return (self.target.value or "").removesuffix("-").isdigit()
 
 
 @dataclass(frozen=True)

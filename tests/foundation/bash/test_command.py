@@ -55,6 +55,29 @@ def test_a_redirection_writes_or_reads(operator: str, writes: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("operator", "target", "stream"),
+    [
+        (">&", "1", True),
+        (">&", "1-", True),
+        ("<&", "3", True),
+        (">&-", ">&-", True),
+        (">&", "f", False),
+        (">&", "-", False),
+        (">", "1", False),
+        ("&>", "1", False),
+        (">>", "1", False),
+    ],
+)
+def test_a_number_names_a_stream_only_behind_an_ampersand(
+    operator: str, target: str, stream: bool
+) -> None:
+    """`> 1` writes a file that is called 1."""
+    redirect = Redirect(operator, create_literal(target))
+    assert redirect.names_stream is stream
+    assert redirect.writes is (">" in operator and not stream)
+
+
+@pytest.mark.parametrize(
     ("word", "program"),
     [
         (create_literal("ls"), "ls"),

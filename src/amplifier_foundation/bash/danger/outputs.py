@@ -63,20 +63,16 @@ _FIND_TARGETS = frozenset({"-fprint", "-fprint0", "-fprintf", "-fls"})
 
 
 def list_written(command: Command) -> Iterator[Word]:
-    """Every word of the command that names something it writes to."""
-    for redirect in command.redirects:
-        if not _is_descriptor(redirect.target):
-            yield redirect.target
-    yield from _list_operands(command)
-    for short, long in _TARGET_OPTIONS.get(command.name or "", ()):
-        yield from find_values(command.words, short, long)
+    """Every word of the command that names something it writes to, or a file it reads from."""
+    yield from (one.target for one in command.redirects if not one.names_stream)
+    yield from _list_named(command)
 
 
 def list_outputs(script: Script) -> Iterator[str]:
     """The names of the files that a script writes or fetches."""
     for command in script.commands:
-        read = {redirect.target for redirect in command.redirects if not redirect.writes}
-        words = {*list_written(command), *_list_fetched(command)} - read
+        words = [one.target for one in command.redirects if one.writes]
+        words += [*_list_named(command), *_list_fetched(command)]
         yield from filter(None, (word.value for word in words))
         if command.name in DOWNLOADERS:
             yield from filter(None, map(_name_download, command.arguments))
@@ -85,6 +81,12 @@ def list_outputs(script: Script) -> Iterator[str]:
 def _list_fetched(command: Command) -> tuple[Word, ...]:
     """What is fetched or copied may keep its name."""
     return command.arguments if command.name in DOWNLOADERS | _COPIERS else ()
+
+
+def _list_named(command: Command) -> Iterator[Word]:
+    yield from _list_operands(command)
+    for short, long in _TARGET_OPTIONS.get(command.name or "", ()):
+        yield from find_values(command.words, short, long)
 
 
 def _list_operands(command: Command) -> Iterator[Word]:
@@ -114,11 +116,6 @@ def _list_dd_outputs(command: Command) -> Iterator[Word]:
     for word in command.words:
         if word.value and word.value.startswith("of="):
             yield create_literal(word.value.removeprefix("of="))
-
-
-def _is_descriptor(target: Word) -> bool:
-    """`2>&1` and `>&-` name a stream that is open already."""
-    return target.value is not None and target.value.lstrip("-").isdigit()
 
 
 def _name_download(word: Word) -> str | None:

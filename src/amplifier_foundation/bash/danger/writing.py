@@ -69,8 +69,7 @@ def check_unknown_write(situation: Situation) -> Objection | None:
         if redirect.writes and redirect.target.value is None:
             return "ask", f"only running it would tell what it writes to: {redirect.target.raw}"
     for word in islice(list_written(situation.command), MOST_WORDS):
-        numbered = word.value is None or word.value.lstrip("-").isdigit()
-        if not numbered and situation.is_adrift(word):
+        if word.value is not None and situation.is_adrift(word):
             return "ask", f"only running it would tell in which directory it writes {word.raw}"
     return None
 

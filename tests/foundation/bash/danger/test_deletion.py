@@ -34,6 +34,10 @@ from tests.foundation.bash.danger.judging import ask
         ("find / -type f -delete", "deny"),
         ("find . -name x", None),
         ("ls -r /", None),
+        ("grep -delete /", None),
+        ("rm -- /etc/x", None),
+        ("rm --r /etc", "deny"),
+        ("rm - /etc", None),
     ],
 )
 def test_how_bad_a_deletion_is_depends_on_the_place(source: str, action: str | None) -> None:

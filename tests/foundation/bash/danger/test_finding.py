@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from amplifier_foundation.bash.danger.finding import (
-    MOST_WORDS,
     Situation,
     list_situations,
     strip_directory,
@@ -62,9 +61,9 @@ def test_the_worst_word_counts() -> None:
 def test_too_many_words_are_unknown() -> None:
     """They are not looked at one by one."""
     [situation] = situations("ls")
-    many = (create_literal("a"),) * (MOST_WORDS + 1)
-    assert situation.rate(many) == (Reach.UNKNOWN, create_literal("a"))
-    assert situation.rate(many[1:]) == (Reach.INSIDE, create_literal("a"))
+    many = tuple(create_literal(f"a{number}") for number in range(201))
+    assert situation.rate(many) == (Reach.UNKNOWN, create_literal("a0"))
+    assert situation.rate(many[1:]) == (Reach.INSIDE, create_literal("a1"))
 
 
 @pytest.mark.parametrize(("path", "bare"), [("./x", "x"), ("x", "x"), ("../x", "x"), ("a/", "a")])

@@ -13,6 +13,8 @@ from tests.foundation.bash.reading import read_command
     "source",
     [
         "ls > f",
+        "ls >& f",
+        "ls &>> f",
         "tee f",
         "cp a f",
         "cp -t f a",
@@ -58,11 +60,18 @@ def test_what_a_command_writes_to(source: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["cat f", "sort f", "sed s/a/b/ f", "cp f a", "uniq f", "ls 2>&1"]
+    "source",
+    ["cat f", "sort f", "sed s/a/b/ f", "cp f a", "uniq f", "uniq a b f", "dd if=f", "dd $x if=f"],
 )
 def test_what_a_command_only_reads(source: str) -> None:
     """It is not written to."""
     assert "f" not in [word.value for word in list_written(read_command(source))]
+
+
+@pytest.mark.parametrize("source", ["ls 2>&1", "ls >&-", "ls 2>&1-"])
+def test_a_stream_that_is_open_already_is_no_file(source: str) -> None:
+    """It is named by its number."""
+    assert list(list_written(read_command(source))) == []
 
 
 @pytest.mark.parametrize(
@@ -74,10 +83,17 @@ def test_what_a_command_only_reads(source: str) -> None:
         ("wget h/x.sh", "x.sh"),
         ("curl u > x.sh", "x.sh"),
         ("mv a x.sh", "x.sh"),
+        ("mv x.sh sub", "x.sh"),
+        ("tee x.sh < x.sh", "x.sh"),
+        ("cat < x.sh > x.sh", "x.sh"),
+        ("echo a > 1", "1"),
+        ("echo a &> 1", "1"),
+        ("echo a >& f", "f"),
+        ("cp x.sh sub", "x.sh"),
     ],
 )
-def test_a_download_has_the_name_of_its_address(source: str, name: str) -> None:
-    """As `curl -O` and `wget` make it."""
+def test_the_files_that_a_script_makes(source: str, name: str) -> None:
+    """Those it names, also by a number, and those named by an address or by what is copied."""
     assert name in set(list_outputs(parse_script(source)))
 
 

@@ -50,6 +50,15 @@ def test_devices(source: str, action: str | None) -> None:
         "ln -s x /usr/bin/y",
         "rm ~/.ssh/id",
         "tee " + "a " * 201,
+        "vim ~/.bashrc",
+        "vim $x ~/.bashrc",
+        "tool -o/home/me/.bashrc",
+        "tool --output=/home/me/.bashrc",
+        "tool --output=~/.bashrc",
+        "tool config=.git/config",
+        "tool sub/.git/hooks/pre-commit",
+        "tool /etc/hosts",
+        "git mv x amplifier.yaml",
     ],
 )
 def test_what_decides_what_runs_later_is_asked_about(source: str) -> None:
@@ -59,7 +68,19 @@ def test_what_decides_what_runs_later_is_asked_about(source: str) -> None:
 
 @pytest.mark.parametrize(
     "source",
-    ["echo x > out", "sed s/a/b/ ~/.profile", "cp ~/.bashrc x", "cat ~/.ssh/config", "ls > $x"],
+    [
+        "echo x > out",
+        "sed s/a/b/ ~/.profile",
+        "cp ~/.bashrc x",
+        "cat ~/.ssh/config",
+        "ls > $x",
+        "tool out",
+        "tool -o",
+        "tool -oout",
+        "tool '~/.bashrc'",
+        "git add amplifier.yaml",
+        "tee " + "a " * 200,
+    ],
 )
 def test_reading_and_writing_elsewhere_is_not(source: str) -> None:
     """Only the target counts."""
@@ -68,7 +89,22 @@ def test_reading_and_writing_elsewhere_is_not(source: str) -> None:
 
 @pytest.mark.parametrize(
     ("source", "action"),
-    [("ls > $x", "ask"), ("ls >> $(f)", "ask"), ("cat < $x", None), ("ls > x", None)],
+    [
+        ("ls > $x", "ask"),
+        ("ls >> $(f)", "ask"),
+        ("cat < $x", None),
+        ("ls > x", None),
+        ("cd $x; ls > out", "ask"),
+        ("cd $x; tee out", "ask"),
+        ("cd $x; ls > /tmp/out", None),
+        ("cd $x; ls 2>&1", None),
+        ("cd $x; ls > 1", "ask"),
+        ("cd $x; tee $y", None),
+        ("ls >&-", None),
+        ("ls >&$x", "ask"),
+        ("cd $x; ls", None),
+        ("cd sub; ls > out", None),
+    ],
 )
 def test_a_target_nobody_knows(source: str, action: str | None) -> None:
     """Reading from one is no danger."""
