@@ -207,6 +207,20 @@ class TestWhatWasApprovedIsWhatRuns:
         result = await harness.pre()
         assert result.reason == f"the operation was changed more than {MOST_ROUNDS} times"
 
+    async def test_what_was_allowed_stays_gated_if_its_hook_does_not_ask_again(self):
+        """The outcome carries the digest of what a person saw, to be compared at the run."""
+        asked: list[str] = []
+
+        async def once(event: str, data: Data) -> HookResult:
+            asked.append(event)
+            return (await asks()(event, data)) if len(asked) == 1 else HookResult()
+
+        harness = Harness(approval=PlainPerson("Allow"))
+        harness.hooks.register(PRE, once, on_error="deny")
+        outcome = await harness.judge(PRE, tool_name="Write", tool_input={"path": "/a"})
+        assert len(asked) == 2
+        assert outcome.digest == digest_operation(PRE, outcome.data or {})
+
 
 class TestRicherAnswers:
     async def test_a_comment_becomes_part_of_the_reason(self):
@@ -378,6 +392,24 @@ class TestApprovalInsideApproval:
 
 
 class TestTheTrail:
+    @pytest.mark.parametrize("somebody", [True, False])
+    async def test_a_question_is_recorded_as_shown_only_if_there_is_somebody(self, somebody):
+        """Without an approval system nobody has seen it."""
+        harness = Harness(approval=PlainPerson("Allow") if somebody else None)
+        harness.hooks.register(PRE, asks())
+        await harness.pre()
+        (requested,) = harness.bodies("approval_requested")
+        shown = [{"digest": requested["digest"]}] if somebody else []
+        assert harness.bodies("approval_shown") == shown
+
+    @pytest.mark.parametrize("edited", [{"path": "/b"}, None])
+    async def test_a_decision_says_whether_the_input_was_edited(self, edited):
+        """What ran is then not what the request shows."""
+        harness = Harness(approval=ScriptedApproval(ApprovalAnswer("Allow", edited_input=edited)))
+        harness.hooks.register(PRE, asks())
+        await harness.pre(path="/a")
+        assert harness.bodies("approval_decided")[0]["edited"] is (edited is not None)
+
     @pytest.mark.parametrize("when", ["before", "while asking"])
     async def test_no_durable_record_no_execution(self, when):
         """Without a trail nothing that needs approval runs."""
