@@ -6,6 +6,8 @@ import os
 from hypothesis import Phase, settings
 
 from tests.support.installed import remember_entry_points
+from tests.support.postgres_server import postgres_server as postgres_server
+from tests.support.postgres_server import postgres_url as postgres_url
 
 settings.register_profile("ci", deadline=None, max_examples=60, print_blob=True)
 settings.register_profile("thorough", deadline=None, max_examples=2000, print_blob=True)

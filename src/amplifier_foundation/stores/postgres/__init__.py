@@ -1,0 +1,1 @@
+"""The store's database for many machines: PostgreSQL."""

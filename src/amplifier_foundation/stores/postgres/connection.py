@@ -1,0 +1,85 @@
+"""A connection to PostgreSQL that neither hangs nor forgets."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+from psycopg import conninfo
+from psycopg.abc import Buffer
+from psycopg.adapt import Loader
+from psycopg.rows import DictRow, dict_row
+
+from amplifier_foundation.stores.errors import BadRequest
+
+Connection = psycopg.Connection[DictRow]
+
+APPLICATION = "amplifier"
+CONNECT_SECONDS = 10
+STATEMENT_SECONDS = 30
+LOCK_SECONDS = 10
+PAUSED_SECONDS = 10
+"""How long a process that was stopped in the middle of a transaction can hold its locks."""
+
+# A host that is gone without a word is noticed after about a quarter of a minute.
+_DEFAULTS: dict[str, Any] = {
+    "application_name": APPLICATION,
+    "connect_timeout": CONNECT_SECONDS,
+    "keepalives_idle": 5,
+    "keepalives_interval": 5,
+    "keepalives_count": 2,
+    "tcp_user_timeout": 15_000,
+}
+# Not as options of the connection, which poolers refuse.
+_PREPARE = f"""
+SET statement_timeout = '{STATEMENT_SECONDS}s';
+SET lock_timeout = '{LOCK_SECONDS}s';
+SET idle_in_transaction_session_timeout = '{PAUSED_SECONDS}s';
+SET client_min_messages = 'warning';
+SELECT set_config('synchronous_commit', 'on', false)
+ WHERE current_setting('synchronous_commit') = 'off'
+"""
+
+
+class NumberLoader(Loader):
+    """Sums of whole numbers are `numeric` here; SQLite has int and float, and so have we."""
+
+    def load(self, data: Buffer) -> int | float:
+        number = Decimal(bytes(data).decode())
+        return int(number) if number.is_finite() and number == int(number) else float(number)
+
+
+def open_connection(url: str) -> Connection:
+    """Connect; raises psycopg.OperationalError when the server does not answer in time.
+
+    Each statement is its own transaction, unless BEGIN is said.
+    """
+    given = conninfo.conninfo_to_dict(url)
+    settings: dict[str, Any] = {**_DEFAULTS, **given}
+    connection = psycopg.connect(autocommit=True, row_factory=dict_row, **settings)
+    try:
+        connection.adapters.register_loader("numeric", NumberLoader)
+        connection.execute(_PREPARE)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def check_address(url: str) -> None:
+    """Raises BadRequest for an address that cannot be one; its password is not repeated."""
+    try:
+        conninfo.conninfo_to_dict(url)
+    except psycopg.Error:
+        raise BadRequest(
+            "The address of the PostgreSQL store cannot be read; it looks like"
+            " postgresql://USER@HOST:5432/DATABASE, with special characters as %XX"
+        ) from None
+
+
+def describe_address(url: str) -> str:
+    """Which database it is, for messages: without the password and other options."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
