@@ -26,6 +26,12 @@ EXAMPLES = {
     "backups": ("backups list", "backups restore 20261117"),
     "backups list": ("backups list", "backups list --file notes.txt"),
     "backups restore": ("backups restore 20261117",),
+    "tokens add": (
+        "tokens add build-7 --scope agent",
+        "tokens add ann --scope read --scope decide",
+    ),
+    "tokens list": ("tokens list", "tokens list --all --json"),
+    "tokens revoke": ("tokens revoke 6a0a16fc",),
     "completion": ("completion bash", "completion zsh"),
     "doctor": ("doctor", "doctor --json"),
 }

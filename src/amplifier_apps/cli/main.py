@@ -26,7 +26,7 @@ from amplifier_apps.cli import exit_codes
 from amplifier_apps.cli.help_context import HelpContext, adopt
 from amplifier_apps.cli.text.encoding import accept_any_text
 
-# The module and the function of a command have its name.
+# The module and the function of a command have its name, unless it is in `_PLACES`.
 COMMANDS = {
     "demo": "See what hooks do, in a minute; needs no key.",
     "run": "Give the agent one task.",
@@ -38,11 +38,16 @@ COMMANDS = {
     "modules": "List installed modules; check one of your own.",
     "audit": "Read, verify and redact the audit trail.",
     "backups": "List and restore files that were overwritten.",
+    "serve": "Show approvals and sessions in the browser; offer an API.",
+    "tokens": "Make, list and revoke the tokens for that API.",
+    "login-code": "Print a code that logs a browser in.",
     "init": "Write a commented bundle and a first hook.",
     "schema": "Print the JSON schema of amplifier.yaml, for editors.",
     "doctor": "Check the environment, the keys and the stores.",
     "completion": "Print the completion script for a shell.",
 }
+
+_PLACES = {"tokens": "serve.tokens", "login-code": "serve.login_code"}
 
 
 class LazyGroup(click.Group):
@@ -58,8 +63,9 @@ class LazyGroup(click.Group):
             return None
         from importlib import import_module
 
-        module = import_module(f"amplifier_apps.cli.commands.{cmd_name}")
-        return adopt(getattr(module, cmd_name))
+        place = _PLACES.get(cmd_name, cmd_name)
+        module = import_module(f"amplifier_apps.cli.commands.{place}")
+        return adopt(getattr(module, cmd_name.replace("-", "_")))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -1,0 +1,101 @@
+"""amplifier serve: approvals, sessions and statistics on a page and over an API."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from amplifier_apps.cli.commands.serve.options import STORE, require_server
+from amplifier_apps.cli.options import BUNDLE
+
+if TYPE_CHECKING:
+    from amplifier_apps.web.settings import ServerSettings
+    from amplifier_foundation.stores.store import Store
+
+EPILOG = """\b
+Examples:
+  amplifier serve
+  amplifier serve --port 9000 --store postgresql://db/approvals
+  amplifier serve --host 10.0.0.5 --tls-cert cert.pem --tls-key key.pem
+  amplifier serve --behind-proxy --allow-host agents.example.com
+"""
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command(epilog=EPILOG)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8411,
+    show_default=True,
+    help="The port to listen on; 0 takes a free one.",
+)
+@STORE
+@click.option("--tls-cert", type=_FILE, help="Certificate (PEM), with those that it depends on.")
+@click.option("--tls-key", type=_FILE, help="Private key (PEM) of the certificate.")
+@click.option(
+    "--behind-proxy", is_flag=True, help="A proxy in front does TLS and sets X-Forwarded-For."
+)
+@click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME[:PORT]",
+    help="A name under which people reach this server; repeat it for several.",
+)
+@click.option(
+    "--allow-origin",
+    "origins",
+    multiple=True,
+    metavar="URL",
+    help="Another page that may use the API with a login, such as https://tools.example.com.",
+)
+@BUNDLE
+def serve(
+    host: str,
+    port: int,
+    store: str | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    behind_proxy: bool,
+    hosts: tuple[str, ...],
+    origins: tuple[str, ...],
+    bundle: Path | None,
+) -> None:
+    """Show approvals, sessions and statistics in the browser, and offer an API for them.
+
+    Prints the address and a one-time code to log in with. Only this machine can reach it, unless
+    it is told otherwise. Ctrl-C ends it; what is in the store stays.
+    """
+    require_server()
+    import asyncio
+
+    from amplifier_apps.web.server import serve as run_server
+    from amplifier_apps.web.settings import ServerSettings
+
+    settings = ServerSettings(
+        host=host,
+        port=port,
+        tls_cert=tls_cert,
+        tls_key=tls_key,
+        allowed_hosts=hosts,
+        allowed_origins=origins,
+        behind_proxy=behind_proxy,
+        bundle=bundle,
+    )
+    asyncio.run(run_server(settings, store, ready=_announce))
+    click.echo("Stopped. Whatever waits is still in the store.")
+
+
+async def _announce(store: Store, settings: ServerSettings) -> None:
+    """Say where the server is, and how the person who started it gets in."""
+    from amplifier_apps.cli.approval.terminal_approval import get_user_name
+    from amplifier_apps.web.addresses import name_address
+
+    address = name_address(settings)
+    code = await store.access.add_code(get_user_name(), ("read", "decide", "run", "admin"))
+    click.echo(f"Listening on {address}")
+    click.echo(f"Log in with the code {code} (once, within 10 minutes): {address}/#code={code}")

@@ -1,0 +1,4 @@
+"""The server: an HTTP API, live updates and a page, in front of a store of approvals.
+
+Nothing is imported here: the command line must start without FastAPI.
+"""

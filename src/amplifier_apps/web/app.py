@@ -1,0 +1,131 @@
+"""The app: the guard around the routes, and what runs beside them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter, FastAPI
+from starlette.websockets import WebSocket
+
+from amplifier_apps.web.addresses import list_hosts, list_origins
+from amplifier_apps.web.callers import Caller
+from amplifier_apps.web.guard.head import API
+from amplifier_apps.web.guard.head_rules import HeadRules
+from amplifier_apps.web.guard.middleware import Guard
+from amplifier_apps.web.live.feed import ChangeFeed
+from amplifier_apps.web.live.hub import Hub
+from amplifier_apps.web.live.socket import LiveSocket
+from amplifier_apps.web.routes import (
+    agents,
+    approvals,
+    health,
+    login,
+    page,
+    rules,
+    sessions,
+    statistics,
+    stream,
+    tokens,
+    trail,
+    witness,
+)
+from amplifier_apps.web.services import Services
+from amplifier_apps.web.settings import ServerSettings
+from amplifier_apps.web.sweeper import sweep_forever
+from amplifier_apps.web.upkeep import keep_running
+from amplifier_apps.web.wire.errors import ERRORS, add_error_handlers
+
+if TYPE_CHECKING:
+    from amplifier_foundation.stores.store import Store
+
+_HOSTING = "amplifier_apps.web.hosting"
+# The stream stands before the approval that would otherwise be named "stream".
+_ROUTERS = (
+    health.router,
+    login.router,
+    stream.router,
+    approvals.router,
+    rules.router,
+    trail.router,
+    sessions.router,
+    statistics.router,
+    tokens.router,
+    agents.router,
+    witness.router,
+)
+
+
+def create_app(store: Store, settings: ServerSettings) -> FastAPI:
+    """The whole server, for any ASGI server; the store stays the caller's to close."""
+    feed = ChangeFeed(store.engine)
+    hub = Hub(store, feed, settings.max_sockets)
+    services = Services(store, settings, feed, hub)
+    app = FastAPI(
+        title="Amplifier approvals",
+        version="1",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=f"{API}openapi.json",
+        redirect_slashes=False,
+        lifespan=_run_beside,
+    )
+    app.state.services = services
+    add_error_handlers(app)
+    app.include_router(_collect_routes(services))
+    app.include_router(page.router)
+    app.add_middleware(
+        Guard,
+        rules=HeadRules(list_hosts(settings), list_origins(settings)),
+        access=store.access,
+        uses_tls=settings.uses_tls,
+        behind_proxy=settings.behind_proxy,
+    )
+    return app
+
+
+def _collect_routes(services: Services) -> APIRouter:
+    api = APIRouter(prefix=API.rstrip("/"), responses=ERRORS)
+    for router in _ROUTERS:
+        api.include_router(router)
+    if find_spec(_HOSTING) is not None:
+        api.include_router(import_module(_HOSTING).create_router(services))
+    api.add_api_websocket_route("/live", serve_socket)
+    return api
+
+
+async def serve_socket(websocket: WebSocket) -> None:
+    """The WebSocket for live updates; the guard let only people with a credential come here."""
+    caller = websocket.scope.get("state", {}).get("caller")
+    services: Services = websocket.app.state.services
+    if not isinstance(caller, Caller) or not caller.may("read"):
+        await websocket.close(1008, "This needs a credential with the scope 'read'.")
+        return
+    await LiveSocket(websocket, services.store, services.hub, caller).run()
+
+
+@asynccontextmanager
+async def _run_beside(app: FastAPI) -> AsyncIterator[None]:
+    """Listen, tell and sweep for as long as the app runs."""
+    services: Services = app.state.services
+    tasks = [
+        asyncio.create_task(keep_running(work))
+        for work in (
+            services.feed.run,
+            services.hub.run,
+            partial(sweep_forever, services.store),
+        )
+    ]
+    try:
+        await services.feed.listening.wait()
+        yield
+    finally:
+        services.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

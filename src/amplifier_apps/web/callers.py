@@ -1,0 +1,102 @@
+"""Who a request comes from, as its credential says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from hmac import compare_digest
+from typing import Protocol
+
+from amplifier_foundation.stores.values.access import AGENT, DECIDE, Identity, Login
+from amplifier_foundation.stores.values.approval import Decider, Via
+
+COOKIE = "amplifier_login"
+CSRF = "x-amplifier-csrf"
+
+
+class Access(Protocol):
+    """What the store knows of credentials."""
+
+    async def identify_token(self, text: str) -> Identity | None:
+        """Whose bearer token it is."""
+        ...
+
+    async def identify_login(self, cookie: str) -> Login | None:
+        """Whose cookie it is."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Somebody with a credential. `csrf` is empty where no browser adds it by itself."""
+
+    identity: Identity
+    via: Via
+    csrf: str = field(default="", repr=False)
+    secret: str = field(default="", repr=False)
+
+    @property
+    def name(self) -> str:
+        """Who it is."""
+        return self.identity.name
+
+    def may(self, scope: str) -> bool:
+        """Whether the credential has a scope; the right to decide may be for some hooks only."""
+        scopes = self.identity.scopes
+        if scope == DECIDE:
+            return AGENT not in scopes and any(
+                one == DECIDE or one.startswith(f"{DECIDE}:") for one in scopes
+            )
+        return scope in scopes
+
+    def as_decider(self) -> Decider:
+        """The person, for the store."""
+        return Decider(self.name, self.via, self.identity.scopes)
+
+    def proves(self, csrf: str | None) -> bool:
+        """Whether a request with this anti-forgery token was sent by our own page."""
+        return self.via == "api" or compare_digest((csrf or "").encode(), self.csrf.encode())
+
+
+async def identify_caller(
+    access: Access, authorization: Iterable[str], cookies: Iterable[str]
+) -> Caller | None:
+    """Who sent these headers; a bearer token counts before a cookie."""
+    given = list(authorization)
+    if given:
+        return await identify_token(access, read_bearer(given))
+    return await identify_cookie(access, read_cookie(cookies))
+
+
+async def identify_token(access: Access, token: str) -> Caller | None:
+    """Whose token it is."""
+    identity = await access.identify_token(token) if token else None
+    return Caller(identity, "api", secret=token) if identity else None
+
+
+async def identify_cookie(access: Access, cookie: str) -> Caller | None:
+    """Whose cookie it is."""
+    login = await access.identify_login(cookie) if cookie else None
+    return Caller(login.identity, "web", login.csrf, cookie) if login else None
+
+
+async def identify_again(access: Access, caller: Caller) -> Caller | None:
+    """The same caller, if the credential still holds."""
+    identify = identify_token if caller.via == "api" else identify_cookie
+    return await identify(access, caller.secret)
+
+
+def read_bearer(authorization: list[str]) -> str:
+    """The token of the one `Authorization` header, or nothing."""
+    if len(authorization) != 1:
+        return ""
+    kind, _, token = authorization[0].partition(" ")
+    token = token.strip()
+    return token if kind.lower() == "bearer" and token.isascii() and len(token) <= 512 else ""
+
+
+def read_cookie(headers: Iterable[str]) -> str:
+    """The login cookie; nothing if there are two."""
+    pairs = (pair.partition("=") for header in headers for pair in header.split(";"))
+    found = [value.strip() for name, _, value in pairs if name.strip() == COOKIE]
+    return found[0] if len(found) == 1 and found[0].isascii() and len(found[0]) <= 512 else ""

@@ -1,0 +1,15 @@
+"""WebSocket connections that can be cut off even when the other side does not read."""
+
+from __future__ import annotations
+
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.http11 import Request
+
+
+class AbortableWebSocket(WebSocketsSansIOProtocol):
+    """Hands the app a way to end the connection at once, which ASGI has no message for."""
+
+    def handle_connect(self, event: Request) -> None:
+        super().handle_connect(event)
+        if hasattr(self, "scope"):
+            self.scope["state"]["abort"] = self.transport.abort

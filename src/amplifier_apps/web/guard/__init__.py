@@ -1,0 +1,1 @@
+"""What every request and handshake passes before anything else looks at it."""

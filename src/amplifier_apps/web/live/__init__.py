@@ -1,0 +1,1 @@
+"""What is happening, to everybody who looks: one listener on the store, many sockets."""

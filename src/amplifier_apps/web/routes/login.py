@@ -1,0 +1,54 @@
+"""Logging in with a one-time code, and out."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, HTTPException, Request
+from starlette.responses import Response
+
+from amplifier_apps.web.callers import COOKIE
+from amplifier_apps.web.services import Anybody, Shared
+from amplifier_apps.web.wire.answers import Done, Me
+from amplifier_apps.web.wire.bodies import LoginBody
+from amplifier_apps.web.wire.encoding import answer
+
+router = APIRouter(tags=["login"])
+
+
+@router.post("/login", responses={200: {"model": Me}})
+async def log_in(body: LoginBody, services: Shared) -> Response:
+    """Exchange a one-time code for a cookie. A code works once."""
+    exchanged = await services.store.access.exchange_code(body.code)
+    if exchanged is None:
+        raise HTTPException(401, "This code is not valid: it was used, has expired, or is wrong.")
+    cookie, login = exchanged
+    identity = login.identity
+    found = answer({"name": identity.name, "scopes": identity.scopes, "csrf": login.csrf})
+    found.set_cookie(
+        COOKIE,
+        cookie,
+        httponly=True,
+        samesite="strict",
+        secure=services.settings.uses_tls,
+        path="/",
+        expires=None,
+    )
+    return found
+
+
+@router.post("/logout", responses={200: {"model": Done}})
+async def log_out(caller: Anybody, request: Request, services: Shared) -> Response:
+    """End this login."""
+    if caller.via == "web":
+        await services.store.access.end_login(caller.secret)
+        await services.hub.check_credentials()
+    found = answer({"status": "done"})
+    found.delete_cookie(
+        COOKIE, httponly=True, samesite="strict", secure=services.settings.uses_tls, path="/"
+    )
+    return found
+
+
+@router.get("/me", responses={200: {"model": Me}})
+async def get_me(caller: Anybody) -> Response:
+    """Who is logged in, and the token for `X-Amplifier-CSRF`."""
+    return answer({"name": caller.name, "scopes": caller.identity.scopes, "csrf": caller.csrf})

@@ -1,0 +1,36 @@
+"""The witness: checkpoints of trails on other machines."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from binascii import Error as NotBase64
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from amplifier_apps.web.services import Agent, Reader, Shared
+from amplifier_apps.web.wire.agent_bodies import WitnessBody
+from amplifier_apps.web.wire.answers import Witnessed
+from amplifier_apps.web.wire.encoding import answer
+from amplifier_apps.web.wire.text import Id
+from amplifier_foundation.stores.errors import BadRequest
+from amplifier_foundation.stores.values.session import TrailHead
+
+router = APIRouter(prefix="/witness", tags=["witness"])
+
+
+@router.post("", responses={200: {"model": TrailHead}})
+async def put_head(body: WitnessBody, caller: Agent, services: Shared) -> Response:
+    """Keep a checkpoint; 409 if it contradicts one that was seen before."""
+    try:
+        proof = [b64decode(one, validate=True) for one in body.proof]
+    except (NotBase64, ValueError) as error:
+        raise BadRequest(f"proof is a list of base64 texts: {error}") from error
+    return answer(await services.store.heads.put(body.note, proof, caller.name))
+
+
+@router.get("/{log}", responses={200: {"model": Witnessed}})
+async def get_head(_: Reader, services: Shared, log: Id) -> Response:
+    """The newest checkpoint of a trail, and all that were seen."""
+    head = await services.store.heads.get(log)
+    return answer({"head": head, "history": await services.store.heads.history(log)})

@@ -1,0 +1,71 @@
+"""How a server is reached, and what it accepts."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from pathlib import Path
+
+from amplifier_core.errors import AmplifierError
+
+PORT = 8411
+MAX_SOCKETS = 10_000
+_WILDCARDS = frozenset({"", "0.0.0.0", "::"})
+
+
+class ServeError(AmplifierError):
+    """The server cannot be started like this; the message says what would do."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """What `amplifier serve` was told."""
+
+    host: str = "127.0.0.1"
+    port: int = PORT
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    """Names, with a port unless it is the scheme's own, that a request may be addressed to."""
+    allowed_origins: tuple[str, ...] = ()
+    """Pages that may use the API with a person's cookie; its own is always among them."""
+    behind_proxy: bool = False
+    """A proxy on the way here ends TLS and adds `X-Forwarded-For`."""
+    bundle: Path | None = None
+    max_sockets: int = MAX_SOCKETS
+    """WebSockets and event streams that are open at the same time."""
+
+    @property
+    def uses_tls(self) -> bool:
+        """Whether people reach it over TLS."""
+        return self.tls_cert is not None or self.behind_proxy
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def check_settings(settings: ServerSettings) -> None:
+    """Raise ServeError unless it is safe to listen like this."""
+    if (settings.tls_cert is None) != (settings.tls_key is None):
+        raise ServeError("TLS needs both --tls-cert and --tls-key")
+    for file in (settings.tls_cert, settings.tls_key):
+        if file is not None and not file.is_file():
+            raise ServeError(f"There is no file {file}")
+    if is_loopback(settings.host):
+        return
+    if not settings.uses_tls:
+        raise ServeError(
+            f"{settings.host or 'Every interface'} can be reached from other machines: give "
+            "--tls-cert and --tls-key, or --behind-proxy if a proxy in front of it does TLS"
+        )
+    if settings.host in _WILDCARDS and not settings.allowed_hosts:
+        raise ServeError(
+            "Say under which name people reach this server: --allow-host NAME or NAME:PORT"
+        )

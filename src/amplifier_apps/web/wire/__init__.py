@@ -1,0 +1,1 @@
+"""What goes over the wire: bodies, answers, and how values become JSON."""
