@@ -1,0 +1,101 @@
+// @ts-check
+// Requests to the server's HTTP API.
+
+import { parseExactly } from "../kit/json.js";
+
+const ROOT = "/api/v1";
+let csrf = "";
+
+/** A refusal or a failure in the server's words. */
+export class ApiError extends Error {
+  /**
+   * @param {number} status  0 when the server was not reached
+   * @param {string} message
+   * @param {any} [body]
+   */
+  constructor(status, message, body = {}) {
+    super(message);
+    this.status = status;
+    this.body = body;
+  }
+}
+
+/** @param {string} token  against forged requests, as the login gave it */
+export function keepCsrf(token) {
+  csrf = token;
+}
+
+export function getCsrf() {
+  return csrf;
+}
+
+/**
+ * @param {string} path
+ * @param {Record<string, string | number | string[] | undefined>} [query]
+ * @param {AbortSignal} [signal]
+ */
+export function get(path, query = {}, signal = undefined) {
+  return send(path + formatQuery(query), { signal });
+}
+
+/**
+ * @param {string} path
+ * @param {unknown} [body]
+ */
+export function post(path, body = {}) {
+  const headers = { "Content-Type": "application/json", "X-Amplifier-CSRF": csrf };
+  return send(path, { method: "POST", headers, body: JSON.stringify(body) });
+}
+
+/** A name for one decision, so that sending it twice counts once. */
+export function makeKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/**
+ * @param {string} path
+ * @param {RequestInit} options
+ */
+async function send(path, options) {
+  const response = await reach(path, options);
+  const text = await response.text();
+  const body = readBody(text);
+  if (response.ok) return body;
+  const message = body?.error?.message ?? `The server answered ${response.status} ${response.statusText}`;
+  if (response.status === 401) window.dispatchEvent(new Event("loginrequired"));
+  throw new ApiError(response.status, message, body);
+}
+
+/**
+ * @param {string} path
+ * @param {RequestInit} options
+ */
+async function reach(path, options) {
+  try {
+    return await fetch(ROOT + path, { ...options, credentials: "same-origin", cache: "no-store" });
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw new ApiError(0, "The server cannot be reached");
+  }
+}
+
+/** @param {string} text */
+function readBody(text) {
+  try {
+    return text ? parseExactly(text) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** @param {Record<string, string | number | string[] | undefined>} query */
+function formatQuery(query) {
+  const parts = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) {
+    const values = Array.isArray(value) ? value : [value];
+    for (const one of values) if (one !== undefined && one !== "") parts.append(key, String(one));
+  }
+  const text = parts.toString();
+  return text ? `?${text}` : "";
+}

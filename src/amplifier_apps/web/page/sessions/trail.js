@@ -1,0 +1,64 @@
+// @ts-check
+// <session-trail>: whether the session's audit trail is what was written.
+
+import { make } from "../kit/dom.js";
+import { getFirstLine } from "../kit/escape.js";
+import { View } from "../kit/view.js";
+import { countNoun, formatCount } from "../kit/words.js";
+import { get } from "../link/api.js";
+
+/** @type {Record<string, [string, string]>} */
+const VERDICTS = {
+  proven: ["good", "Proven: every record up to the last checkpoint is what was written."],
+  consistent: ["fair", "Consistent: nothing contradicts, but no key or anchor proves where it ends."],
+  broken: ["bad", "Broken: the trail is not what was written."],
+  tampered: ["bad", "The trail was changed after it was written."],
+};
+
+class SessionTrail extends View {
+  show() {
+    this.replaceChildren(make("p", { class: "quiet", role: "status" }, "Verifying…"));
+    this.#load();
+  }
+
+  async #load() {
+    try {
+      this.#showReport(await get(`/sessions/${encodeURIComponent(this.dataset.id ?? "")}/trail`, {}, this.life.signal));
+    } catch (error) {
+      if (this.life.signal.aborted) return;
+      this.replaceChildren(make("p", { class: "quiet", role: "status" }, error instanceof Error ? error.message : String(error)));
+    }
+  }
+
+  /** @param {any} report */
+  #showReport(report) {
+    const [look, words] = VERDICTS[report.verdict] ?? ["fair", String(report.verdict)];
+    const findings = Array.isArray(report.findings) ? report.findings : [];
+    const proven = typeof report.proven === "number" ? `, ${formatCount(report.proven)} of them proven` : "";
+    this.replaceChildren(
+      make(
+        "section",
+        { class: `verdict ${look}` },
+        make("h2", {}, words),
+        make("p", {}, `${countNoun(report.size ?? 0, "record")}${proven}.`),
+        report.source && make("p", { class: "quiet" }, String(report.source)),
+        findings.length > 0 && make("ul", {}, findings.map((/** @type {unknown} */ one) => make("li", {}, getFirstLine(formatFinding(one), 400)))),
+        showHead(report.head),
+      ),
+      make("button", { type: "button", onclick: () => this.show() }, "Verify again"),
+    );
+  }
+}
+
+/** @param {any} finding */
+function formatFinding(finding) {
+  return typeof finding === "string" ? finding : (finding?.message ?? finding?.text ?? JSON.stringify(finding));
+}
+
+/** @param {any} head */
+function showHead(head) {
+  const note = typeof head === "string" ? head : head?.note;
+  return note && make("details", {}, make("summary", {}, "Newest checkpoint"), make("pre", { class: "code" }, ...note.split("\n").map((/** @type {string} */ one) => make("div", {}, one))));
+}
+
+customElements.define("session-trail", SessionTrail);
