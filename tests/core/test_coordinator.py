@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from amplifier_core.coordinator import ModuleCoordinator, SessionCoordinator
-from amplifier_core.testing import MemoryAudit, MemoryContext
+from amplifier_core.testing import MemoryAudit, MemoryContext, MockTool
 from tests.support import hooks
 from tests.support.harness import Harness
 from tests.support.hooks import PRE, Data, asks, injects, prints, raises, returns, says
@@ -184,6 +184,30 @@ class TestHooksThatFail:
             await harness.pre()
         assert stats["hook_failures"] == 4
 
+    async def test_they_are_counted_from_none(self):
+        """Also in statistics that did not count them yet."""
+        harness, stats = Harness(), {"tool_invocations": 0}
+        harness.coordinator.register_capability("session.stats", stats)
+        harness.hooks.register(PRE, raises(ValueError()))
+        await harness.pre()
+        assert stats == {"tool_invocations": 0, "hook_failures": 1}
+
+    async def test_advice_is_a_warning_and_hides_no_failure(self):
+        """A change in place has no effect, and its author hears of it; others are told as well."""
+        harness = Harness()
+
+        async def scribble(event: str, data: Data) -> None:
+            data["tool_input"]["path"] = "/other"
+
+        harness.hooks.register(PRE, scribble, name="scribbler")
+        harness.hooks.register(PRE, raises(ValueError("x")), 9, name="note")
+        await harness.pre(path="/a")
+        assert [(level, source) for _, level, source in harness.shown] == [
+            ("warning", "hook:scribbler"),
+            ("error", "hook:note"),
+        ]
+        assert len(harness.bodies("hook_failed")) == 1
+
     async def test_whoever_emits_or_collects_directly_is_told_too(self):
         """Loops of the ecosystem emit by themselves; nothing is told twice."""
         harness = Harness()
@@ -220,6 +244,20 @@ class TestHooksThatFail:
         assert list_errors(harness) == [
             ("A clean-up failed: ZeroDivisionError: division by zero", "session")
         ]
+        assert harness.bodies("error") == [
+            {"what": "clean-up", "error": "ZeroDivisionError: division by zero"}
+        ]
+
+    async def test_a_display_that_fails_is_recorded(self):
+        """The person saw nothing; the trail says why."""
+
+        class Broken:
+            def show_message(self, message: str, level: str, source: str) -> None:
+                raise OSError("no screen")
+
+        harness = Harness(screen=Broken())
+        await harness.coordinator.show("hello", "info", "test")
+        assert harness.bodies("error") == [{"what": "display", "error": "OSError: no screen"}]
 
     async def test_what_is_wrong_with_a_registration_is_shown_at_the_next_event(self):
         """Whoever runs a program without a log sees it too, also if nobody hears that event."""
@@ -230,6 +268,68 @@ class TestHooksThatFail:
         assert harness.shown == [
             ("listens to an unknown event; did you mean 'tool:pre'?", "warning", "hook:guard")
         ]
+
+
+@pytest.mark.parametrize("audit", [MemoryAudit(), None])
+@pytest.mark.parametrize("heard", [True, False])
+def test_an_event_reaches_somebody_if_it_is_heard_or_recorded(audit: Any, heard: bool):
+    """Only then it is worth telling."""
+    session = SessionCoordinator(audit=audit)
+    if heard:
+        session.hooks.register(PRE, says())
+    assert session.reaches_anybody(PRE) is (heard or audit is not None)
+
+
+class TestRequestsToAModel:
+    async def test_one_that_nobody_hears_is_recorded(self):
+        """With its event, as any other."""
+        harness = Harness()
+        assert (await harness.coordinator.open_request({"messages": []})).allowed
+        (record,) = harness.trail.of_type("dispatch")
+        assert record["event"] == "provider:request"
+
+    async def test_one_that_is_denied_is_not_sent_whatever_data_comes_with_the_denial(self):
+        """A hook may say no and leave messages at the same time."""
+        harness = Harness()
+        deny = says("deny", reason="no", data={"messages": [{"role": "user", "content": "x"}]})
+        harness.hooks.register("provider:request", deny)
+        outcome = await harness.coordinator.open_request({"messages": []})
+        assert (outcome.allowed, outcome.reason) == (False, "no")
+
+
+async def test_a_new_turn_begins_with_a_whole_budget():
+    """What hooks injected before counts no more, and records carry the next number."""
+    harness = Harness()
+    harness.hooks.register(PRE, injects("some words"))
+    await harness.pre()
+    assert harness.coordinator.injection_budget > 0
+    turn = harness.coordinator.trail.turn
+    harness.coordinator.reset_turn()
+    assert harness.coordinator.injection_budget == 0
+    assert harness.coordinator.trail.turn == turn + 1
+
+
+async def test_an_always_holds_for_the_tool_that_was_asked_about():
+    """Another one that takes its name is asked about anew."""
+    person = PlainPerson("Allow always")
+    harness = Harness(approval=person)
+    harness.hooks.register(PRE, asks(approval_options=["Allow always", "Deny"]))
+    await harness.coordinator.mount("tools", MockTool("Write"))
+    for _ in range(2):
+        await harness.pre()
+    assert len(person.asked) == 1
+    await harness.coordinator.unmount("tools", "Write")
+    await harness.coordinator.mount("tools", MockTool("Write"))
+    await harness.pre()
+    assert len(person.asked) == 2
+
+
+async def test_registrations_behind_the_end_are_not_recorded():
+    """The trail of the session is closed; the registry may live on."""
+    harness = Harness()
+    await harness.coordinator.cleanup()
+    harness.hooks.register(PRE, says())
+    assert harness.bodies("hook_registered") == []
 
 
 def find_line(function: Any, text: str) -> int:
