@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from amplifier_core import events
+from amplifier_core.dispatch import MAX_DEPTH
 from amplifier_core.hooks import MOST_PLANS, HookRegistry
-from amplifier_core.models import HookResult
+from amplifier_core.models import CONTINUE, HookResult
 from amplifier_core.testing import EventRecorder
 from tests.support.hooks import PRE, Data, modifies, says
 
@@ -274,6 +275,84 @@ async def test_made_up_event_names_do_not_fill_the_memory():
     for number in range(MOST_PLANS + 50):
         await registry.emit(f"made:up:{number}", {})
     assert len(registry._plans) <= MOST_PLANS
+
+
+async def test_the_order_of_an_event_is_found_once():
+    """And again only when a registration has changed; a thousand events are remembered."""
+    registry = HookRegistry()
+    registry.register(PRE, says())
+    plan = registry._plan(PRE)
+    assert registry._plan(PRE) is plan
+    for number in range(1_005):
+        await registry.emit(f"made:up_{number}", {})
+    assert len(registry._plans) == 1_000
+    assert registry._plan(PRE) is plan
+    registry.register(PRE, says())
+    assert len(registry._plan(PRE)) == 2
+
+
+async def test_a_guard_gets_data_that_no_other_hook_holds():
+    """Neither a hook before it, which may have kept its own, nor another guard."""
+    registry, held = HookRegistry(), list[Data]()
+
+    async def keep(event: str, data: Data) -> HookResult:
+        held.append(data["tool_input"])
+        return HookResult()
+
+    registry.register(PRE, keep)
+    registry.register(PRE, keep, on_error="deny")
+    registry.register(PRE, keep, on_error="deny")
+    await registry.emit(PRE, {"tool_input": {"path": "/a"}})
+    assert len({id(one) for one in held}) == 3
+
+
+async def test_a_change_in_place_reaches_no_other_hook():
+    """Also where every hook just goes on."""
+    registry, seen = HookRegistry(), EventRecorder()
+
+    async def scribble(event: str, data: Data) -> HookResult:
+        data["path"] = "/other"
+        return CONTINUE
+
+    registry.register("deploy:start", scribble)
+    registry.register("deploy:start", seen)
+    result = await registry.emit("deploy:start", {"path": "/a"})
+    assert (seen.events[0][1]["path"], (result.data or {})["path"]) == ("/a", "/a")
+
+
+async def test_data_that_cannot_be_copied_plainly_are_told_all_the_same():
+    """A cycle, or an object of any class."""
+    registry, seen = HookRegistry(), EventRecorder()
+    registry.register("deploy:start", seen.__call__)
+    cycle: Data = {"n": 1}
+    cycle["self"] = cycle
+    result = await registry.emit("deploy:start", cycle)
+    assert (result.action, (result.data or {})["n"]) == ("continue", 1)
+    assert seen.events[0][1]["n"] == 1
+
+
+async def test_collecting_leaves_the_depth_as_it_was():
+    """However often; only emits within emits go deeper."""
+    registry = HookRegistry()
+    registry.register("ask:all", says(data={"a": 1}))
+    for _ in range(MAX_DEPTH + 1):
+        assert await registry.emit_and_collect("ask:all", {}) == [{"a": 1}]
+
+
+async def test_a_request_to_a_model_and_what_is_told_of_it_share_an_id():
+    """Events of one request carry it; others do not."""
+    registry, seen = HookRegistry(), EventRecorder()
+
+    async def listen(event: str, data: Data) -> HookResult:
+        return await seen(event, data)
+
+    for event in ("llm:request", "llm:response", "deploy:start"):
+        registry.register(event, listen)
+        await registry.emit(event, {})
+    asked, answered, other = (data.get("request_id") for _, data in seen.events)
+    assert asked is not None
+    assert answered == asked
+    assert other is None
 
 
 async def test_the_registry_has_the_constants_that_modules_write():
