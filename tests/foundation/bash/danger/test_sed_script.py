@@ -34,6 +34,9 @@ from amplifier_foundation.bash.danger.sed_script import only_filters
         ":x;N;$!bx",
         "# w out",
         "$!N;P;D",
+        "p;",
+        "s/a/b/ ;\n",
+        " ",
         "",
     ],
 )
@@ -77,6 +80,11 @@ def test_what_changes_only_the_text(script: str) -> None:
         "s/[/]/b/w out/",
         "s/\\//b/w out",
         "M",
+        "s",
+        "y",
+        "pp",
+        "p d",
+        "s/a/b/ d",
     ],
 )
 def test_what_runs_or_writes_or_is_not_understood(script: str) -> None:
