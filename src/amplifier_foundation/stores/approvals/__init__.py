@@ -1,0 +1,1 @@
+"""The life of an approval: asked, decided once, claimed once, ended."""

@@ -1,0 +1,107 @@
+"""Deciding: one conditional statement makes the winner, and everybody else is told who it was."""
+
+from __future__ import annotations
+
+from amplifier_foundation.stores.approvals import endings, rows
+from amplifier_foundation.stores.approvals.choices import ReadChoice, read_choice
+from amplifier_foundation.stores.approvals.rights import refuse_bystander, refuse_unauthorised
+from amplifier_foundation.stores.approvals.votes import cast_vote, find_vote
+from amplifier_foundation.stores.checks.people import identify_person
+from amplifier_foundation.stores.engine import Row, Transaction
+from amplifier_foundation.stores.errors import Conflict
+from amplifier_foundation.stores.rules import insert_rule
+from amplifier_foundation.stores.values.approval import Approval, Choice, Decider
+
+# The deadline is part of the statement, so no click after it counts, however late it is swept.
+_DECIDE = """
+UPDATE approvals SET
+    status = :status, allowed = :allowed, option_label = :option_label, decided_by = :decided_by,
+    decided_via = :decided_via, decided_at = unix_now(), updated = unix_now(),
+    decision_key = :decision_key, comment_text = :comment_text, edited_input = :edited_input
+WHERE id = :id AND nonce = :nonce AND status = 'pending' AND unix_now() < deadline
+    AND (:allowed = 0 OR persons <= (SELECT count(*) FROM votes WHERE approval_id = :id) + :alone)
+RETURNING id
+"""
+
+
+def decide(
+    transaction: Transaction, approval_id: str, choice: Choice, decider: Decider
+) -> Approval | Conflict:
+    """Decide, or add one vote of several; Conflict, with how it stands, for who came too late.
+
+    The conflict is returned: raising it would undo that the approval has expired.
+    """
+    refuse_bystander(decider)
+    approval = rows.load(transaction, approval_id)
+    read = read_choice(approval, choice)
+    refuse_unauthorised(approval.request, decider, read.option.allows)
+    if _was_decided_so(transaction, approval, choice, decider):
+        return approval
+    votes = read.option.allows and approval.request.requirement.persons > 1
+    if votes and not cast_vote(transaction, approval, choice, decider, read.option.label):
+        return _explain_loss(transaction, approval, choice)
+    decided = _run(transaction, approval, choice, decider, read, alone=not votes)
+    if not decided and not votes:
+        return _explain_loss(transaction, approval, choice)
+    transaction.announce("approval", approval_id)
+    if decided and read.scope is not None:
+        insert_rule(transaction, approval, read.standing, read.scope, decider.name)
+    return rows.load(transaction, approval_id)
+
+
+def _run(
+    transaction: Transaction,
+    approval: Approval,
+    choice: Choice,
+    decider: Decider,
+    read: ReadChoice,
+    alone: bool,
+) -> list[Row]:
+    return transaction.run(
+        _DECIDE,
+        id=approval.id,
+        nonce=choice.nonce,
+        status="approved" if read.option.allows else "denied",
+        allowed=int(read.option.allows),
+        option_label=read.option.label,
+        decided_by=decider.name,
+        decided_via=decider.via,
+        decision_key=choice.key,
+        comment_text=read.comment,
+        edited_input=read.edited_input,
+        alone=int(alone),
+    )
+
+
+def _was_decided_so(
+    transaction: Transaction, approval: Approval, choice: Choice, decider: Decider
+) -> bool:
+    """Whether this very decision of this person has been taken before."""
+    kept = transaction.run(
+        "SELECT decision_key, decided_by FROM approvals WHERE id = :id", id=approval.id
+    )[0]
+    person = identify_person(decider.name)
+    if kept["decision_key"] == choice.key and identify_person(kept["decided_by"]) == person:
+        return True
+    vote = find_vote(transaction, approval.id, person)
+    return vote is not None and vote["decision_key"] == choice.key
+
+
+def _explain_loss(transaction: Transaction, before: Approval, choice: Choice) -> Conflict:
+    endings.expire_one(transaction, before.id)
+    approval = rows.load(transaction, before.id)
+    if approval.status == "pending" and approval.nonce != choice.nonce:
+        return Conflict("The decision is about another question than this one", approval)
+    if approval.status == "pending":
+        return Conflict("You have allowed this already; somebody else must allow it too", approval)
+    return Conflict(describe_end(approval), approval)
+
+
+def describe_end(approval: Approval) -> str:
+    """How an approval stands, in a sentence."""
+    if approval.status == "expired":
+        return "Nobody decided in time; it has expired"
+    if approval.status == "cancelled" and not approval.decided_by:
+        return "The agent has stopped asking"
+    option = f": {approval.option}" if approval.option else ""
+    return f"{approval.decided_by} has decided already{option}"

@@ -1,0 +1,110 @@
+"""How much a request or a decision may hold, and how it is refused beyond that."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from amplifier_foundation.stores.errors import BadRequest
+from amplifier_foundation.stores.values.approval import ApprovalRequest, Option
+from amplifier_foundation.stores.values.plain import to_json
+
+NAME = 400
+PROMPT = 64 * 1024
+OPTIONS = 16
+LABEL = 200
+INPUT = 1024 * 1024
+PREVIEW = 1024 * 1024
+COMMENT = 4 * 1024
+LONGEST = 30 * 24 * 3600.0
+PERSONS = 16
+
+_NAMES = ("key", "session_id", "hook", "digest")
+_MAY_BE_EMPTY = ("event", "tool_name", "tool_call_id", "requester", "machine", "working_dir")
+
+
+def refuse_bad_request(request: ApprovalRequest) -> None:
+    """Raise BadRequest for what cannot be asked."""
+    for field in _NAMES + _MAY_BE_EMPTY:
+        read_name(field, getattr(request, field), may_be_empty=field in _MAY_BE_EMPTY)
+    _refuse_long("prompt", request.prompt, PROMPT)
+    _refuse_long("reason", request.reason, PROMPT)
+    _refuse_long("preview", request.preview, PREVIEW)
+    if len(request.notes) > OPTIONS:
+        raise BadRequest(f"There are {len(request.notes)} notes; at most {OPTIONS} are kept")
+    for note in request.notes:
+        _refuse_long("note", note, PROMPT)
+    read_seconds("timeout", request.timeout, LONGEST)
+    _refuse_bad_options(request.options)
+    if request.default not in ("allow", "deny"):
+        raise BadRequest(f"The default is {request.default!r}; use 'allow' or 'deny'")
+    _refuse_bad_requirement(request)
+
+
+def _refuse_bad_options(options: tuple[Option, ...]) -> None:
+    if not 1 <= len(options) <= OPTIONS:
+        raise BadRequest(f"There are {len(options)} options; give 1 to {OPTIONS}")
+    for option in options:
+        if not isinstance(option.label, str) or not 1 <= len(option.label) <= LABEL:
+            raise BadRequest(f"An option's label has 1 to {LABEL} characters, not {option.label!r}")
+        if type(option.id) is not int or type(option.allows) is not bool:
+            raise BadRequest(f"The option {option.label!r} needs a number and whether it allows")
+    if len({option.id for option in options}) < len(options):
+        raise BadRequest("Two options have the same number")
+
+
+def _refuse_bad_requirement(request: ApprovalRequest) -> None:
+    persons = request.requirement.persons
+    if type(persons) is not int or not 1 <= persons <= PERSONS:
+        raise BadRequest(f"It can be 1 to {PERSONS} people who must allow it, not {persons!r}")
+    if type(request.requirement.requester_may_approve) is not bool:
+        raise BadRequest("requester_may_approve is true or false")
+    read_name("scope", request.requirement.scope, may_be_empty=True)
+
+
+def read_name(field: str, value: Any, *, may_be_empty: bool = False) -> str:
+    """A short text that identifies something; it must be kept as it is, or not at all."""
+    if not isinstance(value, str):
+        raise BadRequest(f"The {field} is text, not {type(value).__name__}")
+    if not value and not may_be_empty:
+        raise BadRequest(f"The {field} is empty")
+    if len(value) > NAME:
+        raise BadRequest(f"The {field} has {len(value)} characters; at most {NAME} are kept")
+    if value != clean_text(value, NAME):
+        raise BadRequest(f"The {field} has a NUL character or half of a surrogate pair")
+    return value
+
+
+def read_seconds(field: str, value: Any, most: float) -> float:
+    """A length of time above zero."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= most:
+        raise BadRequest(f"The {field} is {value!r}; use seconds above 0 and up to {most:g}")
+    if not math.isfinite(value):
+        raise BadRequest(f"The {field} is {value!r}; use a finite number of seconds")
+    return float(value)
+
+
+def write_json(field: str, value: Any, most: int) -> str:
+    """The value as JSON text within a limit."""
+    try:
+        text = to_json(value)
+    except ValueError as error:
+        raise BadRequest(f"The {field} cannot be kept as JSON: {error}") from error
+    if len(text) > most:
+        raise BadRequest(f"The {field} takes {len(text)} bytes as JSON; at most {most} are kept")
+    return text
+
+
+def clean_text(text: str, most: int) -> str:
+    """A text for people to read: cut to its limit, without what a database cannot keep."""
+    if text.isascii() and "\0" not in text:
+        return text[:most]
+    kept = text[:most].replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return "".join("\N{REPLACEMENT CHARACTER}" if "\ud800" <= c <= "\udfff" else c for c in kept)
+
+
+def _refuse_long(field: str, value: Any, most: int) -> None:
+    if not isinstance(value, str):
+        raise BadRequest(f"The {field} is text, not {type(value).__name__}")
+    if len(value) > most:
+        raise BadRequest(f"The {field} has {len(value)} characters; at most {most} are kept")

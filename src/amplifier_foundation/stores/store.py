@@ -1,0 +1,127 @@
+"""A store: everything that is kept in one database, and how to open it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Self
+from urllib.parse import unquote, urlsplit
+
+from amplifier_foundation.machine.user_folders import find_data_home
+from amplifier_foundation.stores.access import Access
+from amplifier_foundation.stores.approvals.approvals import Approvals
+from amplifier_foundation.stores.approvals.claims import Claims
+from amplifier_foundation.stores.embedded_link import EmbeddedLink
+from amplifier_foundation.stores.engine import Change, Engine
+from amplifier_foundation.stores.errors import BadRequest, StoreUnavailable
+from amplifier_foundation.stores.heads import Heads
+from amplifier_foundation.stores.link import AgentLink
+from amplifier_foundation.stores.migrations.migration import migrate
+from amplifier_foundation.stores.migrations.preamble import POSTGRES, SQLITE
+from amplifier_foundation.stores.records import Records
+from amplifier_foundation.stores.rules import Rules
+from amplifier_foundation.stores.sessions import Sessions
+from amplifier_foundation.stores.sqlite.clock import Clock
+from amplifier_foundation.stores.sqlite.engine import SqliteEngine
+from amplifier_foundation.stores.statistics import Statistics
+
+VARIABLE = "AMPLIFIER_STORE"
+
+_POSTGRES = ("postgresql", "postgres")
+
+
+class Store:
+    """An open database with all that is in it; `async with` closes it."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.approvals = Approvals(engine)
+        self.claims = Claims(engine)
+        self.rules = Rules(engine)
+        self.sessions = Sessions(engine)
+        self.records = Records(engine)
+        self.statistics = Statistics(engine)
+        self.heads = Heads(engine)
+        self.access = Access(engine)
+
+    def as_link(self, *, owned: bool = False) -> AgentLink:
+        """What an agent in this process needs; an owned store is closed with its link."""
+        return EmbeddedLink(
+            self.approvals,
+            self.claims,
+            self.rules,
+            self.sessions,
+            self.records,
+            self.close if owned else None,
+        )
+
+    def listen(self) -> AbstractAsyncContextManager[AsyncIterator[Change]]:
+        """Hear of changes from here on."""
+        return self.engine.listen()
+
+    async def close(self) -> None:
+        """Tell those who wait, finish what is under way, and close the database."""
+        await self.approvals.close()
+        await self.engine.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self.close()
+
+
+async def open_store(url: str | Path | None = None, *, clock: Clock | None = None) -> Store:
+    """Open a store: a path, `sqlite:///path` or `postgresql://…`; it is made or upgraded if needed.
+
+    Without one: what AMPLIFIER_STORE says, else the person's own. `clock` is for tests.
+    """
+    chosen = find_store() if url is None else url
+    engine, preamble = await _open_engine(chosen, clock)
+    try:
+        await migrate(engine, preamble)
+    except BaseException:
+        await engine.close()
+        raise
+    return Store(engine)
+
+
+def find_store() -> str:
+    """The store that is meant when none is named."""
+    default = find_data_home() / "amplifier" / "store" / "store.db"
+    return os.environ.get(VARIABLE) or str(default)
+
+
+async def _open_engine(url: str | Path, clock: Clock | None) -> tuple[Engine, tuple[str, ...]]:
+    if isinstance(url, str) and urlsplit(url).scheme in _POSTGRES:
+        return await _open_postgres(url, clock), POSTGRES
+    return await SqliteEngine.open(read_path(url), clock), SQLITE
+
+
+def read_path(url: str | Path) -> Path:
+    """The file that a path or `sqlite:///path` names."""
+    text = os.fspath(url)
+    scheme, separator, rest = text.partition("://")
+    if not separator:
+        path = Path(text)
+    elif scheme == "sqlite" and rest.startswith("/"):
+        path = Path(unquote(rest))
+    else:
+        raise BadRequest(
+            f"{scheme}://… is no store; use a path, sqlite:///PATH or postgresql://HOST/DATABASE"
+        )
+    if not text or "\0" in text or ":memory:" in text:
+        raise BadRequest(f"{text!r} is no file for a store; use a path on a local disk")
+    return path.expanduser().absolute()
+
+
+async def _open_postgres(url: str, clock: Clock | None) -> Engine:
+    try:
+        from amplifier_foundation.stores.postgres.engine import PostgresEngine
+    except ImportError as error:
+        raise StoreUnavailable(
+            "A store on PostgreSQL needs psycopg; install amplifier-hooks[postgres]"
+        ) from error
+    return await PostgresEngine.open(url, clock=clock)

@@ -1,0 +1,62 @@
+"""The values of a store as plain data, and back: as they are kept, and as they travel."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar, cast
+
+from amplifier_foundation.stores.values.approval import (
+    Approval,
+    ApprovalRequest,
+    Option,
+    Requirement,
+    Vote,
+)
+
+T = TypeVar("T")
+
+
+def to_plain(value: Any) -> Any:
+    """Dataclasses and mappings as dictionaries, sequences and sets as lists."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {key: to_plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_plain(one) for one in value]
+    if isinstance(value, set | frozenset):
+        return sorted(to_plain(one) for one in value)
+    return value
+
+
+def to_json(value: Any) -> str:
+    """As ASCII text, which every database keeps as it is; ValueError if it cannot be JSON."""
+    try:
+        return json.dumps(to_plain(value), separators=(",", ":"), allow_nan=False)
+    except (TypeError, RecursionError) as error:
+        raise ValueError(str(error)) from error
+
+
+def read_request(data: Mapping[str, Any]) -> ApprovalRequest:
+    """A request from its plain form."""
+    read: dict[str, Any] = dict(data)
+    read["options"] = tuple(read_plain(Option, one) for one in data.get("options", ()))
+    read["notes"] = tuple(data.get("notes", ()))
+    read["requirement"] = read_plain(Requirement, data.get("requirement", {}))
+    return read_plain(ApprovalRequest, read)
+
+
+def read_approval(data: Mapping[str, Any]) -> Approval:
+    """An approval from its plain form."""
+    read: dict[str, Any] = dict(data)
+    read["request"] = read_request(data["request"])
+    read["votes"] = tuple(read_plain(Vote, one) for one in data.get("votes", ()))
+    return read_plain(Approval, read)
+
+
+def read_plain(kind: type[T], data: Mapping[str, Any]) -> T:
+    """A flat value from its plain form; what a newer version added is passed over."""
+    names = {field.name for field in fields(cast(Any, kind))}
+    return kind(**{name: value for name, value in data.items() if name in names})
