@@ -8,6 +8,9 @@ from typing import Any
 OPEN_CALLS = "open_calls"
 """The key of the session's state under which a resumed session names the calls to be run."""
 
+GO_ON = "You were interrupted; go on where you stopped."
+"""What a session that was interrupted is told, if nobody has anything else to say."""
+
 
 def list_open_calls(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """The calls of the last reply in a conversation that have no result."""

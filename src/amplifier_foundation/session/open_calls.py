@@ -13,9 +13,6 @@ from amplifier_core.approval.passage import digest_operation
 from amplifier_core.events import TOOL_PRE
 
 NOT_RUN = "The call was not run: the process ended while it waited for a person to allow it."
-GO_ON = "You were interrupted; go on where you stopped."
-"""What a session that was interrupted is told, if nobody has anything else to say."""
-
 FINISHING_LOOPS = frozenset({"loop-basic", "loop-streaming"})
 """Loops that run the open calls of a conversation before they take the next prompt."""
 

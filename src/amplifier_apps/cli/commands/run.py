@@ -13,6 +13,7 @@ import click
 from amplifier_apps.cli.commands.run_result import RunCommand, report_failure
 from amplifier_apps.cli.commands.sigterm import Sigterm, heed_interrupts, heed_sigterm
 from amplifier_apps.cli.options import add_agent_options
+from amplifier_foundation.modules.open_calls import GO_ON
 
 if TYPE_CHECKING:
     from amplifier_apps.cli.commands.agent import AgentOptions
@@ -24,6 +25,7 @@ Examples:
   git diff | amplifier run "review this change:" -
   amplifier run --provider local "say hello"
   amplifier run --approve edits "add docstrings to src/parser.py"
+  amplifier run --resume 3f2a        (go on where a session was interrupted)
   amplifier run --json "list the tests" | jq -r 'select(.type=="result").response'
 
 Exit codes: 0 done, 1 failed, 3 bundle or module cannot be used, 4 no model to talk to, 5 denied
@@ -46,18 +48,24 @@ def run(prompt: tuple[str, ...], no_save: bool, **flags: Any) -> int:
     with reporting:
         from amplifier_apps.cli.commands.agent import AgentOptions
 
-        task, options = read_prompt(prompt), AgentOptions(save=not no_save, **flags)
+        task = read_prompt(prompt, resumes=flags["resume"] is not None)
+        options = AgentOptions(save=not no_save, **flags)
         with heed_interrupts(), heed_sigterm() as sigterm:
             return asyncio.run(_run(task, options, display, facts, sigterm))
 
 
-def read_prompt(words: tuple[str, ...]) -> str:
-    """The task: the words, standard input where they say so or say nothing."""
+def read_prompt(words: tuple[str, ...], *, resumes: bool = False) -> str:
+    """The task: the words, standard input where they say so or say nothing.
+
+    A session that is resumed needs no words to go on.
+    """
     parts = [word for word in words if word != "-"]
     piped = "-" in words or (not words and not sys.stdin.isatty())
     if piped:
         parts.append(sys.stdin.read())
     text = "\n".join(parts) if piped else " ".join(parts)
+    if not text.strip() and resumes:
+        return GO_ON
     if not text.strip():
         raise click.UsageError('There is no prompt; try: amplifier run "explain this project"')
     return text

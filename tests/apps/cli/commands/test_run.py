@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import signal
 from pathlib import Path
 
 import click
@@ -12,6 +13,7 @@ import pytest
 from amplifier_apps.cli import exit_codes
 from amplifier_apps.cli.commands.run import read_prompt
 from amplifier_foundation import SessionStore
+from amplifier_foundation.modules.open_calls import GO_ON
 from tests.apps.cli.conftest import Project
 from tests.apps.cli.program import invoke, run_amplifier, run_at_terminal
 from tests.support.sessions import calls
@@ -58,6 +60,7 @@ def test_no_prompt_is_wrong_usage(monkeypatch: pytest.MonkeyPatch) -> None:
     for words in ((), ("-",), (" ",)):
         with pytest.raises(click.UsageError, match="There is no prompt"):
             read_prompt(words)
+    assert read_prompt((), resumes=True) == GO_ON
     assert invoke("run").code == exit_codes.USAGE
 
 
@@ -191,6 +194,24 @@ def test_a_gate_is_answered_at_the_terminal(project: Project) -> None:
         program.wait_for_question("+ workers = 4")
         program.press("a")
         assert program.wait_end() == 0
+    assert Path("production/app.conf").read_text() == "workers = 4\n"
+
+
+def test_a_run_that_was_killed_at_its_question_asks_it_again(project: Project) -> None:
+    """The call had not been started; `run --resume` needs no prompt to go on with it."""
+    project(calls("Write", file_path="production/app.conf", content="workers = 4\n"), HELLO)
+    with run_at_terminal("run", "go", columns=100, rows=30) as program:
+        program.wait_for_question("+ workers = 4")
+        program.child.kill(signal.SIGKILL)
+        program.wait_end()
+    (saved,) = SessionStore().list()
+    project(HELLO)
+    with run_at_terminal("run", "--resume", saved.id, columns=100, rows=30) as program:
+        program.wait_for_question("+ workers = 4")
+        assert not Path("production").exists()
+        program.press("a")
+        assert program.wait_end() == 0
+        assert "Hello to you" in program.text()
     assert Path("production/app.conf").read_text() == "workers = 4\n"
 
 
