@@ -44,7 +44,7 @@ from amplifier_apps.web.wire.errors import ERRORS, add_error_handlers
 if TYPE_CHECKING:
     from amplifier_foundation.stores.store import Store
 
-_HOSTING = "amplifier_apps.web.hosting"
+_HOSTING = "amplifier_apps.web.hosting.routes"
 # The stream stands before the approval that would otherwise be named "stream".
 _ROUTERS = (
     health.router,
@@ -93,10 +93,17 @@ def _collect_routes(services: Services) -> APIRouter:
     api = APIRouter(prefix=API.rstrip("/"), responses=ERRORS)
     for router in _ROUTERS:
         api.include_router(router)
-    if find_spec(_HOSTING) is not None:
+    if _is_there(_HOSTING):
         api.include_router(import_module(_HOSTING).create_router(services))
     api.add_api_websocket_route("/live", serve_socket)
     return api
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # nor is the package that it would be in
+        return False
 
 
 async def serve_socket(websocket: WebSocket) -> None:

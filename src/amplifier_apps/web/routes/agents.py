@@ -11,22 +11,16 @@ from starlette.responses import Response
 from amplifier_apps.web.routes.approvals import Wait, wait_for_decision
 from amplifier_apps.web.routes.ownership import (
     get_own_approval,
-    hide_nonce,
     refuse_foreign_call,
     refuse_foreign_session,
 )
 from amplifier_apps.web.services import Agent, Shared
-from amplifier_apps.web.wire.agent_bodies import (
-    ApprovalRequestBody,
-    ClaimBody,
-    RecordsBody,
-    RenewalBody,
-    ResultBody,
-    SessionBody,
-    WithdrawalBody,
-)
-from amplifier_apps.web.wire.answers import ClaimAnswer, DescribedApproval, Done, RuleAnswer
-from amplifier_apps.web.wire.encoding import answer
+from amplifier_apps.web.wire.access_answers import Done
+from amplifier_apps.web.wire.approval_answers import ClaimAnswer, DescribedApproval, RuleAnswer
+from amplifier_apps.web.wire.call_bodies import ClaimBody, RenewalBody, ResultBody
+from amplifier_apps.web.wire.encoding import answer, hide_nonce
+from amplifier_apps.web.wire.request_bodies import ApprovalRequestBody, WithdrawalBody
+from amplifier_apps.web.wire.session_bodies import RecordsBody, SessionBody
 from amplifier_apps.web.wire.text import Id
 from amplifier_foundation.stores.values.approval import Claim
 

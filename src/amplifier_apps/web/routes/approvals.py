@@ -11,7 +11,7 @@ from starlette.responses import Response
 from amplifier_apps.web.live.decisions import decide
 from amplifier_apps.web.live.waiting import MAX_WAIT, wait_while
 from amplifier_apps.web.services import Person, Reader, Services, Shared
-from amplifier_apps.web.wire.answers import (
+from amplifier_apps.web.wire.approval_answers import (
     ApprovalPage,
     ConflictAnswer,
     DescribedApproval,

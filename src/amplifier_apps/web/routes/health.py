@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from amplifier_apps.web.wire.answers import Health
+from amplifier_apps.web.wire.access_answers import Health
 from amplifier_apps.web.wire.encoding import answer
 
 router = APIRouter(tags=["health"])

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from amplifier_apps.web.callers import COOKIE
 from amplifier_apps.web.services import Anybody, Shared
-from amplifier_apps.web.wire.answers import Done, Me
+from amplifier_apps.web.wire.access_answers import Done, Me
 from amplifier_apps.web.wire.bodies import LoginBody
 from amplifier_apps.web.wire.encoding import answer
 

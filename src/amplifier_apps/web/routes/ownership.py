@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from amplifier_apps.web.callers import Caller
 from amplifier_apps.web.services import Services
 from amplifier_foundation.stores.errors import NotAllowed, NotFound
@@ -17,11 +15,6 @@ async def get_own_approval(services: Services, caller: Caller, id: str) -> Appro
     if approval.request.requester != caller.name:
         raise NotFound(f"There is no approval {id!r}")
     return approval
-
-
-def hide_nonce(approval: Approval) -> Approval:
-    """Without what a decision must name: who asks has no use for it."""
-    return replace(approval, nonce="")
 
 
 async def refuse_foreign_session(services: Services, caller: Caller, session_id: str) -> None:

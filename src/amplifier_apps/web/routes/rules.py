@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from amplifier_apps.web.services import Person, Reader, Shared
-from amplifier_apps.web.wire.answers import RuleList
+from amplifier_apps.web.wire.approval_answers import RuleList
 from amplifier_apps.web.wire.encoding import answer
 from amplifier_apps.web.wire.text import Id
 from amplifier_foundation.stores.values.rule import StandingRule

@@ -9,8 +9,13 @@ from starlette.responses import Response
 
 from amplifier_apps.web.live.waiting import MAX_WAIT, wait_while
 from amplifier_apps.web.services import Reader, Services, Shared
-from amplifier_apps.web.wire.answers import DescribedSession, RecordPage, SessionPage, Transcript
 from amplifier_apps.web.wire.encoding import answer, to_plain
+from amplifier_apps.web.wire.session_answers import (
+    DescribedSession,
+    RecordPage,
+    SessionPage,
+    Transcript,
+)
 from amplifier_apps.web.wire.text import Id, Name
 from amplifier_foundation.stores.values.approval import ApprovalFilter
 from amplifier_foundation.stores.values.session import SessionEntry, SessionStatus

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from amplifier_apps.web.services import Reader, Shared
-from amplifier_apps.web.wire.answers import StatisticsAnswer
 from amplifier_apps.web.wire.encoding import answer
+from amplifier_apps.web.wire.session_answers import StatisticsAnswer
 from amplifier_apps.web.wire.text import Name
 
 router = APIRouter(prefix="/statistics", tags=["statistics"])

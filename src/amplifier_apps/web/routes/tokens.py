@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from amplifier_apps.web.services import Admin, Shared
-from amplifier_apps.web.wire.answers import NewCode, NewToken, TokenList
+from amplifier_apps.web.wire.access_answers import NewCode, NewToken, TokenList
 from amplifier_apps.web.wire.bodies import CodeBody, TokenBody
 from amplifier_apps.web.wire.encoding import answer
 from amplifier_apps.web.wire.text import Id

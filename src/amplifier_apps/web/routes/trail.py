@@ -10,8 +10,8 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from amplifier_apps.web.services import Reader, Services, Shared
-from amplifier_apps.web.wire.answers import TrailAnswer
 from amplifier_apps.web.wire.encoding import answer
+from amplifier_apps.web.wire.session_answers import TrailAnswer
 from amplifier_apps.web.wire.text import Id
 from amplifier_audit import AuditError, Report, verify
 from amplifier_audit.format.log_name import name_log

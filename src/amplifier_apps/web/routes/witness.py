@@ -9,9 +9,9 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from amplifier_apps.web.services import Agent, Reader, Shared
-from amplifier_apps.web.wire.agent_bodies import WitnessBody
-from amplifier_apps.web.wire.answers import Witnessed
 from amplifier_apps.web.wire.encoding import answer
+from amplifier_apps.web.wire.session_answers import Witnessed
+from amplifier_apps.web.wire.session_bodies import WitnessBody
 from amplifier_apps.web.wire.text import Id
 from amplifier_foundation.stores.errors import BadRequest
 from amplifier_foundation.stores.values.session import TrailHead

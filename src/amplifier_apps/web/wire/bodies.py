@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from amplifier_apps.web.wire.text import Comment, Id, Name
+from amplifier_apps.web.wire.text import Comment, Id
 from amplifier_foundation.stores.values.approval import Choice, StandingWish
 
 MAX_REFUSALS = 500
@@ -73,7 +73,7 @@ class RefusalsBody(Body):
 class TokenBody(Body):
     """A token to make."""
 
-    name: Annotated[Name, Field(min_length=1)]
+    name: Id
     scopes: Annotated[list[Id], Field(min_length=1, max_length=32)]
     seconds: Annotated[float | None, Field(gt=0, le=10 * _YEAR)] = None
 
@@ -81,6 +81,6 @@ class TokenBody(Body):
 class CodeBody(Body):
     """A one-time code to make."""
 
-    name: Annotated[Name, Field(min_length=1)]
+    name: Id
     scopes: Annotated[list[Id], Field(min_length=1, max_length=32)] = ["read", "decide"]
     seconds: Annotated[float, Field(ge=1, le=24 * 3600.0)] = 600.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from starlette.responses import Response
@@ -42,6 +43,11 @@ def describe_approval(approval: Approval) -> dict[str, Any]:
     if approval.status == "pending":
         described["scopes"] = plain.to_plain(describe_scopes(approval))
     return described
+
+
+def hide_nonce(approval: Approval) -> Approval:
+    """Without what a decision must name: who asks has no use for it."""
+    return replace(approval, nonce="")
 
 
 def answer(value: Any, status: int = 200) -> Response:

@@ -10,8 +10,9 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from amplifier_apps.web.wire.answers import ConflictAnswer, ErrorAnswer
-from amplifier_apps.web.wire.encoding import answer
+from amplifier_apps.web.callers import Caller
+from amplifier_apps.web.wire.approval_answers import ConflictAnswer, ErrorAnswer
+from amplifier_apps.web.wire.encoding import answer, hide_nonce
 from amplifier_foundation.stores.errors import (
     BadRequest,
     Conflict,
@@ -21,6 +22,7 @@ from amplifier_foundation.stores.errors import (
     StoreUnavailable,
     TooMany,
 )
+from amplifier_foundation.stores.values.access import READ
 
 logger = logging.getLogger(__name__)
 
@@ -69,9 +71,12 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _answer_failure)
 
 
-async def _answer_store_error(_: Request, error: Exception) -> Response:
+async def _answer_store_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, StoreError)
     status, body = describe_error(error)
+    caller = request.scope.get("state", {}).get("caller")
+    if "approval" in body and not (isinstance(caller, Caller) and caller.may(READ)):
+        body["approval"] = hide_nonce(body["approval"])
     return answer(body, status)
 
 

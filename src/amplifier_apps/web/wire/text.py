@@ -16,7 +16,7 @@ def check_text(text: str) -> str:
     return text
 
 
-Text = Annotated[str, AfterValidator(check_text)]
-Name = Annotated[Text, Field(max_length=200)]
-Id = Annotated[Text, Field(min_length=1, max_length=200)]
-Comment = Annotated[Text, Field(max_length=4000)]
+STORABLE = AfterValidator(check_text)
+Name = Annotated[str, Field(max_length=200), STORABLE]
+Id = Annotated[str, Field(min_length=1, max_length=200), STORABLE]
+Comment = Annotated[str, Field(max_length=4000), STORABLE]

@@ -79,7 +79,8 @@ class RunningServer:
         self._serving = asyncio.ensure_future(serve())
 
     async def _stop(self) -> None:
-        assert self._server is not None and self._serving is not None
+        assert self._server is not None
+        assert self._serving is not None
         self._server.should_exit = True
         await self._serving
         await self.store.close()

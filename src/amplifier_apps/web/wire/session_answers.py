@@ -1,0 +1,69 @@
+"""The shape of answers about sessions, trails and figures, for the API's description."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from amplifier_apps.web.wire.approval_answers import DescribedApproval
+from amplifier_foundation.stores.values.session import (
+    HookFigures,
+    Overruling,
+    SessionEntry,
+    SessionRecord,
+    TrailHead,
+)
+
+
+class SessionPage(BaseModel):
+    """Some sessions, and where the next ones begin."""
+
+    sessions: list[SessionEntry]
+    next: str
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedSession(SessionEntry):
+    """A session; while it waits for a person, with the approvals it waits for."""
+
+    approval_required: tuple[DescribedApproval, ...] = ()
+
+
+class RecordPage(BaseModel):
+    """Records of a session."""
+
+    records: list[SessionRecord]
+
+
+class Transcript(BaseModel):
+    """The messages of a session."""
+
+    messages: list[dict[str, Any]]
+
+
+class TrailAnswer(BaseModel):
+    """What a session's trail proves; `source` is `folder`, `witness` or `none`."""
+
+    source: str
+    verdict: str
+    size: int | None
+    proven: int | None
+    findings: list[dict[str, Any]]
+    head: TrailHead | None
+    message: str
+
+
+class StatisticsAnswer(BaseModel):
+    """What hooks answered, and how people answered what they asked."""
+
+    figures: list[HookFigures]
+    overrulings: list[Overruling]
+
+
+class Witnessed(BaseModel):
+    """The newest checkpoint of a trail, and all that were seen."""
+
+    head: TrailHead
+    history: list[str]
