@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol, TypedDict, Unpack, runtime_checkable
 
 from amplifier_core.dispatch import JUDGED_AGAIN, Answer, Dispatch
+from amplifier_core.errors import ApprovalError
 from amplifier_core.models import CONTINUE
 from amplifier_core.models import Level as MessageLevel
 from amplifier_core.precedence import fold
@@ -161,6 +162,8 @@ class Trail:
         if sequence is not None:
             try:
                 await run_with_timeout(self.sink.commit(sequence), PATIENCE)
+            except ApprovalError as refusal:
+                return str(refusal)  # not the disk's: it may not run
             except Exception as error:  # noqa: BLE001 - not durable, whatever it was
                 self._complain(error)
                 failure = str(error)

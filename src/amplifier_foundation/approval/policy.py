@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -46,6 +46,10 @@ class PolicyApproval:
 
     def __init__(self, otherwise: AnyApprovalSystem | None = None) -> None:
         self._otherwise = otherwise
+
+    def refer(self, find: Callable[[AnyApprovalSystem | None], AnyApprovalSystem | None]) -> None:
+        """Have other people asked: `find` makes them of those who would be asked now."""
+        self._otherwise = find(self._otherwise)
 
     def judge(self, question: ApprovalQuestion) -> Ruling:
         """The ruling on a question; it may read files, and runs in a thread."""

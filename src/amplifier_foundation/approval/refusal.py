@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from amplifier_core.approval import ApprovalQuestion
+from collections.abc import Callable
+
+from amplifier_core.approval import AnyApprovalSystem, ApprovalQuestion
 from amplifier_foundation.approval.policy import PolicyApproval, Ruling
 
 
 class RefusingApproval(PolicyApproval):
     """Asks nobody; every question is answered with no."""
+
+    def refer(self, find: Callable[[AnyApprovalSystem | None], AnyApprovalSystem | None]) -> None:
+        """Nobody is asked, wherever they are."""
 
     def judge(self, question: ApprovalQuestion) -> Ruling:
         """No."""

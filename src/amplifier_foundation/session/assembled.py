@@ -124,6 +124,10 @@ class AssembledSession(AmplifierSession):
         clean: dict[str, Any] = self.coordinator.scrub(await super().state())
         return clean
 
+    async def read_messages(self) -> list[dict[str, Any]]:
+        """The conversation as it is now."""
+        return await self._read_messages()
+
     def own(self, close: Callable[[], Awaitable[Any]]) -> None:
         """Close something with the session, before its trail."""
         self._owned.append(close)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.builder import SessionBuilder
 from amplifier_foundation.session.capabilities import Rename
 from amplifier_foundation.session.child_plan import apply_session_options
+from amplifier_foundation.session.elsewhere import hide_credentials, reach_people
 from amplifier_foundation.session.left_out import explain_stop, report_left_out
 from amplifier_foundation.session.origin import record_origin
 from amplifier_foundation.session.reload import (
@@ -68,9 +69,18 @@ async def open_session(
     if material is None:
         material = await asyncio.to_thread(collect_material, bundle, folder)
     trail = await attach_trail(plan["audit"], own_id, audit, resumed=bool(resume))
-    builder = SessionBuilder(bundle, folder, approval_system, display_system, trail.sink)
-    async with _close_on_failure(trail):
-        session = builder.build_root(plan, own_id, resume, trail.owned, on_rename, trail.waiting)
+    opened = list(trail.owned)
+    async with _close_on_failure(opened):
+        elsewhere = await reach_people(plan["approval"], folder)
+        sink = trail.sink
+        if elsewhere is not None:
+            opened.append(elsewhere.close)
+            sink = elsewhere.report(trail.sink, resume)
+        builder = SessionBuilder(bundle, folder, approval_system, display_system, sink, elsewhere)
+        plan = hide_credentials(plan)
+        session = builder.build_root(plan, own_id, resume, opened, on_rename, trail.waiting)
+        if elsewhere is not None:
+            elsewhere.attach(session, bundle)
         record_origin(session, bundle, folder)
         use_material(session, material)
         session.own(partial(release_material, session))
@@ -94,12 +104,12 @@ def _check_bundle(bundle: object) -> None:
 
 
 @asynccontextmanager
-async def _close_on_failure(trail: SessionTrail) -> AsyncIterator[None]:
-    """Close the trail of a session that does not start."""
+async def _close_on_failure(opened: Sequence[Callable[[], Awaitable[Any]]]) -> AsyncIterator[None]:
+    """Close what was opened for a session that does not start."""
     try:
         yield
     except BaseException:
-        for close in trail.owned:
+        for close in reversed(opened):
             await close()
         raise
 

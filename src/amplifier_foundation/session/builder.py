@@ -16,6 +16,7 @@ from amplifier_foundation.bundles import Bundle
 from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.capabilities import Rename, hide_secrets, register_capabilities
 from amplifier_foundation.session.child_plan import apply_session_options
+from amplifier_foundation.session.elsewhere import Elsewhere
 from amplifier_foundation.session.left_out import explain_stop, report_left_out
 from amplifier_foundation.session.open_calls import FINISHING_LOOPS
 from amplifier_foundation.session.slow_hooks import watch_for_slow_hooks
@@ -34,8 +35,11 @@ class SessionBuilder:
         approval_system: Any,
         display_system: Any,
         audit: AuditSink | None,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
         mode = bundle.mount_plan["approval"].get("mode")
+        if elsewhere is not None and mode != "deny":
+            approval_system = elsewhere.place(approval_system)
         if mode == "edits":
             approval_system = EditsApproval(folder, approval_system, bundle.watched)
         self._governing: tuple[Path, ...] = getattr(approval_system, "governing_files", ())

@@ -1,0 +1,92 @@
+"""The request that an agent puts to people elsewhere, made of a hook's question."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.approval import ApprovalQuestion, read_option
+from amplifier_foundation.approval.change import write_preview
+from amplifier_foundation.approval.editing import is_editable
+from amplifier_foundation.stores.values.approval import ApprovalRequest, Option, Requirement
+
+MASKED = "Secrets are masked here. The call has them, and cannot be edited elsewhere."
+
+Scrub = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks, from where, and who may allow it."""
+
+    machine: str
+    user: str
+    folder: Path
+    requirement: Requirement = field(default_factory=Requirement)
+
+
+def write_request(
+    question: ApprovalQuestion, asker: Asker, scrub: Scrub, *, call: str, seconds: float
+) -> ApprovalRequest:
+    """Everything that a person should see; it reads the file of an edit, so not on the loop.
+
+    What is masked for the trail is masked for people elsewhere, who read it in another place.
+    `call` names the call that would run; a question about anything else has none.
+    """
+    preview, notes = write_preview(question.tool_name or "", question.tool_input, asker.folder)
+    shown: Mapping[str, Any] = scrub(question.tool_input)
+    masked = shown != question.tool_input
+    return ApprovalRequest(
+        key=make_key(question, call, 0),
+        session_id=question.session_id or "",
+        prompt=str(scrub(question.prompt)),
+        options=tuple(read_options(question)),
+        timeout=seconds,
+        digest=question.digest,
+        hook=question.hook,
+        event=question.event,
+        reason=str(scrub(question.reason or "")),
+        tool_name=question.tool_name or "",
+        tool_call_id=call,
+        tool_input=shown,
+        preview=str(scrub(preview)),
+        notes=(*(str(scrub(note)) for note in notes), *([MASKED] if masked else [])),
+        default=question.default,
+        editable=not masked and is_editable(question) and _is_json(question.tool_input),
+        requester=asker.user,
+        machine=asker.machine,
+        working_dir=str(asker.folder),
+        requirement=asker.requirement,
+    )
+
+
+def read_options(question: ApprovalQuestion) -> list[Option]:
+    """The options with what each means, which is fixed now and not by who reads its label."""
+    meanings = [(label, read_option(label)) for label in question.options]
+    return [
+        Option(number, label, one.allows, one.remembered)
+        for number, (label, one) in enumerate(meanings)
+    ]
+
+
+def make_key(question: ApprovalQuestion, call: str, attempt: int) -> str:
+    """What finds the same question again, after this process was killed.
+
+    Without a call there is nothing that shows whether an answer was used, so each time is new.
+    """
+    about = (question.session_id, call, question.hook, question.prompt, question.digest)
+    again = str(attempt) if call else uuid.uuid4().hex
+    return hashlib.sha256(json.dumps([*about, question.event, again]).encode()).hexdigest()
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""What a session reports to people elsewhere: its records, its state, its calls."""

@@ -1,0 +1,154 @@
+"""People elsewhere: the links to them that a bundle names, and what a session does with those."""
+
+from __future__ import annotations
+
+import os
+import platform
+import pwd
+import time
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.approval import AnyApprovalSystem
+from amplifier_core.mount_plan import list_ways
+from amplifier_core.trail import AuditSink
+from amplifier_foundation.approval.policy import PolicyApproval
+from amplifier_foundation.approval.remote import RemoteApproval
+from amplifier_foundation.approval.request import Asker
+from amplifier_foundation.approval.several import SeveralApprovals
+from amplifier_foundation.bundles import Bundle
+from amplifier_foundation.reporting.claims import Claims
+from amplifier_foundation.reporting.index import SessionIndex
+from amplifier_foundation.reporting.publisher import Publisher
+from amplifier_foundation.reporting.sink import ReportingSink
+from amplifier_foundation.session.assembled import AssembledSession
+from amplifier_foundation.stores.link import AgentLink
+from amplifier_foundation.stores.values.approval import Requirement
+from amplifier_foundation.stores.values.session import SessionEntry
+
+REPORTED = "reported_records"
+# A process that was killed did not save how far it had come; numbers must not be used twice.
+_GAP = 1_000
+
+
+class Elsewhere:
+    """The people whom a session asks elsewhere, and to whom it reports."""
+
+    def __init__(self, section: Mapping[str, Any], links: list[AgentLink], folder: Path) -> None:
+        requirement = Requirement(
+            section.get("persons", 1),
+            section.get("requester_may_approve", True),
+            section.get("scope", ""),
+        )
+        self._asker = Asker(platform.node(), find_user(), folder.absolute(), requirement)
+        self._ways = list_ways(section)
+        self._links = links
+        self._remotes = [RemoteApproval(link, self._asker) for link in links]
+        self._several: list[SeveralApprovals] = []
+        self._sink: ReportingSink | None = None
+        self._index: SessionIndex | None = None
+
+    def place(self, system: AnyApprovalSystem | None) -> AnyApprovalSystem | None:
+        """The approval system with these people in it: behind a policy, beside the terminal."""
+        if isinstance(system, PolicyApproval):
+            system.refer(self._join)
+            return system
+        return self._join(system)
+
+    def _join(self, here: AnyApprovalSystem | None) -> AnyApprovalSystem:
+        beside = here if "terminal" in self._ways else None
+        if beside is None and len(self._remotes) == 1:
+            return self._remotes[0]
+        several = SeveralApprovals(beside, self._remotes)
+        self._several.append(several)
+        return several
+
+    def report(self, sink: AuditSink | None, resume: Mapping[str, Any] | None) -> AuditSink:
+        """The sink that claims and publishes what goes to the session's own."""
+        before = ((resume or {}).get("session_state") or {}).get(REPORTED)
+        first = before + _GAP + 1 if isinstance(before, int) else 1 + _GAP * bool(resume)
+        publishers = [Publisher(link) for link in self._links]
+        self._sink = ReportingSink(sink, Claims(self._remotes), publishers, numbered_from=first)
+        return self._sink
+
+    def attach(self, session: AssembledSession, bundle: Bundle) -> None:
+        """Follow a session, speak to its person, and mask what it masks."""
+        coordinator = session.coordinator
+
+        async def tell(text: str) -> None:
+            await coordinator.show(text, "info", "approval")
+
+        for remote in self._remotes:
+            remote.scrub, remote.tell = coordinator.scrub, tell
+        for several in self._several:
+            several.tell = tell
+        entry = SessionEntry(
+            id=session.session_id,
+            machine=self._asker.machine,
+            user=self._asker.user,
+            bundle=bundle.name,
+            working_dir=str(self._asker.folder),
+            created=time.time(),
+        )
+        self._index = SessionIndex(self._links, entry, session.read_messages)
+        self._index.attach(coordinator)
+        self._index.after_turn = partial(self._note_number, coordinator.session_state)
+
+    def _note_number(self, state: dict[str, Any]) -> None:
+        if self._sink is not None:
+            state[REPORTED] = self._sink.last_number
+
+    async def close(self) -> None:
+        """Close questions that are open, send what is left, and end the links."""
+        for remote in self._remotes:
+            await remote.close()
+        if self._index is not None:
+            await self._index.close()
+        if self._sink is not None:
+            await self._sink.close()
+        for link in self._links:
+            await link.close()
+
+
+async def reach_people(section: Mapping[str, Any], folder: Path) -> Elsewhere | None:
+    """Open the links that `approval` names; None if people are asked at the terminal only."""
+    links: list[AgentLink] = []
+    for way in list_ways(section):
+        if way == "store":
+            links.append(await _open_embedded(section.get("store")))
+        elif way == "server":
+            links.append(_connect(str(section["server"]), str(section["token"])))
+    return Elsewhere(section, links, folder) if links else None
+
+
+async def _open_embedded(url: str | None) -> AgentLink:
+    # A session that asks at the terminal does not pay for a database.
+    from amplifier_foundation.stores.store import open_store
+
+    store = await open_store(url)
+    return store.as_link(owned=True)
+
+
+def _connect(server: str, token: str) -> AgentLink:
+    from amplifier_foundation.remote.http_link import HttpLink
+
+    return HttpLink(server, token)
+
+
+def hide_credentials(plan: dict[str, Any]) -> dict[str, Any]:
+    """The plan without what opens the way to people: modules see the rest of it."""
+    section = dict(plan["approval"])
+    section.pop("token", None)
+    if str(section.get("store") or "").startswith("postgres"):
+        section.pop("store")
+    return {**plan, "approval": section}
+
+
+def find_user() -> str:
+    """Who runs this process, as the machine knows them."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return f"uid {os.getuid()}"
