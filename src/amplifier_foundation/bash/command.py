@@ -39,7 +39,8 @@ class Command:
     """One simple command. `program` is None when only running it would tell what it is.
 
     `piped_from` are the programs whose output it can read, `stdin` is the text of a here-document
-    or here-string, `via` are the commands that run this one, the outermost first.
+    or here-string, `via` are the commands that run this one, the outermost first. One that
+    `calls_function` stands behind the definition of a function of its name.
     """
 
     program: str | None
@@ -50,6 +51,7 @@ class Command:
     piped_from: tuple[str | None, ...] = ()
     stdin: Word | None = None
     via: tuple[str, ...] = ()
+    calls_function: bool = False
 
     @cached_property
     def name(self) -> str | None:

@@ -72,9 +72,22 @@ def parse_script(source: str, owner: str = "shell parsing") -> Script:
 
 def _read_commands(nodes: list[Node], strays: Mapping[int, list[Node]]) -> Iterator[Command]:
     upstream = find_upstream(nodes)
+    defined = _find_definitions(nodes[0])
     for node in nodes:
         if node.type == "command":
-            yield _read_command(node, upstream.get(node.id, ()), strays.get(node.id, ()))
+            command = _read_command(node, upstream.get(node.id, ()), strays.get(node.id, ()))
+            begin = defined.get(command.program or "", node.end_byte)
+            yield replace(command, calls_function=begin < node.start_byte)
+
+
+def _find_definitions(root: Node) -> dict[str, int]:
+    """Where functions are surely defined: not in a subshell, a condition or the background."""
+    found: dict[str, int] = {}
+    for node in root.children:
+        behind = node.next_sibling
+        if node.type == "function_definition" and (behind is None or behind.type != "&"):
+            found.setdefault(_read_function_name(node), node.start_byte)
+    return found
 
 
 def _read_command(node: Node, upstream: Programs, strays: Iterable[Node]) -> Command:

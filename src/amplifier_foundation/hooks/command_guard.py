@@ -115,7 +115,7 @@ class Judge:
         for command in script.commands:
             if is_harmless(command) or self._is_allowed(command) or command.program is None:
                 continue
-            if command.program in script.functions or _is_unwrapped(command, script):
+            if _calls_function(command, script) or _is_unwrapped(command, script):
                 continue
             if not command.certain:
                 reason = f"{command.name} gets words that only running it would tell"
@@ -130,6 +130,14 @@ class Judge:
     def _is_allowed_by_words(self, command: Command) -> bool:
         """By a pattern that names more than the program: `bash run.sh`, not `bash`."""
         return any(pattern.arguments and pattern.permits(command) for pattern in self._allowed)
+
+
+def _calls_function(command: Command, script: Script) -> bool:
+    """Whether it surely runs a function of the script, whose commands are judged in its place."""
+    removed = {
+        word.value for other in script.commands if other.name == "unset" for word in other.words
+    }
+    return command.calls_function and not removed & {command.program, None}
 
 
 def _is_unwrapped(command: Command, script: Script) -> bool:

@@ -85,6 +85,31 @@ def test_functions_are_known_by_name() -> None:
     assert parse_script("f() { a; }; function g { b; }").functions == {"f", "g"}
 
 
+@pytest.mark.parametrize(
+    ("source", "calls"),
+    [
+        ("f() { ls; }; f", True),
+        ("function f { ls; }\n(f)", True),
+        ("f() { f; }", True),
+        ("f() { ls; }; f() { cat; }; f", True),
+        ("f; f() { ls; }", False),
+        ("f() { ls; } & f", False),
+        ("(f() { ls; }); f", False),
+        ("false && f() { ls; }; f", False),
+        ("f() { ls; } | cat; f", False),
+        ("if x; then f() { ls; }; fi; f", False),
+        ("f() { ls; }; ./f", False),
+        ("f() { ls; }; $f", False),
+        ("f", False),
+    ],
+)
+def test_a_function_is_called_only_where_it_is_surely_defined(source: str, calls: bool) -> None:
+    """Before that, and elsewhere, the name is that of a program."""
+    commands = parse_script(source).commands
+    assert any(command.calls_function for command in commands) is calls
+    assert not any(command.calls_function for command in commands if command.program != "f")
+
+
 def test_a_script_that_is_too_long_is_not_read() -> None:
     """It is in doubt, and that costs no time."""
     script = parse_script("a" * (MAX_LENGTH + 1))

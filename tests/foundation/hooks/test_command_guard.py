@@ -227,12 +227,19 @@ async def test_letter_case_of_a_tools_name_is_no_way_around(tmp_path: Path) -> N
         ("ls; frobnicate $x", "ask"),
         ("f() { ls; }; f $x; frobnicate $x", "ask"),
         ("timeout 5 ls $x; frobnicate $x", "ask"),
+        ("frobnicate() { ls; }; unset -f other; frobnicate $x", "pass"),
+        ("frobnicate() { ls; }; unset -f frobnicate; frobnicate $x", "ask"),
+        ("frobnicate() { ls; }; eval 'unset -f frobnicate'; frobnicate $x", "ask"),
+        ("frobnicate $x; frobnicate() { ls; }", "ask"),
+        ("(frobnicate() { ls; }); frobnicate $x", "ask"),
+        ("bash -c 'frobnicate() { ls; }'; frobnicate $x", "ask"),
+        ("frobnicate() { ls; }; command frobnicate $x", "ask"),
     ],
 )
 def test_of_a_function_or_a_wrapper_what_it_runs_is_judged(
     judge: Judge, command: str, expected: str
 ) -> None:
-    """And nothing that is clear hides what stands behind it."""
+    """Nothing that is clear hides what stands behind it, and no function what is none."""
     assert verdict(judge, command) == expected
 
 
