@@ -315,7 +315,7 @@ async def test_a_change_in_place_reaches_no_other_hook():
         return CONTINUE
 
     registry.register("deploy:start", scribble)
-    registry.register("deploy:start", seen)
+    registry.register("deploy:start", seen.__call__)
     result = await registry.emit("deploy:start", {"path": "/a"})
     assert (seen.events[0][1]["path"], (result.data or {})["path"]) == ("/a", "/a")
 
