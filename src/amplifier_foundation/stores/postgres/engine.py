@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from threading import Event
 from time import monotonic
 from typing import TypeVar
@@ -70,7 +70,9 @@ class PostgresEngine:
         self._check_open()
         self._notices.start()
         # Without an answer one listens all the same: when it is back, `*` tells of everything.
-        await asyncio.to_thread(self._notices.connected.wait, self._patience)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._patience):
+                await self._notices.wait_until_connected()
         async with self._listeners.listen() as changes:
             yield changes
 

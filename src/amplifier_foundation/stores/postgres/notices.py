@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import selectors
 from threading import Event, Thread
@@ -14,6 +15,7 @@ from amplifier_foundation.stores.postgres.transaction import CHANNEL, read_notic
 
 SILENT_SECONDS = 10.0
 """After that time without a notice it asks whether the server is still there."""
+LOOK_SECONDS = 0.005
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 
 
@@ -33,6 +35,11 @@ class Notices:
         if self._thread is None:
             self._thread = Thread(target=self._listen_always, name="store-notices", daemon=True)
             self._thread.start()
+
+    async def wait_until_connected(self) -> None:
+        """Without a thread that waits: the event loop's own may all be in use."""
+        while not self.connected.is_set():
+            await asyncio.sleep(LOOK_SECONDS)
 
     def end(self) -> None:
         """Listen no more; returns when the thread is gone."""
