@@ -14,6 +14,12 @@ from types import ModuleType
 
 import pytest
 
+from tests.support.mutants.change import (
+    NoHistory,
+    choose_faults,
+    list_changed_lines,
+    read_lines,
+)
 from tests.support.mutants.faults import Fault, find_faults, is_readable, list_faults
 from tests.support.mutants.swapping import swap_functions
 
@@ -177,6 +183,19 @@ def test_a_fault_outside_of_functions_cannot_be_put_in_later(tmp_path: Path) -> 
 # The whole
 
 
+def try_faults(
+    folder: Path, faults: list[Fault], tests: list[str], seconds: float
+) -> tuple[list[bool], str]:
+    """Which of the faults were noticed, as many as there was time for, and what was printed."""
+    task, results = folder / "task", folder / "results"
+    given = {"faults": [asdict(one) for one in faults], "tests": tests, "seconds": seconds}
+    task.write_text(json.dumps(given))
+    command = [sys.executable, "-m", "tests.support.mutants.trials", str(task), str(results)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    lines = results.read_text().splitlines() if results.exists() else []
+    return [json.loads(one)["noticed"] for one in lines], done.stdout + done.stderr
+
+
 def test_a_fault_is_noticed_exactly_if_a_test_fails(tmp_path: Path) -> None:
     """One that turns a condition round, one that adds brackets, one that is in no function."""
     path = "amplifier_core/precedence.py"
@@ -186,12 +205,76 @@ def test_a_fault_is_noticed_exactly_if_a_test_fails(tmp_path: Path) -> None:
     start = text.encode().index(b'("deny"')
     line = text[: text.index('("deny"')].count("\n") + 1
     loaded = Fault(path, start, start + 7, line, line, "module", '("deny"', '("stop"')
-    task, results = tmp_path / "task", tmp_path / "results"
-    faults = [asdict(one) for one in (turned, bracketed, loaded)]
-    task.write_text(json.dumps({"faults": faults, "tests": ["tests/core/test_precedence.py"]}))
-    command = [sys.executable, "-m", "tests.support.mutants.trials", str(task), str(results)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert results.exists(), done.stdout + done.stderr
-    noticed = [json.loads(one)["noticed"] for one in results.read_text().splitlines()]
-    assert noticed == [True, False, True]
+    faults, tests = [turned, bracketed, loaded], ["tests/core/test_precedence.py"]
+    noticed, printed = try_faults(tmp_path, faults, tests, 600)
+    assert noticed == [True, False, True], printed
     assert (SRC / path).read_text(encoding="utf-8") == text
+
+
+# The last change
+
+
+DIFF = """diff --git a/src/amplifier_core/hooks.py b/src/amplifier_core/hooks.py
+--- a/src/amplifier_core/hooks.py
++++ b/src/amplifier_core/hooks.py
+@@ -3 +3,2 @@ import asyncio
++a
++b
+@@ -9,2 +11 @@ class X:
++c
+@@ -20,2 +21,0 @@ class X:
+diff --git a/src/gone.py b/src/gone.py
+--- a/src/gone.py
++++ /dev/null
+@@ -1,2 +0,0 @@
+"""
+
+
+def test_the_lines_of_a_change_are_read_from_its_diff() -> None:
+    """New lines only: what is gone has no faults."""
+    assert read_lines(DIFF.splitlines()) == {"amplifier_core/hooks.py": {3, 4, 11}}
+
+
+def test_without_a_history_there_is_no_last_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An unpacked archive, a clone of one commit, or a machine without git."""
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    with pytest.raises(NoHistory, match=r"\w"):
+        list_changed_lines(tmp_path)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(NoHistory, match="git cannot be run"):
+        list_changed_lines(tmp_path)
+
+
+def test_faults_are_chosen_in_the_changed_lines_of_guarded_files(tmp_path: Path) -> None:
+    """The same ones for the same content, and none where nothing can be wrong."""
+    (tmp_path / "small.py").write_text(SMALL)
+    changed = {"small.py": {7}, "free.py": {1}}
+    chosen = choose_faults(tmp_path, changed, ["small.py", "gone.py"], 3)
+    assert chosen == choose_faults(tmp_path, changed, ["small.py"], 3)
+    assert [one.line for one in chosen] == [7, 7, 7]
+    assert choose_faults(tmp_path, {"small.py": {2}}, ["small.py"], 3) == []
+    assert choose_faults(tmp_path, changed, [], 3) == []
+
+
+@pytest.mark.timeout(600)
+def test_faults_in_the_last_change_are_noticed(tmp_path: Path) -> None:
+    """Three in what it touched of a file that decides; one may stay unnoticed, as in a sample."""
+    try:
+        changed = list_changed_lines(ROOT)
+    except NoHistory as reason:
+        pytest.skip(f"The last change is not known: {reason}")
+    faults = choose_faults(SRC, changed, COMMAND["TARGETS"], 3)
+    if not faults:
+        pytest.skip("The last change touched nothing of the files that decide")
+    noticed, printed = try_faults(tmp_path, faults, COMMAND["list_tests"](faults[0].path), 40)
+    if not noticed:
+        pytest.skip(f"No fault could be tried in time: {printed[-500:]}")
+    harmless = COMMAND["read_harmless"]()
+    missed = [
+        str(fault)
+        for fault, was_noticed in zip(faults, noticed, strict=False)
+        if not was_noticed and (fault.path, fault.where, fault.before, fault.after) not in harmless
+    ]
+    assert len(missed) <= 1, "No test notices:\n" + "\n".join(missed)

@@ -20,6 +20,7 @@ import time
 from collections import Counter
 from dataclasses import asdict, dataclass
 from itertools import count
+from math import inf
 from mmap import mmap
 from pathlib import Path
 from types import FrameType
@@ -48,8 +49,11 @@ class Rehearsal:
 class Trials:
     """The part of a pytest run that tries faults instead of running every test once."""
 
-    def __init__(self, faults: list[Fault], sources: Path, results: Path) -> None:
+    def __init__(
+        self, faults: list[Fault], sources: Path, results: Path, seconds: float = inf
+    ) -> None:
         self.faults, self.results = faults, results
+        self.deadline = time.monotonic() + seconds
         self.file = sources / faults[0].path
         self.text = self.file.read_text(encoding="utf-8")
         self.again = Again(sources)
@@ -62,6 +66,8 @@ class Trials:
         rehearsals = self.rehearse(session)
         with self.results.open("w", encoding="utf-8") as out:
             for fault in self.faults:
+                if time.monotonic() > self.deadline:
+                    return True
                 noticed = self.is_noticed(session, fault, rehearsals)
                 print(json.dumps({**asdict(fault), "noticed": noticed}), file=out, flush=True)
         # Had the trials themselves left something behind, the tests would fail by now.
@@ -240,7 +246,7 @@ def main(task: Path, results: Path) -> int:
             "PYTHONDONTWRITEBYTECODE": "1",
             "HYPOTHESIS_PROFILE": "mutants",
         }
-        plugin = Trials(faults, sources, results)
+        plugin = Trials(faults, sources, results, given.get("seconds", inf))
         options = [*OPTIONS, f"--basetemp={folder}/base"]
         return int(pytest.main([*options, *given["tests"]], plugins=[plugin]))
 
