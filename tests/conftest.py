@@ -8,6 +8,7 @@ from hypothesis import Phase, settings
 from tests.support.installed import remember_entry_points
 from tests.support.postgres_server import postgres_server as postgres_server
 from tests.support.postgres_server import postgres_url as postgres_url
+from tests.support.processes import leave_terminal
 
 settings.register_profile("ci", deadline=None, max_examples=60, print_blob=True)
 settings.register_profile("thorough", deadline=None, max_examples=2000, print_blob=True)
@@ -20,3 +21,5 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 # Every session looks through all installed packages, and the tests start thousands of sessions.
 importlib.metadata.entry_points = remember_entry_points(importlib.metadata.entry_points)
+
+leave_terminal()

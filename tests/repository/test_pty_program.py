@@ -10,6 +10,16 @@ import pytest
 
 from tests.apps.cli.pty_program import run_in_pty
 
+LEAVES = """
+import os
+from tests.support.processes import leave_terminal
+leave_terminal()
+try:
+    os.open("/dev/tty", os.O_RDWR)
+except OSError as error:
+    print(error.strerror, flush=True)
+__import__("signal").pause()
+"""
 WAITS = "import signal; print('ready', flush=True); signal.pause()"
 
 
@@ -29,3 +39,11 @@ def test_ctrl_c_reaches_it_though_the_tests_run_in_the_background() -> None:
         program.press("\x03")
         program.wait_end()
         assert "KeyboardInterrupt" in program.text()
+
+
+def test_what_tests_run_finds_no_terminal_to_ask_at() -> None:
+    """Also if a person runs them at one, who can still stop them with Ctrl-C."""
+    with run_in_pty("bash", "-c", '"$0" -c "$1"; echo ended', sys.executable, LEAVES) as program:
+        program.wait_for("No such device or address")
+        program.press("\x03")
+        program.wait_for("KeyboardInterrupt")
