@@ -6,7 +6,8 @@ Write    AuditLog, AuditSettings; anchor_to_file, anchor_to_stderr; create_key, 
          AuditServer, RemoteLog: the writer as a process of its own
 Verify   verify, load_verifier, read_checkpoints, parse_notes, Note; Report, Verdict, Finding
 Read     open_log, LogFiles, read_records, Record
-Errors   AuditError: AuditUnavailable, NotALog, MalformedRecord, BadCheckpoint, BadKey
+Errors   AuditError: AuditUnavailable, NotALog, MalformedRecord, BadCheckpoint, BadKey,
+         WitnessUnavailable, WitnessRefused
 
 This is the one place to import from; the modules inside may move. Reading and verifying need the
 standard library only, so an auditor can copy this folder and run `python -m amplifier_audit`.
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
         BadKey,
         MalformedRecord,
         NotALog,
+        WitnessRefused,
+        WitnessUnavailable,
     )
     from amplifier_audit.files.log_files import LogFiles, open_log
     from amplifier_audit.format.checkpoint import Note, Signer, parse_notes
@@ -60,6 +63,8 @@ _HOMES = {
     "Report": "reader.report",
     "Signer": "format.checkpoint",
     "Verdict": "reader.report",
+    "WitnessRefused": "errors",
+    "WitnessUnavailable": "errors",
     "anchor_to_file": "writer.anchors",
     "anchor_to_stderr": "writer.anchors",
     "create_key": "keys.signing",
@@ -90,6 +95,8 @@ __all__ = [
     "Report",
     "Signer",
     "Verdict",
+    "WitnessRefused",
+    "WitnessUnavailable",
     "anchor_to_file",
     "anchor_to_stderr",
     "create_key",
