@@ -47,6 +47,8 @@ class RemoteApproval:
     ) -> None:
         self.scrub = scrub
         self.tell = tell
+        self.leaves_open = False
+        """Whether questions stay open when nobody waits for them here: they are resumed."""
         self.link = link
         self.names = CallNames()
         self._asker = asker
@@ -114,6 +116,8 @@ class RemoteApproval:
 
     def withdraw_later(self, asked: PutQuestion, reason: str) -> None:
         """Close a question that nobody waits for any more, without being waited for either."""
+        if self.leaves_open:
+            return
         task = asyncio.ensure_future(_withdraw(asked, reason))
         self._withdrawing.add(task)
         task.add_done_callback(self._withdrawing.discard)

@@ -45,6 +45,7 @@ class SessionIndex:
         self._read_messages = read_messages
         self._news: dict[str, Messages | None] = {}
         self._woken = asyncio.Event()
+        self._stopped = False
         self._task: asyncio.Task[None] | None = None
 
     def attach(self, host: Host) -> Removal:
@@ -56,10 +57,16 @@ class SessionIndex:
             events.APPROVAL_REQUIRED: self._on_question,
             events.APPROVAL_GRANTED: self._on_answer,
             events.APPROVAL_DENIED: self._on_answer,
+            events.ERROR_ORCHESTRATION: self._on_error,
             events.SESSION_END: self._on_end,
         }
         self._host = host
         return subscribe(host, NAME, LAST, list(handlers.items()))
+
+    def stop(self) -> None:
+        """Leave the entries as they are: another process goes on with the session."""
+        self._stopped = True
+        self._news.clear()
 
     async def close(self, grace: float = GRACE) -> None:
         """Save what is not saved yet, for no longer than `grace` seconds."""
@@ -88,6 +95,10 @@ class SessionIndex:
         self.after_turn()
         return await self._note_messages(data)
 
+    async def _on_error(self, event: str, data: dict[str, Any]) -> HookResult:
+        why = str(self._host.scrub((data.get("error") or {}).get("message") or "it failed"))
+        return self._note(data, status="idle", error=why[:LONGEST_REPLY])
+
     async def _on_question(self, event: str, data: dict[str, Any]) -> HookResult:
         self._note(data, status="waiting")
         return await self._note_messages(data)
@@ -115,6 +126,8 @@ class SessionIndex:
     def _note(
         self, data: Mapping[str, Any], *, status: SessionStatus, **changes: Any
     ) -> HookResult:
+        if self._stopped:
+            return CONTINUE
         entry = replace(self._find(data), status=status, **changes)
         if entry.id == self._root:
             entry = replace(entry, name=str(self._host.session_state.get("name") or entry.name))
@@ -124,7 +137,7 @@ class SessionIndex:
         return CONTINUE
 
     async def _note_messages(self, data: Mapping[str, Any]) -> HookResult:
-        if str(data.get("session_id") or self._root) == self._root:
+        if not self._stopped and str(data.get("session_id") or self._root) == self._root:
             self._news[self._root] = self._host.scrub(list(await self._read_messages()))
             self._wake()
         return CONTINUE

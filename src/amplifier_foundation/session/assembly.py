@@ -19,7 +19,7 @@ from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.builder import SessionBuilder
 from amplifier_foundation.session.capabilities import Rename
 from amplifier_foundation.session.child_plan import apply_session_options
-from amplifier_foundation.session.elsewhere import hide_credentials, reach_people
+from amplifier_foundation.session.elsewhere import Elsewhere, hide_credentials, reach_people
 from amplifier_foundation.session.left_out import explain_stop, report_left_out
 from amplifier_foundation.session.origin import record_origin
 from amplifier_foundation.session.reload import (
@@ -51,6 +51,7 @@ async def open_session(
     changes: ChangePolicy = ASKING,
     on_rename: Rename | None = None,
     prepare: Prepare | None = None,
+    elsewhere: Elsewhere | None = None,
 ) -> AssembledSession:
     """Mount the bundle and start; `resume` is what `session.state()` of an earlier run returned.
 
@@ -60,7 +61,8 @@ async def open_session(
 
     `material` is what a person has trusted; without it, the files are read now, because the program
     that calls this has chosen them. `changes` says who may have changed files used; a person who is
-    asked in `session.reload()` always may.
+    asked in `session.reload()` always may. `elsewhere` has the people who are asked, instead of
+    those that the bundle names.
     """
     _check_bundle(bundle)
     plan = apply_session_options(bundle.mount_plan)
@@ -71,7 +73,7 @@ async def open_session(
     trail = await attach_trail(plan["audit"], own_id, audit, resumed=bool(resume))
     opened = list(trail.owned)
     async with _close_on_failure(opened):
-        elsewhere = await reach_people(plan["approval"], folder)
+        elsewhere = elsewhere or await reach_people(plan["approval"], folder)
         sink = trail.sink
         if elsewhere is not None:
             opened.append(elsewhere.close)

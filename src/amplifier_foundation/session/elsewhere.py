@@ -36,7 +36,14 @@ _GAP = 1_000
 class Elsewhere:
     """The people whom a session asks elsewhere, and to whom it reports."""
 
-    def __init__(self, section: Mapping[str, Any], links: list[AgentLink], folder: Path) -> None:
+    def __init__(
+        self,
+        section: Mapping[str, Any],
+        links: list[AgentLink],
+        folder: Path,
+        *,
+        hosted: bool = False,
+    ) -> None:
         requirement = Requirement(
             section.get("persons", 1),
             section.get("requester_may_approve", True),
@@ -45,6 +52,7 @@ class Elsewhere:
         self._asker = Asker(platform.node(), find_user(), folder.absolute(), requirement)
         self._ways = list_ways(section)
         self._links = links
+        self._hosted = hosted
         self._remotes = [RemoteApproval(link, self._asker) for link in links]
         self._several: list[SeveralApprovals] = []
         self._sink: ReportingSink | None = None
@@ -91,6 +99,7 @@ class Elsewhere:
             bundle=bundle.name,
             working_dir=str(self._asker.folder),
             created=time.time(),
+            hosted=self._hosted,
         )
         self._index = SessionIndex(self._links, entry, session.read_messages)
         self._index.attach(coordinator)
@@ -99,6 +108,13 @@ class Elsewhere:
     def _note_number(self, state: dict[str, Any]) -> None:
         if self._sink is not None:
             state[REPORTED] = self._sink.last_number
+
+    def leave_open(self) -> None:
+        """Withdraw nothing and end nothing there: another process goes on with the session."""
+        for remote in self._remotes:
+            remote.leaves_open = True
+        if self._index is not None:
+            self._index.stop()
 
     async def close(self) -> None:
         """Close questions that are open, send what is left, and end the links."""
