@@ -1,0 +1,143 @@
+"""What every database promises of standing rules: they allow what a person granted, no more."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_foundation.stores.errors import BadRequest, NotFound
+from amplifier_foundation.stores.store import Store
+from amplifier_foundation.stores.values.approval import ApprovalRequest, StandingWish
+from amplifier_foundation.stores.values.rule import StandingRule
+from tests.support.stores import DENY, ManualClock, ask, decide, make_request, require
+
+
+async def grant(
+    store: Store, scope: str = "exact", seconds: float = 100.0, uses: Any = None, **facts: Any
+) -> StandingRule:
+    approval = await ask(store, **facts)
+    wish = StandingWish(scope, seconds, uses)
+    decided = await decide(store, approval, standing=wish)
+    return await store.rules.get(decided.rule_id)
+
+
+async def test_a_rule_allows_the_same_again_in_other_sessions(
+    store: Store, clock: ManualClock
+) -> None:
+    """Exactly the same, and its use is counted; it says in words what it allows, and by whom."""
+    rule = await grant(store)
+    assert (rule.author, rule.uses, rule.expires) == ("ann", 0, clock.now + 100)
+    assert "Write with exactly this input" in rule.description
+    used = await store.rules.find_rule(make_request())
+    assert (used.id, used.uses, used.last_used) == (rule.id, 1, clock.now)
+
+
+async def test_a_rule_allows_nothing_else(store: Store) -> None:
+    """Each fact on which it rests must be the same."""
+    await grant(store)
+    same = make_request()
+    other: dict[str, Any]
+    for other in (
+        {"digest": "other"},
+        {"hook": "other"},
+        {"event": "prompt:submit"},
+        {"tool_name": "Edit"},
+        {"machine": "server"},
+        {"working_dir": "/home/ann/project/sub"},
+        {"default": "allow"},
+        {"requirement": require(persons=2)},
+        {"requirement": require(scope="release")},
+        {"requirement": require(requester_may_approve=False), "requester": "ANN"},
+    ):
+        assert await store.rules.find_rule(replace(same, **other)) is None, other
+    assert (await store.rules.find_rule(same)).uses == 1
+
+
+async def test_a_rule_ends_by_time_use_or_a_person(store: Store, clock: ManualClock) -> None:
+    """Never past its expiry, its uses or its revocation, at the exact moment."""
+    timed = await grant(store, seconds=100, digest="timed")
+    counted = await grant(store, uses=3, digest="counted")
+    revoked = await grant(store, digest="revoked")
+    found = await asyncio.gather(
+        *(store.rules.find_rule(make_request(digest="counted")) for _ in range(10))
+    )
+    assert sum(one is not None for one in found) == 3
+    done = await store.rules.revoke(revoked.id, "bob")
+    assert (done.revoked_by, done.revoked_at) == ("bob", clock.now)
+    assert (await store.rules.revoke(revoked.id, "cho")).revoked_by == "bob"
+    assert await store.rules.find_rule(make_request(digest="revoked")) is None
+    clock.advance(99.999)
+    assert await store.rules.find_rule(make_request(digest="timed")) is not None
+    assert [one.id for one in await store.rules.list()] == [timed.id]
+    clock.advance(0.001)
+    assert await store.rules.find_rule(make_request(digest="timed")) is None
+    assert await store.rules.list() == []
+    ended = await store.rules.list(include_ended=True)
+    assert {one.id for one in ended} == {timed.id, counted.id, revoked.id}
+    with pytest.raises(NotFound):
+        await store.rules.revoke("none", "bob")
+
+
+async def test_a_rule_for_a_folder_covers_real_paths_below_it(store: Store, tmp_path: Path) -> None:
+    """Not what only looks like it: no `..`, no link out, no neighbour with a longer name."""
+    base = tmp_path.resolve()
+    (base / "src" / "deep").mkdir(parents=True)
+    (base / "src2").mkdir()
+    (base / "src" / "out").symlink_to(base / "src2")
+    facts = {"working_dir": str(base), "tool_input": {"file_path": "src/a.py"}}
+    await grant(store, f"below:{base}/src", **facts)
+
+    def edit(path: str, **more: Any) -> ApprovalRequest:
+        return make_request(
+            **{**facts, "digest": "other", "tool_input": {"file_path": path}, **more}
+        )
+
+    for path in ("src/b.py", "src/deep/c.py", f"{base}/src/d.py", "src2/../src/e.py"):
+        assert await store.rules.find_rule(edit(path)), path
+    for path in ("src2/a.py", "src/../a.py", "src/out/a.py", "/etc/passwd", "", "src/\0", "~/a"):
+        assert await store.rules.find_rule(edit(path)) is None, path
+    assert await store.rules.find_rule(edit("src/b.py", tool_name="Bash")) is None
+
+
+async def test_a_folder_that_became_a_link_is_no_longer_covered(
+    store: Store, tmp_path: Path
+) -> None:
+    """An agent cannot point what was granted elsewhere."""
+    base = tmp_path.resolve()
+    (base / "src").mkdir()
+    (base / "secret").mkdir()
+    facts = {"working_dir": str(base), "tool_input": {"file_path": "src/a.py"}}
+    await grant(store, f"below:{base}/src", **facts)
+    assert await store.rules.find_rule(make_request(**facts))
+    (base / "src").rmdir()
+    (base / "src").symlink_to(base / "secret")
+    assert await store.rules.find_rule(make_request(**facts)) is None
+
+
+async def test_a_rule_is_made_only_by_an_answer_that_allows(store: Store) -> None:
+    """And only in a scope that was offered, for a time and a count that make sense."""
+    wish = StandingWish("exact")
+    wrong: Any
+    for facts, wrong in (
+        ({}, {"option": DENY, "standing": wish}),
+        ({"default": "allow"}, {"standing": wish}),
+        ({"requirement": require(persons=2)}, {"standing": wish}),
+        ({"editable": True}, {"standing": wish, "edited_input": {"file_path": "b"}}),
+        ({}, {"standing": StandingWish("below:/")}),
+        ({}, {"standing": StandingWish("below:/home/ann")}),
+        ({}, {"standing": StandingWish("exact", math.inf)}),
+        ({}, {"standing": StandingWish("exact", 0)}),
+        ({}, {"standing": StandingWish("exact", 1e12)}),
+        ({}, {"standing": StandingWish("exact", 60, 0)}),
+        ({}, {"standing": StandingWish("exact", 60, True)}),
+    ):
+        approval = await ask(store, **facts)
+        with pytest.raises(BadRequest):
+            await decide(store, approval, **wrong)
+        assert (await store.approvals.get(approval.id)).status == "pending"
+    assert await store.rules.list(include_ended=True) == []
