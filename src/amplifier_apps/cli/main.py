@@ -38,6 +38,7 @@ COMMANDS = {
     "modules": "List installed modules; check one of your own.",
     "audit": "Read, verify and redact the audit trail.",
     "backups": "List and restore files that were overwritten.",
+    "approvals": "Answer what agents ask, from any shell.",
     "serve": "Show approvals and sessions in the browser; offer an API.",
     "tokens": "Make, list and revoke the tokens for that API.",
     "login-code": "Print a code that logs a browser in.",

@@ -37,7 +37,8 @@ class PutQuestion:
     """The life of one question at a link.
 
     `call` names the call that would run, `number` gives the attempts that are still free, and
-    `report` hears of a store that does not answer, and that it does again.
+    `report` hears of a store that does not answer, and that it does again; `announce`, of the
+    approval that now waits for a person.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class PutQuestion:
         write: Callable[[float], Awaitable[ApprovalRequest]],
         number: Callable[[int], int],
         report: Callable[[str | None], Awaitable[None]],
+        announce: Callable[[Approval], Awaitable[None]],
     ) -> None:
         self._link = link
         self._question = question
@@ -56,6 +58,7 @@ class PutQuestion:
         self._write = write
         self._number = number
         self._report = report
+        self._announce = announce
         self._deadline = time.monotonic() + question.timeout
         self._deadline -= min(MARGIN, question.timeout / 20)
         self._request: ApprovalRequest | None = None
@@ -72,6 +75,7 @@ class PutQuestion:
         first = await self._write(self._left)
         try:
             approval = await self._ask(first)
+            await self._announce(approval)
             while approval.status == "pending":
                 approval = await self._wait(approval)
         except StoreUnavailable as error:

@@ -17,7 +17,7 @@ from amplifier_foundation.approval.request import Asker, Scrub, make_key, write_
 from amplifier_foundation.approval.standing import find_standing_answer
 from amplifier_foundation.stores.errors import StoreError
 from amplifier_foundation.stores.link import AgentLink
-from amplifier_foundation.stores.values.approval import ApprovalRequest
+from amplifier_foundation.stores.values.approval import Approval, ApprovalRequest
 
 Tell = Callable[[str], Awaitable[Any]]
 
@@ -61,7 +61,7 @@ class RemoteApproval:
         rule = await self.find_standing(question)
         if rule is not None:
             return rule
-        asked = self.put(question)
+        asked = self.put(question, announce=self._announce)
         try:
             return self.note(question, await asked.answer())
         except asyncio.CancelledError:
@@ -88,7 +88,11 @@ class RemoteApproval:
         except (StoreError, TimeoutError):
             return None
 
-    def put(self, question: ApprovalQuestion) -> PutQuestion:
+    def put(
+        self,
+        question: ApprovalQuestion,
+        announce: Callable[[Approval], Awaitable[None]] | None = None,
+    ) -> PutQuestion:
         """A question on its way; its time begins to run."""
         call, session = "", question.session_id or ""
         if question.event == TOOL_PRE and question.tool_call_id:
@@ -100,6 +104,7 @@ class RemoteApproval:
             write=partial(self._write, question, call),
             number=partial(self._count, make_key(question, call, 0) if call else ""),
             report=self._report,
+            announce=announce or _announce_nothing,
         )
 
     def note(self, question: ApprovalQuestion, answer: ApprovalAnswer) -> ApprovalAnswer:
@@ -140,6 +145,13 @@ class RemoteApproval:
         self._attempts[about] = max(least, self._attempts.get(about, 0) + 1)
         return self._attempts[about]
 
+    async def _announce(self, approval: Approval) -> None:
+        """Say where the answer is waited for; there is no question on this screen."""
+        if approval.status == "pending":
+            await self.tell(
+                f"Waiting for an answer elsewhere: amplifier approvals show {approval.id[:8]}"
+            )
+
     async def _report(self, trouble: str | None) -> None:
         """Say once that nobody elsewhere can be asked, and once that they can again."""
         if (trouble is not None) == self._troubled:
@@ -149,6 +161,10 @@ class RemoteApproval:
             await self.tell(f"Nobody elsewhere can be asked at the moment: {trouble}")
         else:
             await self.tell("People elsewhere can be asked again.")
+
+
+async def _announce_nothing(approval: Approval) -> None:
+    """Where the question is on the screen as well."""
 
 
 async def _withdraw(asked: PutQuestion, reason: str) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from amplifier_core.mount_plan import read_entry
 from amplifier_foundation.policy.paths import resolve
@@ -12,6 +14,9 @@ from amplifier_foundation.policy.places import Places, list_places
 from amplifier_foundation.policy.secrets.literals import LiteralScrubber
 from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.side_call import ask_model
+
+_SQLITE = ("", "-wal", "-shm", "-journal")
+"""The ends of the names of the files that a database consists of."""
 
 Rename = Callable[[str, str], Any]
 
@@ -58,7 +63,26 @@ def list_session_places(
         *(audit.get("anchors") or ()),
     ]
     hidden = [Path(path).expanduser().absolute() for path in named if isinstance(path, str)]
+    hidden += list_answer_files(plan.get("approval"))
     return list_places(list_roots(plan, folder), hidden=hidden, sealed=sealed)
+
+
+def list_answer_files(
+    approval: Mapping[str, Any] | None, env: Mapping[str, str] = os.environ
+) -> list[Path]:
+    """Where answers are kept, and what lets a person give them: the store's files, the token's.
+
+    The person's own store lies with the rest of our data, which is hidden anyway.
+    """
+    found: list[Path] = []
+    for store in ((approval or {}).get("store"), env.get("AMPLIFIER_STORE")):
+        if isinstance(store, str) and store and not store.startswith("postgres"):
+            path = Path(unquote(store.removeprefix("sqlite://")) if "://" in store else store)
+            name = path.expanduser().absolute()
+            found += [name.with_name(f"{name.name}{end}") for end in _SQLITE]
+    if token := env.get("AMPLIFIER_TOKEN_FILE"):
+        found.append(Path(token).expanduser().absolute())
+    return found
 
 
 def list_roots(plan: Mapping[str, Any], folder: Path) -> tuple[Path, ...]:

@@ -144,6 +144,7 @@ async def _open_embedded(url: str | None) -> AgentLink:
     from amplifier_foundation.stores.store import open_store
 
     store = await open_store(url)
+    await store.approvals.mark_lost()  # what an earlier process left behind
     return store.as_link(owned=True)
 
 

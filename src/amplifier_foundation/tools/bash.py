@@ -31,6 +31,8 @@ from amplifier_foundation.tools.roots import get_working_dir
 NAME = "tool-bash"
 _PRIORITY = 950  # behind whatever changes the call: what is asked about is what runs
 _GUARD_TIMEOUT = 10.0
+# With these a command could answer what people are asked about it; no option shows them.
+_NEVER_SHOWN = ("AMPLIFIER_TOKEN", "AMPLIFIER_TOKEN_FILE", "AMPLIFIER_STORE")
 # How programs say that a file or the network was refused to them.
 _REFUSALS = re.compile(
     r"permission denied|operation not permitted|read-only file system|network is unreachable"
@@ -154,10 +156,11 @@ class Bash(InputTool[BashInput]):
 
     def _build_environment(self) -> dict[str, str]:
         """Without the keys of the agent itself, which its commands have no use for."""
+        hidden = (*_NEVER_SHOWN, *self._config.hide_env)
         return {
             name: value
             for name, value in os.environ.items()
-            if not any(fnmatch.fnmatchcase(name, hidden) for hidden in self._config.hide_env)
+            if not any(fnmatch.fnmatchcase(name, one) for one in hidden)
         }
 
 

@@ -14,7 +14,21 @@ from amplifier_foundation.machine.snapshot import compute_digest
 from amplifier_foundation.modules.observers import require_guard, require_guards
 
 SECTIONS = ("approval", "audit", "sandbox")
-_PLAIN = frozenset({"mode", "enabled", "level", "on_failure", "network", "unix_sockets", "locked"})
+_PLAIN = frozenset(
+    {
+        "mode",
+        "enabled",
+        "level",
+        "on_failure",
+        "network",
+        "unix_sockets",
+        "locked",
+        "via",
+        "persons",
+        "requester_may_approve",
+        "scope",
+    }
+)
 
 
 def outline_plan(plan: Mapping[str, Any]) -> dict[str, Any]:

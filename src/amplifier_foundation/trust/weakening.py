@@ -12,6 +12,7 @@ from amplifier_foundation.trust.outline import SECTIONS
 _ORDERED: Mapping[str, tuple[Any, ...]] = {
     # Each option of a section with its values, the strongest first.
     "approval.mode": ("deny", "ask", "edits"),
+    "approval.requester_may_approve": (False, True),
     "audit.enabled": (True, False),
     "audit.level": ("full", "normal", "decisions"),
     "audit.on_failure": ("stop", "deny", "warn"),

@@ -58,3 +58,15 @@ def test_a_token_has_no_part_in_an_outline() -> None:
         "approval": {"via": "server", "server": "https://host.test", "token": "t0ken-t0ken"},
     }
     assert outline_plan(plan)["approval"].keys() == {"via", "server"}
+
+
+def test_who_is_asked_is_read_back_from_an_outline() -> None:
+    """An outline is read as a plan; what could not be read would count as never trusted."""
+    asking = {"via": ["store"], "persons": 2, "requester_may_approve": False, "scope": "release"}
+    plan = {
+        "session": {"orchestrator": "loop-basic", "context": "context-simple"},
+        "approval": asking,
+    }
+    once = outline_plan(plan)
+    assert once["approval"] == asking
+    assert outline_plan(once)["approval"] == asking

@@ -7,6 +7,7 @@ import signal
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from amplifier_apps.cli.display.narration import OWN
 from amplifier_apps.cli.display.observer import LAST, observe
 from amplifier_core.events import APPROVAL_REQUIRED
 from amplifier_core.models import CONTINUE, HookResult
+from amplifier_core.mount_plan import list_ways
 from amplifier_foundation.bundles import load_bundle
 from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.assembly import open_session
@@ -92,14 +94,14 @@ class Agent:
 
     async def open(self, material: Material, trust: TrustStore, options: AgentOptions) -> None:
         """Start the session, with this display looking on."""
+        # People elsewhere are asked whether or not somebody sits at this terminal.
+        alone = list_ways(material.bundle.mount_plan["approval"]) == ("terminal",)
         # An agent that asks again and again must not keep a person from stopping it.
         asking = TerminalApproval(
             base=Path.cwd(),
             display=self.display,
             on_interrupt=self._stop_after_step,
-            on_nobody=lambda why: self.notify(
-                f"{NOBODY} {_name_ways(options.approve)} ({why})", "warning"
-            ),
+            on_nobody=partial(self._say_nobody, options.approve) if alone else None,
         )
         approval = await asyncio.to_thread(make_approval, options.approve, asking, Path.cwd())
         changes = ChangePolicy(
@@ -127,6 +129,9 @@ class Agent:
             coordinator.hooks.register(
                 APPROVAL_REQUIRED, self._save_with_question, priority=LAST, name="cli-save"
             )
+
+    def _say_nobody(self, approve: str | None, why: str) -> None:
+        self.notify(f"{NOBODY} {_name_ways(approve)} ({why})", "warning")
 
     async def _save_with_question(self, event: str, data: Mapping[str, Any]) -> HookResult:
         """Save while a person is asked: whatever ends this process, the question can be resumed."""

@@ -1,0 +1,93 @@
+"""A decision from a shell: what would be decided, shown in full and confirmed."""
+
+from __future__ import annotations
+
+import sys
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from amplifier_apps.cli.commands.approvals.view import describe_state, print_approval
+from amplifier_apps.cli.text.escape import escape
+from amplifier_apps.cli.text.output import print_line
+from amplifier_foundation.stores.errors import BadRequest, Conflict
+from amplifier_foundation.stores.scopes import describe_scopes
+from amplifier_foundation.stores.values.approval import Choice, StandingWish
+
+if TYPE_CHECKING:
+    from amplifier_apps.cli.commands.approvals.desk import Desk
+    from amplifier_foundation.stores.values.approval import Approval, Option
+
+_DAY = 24 * 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the flags of `allow` and `deny` say."""
+
+    allow: bool
+    option: str | None = None
+    comment: str = ""
+    yes: bool = False
+    scope: str | None = None
+    days: float = 30.0
+    uses: int | None = None
+
+
+async def decide(desk: Desk, approval: Approval, wish: Wish) -> None:
+    """Show what it is about, ask the person once more, and decide."""
+    print_approval(approval)
+    if approval.status != "pending":
+        raise Conflict(f"It is decided already: {describe_state(approval)}", approval)
+    option = choose_option(approval, wish)
+    standing = _read_scope(approval, wish)
+    print_line("")
+    if not wish.yes and not _confirm(f"Answer {escape(option.label)!r}?"):
+        raise click.Abort
+    choice = Choice(option.id, approval.nonce, uuid.uuid4().hex, wish.comment, standing=standing)
+    decided = await desk.decide(approval.id, choice)
+    said = f"{escape(option.label)}: {decided.request.tool_name or decided.request.hook}"
+    if decided.status == "pending":
+        need = decided.request.requirement.persons - len(decided.votes)
+        said += f"; {need} more must allow it"
+    print_line(("good", "✓ "), said)
+    if decided.rule_id:
+        print_line(("dim", f"Rule {decided.rule_id[:8]}; amplifier approvals revoke takes it back"))
+
+
+def choose_option(approval: Approval, wish: Wish) -> Option:
+    """The option that is meant: the one that is named, or the plain one for this once."""
+    fitting = [one for one in approval.request.options if one.allows == wish.allow]
+    if wish.option is not None:
+        fitting = [one for one in fitting if wish.option in (one.label, str(one.id))]
+    once = [one for one in fitting if not one.remembered] or fitting
+    if not once:
+        word = "allows" if wish.allow else "refuses"
+        have = ", ".join(repr(one.label) for one in approval.request.options)
+        raise BadRequest(f"No option {wish.option or ''!r} that {word}; have {have}")
+    return once[0]
+
+
+def _read_scope(approval: Approval, wish: Wish) -> StandingWish | None:
+    """The rule that is to be kept, in the words that it has; BadRequest if it is not offered."""
+    if wish.scope is None:
+        return None
+    offered = {one.id: one.words for one in describe_scopes(approval)}
+    if wish.scope not in offered:
+        have = ", ".join(offered) or "none for this question"
+        raise BadRequest(f"No scope {wish.scope!r}; have {have}")
+    uses = "" if wish.uses is None else f", {wish.uses} times at most"
+    print_line("")
+    print_line(
+        ("warning", "Without asking again: "),
+        escape(f"{offered[wish.scope]}; for {wish.days:g} days{uses}"),
+    )
+    return StandingWish(wish.scope, wish.days * _DAY, wish.uses)
+
+
+def _confirm(text: str) -> bool:
+    if not sys.stdin.isatty():
+        raise click.UsageError("There is no terminal to confirm at; --yes decides without")
+    return click.confirm(text, default=False)
