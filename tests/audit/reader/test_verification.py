@@ -315,6 +315,16 @@ def test_an_opening_that_was_itself_damaged_by_a_crash_is_a_torn_end(tmp_path: P
     assert (report.verdict, locate(report)) == ("recovered", ("torn tail", 5))
 
 
+def test_only_an_opening_behind_the_damage_shows_a_later_writer(tmp_path: Path) -> None:
+    """Other records there are of the writer that died: its pages reached the disk in any order."""
+    lines = make_lines(8)
+    opening = extend_log(lines, "log_opened", {"previous": feed_lines(lines).head.to_dict()})[8]
+    for behind, verdict in ((lines[6:], "recovered"), ([opening], "tampered")):
+        write_lines(tmp_path, [*lines[:5], b"x\n", *behind])
+        acknowledge(tmp_path, lines, 5)
+        assert verify(tmp_path).verdict == verdict
+
+
 def test_the_opening_of_another_log_behind_the_damage_is_no_later_writer(tmp_path: Path) -> None:
     """Pages that were not synced may hold what a deleted log left on the disk."""
     lines = make_lines(5)
