@@ -17,6 +17,9 @@ from amplifier_foundation.stores.values.approval import ApprovalRequest, Option,
 
 MASKED = "Secrets are masked here. The call has them, and cannot be edited elsewhere."
 
+NONE = "none"
+"""Who asks where nobody says it, as applications do that ask by the short form."""
+
 Scrub = Callable[[Any], Any]
 
 
@@ -43,12 +46,12 @@ def write_request(
     masked = shown != question.tool_input
     return ApprovalRequest(
         key=make_key(question, call, 0),
-        session_id=question.session_id or "",
+        session_id=question.session_id or NONE,
         prompt=str(scrub(question.prompt)),
         options=tuple(read_options(question)),
         timeout=seconds,
-        digest=question.digest,
-        hook=question.hook,
+        digest=question.digest or _hash(question.prompt),
+        hook=question.hook or NONE,
         event=question.event,
         reason=str(scrub(question.reason or "")),
         tool_name=question.tool_name or "",
@@ -81,7 +84,11 @@ def make_key(question: ApprovalQuestion, call: str, attempt: int) -> str:
     """
     about = (question.session_id, call, question.hook, question.prompt, question.digest)
     again = str(attempt) if call else uuid.uuid4().hex
-    return hashlib.sha256(json.dumps([*about, question.event, again]).encode()).hexdigest()
+    return _hash(json.dumps([*about, question.event, again]))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _is_json(value: Any) -> bool:
