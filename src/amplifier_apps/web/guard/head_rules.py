@@ -27,6 +27,7 @@ class HeadRules:
             self._check_host,
             self._check_origin,
             _check_method,
+            _check_framing,
             _check_fetch,
             _check_content_type,
         )
@@ -57,6 +58,13 @@ def _check_method(head: Head) -> Refusal | None:
     if head.method in _METHODS:
         return None
     return Refusal(405, "method", "There are GET, HEAD and POST.")
+
+
+def _check_framing(head: Head) -> Refusal | None:
+    """Two statements about where a body ends are how one request is hidden in another."""
+    if len(head.list("content-length")) + len(head.list("transfer-encoding")) <= 1:
+        return None
+    return Refusal(400, "framing", "The length of the body is stated twice.")
 
 
 def _check_fetch(head: Head) -> Refusal | None:

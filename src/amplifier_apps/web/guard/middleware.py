@@ -52,6 +52,8 @@ class Guard:
             passed, refusal = await self._take_body(head, receive)
         if refusal is not None:
             await send_refusal(scope, send, refusal, extra)
+        elif head.kind == "websocket":
+            await self.app(scope, receive, send)
         elif passed is not None:
             await self.app(scope, passed, add_headers(send, extra))
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from amplifier_apps.web.guard.refusal import Headers, Message, Send
 
+SEND_SECONDS = 60.0
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; "
@@ -34,6 +37,8 @@ def add_headers(send: Send, headers: Headers) -> Send:
     async def send_with(message: Message) -> None:
         if message["type"] == "http.response.start":
             message = {**message, "headers": [*message.get("headers", []), *headers]}
-        await send(message)
+        # Only who does not read lets it take long; the connection is given up then.
+        async with asyncio.timeout(SEND_SECONDS):
+            await send(message)
 
     return send_with

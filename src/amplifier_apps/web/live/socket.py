@@ -73,12 +73,20 @@ class LiveSocket:
 
     async def _serve(self, subscriber: Subscriber, hello: Hello) -> None:
         self._hub.watch(subscriber, hello.session or "", hello.after)
-        writing = asyncio.create_task(self._write(subscriber))
+        tasks = [asyncio.create_task(self._write(subscriber))]
+
+        def end() -> None:
+            """Closing ends the reading, too."""
+            tasks[0].cancel()
+            tasks.append(asyncio.create_task(self._close(subscriber.ended, "")))
+
+        subscriber.on_end = end
         try:
             await self._read(subscriber)
         finally:
-            writing.cancel()
-            await asyncio.gather(writing, return_exceptions=True)
+            subscriber.on_end = tasks[0].cancel
+            tasks[0].cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _read(self, subscriber: Subscriber) -> None:
         while True:
@@ -100,7 +108,6 @@ class LiveSocket:
         return say(type="decided", key=message.key, approval=decided)
 
     async def _write(self, subscriber: Subscriber) -> None:
-        """Send what comes; when nothing more comes, close, which ends the reading too."""
         try:
             await self._send_first()
             while (update := await subscriber.take()) is not None:
@@ -108,9 +115,8 @@ class LiveSocket:
         except WebSocketDisconnect:
             return
         except StoreError as error:
-            subscriber.end(TRY_LATER)
             logger.warning("a client could not be told what is pending: %s", error)
-        await self._close(subscriber.ended, "")
+            subscriber.end(TRY_LATER)
 
     async def _send_first(self) -> None:
         identity = self._caller.identity

@@ -13,7 +13,7 @@ QUEUE = 256
 class Subscriber:
     """The queue of one socket or stream; whoever reads too slowly is cut off."""
 
-    __slots__ = ("_queue", "after", "ended", "is_known", "session")
+    __slots__ = ("_queue", "after", "ended", "is_known", "on_end", "session")
 
     def __init__(self, is_known: Callable[[], Awaitable[bool]]) -> None:
         self.is_known = is_known
@@ -23,6 +23,8 @@ class Subscriber:
         """The number of the last record of that session that was put into the queue."""
         self.ended = 0
         """The code to close with, as soon as there is one."""
+        self.on_end: Callable[[], object] = lambda: None
+        """Called when it ends: whoever sends may be stuck, because nobody reads."""
         self._queue: asyncio.Queue[Update | None] = asyncio.Queue()
 
     def offer(self, update: Update) -> None:
@@ -42,6 +44,7 @@ class Subscriber:
         while not self._queue.empty():
             self._queue.get_nowait()
         self._queue.put_nowait(None)
+        self.on_end()
 
     async def take(self) -> Update | None:
         """The next thing to send; None once it has ended."""

@@ -10,6 +10,7 @@ from importlib.resources.abc import Traversable
 
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import Response
+from starlette.routing import Match
 
 router = APIRouter(include_in_schema=False)
 
@@ -61,9 +62,19 @@ async def get_page(path: str, request: Request) -> Response:
     """The document, for every view of the page."""
     if path in _ROOT_FILES:
         return _send(path, request)
+    if path == "api" or path.startswith("api/"):
+        raise _refuse_api(request)
     if "." in path.rpartition("/")[2] or path.count("/") >= _DEEPEST:
         raise HTTPException(404, "There is no such page.")
     return _send("index.html", request)
+
+
+def _refuse_api(request: Request) -> HTTPException:
+    """What the API does not have, also if it has it with another method."""
+    matches = (route.matches(request.scope)[0] for route in request.app.routes)
+    if Match.PARTIAL in matches:
+        return HTTPException(405, "Not with this method.", {"allow": "POST"})
+    return HTTPException(404, "There is no such thing in the API.")
 
 
 def _send(path: str, request: Request) -> Response:

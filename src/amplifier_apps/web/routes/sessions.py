@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -17,13 +18,14 @@ from amplifier_apps.web.wire.session_answers import (
     Transcript,
 )
 from amplifier_apps.web.wire.text import Id, Name
-from amplifier_foundation.stores.values.approval import ApprovalFilter
+from amplifier_foundation.stores.values.approval import Approval, ApprovalFilter
 from amplifier_foundation.stores.values.session import SessionEntry, SessionStatus
 
 router = APIRouter(prefix="/sessions", tags=["sessions"])
 
 Wait = Annotated[float, Query(ge=0, le=MAX_WAIT, allow_inf_nan=False)]
 _MOST_REQUIRED = 100
+_PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.0)
 
 
 @router.get("", responses={200: {"model": SessionPage}})
@@ -98,6 +100,16 @@ async def describe_session(services: Services, entry: SessionEntry) -> dict[str,
     """A session for clients; while it waits, with the approvals that it waits for."""
     described: dict[str, Any] = to_plain(entry)
     if entry.status == "waiting":
-        wanted = ApprovalFilter(("pending",), session_id=entry.id, limit=_MOST_REQUIRED)
-        described["approval_required"] = (await services.store.approvals.list(wanted))[0]
+        described["approval_required"] = await _find_required(services, entry.id)
     return described
+
+
+async def _find_required(services: Services, session_id: str) -> list[Approval]:
+    """What a session waits for; it says that it waits a moment before its question is there."""
+    wanted = ApprovalFilter(("pending",), session_id=session_id, limit=_MOST_REQUIRED)
+    for pause in _PAUSES:
+        found, _ = await services.store.approvals.list(wanted)
+        if found:
+            return found
+        await asyncio.sleep(pause)
+    return []

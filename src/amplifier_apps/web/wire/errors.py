@@ -92,7 +92,9 @@ async def _answer_invalid(_: Request, error: Exception) -> Response:
 async def _answer_http_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     code = _CODES.get(error.status_code, "error")
-    return answer({"error": {"code": code, "message": str(error.detail)}}, error.status_code)
+    found = answer({"error": {"code": code, "message": str(error.detail)}}, error.status_code)
+    found.headers.update(error.headers or {})
+    return found
 
 
 async def _answer_failure(request: Request, error: Exception) -> Response:
