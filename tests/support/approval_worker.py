@@ -109,12 +109,39 @@ def run_on_store(url: str, life: Life) -> None:
     asyncio.run(main())
 
 
+def run_on_server(url: str, token: str, life: Life) -> None:
+    """A process whose agent knows only a server."""
+    from amplifier_foundation.remote.http_link import HttpLink
+
+    async def main() -> str:
+        link = HttpLink(url, token, patience=LONG)
+        try:
+            return await live(link, life)
+        finally:
+            await link.close()
+
+    asyncio.run(main())
+
+
+def run_server(store_url: str, port: int, address: Path) -> None:
+    """A server's process; once it listens, the file holds its address."""
+    from amplifier_apps.web.server import serve
+    from amplifier_apps.web.settings import ServerSettings
+
+    async def tell(store: object, settings: ServerSettings) -> None:
+        written = address.with_suffix(".new")
+        written.write_text(f"http://127.0.0.1:{settings.port}")
+        written.rename(address)
+
+    asyncio.run(serve(ServerSettings(port=port), store_url, ready=tell))
+
+
 class Processes:
     """Starts processes; all are ended when the block is left."""
 
-    def __init__(self) -> None:
+    def __init__(self, *imported: str) -> None:
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload([__name__, "psycopg"])
+        self._context.set_forkserver_preload([__name__, "psycopg", *imported])
         self._started: list[Process] = []
 
     def __enter__(self) -> Processes:

@@ -16,6 +16,7 @@ from amplifier_foundation.stores.errors import StoreError, StoreUnavailable
 from amplifier_foundation.stores.listeners import Listeners
 from amplifier_foundation.stores.postgres.connection import check_address, describe_address
 from amplifier_foundation.stores.postgres.connections import Connections
+from amplifier_foundation.stores.postgres.mark import make_room_for_marks
 from amplifier_foundation.stores.postgres.notices import Notices
 from amplifier_foundation.stores.postgres.transaction import Clock
 from amplifier_foundation.stores.postgres.worker import Work, Worker
@@ -51,6 +52,7 @@ class PostgresEngine:
         engine = cls(url, clock=clock, patience=patience)
         try:
             await engine._do(engine._worker.read, check_server, patience=0.0)
+            await engine._do(engine._worker.prepare, make_room_for_marks)
         except BaseException:
             await engine.close()
             raise

@@ -38,7 +38,7 @@ class Notices:
 
     async def wait_until_connected(self) -> None:
         """Without a thread that waits: the event loop's own may all be in use."""
-        while not self.connected.is_set():
+        while not self.connected.is_set():  # noqa: ASYNC110 - a thread sets it
             await asyncio.sleep(LOOK_SECONDS)
 
     def end(self) -> None:

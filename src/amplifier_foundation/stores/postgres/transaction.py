@@ -41,11 +41,9 @@ class PostgresTransaction:
         self.changes[Change(topic, subject)] = None
 
 
-def begin_writing(connection: Connection) -> str:
-    """Begin a transaction, and return the number by which its fate can be asked for later."""
-    cursor = connection.execute("BEGIN; SELECT pg_current_xact_id()::text AS number")
-    cursor.nextset()
-    return str(cursor.fetchall()[0]["number"])
+def begin_writing(connection: Connection, mark: Composed | None = None) -> None:
+    """Begin a transaction, with its mark as the first thing that it leaves."""
+    connection.execute(SQL("BEGIN") if mark is None else SQL("BEGIN; {}").format(mark))
 
 
 def begin_reading(connection: Connection) -> None:
@@ -67,12 +65,6 @@ def announce(connection: Connection, changes: Sequence[Change]) -> None:
     """Tell those who listen of what was committed some other way."""
     if changes:
         connection.execute(_notify(changes))
-
-
-def find_fate(connection: Connection, number: str) -> str:
-    """What became of a transaction: `committed`, `aborted`, or `in progress`; or "": too old."""
-    query = "SELECT pg_xact_status(%(number)s::text::xid8) AS fate"
-    return str(connection.execute(query, {"number": number}).fetchall()[0]["fate"] or "")
 
 
 def write_notice(change: Change) -> str:

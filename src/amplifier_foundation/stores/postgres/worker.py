@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from threading import Event
+from threading import Event, local
 from time import monotonic
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ from amplifier_foundation.stores.errors import StoreError, StoreUnavailable
 from amplifier_foundation.stores.postgres.connection import Connection
 from amplifier_foundation.stores.postgres.connections import Connections
 from amplifier_foundation.stores.postgres.failure import is_collision, is_outage, translate
+from amplifier_foundation.stores.postgres.mark import Mark
 from amplifier_foundation.stores.postgres.transaction import (
     Clock,
     PostgresTransaction,
@@ -24,7 +25,6 @@ from amplifier_foundation.stores.postgres.transaction import (
     begin_reading,
     begin_writing,
     commit,
-    find_fate,
     roll_back,
 )
 
@@ -32,6 +32,8 @@ T = TypeVar("T")
 Work = Callable[[Transaction], T]
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.01, 0.5
+DOUBT_SECONDS = 10.0
+"""How long it asks at least whether a COMMIT was carried out."""
 
 
 class Worker:
@@ -44,6 +46,7 @@ class Worker:
         self._address = address
         self._clock = clock
         self._closing = closing
+        self._of_thread = local()
 
     def read(self, work: Work[T], deadline: float) -> T:
         """Run work that changes nothing, on one state of everything."""
@@ -52,6 +55,10 @@ class Worker:
     def write(self, work: Work[T], deadline: float) -> T:
         """Run work in a transaction; it is committed, once, when this returns."""
         return self._persist(lambda: self._write_once(work, deadline), deadline)
+
+    def prepare(self, work: Work[T], deadline: float) -> T:
+        """Run work that may be run twice, without a mark: there may be no room for one yet."""
+        return self._persist(lambda: self._prepare_once(work), deadline)
 
     def _persist(self, once: Callable[[], T], deadline: float) -> T:
         pause = SHORTEST_PAUSE
@@ -84,8 +91,9 @@ class Worker:
                 roll_back(connection)
 
     def _write_once(self, work: Work[T], deadline: float) -> T:
+        mark = self._find_mark()
         with self._connections.lend() as connection:
-            number = begin_writing(connection)
+            begin_writing(connection, mark.leave_next())
             transaction = PostgresTransaction(connection, self._clock)
             try:
                 result = work(transaction)
@@ -100,37 +108,42 @@ class Worker:
                 lost = error
             else:
                 return result
-        self._settle(number, changes, lost, deadline)
+        if not self._was_committed(mark, lost, deadline):
+            raise lost
+        self._persist(lambda: self._announce(changes), deadline)
         return result
 
-    def _settle(
-        self, number: str, changes: list[Change], lost: psycopg.Error, deadline: float
-    ) -> None:
-        """Return if a COMMIT that got no answer was carried out; raise `lost` if it was not."""
-        fate = self._ask_fate(number, deadline)
-        if fate == "aborted":
-            raise lost
-        if fate != "committed":
+    def _prepare_once(self, work: Work[T]) -> T:
+        with self._connections.lend() as connection:
+            begin_writing(connection)
+            try:
+                result = work(PostgresTransaction(connection, self._clock))
+            except BaseException:
+                roll_back(connection)
+                raise
+            commit(connection, [])
+        return result
+
+    def _find_mark(self) -> Mark:
+        if not hasattr(self._of_thread, "mark"):
+            self._of_thread.mark = Mark()
+        found: Mark = self._of_thread.mark
+        return found
+
+    def _was_committed(self, mark: Mark, lost: psycopg.Error, deadline: float) -> bool:
+        """Ask the server, as soon as it answers again."""
+        deadline = max(deadline, monotonic() + DOUBT_SECONDS)
+        try:
+            return self._persist(lambda: self._look_for(mark), deadline)
+        except StoreError:
             raise StoreUnavailable(
                 f"The store at {self._address} was lost in the middle of a COMMIT; whether that"
                 " was carried out is not known"
             ) from lost
-        self._persist(lambda: self._announce(changes), deadline)
 
-    def _ask_fate(self, number: str, deadline: float) -> str:
-        """A server that was restarted takes a moment to end what it was doing."""
-        try:
-            while True:
-                fate = self._persist(lambda: self._find_fate(number), deadline)
-                if fate != "in progress" or monotonic() >= deadline:
-                    return fate
-                self._closing.wait(SHORTEST_PAUSE)
-        except StoreError:
-            return ""
-
-    def _find_fate(self, number: str) -> str:
+    def _look_for(self, mark: Mark) -> bool:
         with self._connections.lend() as connection:
-            return find_fate(connection, number)
+            return mark.was_left(connection)
 
     def _announce(self, changes: list[Change]) -> None:
         with self._connections.lend() as connection:

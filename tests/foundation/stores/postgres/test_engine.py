@@ -6,6 +6,7 @@ import asyncio
 import os
 import threading
 from collections.abc import AsyncIterator
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -99,8 +100,9 @@ async def test_a_text_that_postgresql_cannot_keep_is_a_bad_request(
 
 async def test_a_server_that_is_restarted_is_waited_for_by_work_and_by_listeners() -> None:
     """Whether it ended in order or crashed, nothing is lost or done twice."""
-    with TemporaryDirectory(prefix="pg-") as folder:
+    with TemporaryDirectory(prefix="pg-") as folder, ExitStack() as stack:
         server = PostgresServer(Path(folder))
+        stack.callback(server.stop)
         server.create()
         server.start()
         engine = await PostgresEngine.open(server.create_database(), patience=60.0)
@@ -113,10 +115,9 @@ async def test_a_server_that_is_restarted_is_waited_for_by_work_and_by_listeners
                 await asyncio.to_thread(server.start)
                 assert await task == words[1]
             assert await engine.read(list_words) == ["a", "b", "c", "d"]
-            heard = {await anext(changes) for _ in range(3)}
-            assert Change("*", "*") in heard
+            while await anext(changes) != Change("*", "*"):
+                pass
         await engine.close()
-        server.stop()
 
 
 async def test_an_address_where_nobody_answers_is_an_error_at_once() -> None:

@@ -15,7 +15,6 @@ from amplifier_foundation.stores.postgres.transaction import (
     begin_reading,
     begin_writing,
     commit,
-    find_fate,
     read_notice,
     roll_back,
     write_notice,
@@ -98,19 +97,6 @@ def test_nothing_is_told_of_a_transaction_that_was_given_up(
     announce(connection, [Change("the", "end")])
     assert hear(hearing, 1) == [Change("the", "end")]
     assert hearing.execute("SELECT word FROM words").fetchall() == []
-
-
-def test_the_fate_of_a_transaction_can_be_asked_for_by_its_number(
-    connection: Connection, hearing: Connection
-) -> None:
-    """From any connection, also when the one that had it is gone."""
-    first = begin_writing(connection)
-    assert find_fate(hearing, first) == "in progress"
-    commit(connection, [])
-    second = begin_writing(connection)
-    roll_back(connection)
-    assert find_fate(hearing, first) == "committed"
-    assert find_fate(hearing, second) == "aborted"
 
 
 def test_who_reads_sees_one_state_and_cannot_write(

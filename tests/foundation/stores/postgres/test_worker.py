@@ -12,8 +12,10 @@ import pytest
 
 from amplifier_foundation.stores.engine import Change, Transaction
 from amplifier_foundation.stores.errors import StoreError, StoreUnavailable
+from amplifier_foundation.stores.postgres import worker as worker_module
 from amplifier_foundation.stores.postgres.connection import open_connection
 from amplifier_foundation.stores.postgres.connections import Connections
+from amplifier_foundation.stores.postgres.mark import make_room_for_marks
 from amplifier_foundation.stores.postgres.transaction import CHANNEL, read_notice
 from amplifier_foundation.stores.postgres.worker import Worker
 from tests.support.postgres_proxy import Break, BreakingProxy
@@ -40,7 +42,9 @@ def closing() -> Event:
 @pytest.fixture
 def worker(proxy: BreakingProxy, closing: Event) -> Iterator[Worker]:
     connections = Connections(proxy.url)
-    yield Worker(connections, "postgresql:///x", None, closing)
+    made = Worker(connections, "postgresql:///x", None, closing)
+    made.prepare(make_room_for_marks, soon())
+    yield made
     connections.close()
 
 
@@ -87,9 +91,10 @@ def test_work_that_lost_its_connection_is_done_again(
 
 
 def test_a_fate_that_cannot_be_learned_is_said_to_be_unknown(
-    worker: Worker, proxy: BreakingProxy
+    worker: Worker, proxy: BreakingProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody is told that it was recorded, nor that it was not."""
+    monkeypatch.setattr(worker_module, "DOUBT_SECONDS", 0.2)
 
     def count_up_and_lose_the_server(transaction: Transaction) -> int:
         found = count_up(transaction)
