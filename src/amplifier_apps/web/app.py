@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
-from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, FastAPI
 from starlette.websockets import WebSocket
@@ -18,6 +17,7 @@ from amplifier_apps.web.callers import Caller
 from amplifier_apps.web.guard.head import API
 from amplifier_apps.web.guard.head_rules import HeadRules
 from amplifier_apps.web.guard.middleware import Guard
+from amplifier_apps.web.hosting.host import HostSettings, SessionHost
 from amplifier_apps.web.live.feed import ChangeFeed
 from amplifier_apps.web.live.hub import Hub
 from amplifier_apps.web.live.socket import LiveSocket
@@ -25,6 +25,7 @@ from amplifier_apps.web.routes import (
     agents,
     approvals,
     health,
+    hosting,
     login,
     page,
     rules,
@@ -54,6 +55,7 @@ _ROUTERS = (
     rules.router,
     trail.router,
     sessions.router,
+    hosting.router,
     statistics.router,
     tokens.router,
     agents.router,
@@ -65,7 +67,8 @@ def create_app(store: Store, settings: ServerSettings) -> FastAPI:
     """The whole server, for any ASGI server; the store stays the caller's to close."""
     feed = ChangeFeed(store.engine)
     hub = Hub(store, feed, settings.max_sockets)
-    services = Services(store, settings, feed, hub)
+    host = SessionHost(store, HostSettings(settings.bundle, settings.folder or Path.cwd()))
+    services = Services(store, settings, feed, hub, host)
     app = FastAPI(
         title="Amplifier approvals",
         version="1",
@@ -77,8 +80,7 @@ def create_app(store: Store, settings: ServerSettings) -> FastAPI:
     )
     app.state.services = services
     add_error_handlers(app)
-    app.include_router(_collect_routes(services))
-    app.include_router(page.router)
+    app.router.routes.extend(_collect_routes().routes)
     app.add_middleware(
         Guard,
         rules=HeadRules(list_hosts(settings), list_origins(settings)),
@@ -89,21 +91,16 @@ def create_app(store: Store, settings: ServerSettings) -> FastAPI:
     return app
 
 
-def _collect_routes(services: Services) -> APIRouter:
+@cache
+def _collect_routes() -> APIRouter:
+    """All routes, in the order in which they are tried; making them takes longer than the rest."""
     api = APIRouter(prefix=API.rstrip("/"), responses=ERRORS)
     for router in _ROUTERS:
         api.include_router(router)
-    if _is_there(_HOSTING):
-        api.include_router(import_module(_HOSTING).create_router(services))
     api.add_api_websocket_route("/live", serve_socket)
-    return api
-
-
-def _is_there(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:  # nor is the package that it would be in
-        return False
+    everything = APIRouter()
+    everything.routes.extend([*api.routes, *page.router.routes])
+    return everything
 
 
 async def serve_socket(websocket: WebSocket) -> None:
@@ -120,7 +117,7 @@ async def serve_socket(websocket: WebSocket) -> None:
 async def _run_beside(app: FastAPI) -> AsyncIterator[None]:
     """Listen, tell and sweep for as long as the app runs."""
     services: Services = app.state.services
-    tasks = [
+    tasks: list[asyncio.Task[Any]] = [
         asyncio.create_task(keep_running(work))
         for work in (
             services.feed.run,
@@ -130,9 +127,11 @@ async def _run_beside(app: FastAPI) -> AsyncIterator[None]:
     ]
     try:
         await services.feed.listening.wait()
+        tasks.append(asyncio.create_task(keep_running(services.host.run)))
         yield
     finally:
         services.close()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await services.host.close()

@@ -10,6 +10,7 @@ from fastapi import Depends, HTTPException
 from starlette.requests import HTTPConnection
 
 from amplifier_apps.web.callers import Caller
+from amplifier_apps.web.hosting.host import SessionHost
 from amplifier_apps.web.live.feed import ChangeFeed
 from amplifier_apps.web.live.hub import Hub
 from amplifier_apps.web.settings import ServerSettings
@@ -26,6 +27,7 @@ class Services:
     settings: ServerSettings
     feed: ChangeFeed
     hub: Hub
+    host: SessionHost
 
     def close(self) -> None:
         """Send waiting clients away, because the server ends."""

@@ -32,6 +32,9 @@ class ServerSettings:
     behind_proxy: bool = False
     """A proxy on the way here ends TLS and adds `X-Forwarded-For`."""
     bundle: Path | None = None
+    """The bundle of sessions that it runs; by default, the one of their folder."""
+    folder: Path | None = None
+    """Where they work; by default, where the server was started."""
     max_sockets: int = MAX_SOCKETS
     """WebSockets and event streams that are open at the same time."""
 

@@ -46,6 +46,7 @@ class SessionIndex:
         self._news: dict[str, Messages | None] = {}
         self._woken = asyncio.Event()
         self._stopped = False
+        self._saving = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
     def attach(self, host: Host) -> Removal:
@@ -62,6 +63,18 @@ class SessionIndex:
         }
         self._host = host
         return subscribe(host, NAME, LAST, list(handlers.items()))
+
+    async def announce_turn(self) -> None:
+        """Say now that a turn begins; who asks about it afterwards does not find it idle."""
+        self._note({}, status="running", error="")
+        await self._save_news()
+
+    async def announce_end(self, reply: str = "", error: str = "") -> None:
+        """Say now that a turn is over, also one that never reached the loop."""
+        shown = {"reply": reply, "error": error}
+        texts = {key: str(self._host.scrub(one))[:LONGEST_REPLY] for key, one in shown.items()}
+        self._note({}, status="idle", **texts)
+        await self._save_news()
 
     def stop(self) -> None:
         """Leave the entries as they are: another process goes on with the session."""
@@ -162,6 +175,10 @@ class SessionIndex:
 
     async def _save_news(self) -> None:
         """Save what is new; what cannot be saved now is tried again with the next sign of life."""
+        async with self._saving:
+            await self._save_all()
+
+    async def _save_all(self) -> None:
         while self._news:
             session_id, messages = next(iter(self._news.items()))
             entry = self._entries[session_id]

@@ -109,6 +109,16 @@ class Elsewhere:
         if self._sink is not None:
             state[REPORTED] = self._sink.last_number
 
+    async def announce_turn(self) -> None:
+        """Tell people there that a turn begins, before it does."""
+        if self._index is not None:
+            await self._index.announce_turn()
+
+    async def announce_end(self, reply: str = "", error: str = "") -> None:
+        """Tell people there that a turn is over, and how it ended."""
+        if self._index is not None:
+            await self._index.announce_end(reply, error)
+
     def leave_open(self) -> None:
         """Withdraw nothing and end nothing there: another process goes on with the session."""
         for remote in self._remotes:

@@ -1,0 +1,1 @@
+"""Sessions that the server runs for clients of its API."""

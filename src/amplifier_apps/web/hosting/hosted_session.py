@@ -1,0 +1,128 @@
+"""A session that the server runs: one turn at a time, saved so that a restart loses nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from amplifier_core.events import APPROVAL_REQUIRED, PROVIDER_REQUEST
+from amplifier_core.models import CONTINUE, HookResult
+from amplifier_core.utils import describe_error
+from amplifier_foundation.modules.open_calls import GO_ON
+from amplifier_foundation.session.assembled import AssembledSession
+from amplifier_foundation.session.elsewhere import Elsewhere
+from amplifier_foundation.session.store import SessionInfo, SessionStore
+from amplifier_foundation.stores.errors import Conflict
+
+logger = logging.getLogger(__name__)
+
+LAST = 1_000_000
+UNDER_WAY = "turn_under_way"
+"""The key of the session's state that says whether a turn had begun and not ended."""
+
+
+class HostedSession:
+    """One session and the turn that it is in.
+
+    It is saved before each request to the model and each question to a person: what had happened
+    by then is known to whoever resumes it.
+    """
+
+    def __init__(
+        self,
+        session: AssembledSession,
+        people: Elsewhere,
+        saved: SessionStore,
+        info: SessionInfo,
+    ) -> None:
+        self.session = session
+        self._people = people
+        self._saved = saved
+        self._info = info
+        self._turn: asyncio.Task[None] | None = None
+        self._saving = asyncio.Lock()
+        self._announced = asyncio.Event()
+        self._leaving = False
+        for event in (PROVIDER_REQUEST, APPROVAL_REQUIRED):
+            session.coordinator.hooks.register(event, self._on_step, LAST, "hosting-save")
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a turn is under way."""
+        return self._turn is not None and not self._turn.done()
+
+    async def start(self, prompt: str) -> None:
+        """Begin a turn; Conflict while there is one."""
+        if self.is_busy:
+            raise Conflict("A turn is under way; wait for its end, or interrupt it")
+        self._announced.clear()
+        self._turn = asyncio.create_task(self._run(prompt))
+        await self._announced.wait()
+
+    async def interrupt(self) -> None:
+        """Stop the turn at once; what was said stays."""
+        if self.is_busy:
+            await self.session.coordinator.request_cancel(immediate=True)
+
+    async def end(self) -> None:
+        """Stop the turn and end the session for good."""
+        await self.interrupt()
+        await self._wait()
+        await self.session.cleanup()
+        await asyncio.to_thread(self._saved.delete, self._info.id)
+
+    async def leave(self) -> None:
+        """Let go of the session without ending it: its questions stay open, and it is resumed."""
+        self._leaving = True
+        self._people.leave_open()
+        if self._turn is not None:
+            self._turn.cancel()
+        await self._wait()
+        await self.session.cleanup("user_exit")
+
+    async def save(self, *, under_way: bool) -> None:
+        """Write what another process needs to go on."""
+        if self._leaving:  # what the end of this process does to the conversation is not kept
+            return
+        async with self._saving:
+            self.session.coordinator.session_state[UNDER_WAY] = under_way
+            state = await self.session.state()
+            info = replace(
+                self._info,
+                name=str(self.session.coordinator.session_state.get("name") or self._info.name),
+                messages=len(state["messages"]),
+                tokens=state["stats"].get("total_tokens", 0),
+            )
+            self._info = await asyncio.to_thread(self._saved.save, info, state)
+
+    async def _run(self, prompt: str) -> None:
+        try:
+            await self._people.announce_turn()
+        finally:
+            self._announced.set()
+        reply = error = ""
+        try:
+            reply = await self.session.execute(prompt)
+            self._info = replace(self._info, turns=self._info.turns + 1)
+        except Exception as failure:  # noqa: BLE001 - whoever asks for the session reads it
+            error = describe_error(failure)
+            logger.warning("A turn of session %s failed: %s", self._info.id, error)
+        await self.save(under_way=False)
+        await self._people.announce_end(reply, error)
+
+    async def _on_step(self, event: str, data: Mapping[str, Any]) -> HookResult:
+        if data.get("session_id") == self._info.id:
+            await self.save(under_way=True)
+        return CONTINUE
+
+    async def _wait(self) -> None:
+        if self._turn is not None:
+            await asyncio.gather(self._turn, return_exceptions=True)
+
+    async def resume_turn(self) -> None:
+        """Go on with the turn that an earlier process was in, if it was."""
+        if self.session.coordinator.session_state.pop(UNDER_WAY, False):
+            await self.start(GO_ON)

@@ -1,0 +1,67 @@
+"""A hosted session is saved at each step, and a turn that fails says why."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from amplifier_apps.web.hosting.host import HostSettings, SessionHost
+from amplifier_apps.web.hosting.hosted_session import UNDER_WAY
+from amplifier_foundation.machine.user_folders import find_data_home
+from amplifier_foundation.session.store import SessionStore
+from amplifier_foundation.stores.errors import Conflict
+from amplifier_foundation.stores.store import Store
+from amplifier_foundation.stores.values.session import SessionEntry
+from tests.apps.web.hosting_project import WRITE, save_bundle, trust
+
+
+def read_saved(session: str) -> dict:
+    return SessionStore(find_data_home() / "amplifier" / "hosted").load(session).state
+
+
+async def wait_for_status(store: Store, session: str, status: str) -> SessionEntry:
+    for _ in range(1000):
+        entry = await store.sessions.get(session)
+        if entry.status == status:
+            return entry
+        await asyncio.sleep(0.02)
+    raise AssertionError(f"it never was {status}: {entry}")
+
+
+async def test_what_is_saved_has_the_call_that_waits(store: Store, tmp_path: Path) -> None:
+    """So whoever resumes it can go on with exactly that call; and one turn at a time."""
+    save_bundle(tmp_path / "project", WRITE)
+    trust(tmp_path / "project")
+    host = SessionHost(store, HostSettings(folder=tmp_path / "project"))
+    session = await host.create("configure")
+    await wait_for_status(store, session, "waiting")
+    with pytest.raises(Conflict, match="under way"):
+        await host.prompt(session, "more")
+    state = read_saved(session)
+    assert [one["role"] for one in state["messages"]] == ["user", "assistant"]
+    assert state["session_state"][UNDER_WAY] is True
+    await host.close()
+    assert read_saved(session)["messages"] == state["messages"]
+
+
+async def test_a_turn_that_fails_says_why_and_the_session_goes_on(
+    store: Store, tmp_path: Path
+) -> None:
+    """The index has the reason; the next prompt starts afresh."""
+    save_bundle(tmp_path / "project", {"error": {"type": "authentication"}}, "Better.")
+    trust(tmp_path / "project")
+    host = SessionHost(store, HostSettings(folder=tmp_path / "project"))
+    session = await host.create("go")
+    entry = await wait_for_status(store, session, "idle")
+    for _ in range(500):
+        if entry.error:
+            break
+        await asyncio.sleep(0.02)
+        entry = await store.sessions.get(session)
+    assert "uthent" in entry.error
+    await host.prompt(session, "again")
+    assert (await wait_for_status(store, session, "idle")).reply == "Better."
+    assert read_saved(session)["session_state"][UNDER_WAY] is False
+    await host.close()
