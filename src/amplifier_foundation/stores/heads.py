@@ -14,6 +14,8 @@ from amplifier_foundation.stores.errors import BadRequest, Conflict, NotFound
 from amplifier_foundation.stores.values.session import TrailHead
 
 LONGEST_PROOF = 64
+MOST_HEADS = 1_000
+MOST_NOTES = 1_000
 
 _LOCK = "UPDATE heads SET seen = seen WHERE log = :log RETURNING *"
 _FIRST = """
@@ -64,17 +66,21 @@ class Heads:
             raise NotFound(f"No checkpoint of the trail {log!r} has been seen here")
         return _read(rows[0])
 
-    async def list(self) -> list[TrailHead]:
-        """The newest checkpoint of every trail."""
-        statement = "SELECT * FROM heads ORDER BY seen DESC, log"
-        rows = await self._engine.read(lambda transaction: transaction.run(statement))
+    async def list(self, name: str = "") -> list[TrailHead]:
+        """The newest checkpoint of every trail, or of every trail of that name."""
+        where = "WHERE name = :name" if name else ""
+        statement = f"SELECT * FROM heads {where} ORDER BY seen DESC, log LIMIT {MOST_HEADS}"
+        given = {"name": name} if name else {}
+        rows = await self._engine.read(lambda transaction: transaction.run(statement, **given))
         return [_read(row) for row in rows]
 
     async def history(self, log: str) -> Notes:
-        """All checkpoints of a trail that were kept, the oldest first."""
-        statement = "SELECT note FROM head_history WHERE log = :log ORDER BY size"
-        rows = await self._engine.read(lambda transaction: transaction.run(statement, log=log))
-        return [row["note"] for row in rows]
+        """The newest checkpoints of a trail that were kept, the oldest of them first."""
+        statement = "SELECT note FROM head_history WHERE log = :log ORDER BY size DESC LIMIT :most"
+        rows = await self._engine.read(
+            lambda transaction: transaction.run(statement, log=log, most=MOST_NOTES)
+        )
+        return [row["note"] for row in reversed(rows)]
 
 
 Notes = list[str]

@@ -4,19 +4,31 @@ from __future__ import annotations
 
 from base64 import b64decode
 from binascii import Error as NotBase64
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends, HTTPException
 from starlette.responses import Response
 
-from amplifier_apps.web.services import Agent, Reader, Shared
+from amplifier_apps.web.callers import Caller
+from amplifier_apps.web.services import Agent, Anybody, Shared
 from amplifier_apps.web.wire.encoding import answer
-from amplifier_apps.web.wire.session_answers import Witnessed
+from amplifier_apps.web.wire.session_answers import HeadList, Witnessed
 from amplifier_apps.web.wire.session_bodies import WitnessBody
-from amplifier_apps.web.wire.text import Id
+from amplifier_apps.web.wire.text import Id, Name
 from amplifier_foundation.stores.errors import BadRequest
 from amplifier_foundation.stores.values.session import TrailHead
 
 router = APIRouter(prefix="/witness", tags=["witness"])
+
+
+def require_verifier(caller: Anybody) -> Caller:
+    """Who reads, and who sends: before it sends more, an agent looks how far the witness is."""
+    if not (caller.may("read") or caller.may("agent")):
+        raise HTTPException(403, "This needs a credential with the scope 'read' or 'agent'.")
+    return caller
+
+
+Verifier = Annotated[Caller, Depends(require_verifier)]
 
 
 @router.post("", responses={200: {"model": TrailHead}})
@@ -29,8 +41,14 @@ async def put_head(body: WitnessBody, caller: Agent, services: Shared) -> Respon
     return answer(await services.store.heads.put(body.note, proof, caller.name))
 
 
+@router.get("", responses={200: {"model": HeadList}})
+async def list_heads(_: Verifier, services: Shared, name: Name = "") -> Response:
+    """The newest checkpoint of each trail, or of each trail of that name."""
+    return answer({"heads": await services.store.heads.list(name)})
+
+
 @router.get("/{log}", responses={200: {"model": Witnessed}})
-async def get_head(_: Reader, services: Shared, log: Id) -> Response:
+async def get_head(_: Verifier, services: Shared, log: Id) -> Response:
     """The newest checkpoint of a trail, and all that were seen."""
     head = await services.store.heads.get(log)
     return answer({"head": head, "history": await services.store.heads.history(log)})

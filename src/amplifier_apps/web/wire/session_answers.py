@@ -62,6 +62,12 @@ class StatisticsAnswer(BaseModel):
     overrulings: list[Overruling]
 
 
+class HeadList(BaseModel):
+    """The newest checkpoints of trails."""
+
+    heads: list[TrailHead]
+
+
 class Witnessed(BaseModel):
     """The newest checkpoint of a trail, and all that were seen."""
 
