@@ -91,8 +91,10 @@ class World:
     async def browser(self, name: str = "ann", *scopes: str) -> httpx2.AsyncClient:
         """A client that has logged in, and sends what our page sends."""
         code = await self.store.access.add_code(name, scopes or PEOPLE)
+        async with self.client() as visitor:
+            answer = await visitor.post("/login", json={"code": code})
         client = self.client(Origin=self.address)
-        answer = await client.post("/login", json={"code": code})
+        client.cookies.set("amplifier_login", answer.cookies["amplifier_login"])
         client.headers["X-Amplifier-CSRF"] = answer.json()["csrf"]
         return client
 

@@ -1,0 +1,90 @@
+"""Who a request comes from."""
+
+from __future__ import annotations
+
+import pytest
+
+from amplifier_apps.web.callers import (
+    Caller,
+    identify_again,
+    identify_caller,
+    read_bearer,
+    read_cookie,
+)
+from amplifier_foundation.stores.store import Store
+from amplifier_foundation.stores.values.access import Identity
+
+
+def make(*scopes: str) -> Caller:
+    return Caller(Identity("ann", frozenset(scopes)), "web", csrf="secret")
+
+
+def test_the_right_to_decide_may_be_narrow_and_is_never_an_agents():
+    """The agent's credentials can never decide."""
+    assert make("decide").may("decide")
+    assert make("decide:hook=x").may("decide")
+    assert not make("read", "admin").may("decide")
+    assert not make("agent", "decide").may("decide")
+    assert not make("decider").may("decide")
+
+
+def test_only_who_has_the_token_of_the_page_proves_anything():
+    """A cookie is sent by the browser whoever asks."""
+    assert make().proves("secret")
+    assert not make().proves(None)
+    assert not make().proves("secre")
+    assert Caller(Identity("bot"), "api").proves(None)
+
+
+def test_a_caller_shows_no_secret():
+    """A caller that gets into a log or an error is harmless."""
+    caller = Caller(Identity("ann"), "web", csrf="c-secret", secret="s-secret")
+    assert "secret" not in repr(caller)
+
+
+@pytest.mark.parametrize(
+    ("given", "token"),
+    [
+        (["Bearer abc"], "abc"),
+        (["bearer  abc "], "abc"),
+        (["Basic abc"], ""),
+        (["Bearer"], ""),
+        (["Bearer abc", "Bearer abc"], ""),
+        (["Bearer ä"], ""),
+        (["Bearer " + "x" * 513], ""),
+    ],
+)
+def test_a_token_is_read_from_exactly_one_header(given: list[str], token: str):
+    """Two headers are nobody's."""
+    assert read_bearer(given) == token
+
+
+@pytest.mark.parametrize(
+    ("given", "cookie"),
+    [
+        (["amplifier_login=a"], "a"),
+        (["x=1; amplifier_login=a; y=2"], "a"),
+        (["amplifier_login=a; amplifier_login=b"], ""),
+        (["amplifier_login=a", "amplifier_login=a"], ""),
+        (["xamplifier_login=a"], ""),
+        ([], ""),
+    ],
+)
+def test_a_cookie_is_read_if_there_is_exactly_one(given: list[str], cookie: str):
+    """A second one may have been put there by another site."""
+    assert read_cookie(given) == cookie
+
+
+async def test_a_token_counts_before_a_cookie_and_a_wrong_one_is_not_forgiven(store: Store):
+    """Whoever sends a token means the token."""
+    text, token = await store.access.add_token("bot", ["agent"])
+    cookie, _ = await store.access.exchange_code(await store.access.add_code("ann", ["read"]))
+    cookies = [f"amplifier_login={cookie}"]
+    assert (await identify_caller(store.access, [f"Bearer {text}"], cookies)).name == "bot"
+    assert (await identify_caller(store.access, [], cookies)).name == "ann"
+    assert await identify_caller(store.access, ["Bearer wrong"], cookies) is None
+    assert await identify_caller(store.access, [], []) is None
+    caller = await identify_caller(store.access, [f"Bearer {text}"], [])
+    assert await identify_again(store.access, caller) == caller
+    await store.access.revoke_token(token.id)
+    assert await identify_again(store.access, caller) is None

@@ -1,0 +1,53 @@
+"""What time does, seen to by every server."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from amplifier_apps.web import sweeper
+from amplifier_apps.web.sweeper import sweep, sweep_forever
+from amplifier_foundation.stores.errors import StoreUnavailable
+from amplifier_foundation.stores.store import open_store
+from amplifier_foundation.stores.values.approval import Choice, Decider
+from amplifier_foundation.stores.values.session import SessionEntry
+from tests.apps.web.world import make_request
+from tests.support.waiting import wait_until
+
+
+async def test_overdue_approvals_lapsed_claims_and_silent_sessions_are_seen_to(tmp_path: Path):
+    """Expired, unknown, lost: each by the store's clock."""
+    now = [1000.0]
+    async with await open_store(tmp_path / "store.db", clock=lambda: now[0]) as store:
+        overdue = await store.approvals.request(make_request(key="a", timeout=5))
+        claimed = await store.approvals.request(make_request(key="b", tool_call_id="call-2"))
+        choice = Choice(1, claimed.nonce, "k")
+        await store.approvals.decide(claimed.id, choice, Decider("ann", "api"))
+        await store.claims.claim("session-1", "call-2", "d" * 64, 5.0)
+        await store.sessions.save(SessionEntry("s", user="bot"))
+        await sweep(store)
+        assert (await store.approvals.get(overdue.id)).status == "pending"
+        assert (await store.sessions.get("s")).status == "running"
+        now[0] += sweeper.SESSION_SECONDS + 1
+        await sweep(store)
+        assert (await store.approvals.get(overdue.id)).status == "expired"
+        assert (await store.approvals.get(claimed.id)).status == "unknown"
+        assert (await store.sessions.get("s")).status == "lost"
+
+
+async def test_a_store_that_does_not_answer_is_tried_again():
+    """A restart of the database ends no sweeping."""
+    tries = []
+
+    class Failing:
+        @property
+        def approvals(self):
+            return self
+
+        async def expire_overdue(self):
+            tries.append(1)
+            raise StoreUnavailable("gone")
+
+    sweeping = asyncio.create_task(sweep_forever(Failing(), seconds=0.001))
+    await wait_until(lambda: len(tries) >= 2)
+    sweeping.cancel()
