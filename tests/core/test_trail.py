@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.errors import ApprovalError
 from amplifier_core.events import SESSION_END
 from amplifier_core.testing import MemoryAudit
-from amplifier_core.trail import NullSink
+from amplifier_core.trail import NullSink, Trail
 from tests.support.harness import Harness
 from tests.support.hooks import PRE, Data, asks, injects, modifies, raises, says
 from tests.support.people import PlainPerson
@@ -278,3 +279,18 @@ async def test_the_time_of_a_hook_is_told_in_thousandths_of_a_millisecond(monkey
     [dispatch] = harness.bodies("dispatch")
     assert (started, finished) == ({}, {"ms": 123.457})
     assert [(one["hook"], one["ms"]) for one in dispatch["hooks"]] == [("slow", 123.457)]
+
+
+@pytest.mark.parametrize("on_failure", ["deny", "warn"])
+async def test_a_sink_may_refuse_a_call_without_having_failed(on_failure):
+    """It says so with an ApprovalError, and a trail that may fail changes nothing about it."""
+
+    class Refusing(MemoryAudit):
+        async def commit(self, sequence: int | None = None) -> None:
+            raise ApprovalError("somebody else runs it")
+
+    audit = Refusing()
+    audit.on_failure = on_failure
+    trail = Trail(audit, "s")
+    assert await trail.write_ahead("tool_started", {}) == "somebody else runs it"
+    assert (trail.failed, trail.news) == (False, [])

@@ -60,7 +60,7 @@ class PutQuestion:
         self._report = report
         self._announce = announce
         self._deadline = time.monotonic() + question.timeout
-        self._deadline -= min(MARGIN, question.timeout / 20)
+        self._deadline -= min(MARGIN, question.timeout / 4)
         self._request: ApprovalRequest | None = None
         self._approval: Approval | None = None
 
@@ -102,7 +102,7 @@ class PutQuestion:
         if approval.status == "expired":
             raise ApprovalTimeout("nobody decided in time")
         if approval.status not in ("approved", "denied"):
-            raise ApprovalError(f"the question was closed elsewhere: it is {approval.status}")
+            raise ApprovalError(f"the question was closed elsewhere: it is {approval.status!r}")
         edited = None if approval.edited_input is None else dict(approval.edited_input)
         option, comment = approval.option, approval.comment
         if edited is not None:

@@ -24,7 +24,7 @@ Tell = Callable[[str], Awaitable[Any]]
 # Seconds for a withdrawal nobody waits for; after them the row expires by itself.
 WITHDRAWING = 10.0
 # Seconds for a look at the rules; a person is asked after them.
-RULE_SECONDS = 5.0
+RULE_SECONDS = 3.0
 
 
 async def tell_nobody(text: str) -> None:
@@ -58,10 +58,10 @@ class RemoteApproval:
 
     async def decide(self, question: ApprovalQuestion) -> ApprovalAnswer:
         """What a standing rule says, or a person; ApprovalError if nobody could be asked."""
+        asked = self.put(question, announce=self._announce)
         rule = await self.find_standing(question)
         if rule is not None:
             return rule
-        asked = self.put(question, announce=self._announce)
         try:
             return self.note(question, await asked.answer())
         except asyncio.CancelledError:
@@ -83,7 +83,7 @@ class RemoteApproval:
         """What a standing rule says; None also where nobody can be asked about rules just now."""
         request = await self._write(question, "", question.timeout)
         try:
-            async with asyncio.timeout(RULE_SECONDS):
+            async with asyncio.timeout(min(RULE_SECONDS, question.timeout / 4)):
                 return await find_standing_answer(self.link, question, request)
         except (StoreError, TimeoutError):
             return None

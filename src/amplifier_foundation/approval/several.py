@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from amplifier_core.approval import (
     AnyApprovalSystem,
@@ -52,11 +54,13 @@ class SeveralApprovals:
 
     async def decide(self, question: ApprovalQuestion) -> ApprovalAnswer:
         """What a rule says, or the first answer; ApprovalError if nobody can be asked anywhere."""
+        began = time.monotonic()
         for remote in self._elsewhere:
-            answer = await remote.find_standing(question)
-            if answer is not None:
-                return answer
-        race = _Race(question, self._here, self._elsewhere)
+            rule = await remote.find_standing(question)
+            if rule is not None:
+                return rule
+        left = max(0.0, question.timeout - (time.monotonic() - began))
+        race = _Race(replace(question, timeout=left), self._here, self._elsewhere)
         try:
             answer, elsewhere = await race.run()
         except BaseException:

@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 LEASE = 60.0
 CLAIMING = 15.0
 PAUSE = 1.0
-GRACE = 5.0
+GRACE = 3.0
 
 
 @dataclass(slots=True, eq=False)

@@ -24,7 +24,7 @@ NAME = "reporting"
 LAST = 1_000_000
 # Seconds between signs of life; a server that hears of none for longer calls a session lost.
 HEARTBEAT = 20.0
-GRACE = 5.0
+GRACE = 3.0
 LONGEST_REPLY = 8_000
 OVER = ("ended", "failed")
 

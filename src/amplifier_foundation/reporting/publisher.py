@@ -23,7 +23,7 @@ DROPPED = "records_dropped"
 # Seconds: records gather for a moment; a store that does not answer is left alone for a while.
 GATHERING = 0.1
 PAUSE = 1.0
-GRACE = 5.0
+GRACE = 3.0
 
 Waiting = tuple[str, SessionRecord]
 

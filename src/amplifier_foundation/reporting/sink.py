@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -92,9 +93,9 @@ class ReportingSink:
 
     async def close(self) -> None:
         """Send what is left; the trail behind is closed by whoever opened it."""
-        for publisher in self._publishers:
-            await publisher.close()
-        await self._claims.close()
+        await asyncio.gather(
+            self._claims.close(), *(publisher.close() for publisher in self._publishers)
+        )
 
     def _append_start(self, body: Mapping[str, Any], source: Mapping[str, Any]) -> int:
         """Append the start of a gated call; it is claimed even if the trail does not take it."""

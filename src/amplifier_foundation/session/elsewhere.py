@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 import pwd
@@ -128,12 +129,9 @@ class Elsewhere:
 
     async def close(self) -> None:
         """Close questions that are open, send what is left, and end the links."""
-        for remote in self._remotes:
-            await remote.close()
-        if self._index is not None:
-            await self._index.close()
-        if self._sink is not None:
-            await self._sink.close()
+        closing = [remote.close() for remote in self._remotes]
+        closing += [one.close() for one in (self._index, self._sink) if one is not None]
+        await asyncio.gather(*closing, return_exceptions=True)  # one that hangs holds up no other
         for link in self._links:
             await link.close()
 

@@ -69,7 +69,7 @@ async def test_a_question_that_was_closed_by_another_is_an_error(
     put = RemoteApproval(store.as_link(), make_asker(tmp_path)).put(QUESTION)
     asking = asyncio.create_task(put.answer())
     await store.approvals.withdraw((await find_waiting(store)).id, reason="gone")
-    with pytest.raises(ApprovalError, match="the question was closed elsewhere: it is cancelled"):
+    with pytest.raises(ApprovalError, match="the question was closed elsewhere: it is 'cancelled'"):
         await asking
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.capabilities import (
     hide_secrets,
+    list_answer_files,
     list_roots,
     list_session_places,
     register_capabilities,
@@ -108,3 +110,21 @@ async def test_tools_find_the_table_of_places(project: Project) -> None:
     async with project.session() as session:
         places = session.coordinator.get_capability("session.places")
     assert project.folder.resolve() in places.roots
+
+
+def test_where_answers_are_kept_is_hidden_from_tools(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The store of the bundle and of the environment, with all files of a database, and a token."""
+    monkeypatch.setenv("AMPLIFIER_STORE", f"sqlite://{tmp_path}/my%20own.db")
+    monkeypatch.setenv("AMPLIFIER_TOKEN_FILE", str(tmp_path / "token"))
+    places = list_session_places({"approval": {"store": str(tmp_path / "team.db")}}, tmp_path)
+    for name in ("team.db", "team.db-wal", "team.db-shm", "my own.db", "my own.db-wal", "token"):
+        assert places.find_refusal(tmp_path / name, writing=False) is not None, name
+    assert places.find_refusal(tmp_path / "other.db", writing=True) is None
+
+
+def test_a_database_on_a_server_has_no_files_to_hide() -> None:
+    """Its password is a secret, and its address nothing that tools could open as a file."""
+    found = list_answer_files({"store": "postgresql://me@db.test/a"}, {"AMPLIFIER_STORE": ""})
+    assert found == []

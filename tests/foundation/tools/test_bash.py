@@ -158,6 +158,14 @@ async def test_the_agents_own_keys_are_hidden(call, monkeypatch):
     assert "hunter3" not in result.output
 
 
+@pytest.mark.parametrize("name", ["AMPLIFIER_TOKEN", "AMPLIFIER_TOKEN_FILE", "AMPLIFIER_STORE"])
+async def test_no_option_shows_a_command_what_would_let_it_decide(call, monkeypatch, name):
+    """With a person's token an agent could answer what people are asked about it."""
+    monkeypatch.setenv(name, "hunter2")
+    result = await call({"hide_env": []}, command="env")
+    assert "hunter2" not in result.output
+
+
 async def test_a_working_directory_that_is_gone_is_said(call, work):
     """What cannot start says why."""
     work.rmdir()
