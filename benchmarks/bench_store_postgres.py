@@ -1,0 +1,89 @@
+"""The approval store on a real PostgreSQL server that syncs its disk.
+
+create     10,000 approvals, each durable when its agent goes on: seconds for 1,000
+race       20,000 decisions of 64 people on 10,000 approvals: the winners, and the 99th percentile
+wake       from a person's decision to the agent that waits in another process: the 99th percentile
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import tempfile
+import time
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from amplifier_foundation.stores.store import Store, open_store
+from amplifier_foundation.stores.values.approval import Choice, Decider
+from benchmarks.bench_store import APPROVALS, WAITERS, create, find_p99, make_request, race
+from benchmarks.harness import Row, report
+from tests.support.postgres_server import PostgresServer
+
+
+def run_agent(url: str, pipe: Connection) -> None:
+    """Another process: waits for each approval that it is told of, and says when it went on."""
+
+    async def main() -> None:
+        async with await open_store(url) as store:
+            while approval_id := await asyncio.to_thread(pipe.recv):
+                waiting = asyncio.create_task(store.approvals.wait(approval_id, 60))
+                await asyncio.sleep(0.01)
+                pipe.send("waits")
+                await waiting
+                pipe.send(time.clock_gettime(time.CLOCK_MONOTONIC))
+
+    asyncio.run(main())
+
+
+async def wake(store: Store, url: str) -> list[float]:
+    """How long after the decision was sent its agent goes on, in another process."""
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    agent = context.Process(target=run_agent, args=(url, there), daemon=True)
+    agent.start()
+    times: list[float] = []
+    for number in range(WAITERS):
+        asked = await store.approvals.request(make_request(APPROVALS + number))
+        here.send(asked.id)
+        await asyncio.to_thread(here.recv)
+        start = time.clock_gettime(time.CLOCK_MONOTONIC)
+        choice = Choice(0, asked.nonce, "decision")
+        await store.approvals.decide(asked.id, choice, Decider("ann", "web"))
+        times.append(await asyncio.to_thread(here.recv) - start)
+    here.send("")
+    agent.join()
+    return times
+
+
+async def measure(url: str) -> list[Row]:
+    """All rows; a store that fails its promise gives no figures."""
+    async with await open_store(url) as store:
+        asked, seconds = await create(store)
+        winners, racing = await race(store, asked)
+        woken = await wake(store, url)
+    per_thousand = seconds / APPROVALS * 1000
+    race_p99, wake_p99 = find_p99(racing), find_p99(woken)
+    return [
+        Row("1,000 approvals created durably, seconds", per_thousand, 1, 0, per_thousand * 1e6),
+        Row("winners of 20,000 decisions on 10,000", winners / APPROVALS, 1, 0, 0),
+        Row("lost of 20,000 decisions on 10,000", 2 - winners / APPROVALS, 1, 0, 0),
+        Row("a racing decision, p99, milliseconds", race_p99, 150, 0, race_p99 * 1000),
+        Row("decision to another process, p99, milliseconds", wake_p99, 50, 0, wake_p99 * 1000),
+    ]
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="pg-", ignore_cleanup_errors=True) as folder:
+        server = PostgresServer(Path(folder), fsync="on")
+        server.create()
+        server.start()
+        try:
+            rows = asyncio.run(measure(server.create_database()))
+        finally:
+            server.stop()
+    report("store on PostgreSQL", rows)
+
+
+if __name__ == "__main__":
+    main()
