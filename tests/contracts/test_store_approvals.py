@@ -78,8 +78,8 @@ async def test_a_key_belongs_to_one_request(store: Store) -> None:
     """Nobody gets another's answer, nor an answer to something else, by knowing a key."""
     request = make_request()
     await store.approvals.request(request)
-    change: dict[str, Any]
-    for change in ({"digest": "other"}, {"requester": "agent-2"}, {"prompt": "Other?"}):
+    changes: list[dict[str, Any]] = [{"digest": "x"}, {"requester": "agent-2"}, {"prompt": "x"}]
+    for change in changes:
         with pytest.raises(Conflict, match="another request") as refusal:
             await store.approvals.request(replace(request, **change))
         assert refusal.value.approval is None
@@ -259,6 +259,7 @@ async def test_an_input_is_edited_only_where_that_is_offered(store: Store) -> No
     edited = {"file_path": "notes/b.txt"}
     with pytest.raises(BadRequest, match="cannot be edited"):
         await decide(store, fixed, edited_input=edited)
+    wrong: Any
     for wrong in ([], "text", 1, {"n": math.nan}, {"x": "y" * 2**20}):
         with pytest.raises(BadRequest):
             await decide(store, free, edited_input=wrong)
@@ -296,6 +297,7 @@ async def test_a_decision_wakes_who_waits_and_one_before_is_found(store: Store) 
     decided = await decide(store, approval)
     assert [one.status for one in await asyncio.gather(*waiters)] == ["approved"] * 3
     assert await store.approvals.wait(approval.id, math.inf) == decided
+    seconds: Any
     for seconds in (math.nan, "1", None):
         with pytest.raises(BadRequest):
             await store.approvals.wait(approval.id, seconds)

@@ -89,7 +89,7 @@ async def test_a_rule_for_a_folder_covers_real_paths_below_it(store: Store, tmp_
     (base / "src" / "deep").mkdir(parents=True)
     (base / "src2").mkdir()
     (base / "src" / "out").symlink_to(base / "src2")
-    facts = {"working_dir": str(base), "tool_input": {"file_path": "src/a.py"}}
+    facts: dict[str, Any] = {"working_dir": str(base), "tool_input": {"file_path": "src/a.py"}}
     await grant(store, f"below:{base}/src", **facts)
 
     def edit(path: str, **more: Any) -> ApprovalRequest:
@@ -111,7 +111,7 @@ async def test_a_folder_that_became_a_link_is_no_longer_covered(
     base = tmp_path.resolve()
     (base / "src").mkdir()
     (base / "secret").mkdir()
-    facts = {"working_dir": str(base), "tool_input": {"file_path": "src/a.py"}}
+    facts: dict[str, Any] = {"working_dir": str(base), "tool_input": {"file_path": "src/a.py"}}
     await grant(store, f"below:{base}/src", **facts)
     assert await store.rules.find_rule(make_request(**facts))
     (base / "src").rmdir()

@@ -8,7 +8,7 @@ from amplifier_foundation.stores.approvals import endings, rows
 from amplifier_foundation.stores.approvals.choices import read_wait
 from amplifier_foundation.stores.approvals.decisions import decide
 from amplifier_foundation.stores.approvals.listing import list_approvals
-from amplifier_foundation.stores.approvals.requests import encode_request, put_request
+from amplifier_foundation.stores.approvals.requests import Room, encode_request, put_request
 from amplifier_foundation.stores.approvals.waiters import Waiters
 from amplifier_foundation.stores.engine import Engine, Transaction
 from amplifier_foundation.stores.errors import Conflict
@@ -29,12 +29,13 @@ class Approvals:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._waiters = Waiters(engine)
+        self._room = Room()
 
     async def request(self, request: ApprovalRequest) -> Approval:
         """Put a question, durably; with a key that is known, the approval that is there."""
         encoded = encode_request(request)
         return await self._engine.write(
-            lambda transaction: put_request(transaction, request, encoded)
+            lambda transaction: put_request(transaction, request, encoded, self._room)
         )
 
     async def get(self, approval_id: str) -> Approval:
@@ -61,15 +62,18 @@ class Approvals:
         )
         if isinstance(decided, Conflict):
             raise decided
+        self._waiters.tell(decided)
         return decided
 
     async def withdraw(
         self, approval_id: str, *, by: str = "", option: str = "", reason: str = ""
     ) -> Approval:
         """Stop asking: expired if its time is over, else cancelled; decided ones stay so."""
-        return await self._engine.write(
+        withdrawn = await self._engine.write(
             lambda transaction: endings.withdraw(transaction, approval_id, by, option, reason)
         )
+        self._waiters.tell(withdrawn)
+        return withdrawn
 
     async def expire_overdue(self) -> Found:
         """End all whose time is over."""

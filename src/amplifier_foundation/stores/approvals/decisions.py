@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from amplifier_foundation.stores.approvals import endings, rows
 from amplifier_foundation.stores.approvals.choices import ReadChoice, read_choice
 from amplifier_foundation.stores.approvals.rights import refuse_bystander, refuse_unauthorised
@@ -20,7 +22,7 @@ UPDATE approvals SET
     decision_key = :decision_key, comment_text = :comment_text, edited_input = :edited_input
 WHERE id = :id AND nonce = :nonce AND status = 'pending' AND unix_now() < deadline
     AND (:allowed = 0 OR persons <= (SELECT count(*) FROM votes WHERE approval_id = :id) + :alone)
-RETURNING id
+RETURNING *, unix_now() AS now
 """
 
 
@@ -32,11 +34,13 @@ def decide(
     The conflict is returned: raising it would undo that the approval has expired.
     """
     refuse_bystander(decider)
-    approval = rows.load(transaction, approval_id)
+    approval, key = rows.load_with_key(transaction, approval_id)
     read = read_choice(approval, choice)
     refuse_unauthorised(approval.request, decider, read.option.allows)
-    if _was_decided_so(transaction, approval, choice, decider):
+    if _was_decided_so(transaction, approval, key, choice, decider):
         return approval
+    if approval.status != "pending":
+        return _explain_loss(transaction, approval, choice)
     votes = read.option.allows and approval.request.requirement.persons > 1
     if votes and not cast_vote(transaction, approval, choice, decider, read.option.label):
         return _explain_loss(transaction, approval, choice)
@@ -44,9 +48,13 @@ def decide(
     if not decided and not votes:
         return _explain_loss(transaction, approval, choice)
     transaction.announce("approval", approval_id)
-    if decided and read.scope is not None:
-        insert_rule(transaction, approval, read.standing, read.scope, decider.name)
-    return rows.load(transaction, approval_id)
+    if not decided:
+        return rows.load(transaction, approval_id)
+    approval = rows.read_all(transaction, decided, approval.request)[0]
+    if read.scope is None:
+        return approval
+    rule_id = insert_rule(transaction, approval, read.standing, read.scope, decider.name)
+    return replace(approval, rule_id=rule_id)
 
 
 def _run(
@@ -74,22 +82,23 @@ def _run(
 
 
 def _was_decided_so(
-    transaction: Transaction, approval: Approval, choice: Choice, decider: Decider
+    transaction: Transaction, approval: Approval, key: str, choice: Choice, decider: Decider
 ) -> bool:
     """Whether this very decision of this person has been taken before."""
-    kept = transaction.run(
-        "SELECT decision_key, decided_by FROM approvals WHERE id = :id", id=approval.id
-    )[0]
     person = identify_person(decider.name)
-    if kept["decision_key"] == choice.key and identify_person(kept["decided_by"]) == person:
+    if key == choice.key and identify_person(approval.decided_by) == person:
         return True
+    if approval.request.requirement.persons == 1:
+        return False
     vote = find_vote(transaction, approval.id, person)
     return vote is not None and vote["decision_key"] == choice.key
 
 
 def _explain_loss(transaction: Transaction, before: Approval, choice: Choice) -> Conflict:
-    endings.expire_one(transaction, before.id)
-    approval = rows.load(transaction, before.id)
+    approval = before
+    if before.status == "pending":
+        endings.expire_one(transaction, before.id)
+        approval = rows.load(transaction, before.id)
     if approval.status == "pending" and approval.nonce != choice.nonce:
         return Conflict("The decision is about another question than this one", approval)
     if approval.status == "pending":

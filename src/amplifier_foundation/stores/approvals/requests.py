@@ -29,7 +29,7 @@ RETURNING *, created AS now
 """
 _COUNT_SESSION = """
 SELECT count(*) AS pending FROM approvals
-WHERE session_id = :session_id AND status = 'pending' AND deadline > unix_now()
+WHERE session_id = :session_id AND status = 'pending' AND deadline > :now
 """
 # Counts no further than the limit.
 _COUNT = """
@@ -39,19 +39,37 @@ SELECT count(*) AS pending FROM (
 """
 
 
+class Room:
+    """How many more may wait in the store. To count them all for every one would take longest."""
+
+    def __init__(self) -> None:
+        self._sure = 0
+
+    def refuse_full(self, transaction: Transaction) -> None:
+        """Raise TooMany if this one, which is there, is one too many."""
+        if self._sure > 0:
+            self._sure -= 1
+            return
+        waiting = transaction.run(_COUNT, most=PENDING + 1)[0]["pending"]
+        if waiting > PENDING:
+            raise TooMany(f"{PENDING} approvals wait for a person in this store; no more can")
+        # Others add as well: none of a few processes can overrun what is left.
+        self._sure = min(1_000, (PENDING - waiting) // 16)
+
+
 def encode_request(request: ApprovalRequest) -> str:
     """The request as text; BadRequest if it cannot be asked."""
     refuse_bad_request(request)
-    write_json("tool_input", request.tool_input, INPUT)
-    return write_json("request", request, INPUT + 2 * PREVIEW)
+    encoded = write_json("request", request, INPUT + 2 * PREVIEW)
+    if len(encoded) > INPUT:
+        write_json("tool_input", request.tool_input, INPUT)
+    return encoded
 
 
-def put_request(transaction: Transaction, request: ApprovalRequest, encoded: str) -> Approval:
+def put_request(
+    transaction: Transaction, request: ApprovalRequest, encoded: str, room: Room
+) -> Approval:
     """Insert the question, or find the one that was put with the same key."""
-    known = _find(transaction, request)
-    if known is not None:
-        return known
-    _refuse_too_many(transaction, request.session_id)
     inserted = transaction.run(
         _INSERT,
         id=secrets.token_hex(16),
@@ -70,19 +88,20 @@ def put_request(transaction: Transaction, request: ApprovalRequest, encoded: str
         request=encoded,
         timeout=float(request.timeout),
     )
-    if not inserted:  # another agent with the same key was faster
-        return _find(transaction, request) or put_request(transaction, request, encoded)
-    approval = rows.read_all(transaction, inserted)[0]
+    if not inserted:
+        return _find(transaction, request)
+    approval = rows.read_all(transaction, inserted, request)[0]
+    # Raising here takes it back.
+    _refuse_too_many(transaction, approval)
+    room.refuse_full(transaction)
     transaction.announce("approval", approval.id)
     return approval
 
 
-def _find(transaction: Transaction, request: ApprovalRequest) -> Approval | None:
+def _find(transaction: Transaction, request: ApprovalRequest) -> Approval:
     found = transaction.run(
         "SELECT *, unix_now() AS now FROM approvals WHERE request_key = :key", key=request.key
     )
-    if not found:
-        return None
     approval = rows.read_all(transaction, found)[0]
     if _identify(approval.request) != _identify(request):
         raise Conflict(f"The key {request.key!r} belongs to another request; use a new one")
@@ -101,12 +120,11 @@ def _identify(request: ApprovalRequest) -> tuple[str, ...]:
     )
 
 
-def _refuse_too_many(transaction: Transaction, session_id: str) -> None:
-    waiting = transaction.run(_COUNT_SESSION, session_id=session_id)[0]["pending"]
-    if waiting >= PENDING_OF_SESSION:
+def _refuse_too_many(transaction: Transaction, approval: Approval) -> None:
+    session_id = approval.request.session_id
+    found = transaction.run(_COUNT_SESSION, session_id=session_id, now=approval.created)
+    if found[0]["pending"] > PENDING_OF_SESSION:
         raise TooMany(
-            f"Session {session_id!r} has {waiting} approvals that wait for a person; "
-            f"at most {PENDING_OF_SESSION} can"
+            f"Session {session_id!r} has {PENDING_OF_SESSION} approvals that wait for a person; "
+            "no more can"
         )
-    if transaction.run(_COUNT, most=PENDING)[0]["pending"] >= PENDING:
-        raise TooMany(f"{PENDING} approvals wait for a person in this store; no more can")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from amplifier_foundation.stores.engine import Row, Transaction
 from amplifier_foundation.stores.errors import NotFound
-from amplifier_foundation.stores.values.approval import Approval, Vote
+from amplifier_foundation.stores.values.approval import Approval, ApprovalRequest, Vote
 from amplifier_foundation.stores.values.plain import read_request
 
 CHUNK = 500
@@ -16,12 +16,17 @@ CHUNK = 500
 
 def load(transaction: Transaction, approval_id: str) -> Approval:
     """The approval of that id; NotFound if there is none."""
+    return load_with_key(transaction, approval_id)[0]
+
+
+def load_with_key(transaction: Transaction, approval_id: str) -> tuple[Approval, str]:
+    """The approval, and the key of the decision that was made."""
     rows = transaction.run(
         "SELECT *, unix_now() AS now FROM approvals WHERE id = :id", id=approval_id
     )
     if not rows:
         raise NotFound(f"There is no approval {approval_id!r}")
-    return read_all(transaction, rows)[0]
+    return read_all(transaction, rows)[0], rows[0]["decision_key"]
 
 
 def load_many(transaction: Transaction, ids: Iterable[str]) -> list[Approval]:
@@ -45,8 +50,13 @@ def name_values(values: Sequence[str]) -> tuple[str, dict[str, str]]:
     return ", ".join(f":{name}" for name in named), named
 
 
-def read_all(transaction: Transaction, rows: Sequence[Row]) -> list[Approval]:
-    """The approvals of rows that have the store's time as `now`, with their votes."""
+def read_all(
+    transaction: Transaction, rows: Sequence[Row], request: ApprovalRequest | None = None
+) -> list[Approval]:
+    """The approvals of rows that have the store's time as `now`, with their votes.
+
+    A request never changes, so one that is known need not be read again.
+    """
     several = [row["id"] for row in rows if row["persons"] > 1]
     votes: dict[str, list[Vote]] = {}
     for chunk in split(several):
@@ -54,21 +64,24 @@ def read_all(transaction: Transaction, rows: Sequence[Row]) -> list[Approval]:
         statement = f"SELECT * FROM votes WHERE approval_id IN ({names}) ORDER BY voted_at"
         for vote in transaction.run(statement, **values):
             votes.setdefault(vote["approval_id"], []).append(_read_vote(vote))
-    return [_read(row, votes.get(row["id"], [])) for row in rows]
+    return [
+        _read(row, request or read_request(json.loads(row["request"])), votes.get(row["id"], []))
+        for row in rows
+    ]
 
 
 def _read_vote(row: Row) -> Vote:
     return Vote(row["voter"], row["via"], row["voted_at"], row["option_label"])
 
 
-def _read(row: Row, votes: Sequence[Vote]) -> Approval:
+def _read(row: Row, request: ApprovalRequest, votes: Sequence[Vote]) -> Approval:
     pending = row["status"] == "pending"
     edited = row["edited_input"]
     return Approval(
         id=row["id"],
         nonce=row["nonce"],
         status=row["status"],
-        request=read_request(json.loads(row["request"])),
+        request=request,
         created=row["created"],
         deadline=row["deadline"],
         updated=row["updated"],

@@ -62,6 +62,14 @@ class Waiters:
         finally:
             self._remove(approval_id, waiter)
 
+    def tell(self, approval: Approval) -> None:
+        """Wake those who wait for it, if it is no longer pending: here it has just been read."""
+        if approval.status == "pending":
+            return
+        for waiter in self._waiting.get(approval.id, ()):
+            if not waiter.done():
+                waiter.set_result(approval)
+
     async def close(self) -> None:
         """Tell everybody that the store is closed."""
         self._closed = True
@@ -150,18 +158,12 @@ class Waiters:
             await self._engine.write(partial(_expire_all, ids=chunk))
         for chunk in rows.split(list(ended)):
             for approval in await self._read(chunk, rows.load_many):
-                if approval.status != "pending":
-                    self._settle(approval)
-                elif approval.id in self._waiting:
+                self.tell(approval)
+                if approval.status == "pending" and approval.id in self._waiting:
                     self._expect(approval)
 
     async def _read(self, ids: T, work: Callable[[Transaction, T], R]) -> R:
         return await self._engine.read(lambda transaction: work(transaction, ids))
-
-    def _settle(self, approval: Approval) -> None:
-        for waiter in self._waiting.get(approval.id, ()):
-            if not waiter.done():
-                waiter.set_result(approval)
 
 
 def _find_over(transaction: Transaction, ids: Collection[str]) -> dict[str, str]:

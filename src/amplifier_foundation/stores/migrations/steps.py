@@ -198,6 +198,8 @@ STEPS = (
             "CREATE INDEX approvals_by_deadline ON approvals (status, deadline)",
             "CREATE INDEX approvals_by_time ON approvals (created, id)",
             "CREATE INDEX approvals_by_call ON approvals (session_id, tool_call_id)",
+            "CREATE INDEX approvals_by_session ON approvals (session_id, status, deadline)",
+            "CREATE INDEX approvals_by_updated ON approvals (updated)",
             "CREATE INDEX approvals_by_fence ON approvals (fence) WHERE fence > 0",
             _VOTES,
             "CREATE TABLE fences (name TEXT PRIMARY KEY, last BIGINT NOT NULL)",
@@ -215,6 +217,7 @@ STEPS = (
         (
             _SESSIONS,
             "CREATE INDEX sessions_by_time ON sessions (created, id)",
+            "CREATE INDEX sessions_by_updated ON sessions (updated)",
             "CREATE INDEX sessions_by_status ON sessions (status, updated)",
             _TRANSCRIPTS,
             _RECORDS,

@@ -70,6 +70,8 @@ def _set_up(connection: sqlite3.Connection, path: Path, clock: Clock, reads_only
         )
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
+    # What a savepoint needs to undo its work would otherwise go through temporary files.
+    connection.execute("PRAGMA temp_store = MEMORY")
     if reads_only:
         connection.execute("PRAGMA query_only = ON")
 

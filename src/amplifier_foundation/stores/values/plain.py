@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from amplifier_foundation.stores.values.approval import (
     Approval,
@@ -17,11 +17,21 @@ from amplifier_foundation.stores.values.approval import (
 
 T = TypeVar("T")
 
+_FIELDS: dict[Any, tuple[str, ...]] = {}
+
+
+def list_fields(kind: Any) -> tuple[str, ...]:
+    """The names of a dataclass's fields."""
+    known = _FIELDS.get(kind)
+    if known is None:
+        known = _FIELDS[kind] = tuple(field.name for field in fields(kind))
+    return known
+
 
 def to_plain(value: Any) -> Any:
     """Dataclasses and mappings as dictionaries, sequences and sets as lists."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+        return {name: to_plain(getattr(value, name)) for name in list_fields(type(value))}
     if isinstance(value, Mapping):
         return {key: to_plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
@@ -34,9 +44,23 @@ def to_plain(value: Any) -> Any:
 def to_json(value: Any) -> str:
     """As ASCII text, which every database keeps as it is; ValueError if it cannot be JSON."""
     try:
-        return json.dumps(to_plain(value), separators=(",", ":"), allow_nan=False)
+        return _encode(value)
     except (TypeError, RecursionError) as error:
         raise ValueError(str(error)) from error
+
+
+def _open(value: Any) -> Any:
+    """One level of what the encoder does not know."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: getattr(value, name) for name in list_fields(type(value))}
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, set | frozenset):
+        return sorted(value)
+    raise TypeError(f"{type(value).__name__} is no part of JSON")
+
+
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=_open).encode
 
 
 def read_request(data: Mapping[str, Any]) -> ApprovalRequest:
@@ -58,5 +82,5 @@ def read_approval(data: Mapping[str, Any]) -> Approval:
 
 def read_plain(kind: type[T], data: Mapping[str, Any]) -> T:
     """A flat value from its plain form; what a newer version added is passed over."""
-    names = {field.name for field in fields(cast(Any, kind))}
-    return kind(**{name: value for name, value in data.items() if name in names})
+    names = list_fields(kind)
+    return kind(**{name: data[name] for name in names if name in data})

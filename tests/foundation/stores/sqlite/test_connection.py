@@ -10,7 +10,6 @@ import pytest
 
 from amplifier_foundation.stores.engine import Change
 from amplifier_foundation.stores.errors import StoreUnavailable
-from amplifier_foundation.stores.sqlite import connection as connections
 from amplifier_foundation.stores.sqlite.connection import SqliteTransaction, connect, prepare_file
 
 
@@ -85,6 +84,6 @@ def test_a_file_system_without_shared_memory_is_refused(
         connection: sqlite3.Connection = real(":memory:", isolation_level=None)
         return connection
 
-    monkeypatch.setattr(connections.sqlite3, "connect", connect_to_memory)
+    monkeypatch.setattr(sqlite3, "connect", connect_to_memory)
     with pytest.raises(StoreUnavailable, match="put it on a local disk"):
         connect(tmp_path / "s.db", time.time)
