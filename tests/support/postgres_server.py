@@ -47,7 +47,7 @@ class PostgresServer:
         self.folder = folder
         self.data = folder / "data"
         self._account = find_account()
-        self._programs = find_programs(folder, self._account)
+        self.programs = find_programs(folder, self._account)
         self._settings = {**SETTINGS, "unix_socket_directories": str(folder), **settings}
         self._process: subprocess.Popen[bytes] | None = None
         self._numbers = count(1)
@@ -57,7 +57,7 @@ class PostgresServer:
         """Make the data folder, which takes a second or two."""
         if self._account:
             shutil.chown(self.folder, *self._account)
-        command = [self._programs / "initdb", "-D", self.data, "-U", SUPERUSER, "--auth=trust"]
+        command = [self.programs / "initdb", "-D", self.data, "-U", SUPERUSER, "--auth=trust"]
         command += ["--no-sync", "--no-instructions", "--encoding=UTF8", "--locale=C"]
         self._spawn(command).wait(START_SECONDS)
         assert (self.data / "PG_VERSION").exists(), self.read_log()
@@ -65,7 +65,7 @@ class PostgresServer:
     def start(self) -> None:
         """Start it, and return when it answers."""
         options = [f"-c{name}={value}" for name, value in self._settings.items()]
-        self._process = self._spawn([self._programs / "postgres", "-D", self.data, *options])
+        self._process = self._spawn([self.programs / "postgres", "-D", self.data, *options])
         deadline = time.monotonic() + START_SECONDS
         while not self.answers():
             assert self._process.poll() is None, self.read_log()
