@@ -4,14 +4,17 @@ PYTEST_ARGS ?=
 SAMPLE ?=
 CHANGED ?=
 
-.PHONY: help demo test check bench slow screenshots mutants clean
+.PHONY: help demo demo-web test check bench slow screenshots mutants clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' Makefile
 
 demo: .venv/run.ok ## See hooks at work, in one minute
 	@.venv/bin/amplifier demo
+
+demo-web: .venv/run.ok ## The same, with its question in your browser
+	@.venv/bin/amplifier demo --web
 
 test: .venv/dev.ok ## Run the tests (PYTEST_ARGS="-k name" for some of them)
 	@scripts/test $(PYTEST_ARGS)

@@ -8,7 +8,7 @@ import errno
 import resource
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,10 +41,20 @@ class Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, services: Services) -> None:
         super().__init__(config)
         self._services = services
+        self.heeds_signals = True
+        self.is_up = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen, and say so to who waits for it."""
+        await super().startup(sockets)
+        self.is_up.set()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """End on a signal, and leave it at that: being stopped is how a server ends."""
+        if not self.heeds_signals:
+            yield
+            return
         loop = asyncio.get_running_loop()
         numbers = (signal.SIGINT, signal.SIGTERM)
         with contextlib.suppress(ValueError, RuntimeError):  # not in the main thread
@@ -116,6 +126,29 @@ def _explain(error: OSError, settings: ServerSettings) -> str:
     if error.errno == errno.EADDRINUSE:
         return f"Port {settings.port} is in use, perhaps by another server; choose one with --port"
     return f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}"
+
+
+@contextlib.asynccontextmanager
+async def serve_beside(store: Store, settings: ServerSettings) -> AsyncIterator[ServerSettings]:
+    """Run a server while something else is done; signals are not its business.
+
+    The settings that come back have the port that it listens on.
+    """
+    check_settings(settings)
+    listening = bind(settings)
+    with contextlib.closing(listening):
+        settings = replace(settings, port=listening.getsockname()[1])
+        server = create_server(create_app(store, settings), settings)
+        server.heeds_signals = False
+        running = asyncio.create_task(server.serve(sockets=[listening]))
+        try:
+            up = asyncio.ensure_future(server.is_up.wait())
+            await asyncio.wait({up, running}, return_when=asyncio.FIRST_COMPLETED)
+            up.cancel()
+            yield settings
+        finally:
+            server.should_exit = True
+            await running
 
 
 async def serve(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +18,24 @@ from amplifier_apps.cli.commands.demo.story import PROMPT, make_bundle
 from amplifier_apps.cli.display.display import Display, choose_mode, make_display
 from amplifier_apps.cli.display.observer import observe
 from amplifier_audit import AuditError, create_key
+from amplifier_core.approval import AnyApprovalSystem
 from amplifier_foundation import Bundle, load_bundle, open_session
+from amplifier_foundation.session.elsewhere import Elsewhere
 
 LIVE_PAUSE = 0.03
 """Seconds between two words where a person looks on."""
 
 
-async def run_session(folder: Path, answer: Answer | None, timeout: float, *, asks: bool) -> str:
-    """Run it to its end; returns its id. With `asks` a person at the terminal decides."""
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """Who decides: an approval system at the terminal, or people elsewhere. Neither: nobody."""
+
+    make_system: Callable[[Display], AnyApprovalSystem] | None = None
+    elsewhere: Elsewhere | None = None
+
+
+async def run_session(folder: Path, timeout: float, decider: Decider) -> str:
+    """Run it to its end; returns its id."""
     mode = choose_mode(as_json=False)
     display = make_display(mode)
     project = folder / "project"
@@ -31,7 +43,8 @@ async def run_session(folder: Path, answer: Answer | None, timeout: float, *, as
     bundle = await asyncio.to_thread(_write_bundle, folder, pause, timeout)
     session = await open_session(
         bundle,
-        approval_system=_choose_approval(answer, display, project, asks=asks),
+        approval_system=decider.make_system(display) if decider.make_system else None,
+        elsewhere=decider.elsewhere,
         display_system=display,
         working_dir=project,
         hot_reload=False,
@@ -47,25 +60,26 @@ async def run_session(folder: Path, answer: Answer | None, timeout: float, *, as
     return session.session_id
 
 
-def _choose_approval(
-    answer: Answer | None, display: Display, project: Path, *, asks: bool
-) -> FixedApproval | TerminalApproval | None:
+def choose_approval(answer: Answer | None, project: Path, *, asks: bool) -> Decider:
+    """The answer that was given on the command line, or the person at the terminal."""
     if answer is not None:
-        return FixedApproval(answer)
+        return Decider(lambda display: FixedApproval(answer))
     if not asks:
-        return None
+        return Decider()
     running = asyncio.current_task()
 
     def stop() -> None:
         if running is not None:
             running.cancel()
 
-    return TerminalApproval(base=project, display=display, on_interrupt=stop)
+    return Decider(
+        lambda display: TerminalApproval(base=project, display=display, on_interrupt=stop)
+    )
 
 
 def _write_bundle(folder: Path, pause: float, timeout: float) -> Bundle:
     """Written to a file and loaded, as any bundle is."""
-    (folder / "outside").mkdir()
+    (folder / "outside").mkdir(exist_ok=True)
     document = make_bundle(
         folder, pause=pause, key=_make_key(folder), seconds=timeout, lint=find_ruff() is not None
     )
