@@ -9,7 +9,7 @@ import pytest
 
 from amplifier_apps.cli.commands.demo import session
 from amplifier_apps.cli.commands.demo.fixed_approval import Answer
-from amplifier_apps.cli.commands.demo.session import run_session
+from amplifier_apps.cli.commands.demo.session import choose_approval, run_session
 from amplifier_apps.cli.commands.demo.story import AFTER, BEFORE, PRODUCTION, write_files
 from amplifier_apps.cli.display.line_display import LineDisplay
 
@@ -27,7 +27,8 @@ async def test_the_answer_decides_about_production(
     folder: Path, answer: Answer | None, content: str
 ) -> None:
     """Nobody to ask is a no; everything is written to the folder and nowhere else."""
-    session_id = await run_session(folder, answer, 5, asks=False)
+    decider = choose_approval(answer, folder / "project", asks=False)
+    session_id = await run_session(folder, 5, decider)
     assert (folder / "project" / PRODUCTION).read_text() == content
     assert (folder / "audit" / session_id).is_dir()
     roles = {message["role"] for message in json.loads(read_transcript(folder))["messages"]}
@@ -46,5 +47,5 @@ async def test_the_display_stops_also_when_the_session_fails(
     monkeypatch.setattr(LineDisplay, "stop", lambda self: stopped.append(True))
     monkeypatch.setattr(session, "PROMPT", None)
     with pytest.raises((TypeError, ValueError, AttributeError)):
-        await run_session(folder, "no", 5, asks=False)
+        await run_session(folder, 5, choose_approval("no", folder / "project", asks=False))
     assert stopped == [True]
