@@ -9,13 +9,26 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 from tests.apps.web.page.running_server import RunningServer
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-# Nobody is logged in when the page is first opened, and browsers report that.
-EXPECTED = ("401 (Unauthorized)", "ERR_CONNECTION_REFUSED", "WebSocket connection to")
+# Browsers report every answer that is an error, also those that the page expects.
+EXPECTED = (
+    "401 (Unauthorized)",
+    "404 (Not Found)",
+    "409 (Conflict)",
+    "ERR_CONNECTION_REFUSED",
+    "WebSocket connection to",
+)
 PATIENCE = 30_000
 
 
@@ -47,6 +60,7 @@ class People:
     def __init__(self, browser: Browser, server: RunningServer) -> None:
         self._browser = browser
         self._server = server
+        self._contexts: list[BrowserContext] = []
         self.errors: list[str] = []
 
     def open(self, path: str = "/", **options: Any) -> Page:
@@ -54,6 +68,7 @@ class People:
         options.setdefault("reduced_motion", "reduce")
         context = self._browser.new_context(base_url=self._server.url, **options)
         context.set_default_timeout(PATIENCE)
+        self._contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("console", self._keep_error)
@@ -72,6 +87,11 @@ class People:
         page = self.open(f"{path}#code={code}", **options)
         expect(page.locator("app-shell")).to_be_visible()
         return page
+
+    def leave(self) -> None:
+        """Close all that was opened."""
+        for context in self._contexts:
+            context.close()
 
     def _keep_error(self, message: ConsoleMessage) -> None:
         if message.type == "error" and not any(one in message.text for one in EXPECTED):

@@ -1,15 +1,18 @@
-"""A browser for each file of tests, a server for each test."""
+"""A browser, a server and a logged-in page for each file of tests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page, expect
 
 from tests.apps.web.page.browser import People, launch
 from tests.apps.web.page.running_server import RunningServer
+
+# Takes an open dialog away without waiting until it has said goodbye.
+CLOSE = """() => document.querySelector("approval-dialog")?.dispatchEvent(
+    new CustomEvent("done", { detail: "" }))"""
 
 
 @pytest.fixture(scope="module")
@@ -19,10 +22,10 @@ def browser() -> Iterator[Browser]:
         yield browser
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[RunningServer]:
+@pytest.fixture(scope="module")
+def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """A running server with an empty store."""
-    server = RunningServer(tmp_path)
+    server = RunningServer(tmp_path_factory.mktemp("server"))
     try:
         yield server
     finally:
@@ -34,6 +37,29 @@ def people(browser: Browser, server: RunningServer) -> Iterator[People]:
     """Whoever opens the page; nothing may go wrong in their browsers."""
     people = People(browser, server)
     yield people
-    for context in browser.contexts:
-        context.close()
+    people.leave()
+    server.withdraw_all()
     assert people.errors == []
+
+
+@pytest.fixture(scope="module")
+def desk(browser: Browser, server: RunningServer) -> Iterator[tuple[People, Page]]:
+    """Ann, who stays logged in."""
+    people = People(browser, server)
+    yield people, people.log_in("ann", scopes=("read", "decide", "admin"))
+    people.leave()
+
+
+@pytest.fixture
+def page(desk: tuple[People, Page], server: RunningServer) -> Iterator[Page]:
+    """Ann's page, on the empty inbox."""
+    people, page = desk
+    expect(page.locator("inbox-view")).to_be_visible()
+    yield page
+    server.withdraw_all()
+    expect(page.locator("nav .count")).to_be_hidden()
+    page.evaluate(CLOSE)
+    page.evaluate("sessionStorage.clear()")
+    page.get_by_role("link", name="Inbox").click()
+    errors, people.errors = people.errors, []
+    assert errors == []

@@ -16,6 +16,7 @@ from amplifier_apps.web.settings import ServerSettings
 from amplifier_foundation.stores.store import Store, open_store
 from amplifier_foundation.stores.values.approval import (
     Approval,
+    ApprovalFilter,
     ApprovalRequest,
     Choice,
     Decider,
@@ -103,6 +104,12 @@ class RunningServer:
     def wait(self, approval: Approval) -> Approval:
         """The approval once it is decided."""
         return self.run(self.store.approvals.wait(approval.id, PATIENCE - 5))
+
+    def withdraw_all(self) -> None:
+        """Stop asking whatever is still asked."""
+        waiting, _ = self.run(self.store.approvals.list(ApprovalFilter(status=("pending",))))
+        for one in waiting:
+            self.run(self.store.approvals.withdraw(one.id))
 
     def decide(self, approval: Approval, option: int, name: str = "bob") -> Approval:
         """Decide at the terminal of somebody else."""

@@ -18,15 +18,12 @@ HEAR_NOTHING = """async () => {
   const { model } = await import("/static/link/model.js");
   model.live.dispatchEvent = () => true;
 }"""
-# How long a new dialog is deaf, so that a click meant for something else decides nothing.
-SETTLING = 600
 
 
 def get_dialog(page: Page) -> Locator:
-    """The open dialog, once it listens."""
+    """The open dialog, once it listens: at first it is deaf to clicks meant for something else."""
     dialog = page.locator("dialog.approval[open]")
-    expect(dialog).to_be_visible()
-    page.wait_for_timeout(SETTLING)
+    expect(dialog).to_have_attribute("data-settled", "")
     return dialog
 
 
@@ -35,11 +32,8 @@ def choose(page: Page, name: str) -> None:
     get_dialog(page).get_by_role("button", name=name).click()
 
 
-def test_a_question_opens_by_itself_and_can_be_allowed(
-    people: People, server: RunningServer
-) -> None:
+def test_a_question_opens_by_itself_and_can_be_allowed(page: Page, server: RunningServer) -> None:
     """What is asked is shown in full, and the answer reaches the agent with the person's name."""
-    page = people.log_in()
     asked = server.ask(make_question())
     dialog = get_dialog(page)
     expect(dialog.get_by_role("heading", level=2)).to_have_text(
@@ -48,7 +42,7 @@ def test_a_question_opens_by_itself_and_can_be_allowed(
     expect(dialog.locator("pre.code")).to_have_text(COMMAND)
     for fact in ("hooks-production-guard (tool:pre)", "guarded by", "build-3", "/home/ann/shop"):
         expect(dialog.locator(".facts")).to_contain_text(fact)
-    dialog.get_by_role("button", name="Exact").click()
+    dialog.get_by_role("button", name="Exact", exact=True).click()
     expect(dialog.locator("pre.exact")).to_contain_text('"command": "sed -i')
     expect(dialog.locator(".digest")).to_contain_text(asked.request.digest)
     choose(page, "Allow once")
@@ -58,9 +52,8 @@ def test_a_question_opens_by_itself_and_can_be_allowed(
     assert (decided.decided_by, decided.decided_via) == ("ann", "web")
 
 
-def test_a_refusal_carries_its_comment(people: People, server: RunningServer) -> None:
+def test_a_refusal_carries_its_comment(page: Page, server: RunningServer) -> None:
     """What the person writes to the agent comes with the answer."""
-    page = people.log_in()
     asked = server.ask(make_question())
     get_dialog(page).get_by_role("button", name="Comment").click()
     page.get_by_label("Comment to the agent").fill("Use the staging flags.")
@@ -70,10 +63,9 @@ def test_a_refusal_carries_its_comment(people: People, server: RunningServer) ->
 
 
 def test_the_keyboard_alone_suffices_and_begins_on_the_refusal(
-    people: People, server: RunningServer
+    page: Page, server: RunningServer
 ) -> None:
     """Enter refuses; the answers that allow are a Tab away; Escape neither decides nor closes."""
-    page = people.log_in()
     asked = server.ask(make_question())
     dialog = get_dialog(page)
     expect(dialog.get_by_role("button", name="Deny")).to_be_focused()
@@ -92,11 +84,8 @@ def test_the_keyboard_alone_suffices_and_begins_on_the_refusal(
     assert server.wait(again).option == "Allow once"
 
 
-def test_a_double_click_decides_only_the_first_of_two(
-    people: People, server: RunningServer
-) -> None:
+def test_a_double_click_decides_only_the_first_of_two(page: Page, server: RunningServer) -> None:
     """The second click falls on the next question, which does not listen yet."""
-    page = people.log_in()
     first, second = server.ask(make_question()), server.ask(make_question())
     get_dialog(page).get_by_role("button", name="Allow once").dblclick()
     assert server.wait(first).status == "approved"
@@ -106,15 +95,14 @@ def test_a_double_click_decides_only_the_first_of_two(
     assert server.wait(second).status == "denied"
 
 
-def test_the_input_can_be_edited_before_it_runs(people: People, server: RunningServer) -> None:
+def test_the_input_can_be_edited_before_it_runs(page: Page, server: RunningServer) -> None:
     """Other members stay exactly as they were, also numbers that JavaScript cannot hold."""
-    page = people.log_in()
     given = {"command": COMMAND, "limit": 12345678901234567890, "wait": 1.0}
     asked = server.ask(make_question(tool_input=given))
     dialog = get_dialog(page)
-    dialog.get_by_role("button", name="Exact").click()
+    dialog.get_by_role("button", name="Exact", exact=True).click()
     expect(dialog.locator("pre.exact")).to_contain_text("12345678901234567890")
-    dialog.get_by_role("button", name="Edit").click()
+    dialog.get_by_role("button", name="Edit", exact=True).click()
     page.get_by_label("Edit the command").fill("echo no")
     expect(dialog.get_by_role("button", name="Allow always")).to_be_disabled()
     choose(page, "Allow once")
@@ -123,9 +111,8 @@ def test_the_input_can_be_edited_before_it_runs(people: People, server: RunningS
     assert isinstance(decided.edited_input["wait"], float)
 
 
-def test_an_edit_that_is_no_json_is_refused_in_words(people: People, server: RunningServer) -> None:
+def test_an_edit_that_is_no_json_is_refused_in_words(page: Page, server: RunningServer) -> None:
     """The dialog stays, says what is wrong, and nothing is decided."""
-    page = people.log_in()
     asked = server.ask(make_edit())
     dialog = get_dialog(page)
     dialog.get_by_role("button", name="Edit", exact=True).click()
@@ -135,9 +122,8 @@ def test_an_edit_that_is_no_json_is_refused_in_words(people: People, server: Run
     assert server.get(asked).status == "pending"
 
 
-def test_an_edit_of_a_file_is_shown_as_its_diff(people: People, server: RunningServer) -> None:
+def test_an_edit_of_a_file_is_shown_as_its_diff(page: Page, server: RunningServer) -> None:
     """Lines that go and come are told apart by their marks and their colour."""
-    page = people.log_in()
     server.ask(make_edit())
     dialog = get_dialog(page)
     expect(dialog.locator(".diff .removed")).to_have_text("-checkout=off")
@@ -145,11 +131,8 @@ def test_an_edit_of_a_file_is_shown_as_its_diff(people: People, server: RunningS
     expect(dialog.locator(".notes")).to_contain_text("not under version control")
 
 
-def test_when_time_is_over_the_dialog_says_so_and_closes(
-    people: People, server: RunningServer
-) -> None:
+def test_when_time_is_over_the_dialog_says_so_and_closes(page: Page, server: RunningServer) -> None:
     """Nobody has refused it: it has expired."""
-    page = people.log_in()
     asked = server.ask(make_question(timeout=1.5))
     dialog = page.locator("dialog.approval[open]")
     expect(dialog.get_by_role("timer")).to_have_text("Refuses in 0:02")
@@ -159,13 +142,13 @@ def test_when_time_is_over_the_dialog_says_so_and_closes(
 
 
 def test_of_two_browsers_one_decides_and_the_other_learns_who(
-    people: People, server: RunningServer
+    people: People, page: Page, server: RunningServer
 ) -> None:
     """The loser's dialog names the winner and closes by itself."""
-    ann, bob = people.log_in("ann"), people.log_in("bob")
+    bob = people.log_in("bob")
     asked = server.ask(make_question())
     get_dialog(bob)
-    choose(ann, "Deny")
+    choose(page, "Deny")
     dialog = bob.locator("dialog.approval[open]")
     expect(dialog.locator(".status")).to_have_text("Refused by ann in the browser: Deny")
     expect(dialog).to_have_count(0)
@@ -187,9 +170,8 @@ def test_a_click_that_comes_too_late_is_told_who_was_first(
     assert server.get(asked).decided_by == "bob"
 
 
-def test_what_is_put_aside_stays_in_the_inbox(people: People, server: RunningServer) -> None:
+def test_what_is_put_aside_stays_in_the_inbox(page: Page, server: RunningServer) -> None:
     """Later is no decision; the next question comes, and the first can be opened again."""
-    page = people.log_in()
     first, second = server.ask(make_question()), server.ask(make_edit())
     get_dialog(page).get_by_role("button", name="Later", exact=True).click()
     expect(get_dialog(page).get_by_role("heading", level=2)).to_contain_text("Allow Edit")
@@ -204,11 +186,8 @@ def test_what_is_put_aside_stays_in_the_inbox(people: People, server: RunningSer
     assert server.wait(first).status == "approved"
 
 
-def test_keeping_an_answer_says_in_words_what_it_grants(
-    people: People, server: RunningServer
-) -> None:
+def test_keeping_an_answer_says_in_words_what_it_grants(page: Page, server: RunningServer) -> None:
     """Scope, expiry and uses stand there before the click, and become the rule."""
-    page = people.log_in()
     asked = server.ask(make_edit())
     dialog = get_dialog(page)
     dialog.get_by_role("button", name="Keep as a rule").click()
@@ -229,13 +208,13 @@ def test_keeping_an_answer_says_in_words_what_it_grants(
 
 
 def test_two_persons_are_needed_where_the_request_says_so(
-    people: People, server: RunningServer
+    people: People, page: Page, server: RunningServer
 ) -> None:
     """The first word counts and is told; the second decides."""
     asked = server.ask(make_question(requirement=Requirement(persons=2)))
-    ann, bob = people.log_in("ann"), people.log_in("bob")
-    choose(ann, "Allow once")
-    expect(ann.locator("dialog .status")).to_contain_text("1 more must allow it")
+    bob = people.log_in("bob")
+    choose(page, "Allow once")
+    expect(page.locator("dialog .status")).to_contain_text("1 more must allow it")
     assert server.get(asked).status == "pending"
     choose(bob, "Allow once")
     assert server.wait(asked).status == "approved"
@@ -244,17 +223,14 @@ def test_two_persons_are_needed_where_the_request_says_so(
 HOSTILE = (
     "<img src=x onerror=alert(1)><script>alert(2)</script>",
     "cat invoice\u202egnp.exe",
-    "\x1b[2K\x07\r\u200b\u2028\x00",
+    "\x1b[2K\x07\r\u200b\u2028",
     "{{7*7}} ${alert(1)} javascript:alert(1)",
 )
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_text_is_shown_and_never_acts(
-    people: People, server: RunningServer, text: str
-) -> None:
+def test_hostile_text_is_shown_and_never_acts(page: Page, server: RunningServer, text: str) -> None:
     """HTML stays text, what cannot be seen is written out, and the text reads back exactly."""
-    page = people.log_in()
     alerts: list[str] = []
     page.on("dialog", lambda dialog: alerts.append(dialog.message) or dialog.dismiss())
     shown = {"prompt": text, "reason": text, "machine": text, "notes": (text,), "preview": text}
@@ -267,13 +243,12 @@ def test_hostile_text_is_shown_and_never_acts(
     assert dialog.locator("h2").evaluate(read) in text
     inside: Any = dialog.evaluate("(element) => element.querySelectorAll('img, script').length")
     assert (inside, alerts) == (0, [])
-    assert not set(dialog.inner_text()) & set("\u202e\x1b\x07\u200b\u2028\x00")
+    assert not set(dialog.inner_text()) & set("\u202e\x1b\x07\u200b\u2028")
 
 
-def test_an_input_of_a_megabyte_is_there_to_its_end(people: People, server: RunningServer) -> None:
+def test_an_input_of_a_megabyte_is_there_to_its_end(page: Page, server: RunningServer) -> None:
     """Allowing needs a look at the end: the first click goes there, the second allows."""
-    page = people.log_in()
-    text = "x = 1\n" * 160_000 + "rm -rf the-end"
+    text = "x = 1\n" * 140_000 + "rm -rf the-end"
     asked = server.ask(
         make_question(tool_name="Write", tool_input={"file_path": "a.py", "content": text})
     )
@@ -288,10 +263,9 @@ def test_an_input_of_a_megabyte_is_there_to_its_end(people: People, server: Runn
 
 
 def test_without_a_refusal_nothing_is_focused_that_decides(
-    people: People, server: RunningServer
+    page: Page, server: RunningServer
 ) -> None:
     """Enter on such a question puts it aside."""
-    page = people.log_in()
     asked = server.ask(make_question(options=OPTIONS[:1]))
     expect(get_dialog(page).get_by_role("button", name="Later", exact=True)).to_be_focused()
     page.keyboard.press("Enter")

@@ -50,7 +50,7 @@ class ApprovalView extends View {
       make("div", { class: "heading" }, make("h1", { tabindex: -1 }, showText(headline)), makeChip(approval.status)),
       this.#makeEnd(approval),
       rest ? make("p", { class: "prompt" }, showLines(rest)) : "",
-      showFacts(approval),
+      showFacts(approval, true),
       showNotes(approval) || "",
       showCall(approval.request),
       ...showEdit(approval),

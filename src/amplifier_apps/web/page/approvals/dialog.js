@@ -16,6 +16,7 @@ import { makeOptionButton, sortOptions } from "./options.js";
 import { readPrompt } from "./prompt.js";
 import { StandingChoice } from "./standing.js";
 import { makeTimeLeft, nameDefault } from "./time_left.js";
+import { makeToggle } from "./toggle.js";
 
 /** @typedef {import("../types.js").Approval} Approval */
 /** @typedef {import("../types.js").Option} Option */
@@ -59,6 +60,7 @@ export class ApprovalDialog extends View {
     this.listen(model.approvals, "change", () => this.#follow());
     this.#dialog.showModal();
     this.#opened = performance.now();
+    setTimeout(() => this.#dialog.setAttribute("data-settled", ""), SETTLING);
     this.#watchEnd();
     this.#updateOthers();
   }
@@ -79,7 +81,7 @@ export class ApprovalDialog extends View {
       { class: "scroll" },
       make("h2", { id: "question" }, showText(headline)),
       rest && make("p", { class: "prompt" }, showLines(rest)),
-      showFacts(this.approval),
+      showFacts(this.approval, false),
       showNotes(this.approval),
       this.#call,
       this.#end,
@@ -88,10 +90,11 @@ export class ApprovalDialog extends View {
 
   #makeFoot() {
     const { request, scopes = [] } = this.approval;
+    const update = () => this.#updateOptions();
     const toggles = [
-      this.#makeToggle("Comment", () => this.#openComment()),
-      request.editable && this.#makeToggle("Edit", () => this.#openEditor()),
-      scopes.length > 0 && this.#makeToggle("Keep as a rule", () => this.#openStanding()),
+      makeToggle("Comment", update, () => this.#openComment()),
+      request.editable && makeToggle("Edit", update, () => this.#openEditor()),
+      scopes.length > 0 && makeToggle("Keep as a rule", update, () => this.#openStanding()),
     ];
     const buttons = sortOptions(request.options).map((one) => makeOptionButton(request, one, () => this.#choose(one)));
     // Enter on an opened dialog refuses.
@@ -111,24 +114,6 @@ export class ApprovalDialog extends View {
   #makeLaterAll() {
     const attributes = { type: "button", class: "later all", hidden: true, onclick: () => this.#leave("all") };
     return make("button", attributes, "All later");
-  }
-
-  /**
-   * A button that opens or closes a panel.
-   * @param {string} name
-   * @param {() => (() => void)} open  returns how to close it
-   */
-  #makeToggle(name, open) {
-    /** @type {(() => void) | null} */
-    let close = null;
-    const button = make("button", { type: "button", class: "toggle", "aria-expanded": "false" }, name);
-    button.addEventListener("click", () => {
-      if (close) close();
-      close = close ? null : open();
-      button.setAttribute("aria-expanded", String(close !== null));
-      this.#updateOptions();
-    });
-    return button;
   }
 
   #openComment() {
@@ -276,7 +261,7 @@ export class ApprovalDialog extends View {
 
   /** @param {"later" | "all"} how */
   #leave(how) {
-    if (!this.#ended) this.#finish("", 0, how);
+    if (!this.#ended && !this.#sending) this.#finish("", 0, how);
   }
 
   /**

@@ -8,15 +8,18 @@ import { readReason } from "./prompt.js";
 
 /** @typedef {import("../types.js").Approval} Approval */
 
-/** @param {Approval} approval */
-export function showFacts(approval) {
+/**
+ * @param {Approval} approval
+ * @param {boolean} linked  whether the session is a link; from a dialog nobody should be led away
+ */
+export function showFacts(approval, linked) {
   const { request } = approval;
   const event = request.event ? ` (${request.event})` : "";
   /** @type {[string, import("../kit/dom.js").Child][]} */
   const facts = [
     ["Asked by", `${request.hook}${event}`],
     ["Because", readReason(request)],
-    ["Session", linkSession(request.session_id)],
+    ["Session", linked ? linkSession(request.session_id) : request.session_id],
     ["Machine", request.machine],
     ["Folder", request.working_dir],
     ["Requested by", request.requester],

@@ -15,6 +15,7 @@ import { Filters } from "./filters.js";
 /** @typedef {import("../types.js").Approval} Approval */
 
 const STEP = 100;
+const MOST_AT_ONCE = 200;
 
 class InboxView extends View {
   #filters = new Filters();
@@ -120,8 +121,12 @@ class InboxView extends View {
  */
 async function refuseAll(chosen, comment) {
   const approvals = chosen.map(({ id, nonce }) => ({ id, nonce }));
-  const { results } = await post("/approvals/refusals", { approvals, comment, key: makeKey() });
-  const late = results.filter((/** @type {any} */ one) => one.error).length;
+  const results = [];
+  for (let at = 0; at < approvals.length; at += MOST_AT_ONCE) {
+    const body = { approvals: approvals.slice(at, at + MOST_AT_ONCE), comment, key: makeKey() };
+    results.push(...(await post("/approvals/refusals", body)).results);
+  }
+  const late = results.filter((one) => one.error).length;
   const words = `${countNoun(results.length - late, "approval")} refused.`;
   announce(late ? `${words} ${countNoun(late, "approval")} had been answered before.` : words);
   await Promise.all(chosen.slice(0, 50).map((one) => model.approvals.refresh(one.id)));

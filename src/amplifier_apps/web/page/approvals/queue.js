@@ -50,6 +50,7 @@ class ApprovalQueue {
    * @param {"" | "later" | "all"} how
    */
   #close(dialog, how) {
+    if (dialog !== this.#open) return;
     dialog.remove();
     this.#open = null;
     if (how === "later") this.#setAside([dialog.approval.id], true);

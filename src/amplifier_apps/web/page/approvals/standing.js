@@ -26,12 +26,11 @@ export class StandingChoice {
       this.#words.replaceChildren(this.describe());
       onchange();
     };
-    const radios = scopes.map((one, at) => showScope(one, at));
     const uses = make("input", { id: "rule-uses", name: "uses", type: "number", min: 1, max: 1_000_000, placeholder: "any" });
     this.#form = make(
       "form",
       { oninput: update, onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
-      make("fieldset", {}, make("legend", {}, "Do not ask again for"), ...radios),
+      listScopes(scopes),
       make("div", { class: "fields" }, field("For how long", "rule-seconds", listTerms()), field("How many times", "rule-uses", uses)),
     );
     this.element = make("div", { class: "panel standing" }, this.#form, this.#words);
@@ -62,6 +61,13 @@ export class StandingChoice {
   summarise() {
     return `and keep as a rule for ${formatDuration(this.read().seconds)}`;
   }
+}
+
+/** @param {OfferedScope[]} scopes */
+function listScopes(scopes) {
+  // One alone needs no choice; the sentence below says what it is.
+  if (scopes.length === 1) return make("input", { type: "hidden", name: "scope", value: scopes[0].id });
+  return make("fieldset", {}, make("legend", {}, "Do not ask again for"), ...scopes.map(showScope));
 }
 
 /**

@@ -88,5 +88,14 @@ async function notify(approval) {
 async function register() {
   if (!("serviceWorker" in navigator)) return null;
   const registration = await navigator.serviceWorker.register("/static/notifier.js");
-  return registration.active ? registration : null;
+  const worker = registration.installing ?? registration.waiting;
+  if (!registration.active && worker) await waitUntilActive(worker);
+  return registration;
+}
+
+/** @param {ServiceWorker} worker */
+function waitUntilActive(worker) {
+  return new Promise((resolve) => {
+    worker.addEventListener("statechange", () => worker.state === "activated" && resolve(null));
+  });
 }

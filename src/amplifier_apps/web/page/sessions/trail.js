@@ -9,10 +9,12 @@ import { get } from "../link/api.js";
 
 /** @type {Record<string, [string, string]>} */
 const VERDICTS = {
-  proven: ["good", "Proven: every record up to the last checkpoint is what was written."],
-  consistent: ["fair", "Consistent: nothing contradicts, but no key or anchor proves where it ends."],
-  broken: ["bad", "Broken: the trail is not what was written."],
-  tampered: ["bad", "The trail was changed after it was written."],
+  proven: ["good", "Proven: the trail is what was written"],
+  consistent: ["fair", "Consistent: nothing contradicts, but no key or anchor proves its end"],
+  recovered: ["fair", "Recovered: a crash cut the end, and everything else is in order"],
+  tampered: ["bad", "Tampered with: the trail is not what was written"],
+  witnessed: ["fair", "Witnessed: this server has seen its checkpoints"],
+  unknown: ["fair", "Not verified"],
 };
 
 class SessionTrail extends View {
@@ -35,13 +37,14 @@ class SessionTrail extends View {
     const [look, words] = VERDICTS[report.verdict] ?? ["fair", String(report.verdict)];
     const findings = Array.isArray(report.findings) ? report.findings : [];
     const proven = typeof report.proven === "number" ? `, ${formatCount(report.proven)} of them proven` : "";
+    const size = typeof report.size === "number" && make("p", {}, `${countNoun(report.size, "record")}${proven}.`);
     this.replaceChildren(
       make(
         "section",
         { class: `verdict ${look}` },
         make("h2", {}, words),
-        make("p", {}, `${countNoun(report.size ?? 0, "record")}${proven}.`),
-        report.source && make("p", { class: "quiet" }, String(report.source)),
+        size,
+        make("p", { class: "quiet" }, String(report.message ?? "")),
         findings.length > 0 && make("ul", {}, findings.map((/** @type {unknown} */ one) => make("li", {}, getFirstLine(formatFinding(one), 400)))),
         showHead(report.head),
       ),
@@ -52,7 +55,7 @@ class SessionTrail extends View {
 
 /** @param {any} finding */
 function formatFinding(finding) {
-  return typeof finding === "string" ? finding : (finding?.message ?? finding?.text ?? JSON.stringify(finding));
+  return typeof finding === "string" ? finding : (finding?.message ?? JSON.stringify(finding));
 }
 
 /** @param {any} head */

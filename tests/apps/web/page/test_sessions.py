@@ -1,0 +1,144 @@
+"""What hooks did can be seen: live, in the transcript, in figures, and as rules."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from amplifier_foundation.stores.values.approval import Choice, Decider, StandingWish
+from amplifier_foundation.stores.values.session import SessionEntry, SessionRecord
+from tests.apps.web.page.questions import DENY, ONCE, make_question
+from tests.apps.web.page.running_server import RunningServer
+
+GUARD = "hooks-production-guard"
+TRANSCRIPT: list[dict[str, Any]] = [
+    {"role": "user", "content": "Switch the checkout on."},
+    {
+        "role": "assistant",
+        "content": "I will edit the flag.",
+        "tool_calls": [{"id": "1", "tool": "Bash", "arguments": {"command": "ls"}}],
+    },
+    {"role": "tool", "name": "Bash", "content": "flags.env"},
+    {
+        "role": "user",
+        "content": "Run the tests before you go on.",
+        "metadata": {"source": "hook", "hooks": ["hooks-test-runner"], "event": "tool:post"},
+    },
+]
+
+
+def make_records(first: int, *actions: str) -> list[SessionRecord]:
+    """Dispatches that ended in these actions."""
+    return [
+        SessionRecord(
+            number,
+            time.time(),
+            "dispatch",
+            "tool:pre",
+            turn=1,
+            body={
+                "action": action,
+                "hooks": [{"hook": GUARD, "id": 1, "action": action, "ms": 1.25, "reason": "why"}],
+                "data": {"tool_name": "Bash", "tool_input": {"command": f"echo {number}"}},
+            },
+        )
+        for number, action in enumerate(actions, first)
+    ]
+
+
+def add_session(server: RunningServer, name: str) -> None:
+    """A session with a transcript and some records."""
+    entry = SessionEntry(
+        name, "build-3", "ann", f"Flags {name}", "shop", "/home/ann/shop", "running", turns=2
+    )
+    server.run(server.store.sessions.save(entry, TRANSCRIPT))
+    server.run(server.store.records.publish(name, make_records(1, "continue", "deny")))
+
+
+def test_the_timeline_of_a_session_is_live(page: Page, server: RunningServer) -> None:
+    """It begins with what hooks decided, adds what comes, and shows the rest when asked."""
+    add_session(server, "live-1")
+    page.get_by_role("link", name="Sessions").click()
+    page.get_by_role("link", name="Flags live-1").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Flags live-1")
+    records = page.locator(".record")
+    expect(records).to_have_count(1)
+    expect(records).to_contain_text([f"deny {GUARD}"])
+    server.run(server.store.records.publish("live-1", make_records(3, "ask_user")))
+    expect(records).to_have_count(2)
+    expect(records.last).to_contain_text("Bash: echo 3")
+    page.get_by_label("Show also events").check()
+    expect(records).to_have_count(3)
+
+
+def test_the_transcript_marks_what_hooks_injected(page: Page, server: RunningServer) -> None:
+    """With the hook's name and event; the conversation's own messages are not marked."""
+    add_session(server, "talk-1")
+    page.get_by_role("link", name="Sessions").click()
+    page.get_by_role("link", name="Flags talk-1").click()
+    page.get_by_role("tab", name="Transcript").click()
+    expect(page.locator(".message")).to_have_count(4)
+    injected = page.locator(".message.injected")
+    expect(injected).to_have_count(1)
+    expect(injected).to_contain_text("Injected by hooks-test-runner on tool:post")
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tab", name="Trail")).to_be_focused()
+    expect(page.locator(".verdict")).to_contain_text("no witness has seen it")
+
+
+def test_statistics_show_answers_times_and_overrulings(page: Page, server: RunningServer) -> None:
+    """As charts, each with the same figures as a table."""
+    hook = "hooks-figures"
+    records = make_records(1, "continue", "continue", "deny")
+    for one in records:
+        one.body["hooks"][0]["hook"] = hook  # type: ignore[index]
+    server.run(server.store.sessions.save(SessionEntry("figures-1")))
+    server.run(server.store.records.publish("figures-1", records))
+    for option in (ONCE, ONCE, DENY):
+        server.decide(server.ask(make_question(hook=hook)), option)
+    page.get_by_role("link", name="Statistics").click()
+    card = page.get_by_role("region", name=hook, exact=True)
+    expect(card).to_contain_text("3 calls, 1.3 ms on average")
+    expect(card).to_contain_text("people allowed 2 of them (67 %)")
+    expect(card.get_by_role("img")).to_have_count(3)
+    expect(card.locator(".bar.deny").first).to_be_attached()
+    card.get_by_text("Answers over time: table").click()
+    cells = card.get_by_role("table", name="Answers over time").get_by_role("cell")
+    expect(cells).to_have_text(["2", "1"])
+
+
+def test_standing_rules_are_listed_and_revoked(page: Page, server: RunningServer) -> None:
+    """In the words that the person read; after a question that begins on "Cancel"."""
+    asked = server.ask(make_question())
+    choice = Choice(ONCE, asked.nonce, "k", standing=StandingWish("exact", 3600.0, 7))
+    decider = Decider("bob", "cli", frozenset({"decide"}))
+    server.run(server.store.approvals.decide(asked.id, choice, decider))
+    page.get_by_role("link", name="Rules").click()
+    card = page.locator("rules-view .card")
+    expect(card).to_contain_text("Allow Bash with exactly this input")
+    expect(card).to_contain_text("By bob on")
+    expect(card).to_contain_text("7 left")
+    card.get_by_role("button", name="Revoke").click()
+    page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+    expect(page.get_by_text("No rules")).to_be_visible()
+    (rule,) = server.run(server.store.rules.list(include_ended=True))
+    assert rule.revoked_by == "ann"
+
+
+def test_admins_make_and_revoke_access(page: Page, server: RunningServer) -> None:
+    """A token is shown once; what it may do is what was ticked."""
+    page.get_by_role("link", name="Access").click()
+    page.get_by_label("Name").fill("ci")
+    page.get_by_label("ask and report").check()
+    page.get_by_label("see everything").uncheck()
+    page.get_by_role("button", name="Make a token for a program").click()
+    secret = page.get_by_label("Token; it is not shown again").input_value()
+    identity = server.run(server.store.access.identify_token(secret))
+    assert identity is not None
+    assert (identity.name, identity.scopes) == ("ci", frozenset({"agent"}))
+    page.locator("tokens-view .card").get_by_role("button", name="Revoke").click()
+    page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+    expect(page.locator("tokens-view .card")).to_contain_text("Revoked")
+    assert server.run(server.store.access.identify_token(secret)) is None
