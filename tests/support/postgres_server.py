@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ SETTINGS = {
     "unix_socket_permissions": "0777",
     "log_min_messages": "fatal",
     "autovacuum": "off",
+    "deadlock_timeout": "50ms",
 }
 PR_SET_PDEATHSIG = 1
 
@@ -87,6 +88,19 @@ class PostgresServer:
     def crash(self) -> None:
         """End it at once; at the next start it recovers from its log."""
         self._end(signal.SIGQUIT)
+
+    @contextmanager
+    def freeze(self) -> Iterator[None]:
+        """Let it hang: it keeps its connections, and does nothing."""
+        assert self._process is not None
+        members = list_group(self._process.pid)
+        for pid in members:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in members:
+                os.kill(pid, signal.SIGCONT)
 
     def create_database(self) -> str:
         """The address of an empty database."""
@@ -147,6 +161,12 @@ class PostgresServer:
                 start_new_session=True,
                 **owner,
             )
+
+
+def list_group(leader: int) -> list[int]:
+    """A process and those that it started."""
+    children = Path(f"/proc/{leader}/task/{leader}/children").read_text()
+    return [leader, *map(int, children.split())]
 
 
 def end_with_parent() -> None:

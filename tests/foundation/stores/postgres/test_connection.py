@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import psycopg
 import pytest
+from psycopg.pq import TransactionStatus
 
 from amplifier_foundation.stores.errors import BadRequest
+from amplifier_foundation.stores.postgres import connection as connection_module
 from amplifier_foundation.stores.postgres.connection import (
     check_address,
     describe_address,
@@ -29,6 +31,18 @@ def test_what_the_address_says_goes_before_the_defaults(postgres_url: str) -> No
     """Such as the name of the application."""
     with open_connection(f"{postgres_url}&application_name=mine") as connection:
         assert read_setting(connection, "application_name") == "mine"
+
+
+def test_no_answer_is_waited_for_for_ever(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that hangs says nothing, not even that it takes too long."""
+    with open_connection(postgres_url) as connection:
+        monkeypatch.setattr(connection_module, "ANSWER_SECONDS", 0.2)
+        with pytest.raises(psycopg.OperationalError, match=r"no answer within 0\.2 seconds"):
+            connection.execute("SELECT pg_sleep(60)")
+        assert connection.info.transaction_status is TransactionStatus.ACTIVE
+        connection.close()
 
 
 @pytest.mark.parametrize(("configured", "used"), [("off", "on"), ("local", "local")])

@@ -15,7 +15,9 @@ import pytest
 
 from amplifier_foundation.stores.engine import Change, Engine, Transaction
 from amplifier_foundation.stores.errors import BadRequest, StoreError, StoreUnavailable
+from amplifier_foundation.stores.postgres import connection as connection_module
 from amplifier_foundation.stores.postgres import engine as engine_module
+from amplifier_foundation.stores.postgres import worker as worker_module
 from amplifier_foundation.stores.postgres.engine import THREADS, PostgresEngine, check_server
 from tests.support.postgres_server import PostgresServer
 from tests.support.waiting import wait_until
@@ -118,6 +120,29 @@ async def test_a_server_that_is_restarted_is_waited_for_by_work_and_by_listeners
             while await anext(changes) != Change("*", "*"):
                 pass
         await engine.close()
+
+
+async def test_a_server_that_hangs_is_given_up_and_used_again_when_it_goes_on(
+    engine: Engine, postgres_server: PostgresServer, postgres_url: str, monkeypatch
+) -> None:
+    """Its connections stay open, so only time tells; nothing is done twice."""
+    for module, name, value in (
+        (connection_module, "ANSWER_SECONDS", 0.3),
+        (worker_module, "DOUBT_SECONDS", 0.1),
+    ):
+        monkeypatch.setattr(module, name, value)
+    monkeypatch.setitem(connection_module.DEFAULTS, "connect_timeout", 2)
+    hasty = await PostgresEngine.open(postgres_url, patience=0.1)
+    await hasty.write(keep("a"))
+    with postgres_server.freeze():
+        with pytest.raises(StoreUnavailable, match="does not answer"):
+            await hasty.write(keep("no"))
+        with pytest.raises(StoreUnavailable, match="does not answer"):
+            await hasty.read(list_words)
+    monkeypatch.setattr(connection_module, "ANSWER_SECONDS", 60.0)
+    await hasty.write(keep("b"))
+    assert await engine.read(list_words) == ["a", "b"]
+    await hasty.close()
 
 
 async def test_an_address_where_nobody_answers_is_an_error_at_once() -> None:
