@@ -86,7 +86,8 @@ class HttpLink:
     async def find_rule(self, request: ApprovalRequest) -> StandingRule | None:
         """The standing rule that allows this."""
         answer = await self._persist("/agent/rules/match", to_plain(request))
-        return None if answer.get("rule") is None else read_plain(StandingRule, answer["rule"])
+        found = answer.get("rule")
+        return read_plain(StandingRule, found) if isinstance(found, dict) else None
 
     async def save_session(
         self, entry: SessionEntry, transcript: Sequence[Mapping[str, Any]] | None = None
@@ -120,10 +121,11 @@ class HttpLink:
 
 
 def _read_claim(answer: Mapping[str, Any]) -> Claim | None:
-    claim = answer.get("claim")
-    if claim is None:
-        return None
     try:
+        # Null says that nobody was asked; an answer without a word on it says nothing.
+        claim = answer["claim"]
+        if claim is None:
+            return None
         return Claim(int(claim["fence"]), tuple(claim["approvals"]), float(claim["lease_until"]))
     except (KeyError, TypeError, ValueError) as error:
         raise StoreUnavailable("The server answered with something else than a claim") from error

@@ -46,8 +46,7 @@ def _verify(folder: Path, session: str) -> Report:
 
 
 async def _find_head(services: Services, session: str) -> TrailHead | None:
-    name = name_log(session)
-    heads = [one for one in await services.store.heads.list() if one.name == name]
+    heads = await services.store.heads.list(name_log(session))
     return max(heads, key=lambda one: one.seen, default=None)
 
 

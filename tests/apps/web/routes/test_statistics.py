@@ -1,0 +1,29 @@
+"""What hooks answered."""
+
+from __future__ import annotations
+
+from time import time
+
+from amplifier_foundation.stores.values.session import SessionRecord
+from tests.apps.web.world import World
+
+
+async def test_figures_and_overrulings_of_the_last_hours(world: World):
+    """Answers over time, time per call, how often people overruled it."""
+    hooks = [{"hook": "h1", "action": "deny", "ms": 2.0}, {"hook": "h2", "action": "continue"}]
+    records = [SessionRecord(1, time(), "dispatch", event="tool:pre", body={"hooks": hooks})]
+    await world.store.records.publish("s", records)
+    asked = await world.ask(hook="h1")
+    await world.store.approvals.withdraw(asked.id)
+    async with await world.person() as person:
+        everything = (await person.get("/statistics")).json()
+        one = (await person.get("/statistics", params={"hook": "h2", "hours": 2})).json()
+        assert (await person.get("/statistics", params={"hours": 0})).status_code == 422
+        assert (await person.get("/statistics", params={"hours": "inf"})).status_code == 422
+    assert {(it["hook"], it["action"], it["count"]) for it in everything["figures"]} == {
+        ("h1", "deny", 1),
+        ("h2", "continue", 1),
+    }
+    assert [(it["hook"], it["asked"]) for it in everything["overrulings"]] == [("h1", 1)]
+    assert [it["hook"] for it in one["figures"]] == ["h2"]
+    assert one["overrulings"] == []
