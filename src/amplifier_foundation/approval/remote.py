@@ -47,6 +47,7 @@ class RemoteApproval:
     ) -> None:
         self.scrub = scrub
         self.tell = tell
+        self.on_waiting: Callable[[Approval], None] = lambda approval: None
         self.leaves_open = False
         """Whether questions stay open when nobody waits for them here: they are resumed."""
         self.link = link
@@ -58,7 +59,7 @@ class RemoteApproval:
 
     async def decide(self, question: ApprovalQuestion) -> ApprovalAnswer:
         """What a standing rule says, or a person; ApprovalError if nobody could be asked."""
-        asked = self.put(question, announce=self._announce)
+        asked = self.put(question, alone=True)
         rule = await self.find_standing(question)
         if rule is not None:
             return rule
@@ -88,12 +89,8 @@ class RemoteApproval:
         except (StoreError, TimeoutError):
             return None
 
-    def put(
-        self,
-        question: ApprovalQuestion,
-        announce: Callable[[Approval], Awaitable[None]] | None = None,
-    ) -> PutQuestion:
-        """A question on its way; its time begins to run."""
+    def put(self, question: ApprovalQuestion, *, alone: bool = False) -> PutQuestion:
+        """A question on its way; its time begins to run. `alone`: it is on no screen here."""
         call, session = "", question.session_id or ""
         if question.event == TOOL_PRE and question.tool_call_id:
             call = self.names.name(session, question.tool_call_id, question.digest)
@@ -104,7 +101,7 @@ class RemoteApproval:
             write=partial(self._write, question, call),
             number=partial(self._count, make_key(question, call, 0) if call else ""),
             report=self._report,
-            announce=announce or _announce_nothing,
+            announce=partial(self._announce, alone),
         )
 
     def note(self, question: ApprovalQuestion, answer: ApprovalAnswer) -> ApprovalAnswer:
@@ -145,9 +142,12 @@ class RemoteApproval:
         self._attempts[about] = max(least, self._attempts.get(about, 0) + 1)
         return self._attempts[about]
 
-    async def _announce(self, approval: Approval) -> None:
-        """Say where the answer is waited for; there is no question on this screen."""
-        if approval.status == "pending":
+    async def _announce(self, alone: bool, approval: Approval) -> None:
+        """Say that an approval waits, and where, if no screen here shows it."""
+        if approval.status != "pending":
+            return
+        self.on_waiting(approval)
+        if alone:
             await self.tell(
                 f"Waiting for an answer elsewhere: amplifier approvals show {approval.id[:8]}"
             )
@@ -161,10 +161,6 @@ class RemoteApproval:
             await self.tell(f"Nobody elsewhere can be asked at the moment: {trouble}")
         else:
             await self.tell("People elsewhere can be asked again.")
-
-
-async def _announce_nothing(approval: Approval) -> None:
-    """Where the question is on the screen as well."""
 
 
 async def _withdraw(asked: PutQuestion, reason: str) -> None:

@@ -2,7 +2,7 @@
 
 Listens to  user:notification, orchestrator:complete, or what `events` names
 Answers     continue; delivery happens beside the agent
-Configure   events, types, desktop, webhooks, min_turn_seconds, min_interval, include_data
+Configure   events, types, desktop, webhooks, page, min_turn_seconds, min_interval, include_data
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from amplifier_foundation.machine.http import HttpError, check_url, ensure_avail
 from amplifier_foundation.machine.json_text import encode_json
 from amplifier_foundation.machine.process import run_command
 from amplifier_foundation.machine.text import to_one_line
+from amplifier_foundation.machine.webhook_shapes import Shape, write_document
 from amplifier_foundation.modules.event_patterns import matches_any
 from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.modules.subscription import get_session_id, is_own_event, subscribe
@@ -36,6 +37,7 @@ logger = logging.getLogger(__name__)
 _LONGEST = 300
 _GRACE = 2.0
 _DESKTOP_SECONDS = 5.0
+_FINDING = 10.0  # seconds until a question that is being asked has its place on the page
 _LEVELS: dict[str, Level] = {"error": "error", "approval_required": "warning"}
 
 
@@ -45,6 +47,7 @@ class WebhookConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     url: str
+    shape: Shape = "generic"
     headers: dict[str, str] = Field(default_factory=dict)
     timeout: float = Field(5.0, gt=0, le=60)
     retry_delay: float = Field(1.0, ge=0, le=60)
@@ -74,11 +77,17 @@ class Config(BaseModel):
     types: frozenset[str] = frozenset({"approval_required", "error", "alert"})
     desktop: bool = True
     webhooks: tuple[WebhookConfig, ...] = ()
+    page: str | None = None
     min_turn_seconds: float = Field(10.0, ge=0)
     min_interval: float = Field(1.0, ge=0)
     include_data: bool = False
     sub_agents: bool = False
     priority: int = 90
+
+    @field_validator("page")
+    @classmethod
+    def _check_page(cls, value: str | None) -> str | None:
+        return None if value is None else check_url(value).rstrip("/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,22 +132,10 @@ def _compose_completion(data: dict[str, Any]) -> Notification:
     )
 
 
-def encode_document(
-    note: Notification, event: str, session: str, data: dict[str, Any] | None
-) -> bytes:
-    """The body of a webhook; `text` is what chat services show."""
-    body: dict[str, Any] = {
-        "text": f"{note.title}: {note.message}",
-        "title": note.title,
-        "message": note.message,
-        "level": note.level,
-        "event": event,
-        "session_id": session,
-        "timestamp": timestamp(),
-    }
-    if data is not None:
-        body["data"] = data
-    return encode_json(body)
+def list_facts(event: str, session: str, data: dict[str, Any] | None) -> dict[str, Any]:
+    """What a generic webhook gets beside the words."""
+    facts: dict[str, Any] = {"event": event, "session_id": session, "timestamp": timestamp()}
+    return facts if data is None else {**facts, "data": data}
 
 
 class Notifier:
@@ -185,12 +182,26 @@ class Notifier:
         if self._config.desktop and (program := shutil.which("notify-send")):
             self.tasks.start(show_on_desktop(program, note))
         if self._config.webhooks:
-            session = get_session_id(self._coordinator, data)
-            body = encode_document(
-                note, event, session, data if self._config.include_data else None
-            )
-            for hook in self._config.webhooks:
-                self.tasks.start(send(hook, body))
+            self.tasks.start(self._post_all(note, event, data))
+
+    async def _post_all(self, note: Notification, event: str, data: dict[str, Any]) -> None:
+        link = await self._find_link(data)
+        session = get_session_id(self._coordinator, data)
+        facts = list_facts(event, session, data if self._config.include_data else None)
+        hooks = self._config.webhooks
+        await asyncio.gather(*(send(hook, note, link, facts) for hook in hooks))
+
+    async def _find_link(self, data: dict[str, Any]) -> str:
+        """Where a waiting approval is shown; a link decides nothing."""
+        find = self._coordinator.get_capability("approval.find")
+        if self._config.page is None or find is None:
+            return ""
+        if data.get("notification_type") != "approval_required":
+            return ""
+        about = data.get("metadata")
+        hook = about.get("hook") if isinstance(about, dict) else None
+        found = await find(str(hook), str(data.get("message")), _FINDING)
+        return f"{self._config.page}/approvals/{found}" if found else self._config.page
 
 
 async def show_on_desktop(program: str, note: Notification) -> None:
@@ -209,10 +220,14 @@ async def show_on_desktop(program: str, note: Notification) -> None:
     )
 
 
-async def send(hook: WebhookConfig, body: bytes) -> None:
+async def send(hook: WebhookConfig, note: Notification, link: str, facts: dict[str, Any]) -> None:
     """Post; try once more if that may help; else leave a line in the program's log."""
+    url, document = write_document(
+        hook.shape, hook.url, note.title, note.message, level=note.level, link=link, facts=facts
+    )
+    body = encode_json(document)
     try:
-        await _post(hook, body)
+        await _post(hook, url, body)
     except HttpError as failure:
         if not failure.temporary:
             logger.warning("%s: %s", NAME, failure)
@@ -221,13 +236,13 @@ async def send(hook: WebhookConfig, body: bytes) -> None:
         return
     await asyncio.sleep(hook.retry_delay)
     try:
-        await _post(hook, body)
+        await _post(hook, url, body)
     except HttpError as failure:
         logger.warning("%s: %s (tried twice)", NAME, failure)
 
 
-async def _post(hook: WebhookConfig, body: bytes) -> None:
-    await post_json(hook.url, body, timeout=hook.timeout, headers=hook.headers, owner=NAME)
+async def _post(hook: WebhookConfig, url: str, body: bytes) -> None:
+    await post_json(url, body, timeout=hook.timeout, headers=hook.headers, owner=NAME)
 
 
 def _choose_events(events: tuple[str, ...]) -> tuple[str, ...]:

@@ -29,8 +29,8 @@ from amplifier_foundation.session.reload import (
     release_material,
     use_material,
 )
+from amplifier_foundation.session.resuming.unknown_outcomes import report_unknown_outcomes
 from amplifier_foundation.session.trail import SessionTrail, attach_trail, guard_tool_calls
-from amplifier_foundation.session.unknown_outcomes import report_unknown_outcomes
 from amplifier_foundation.session.wall import report_wall
 from amplifier_foundation.trust.material import Material, collect_material
 
@@ -61,8 +61,7 @@ async def open_session(
 
     `material` is what a person has trusted; without it, the files are read now, because the program
     that calls this has chosen them. `changes` says who may have changed files used; a person who is
-    asked in `session.reload()` always may. `elsewhere` has the people who are asked, instead of
-    those that the bundle names.
+    asked in `session.reload()` always may. `elsewhere`: who is asked, not whom the bundle names.
     """
     _check_bundle(bundle)
     plan = apply_session_options(bundle.mount_plan)
@@ -73,19 +72,17 @@ async def open_session(
     trail = await attach_trail(plan["audit"], own_id, audit, resumed=bool(resume))
     opened = list(trail.owned)
     async with _close_on_failure(opened):
-        elsewhere = elsewhere or await reach_people(plan["approval"], folder)
+        people = elsewhere or await reach_people(plan["approval"], folder)
         sink = trail.sink
-        if elsewhere is not None:
-            opened.append(elsewhere.close)
-            sink = elsewhere.report(trail.sink, resume)
-        builder = SessionBuilder(bundle, folder, approval_system, display_system, sink, elsewhere)
+        if people is not None:
+            opened.append(people.close)
+            sink = people.report(trail.sink, resume)
+        builder = SessionBuilder(bundle, folder, approval_system, display_system, sink, people)
         plan = hide_credentials(plan)
         session = builder.build_root(plan, own_id, resume, opened, on_rename, trail.waiting)
-        if elsewhere is not None:
-            elsewhere.attach(session, bundle)
-        record_origin(session, bundle, folder)
-        use_material(session, material)
-        session.own(partial(release_material, session))
+        if people is not None:
+            people.attach(session, bundle)
+        _equip(session, bundle, folder, material)
         guard_tool_calls(session.coordinator, trail.sink, plan["audit"].get("on_failure", "deny"))
         await _start(session, bundle, prepare)
     material.snapshot.seal()
@@ -94,6 +91,13 @@ async def open_session(
         session.reloader = Reloader(session, material, changes)
         session.reloader.watch()
     return session
+
+
+def _equip(session: AssembledSession, bundle: Bundle, folder: Path, material: Material) -> None:
+    """Let the session know where it comes from, and load only what was read."""
+    record_origin(session, bundle, folder)
+    use_material(session, material)
+    session.own(partial(release_material, session))
 
 
 def _check_bundle(bundle: object) -> None:

@@ -18,10 +18,10 @@ from amplifier_foundation.session.capabilities import Rename, hide_secrets, regi
 from amplifier_foundation.session.child_plan import apply_session_options
 from amplifier_foundation.session.elsewhere import Elsewhere
 from amplifier_foundation.session.left_out import explain_stop, report_left_out
-from amplifier_foundation.session.open_calls import FINISHING_LOOPS
+from amplifier_foundation.session.resuming.open_calls import FINISHING_LOOPS
+from amplifier_foundation.session.resuming.unknown_outcomes import complete_state
 from amplifier_foundation.session.slow_hooks import watch_for_slow_hooks
 from amplifier_foundation.session.spawning import Spawner
-from amplifier_foundation.session.unknown_outcomes import complete_state
 from amplifier_foundation.session.wall import offer_wall, share_wall
 
 

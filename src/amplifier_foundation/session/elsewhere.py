@@ -19,6 +19,7 @@ from amplifier_foundation.approval.policy import PolicyApproval
 from amplifier_foundation.approval.remote import RemoteApproval
 from amplifier_foundation.approval.request import Asker
 from amplifier_foundation.approval.several import SeveralApprovals
+from amplifier_foundation.approval.waiting_list import WaitingList
 from amplifier_foundation.bundles import Bundle
 from amplifier_foundation.reporting.claims import Claims
 from amplifier_foundation.reporting.index import SessionIndex
@@ -55,6 +56,7 @@ class Elsewhere:
         self._links = links
         self._hosted = hosted
         self._remotes = [RemoteApproval(link, self._asker) for link in links]
+        self._waiting = WaitingList()
         self._several: list[SeveralApprovals] = []
         self._sink: ReportingSink | None = None
         self._index: SessionIndex | None = None
@@ -91,6 +93,8 @@ class Elsewhere:
 
         for remote in self._remotes:
             remote.scrub, remote.tell = coordinator.scrub, tell
+            remote.on_waiting = self._waiting.add
+        coordinator.register_capability("approval.find", self._waiting.find)
         for several in self._several:
             several.tell = tell
         entry = SessionEntry(

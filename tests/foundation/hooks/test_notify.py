@@ -190,3 +190,65 @@ async def test_bad_options_are_explained(
     with pytest.raises(ModuleLoadError) as caught:
         await mount(harness.coordinator, {"webhooks": [hook]})
     assert sentence in str(caught.value)
+
+
+ASKED: dict[str, Any] = {
+    "notification_type": "approval_required",
+    "message": "Write it?",
+    "metadata": {"hook": "gate", "tool_name": "Write"},
+}
+
+
+async def test_a_waiting_approval_comes_with_a_link_that_shows_it(harness: Harness) -> None:
+    """In the shape that the service takes; the id is looked up beside the agent."""
+    asked: list[tuple[str, str]] = []
+
+    async def find(hook: str, prompt: str, seconds: float) -> str:
+        asked.append((hook, prompt))
+        return "ab12"
+
+    harness.coordinator.register_capability("approval.find", find)
+    with receiver() as server:
+        config = {**webhook(server.url, shape="slack"), "page": "https://team.test/"}
+        async with harness.mounted("notify", config):
+            await harness.emit("user:notification", **ASKED)
+            await wait_until(lambda: bool(server.requests))
+    assert asked == [("gate", "Write it?")]
+    text = json.loads(server.requests[0][2])["text"]
+    assert "<https://team.test/approvals/ab12|Open it>" in text
+
+
+async def test_without_a_place_to_look_there_is_no_link(harness: Harness) -> None:
+    """A session that asks at the terminal, and a notification that asks nothing."""
+    with receiver() as server:
+        config = {**webhook(server.url), "page": "https://team.test"}
+        async with harness.mounted("notify", config):
+            await harness.emit("user:notification", **ASKED)
+            await wait_until(lambda: bool(server.requests))
+    assert "link" not in json.loads(server.requests[0][2])
+
+
+async def test_an_approval_that_is_not_there_in_time_leads_to_the_page(harness: Harness) -> None:
+    """Where everything that waits is listed."""
+
+    async def find(hook: str, prompt: str, seconds: float) -> None:
+        return None
+
+    harness.coordinator.register_capability("approval.find", find)
+    with receiver() as server:
+        config = {**webhook(server.url), "page": "https://team.test"}
+        async with harness.mounted("notify", config):
+            await harness.emit("user:notification", **ASKED)
+            await wait_until(lambda: bool(server.requests))
+    assert json.loads(server.requests[0][2])["link"] == "https://team.test"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"page": "team.test"}, {"webhooks": [{"url": "https://h.test", "shape": "irc"}]}]
+)
+async def test_a_page_is_an_address_and_a_shape_is_known(
+    harness: Harness, wrong: dict[str, Any]
+) -> None:
+    """Anything else is said at the mount."""
+    with pytest.raises(ModuleLoadError, match="hooks-notify"):
+        await mount(harness.coordinator, wrong)

@@ -14,7 +14,7 @@ from typing import Any
 from amplifier_core.injection.placing import add_message
 from amplifier_core.session import AmplifierSession
 from amplifier_foundation.modules.open_calls import OPEN_CALLS, list_open_calls
-from amplifier_foundation.session.open_calls import NOT_RUN, is_unchanged
+from amplifier_foundation.session.resuming.open_calls import NOT_RUN, is_unchanged
 
 _Message = dict[str, Any]
 
