@@ -1,0 +1,75 @@
+"""Reading a choice: a closed set of answers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_foundation.stores.approvals.choices import read_choice, read_wait
+from amplifier_foundation.stores.errors import BadRequest
+from amplifier_foundation.stores.values.approval import Approval, Choice, StandingWish
+from tests.support.stores import ALLOW, DENY, make_request
+
+
+def make_approval(**changes: Any) -> Approval:
+    return Approval("id", "nonce", "pending", make_request(**changes), 0.0, 60.0, 0.0, 60.0)
+
+
+anything = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.lists(st.integers())
+)
+
+
+@given(anything)
+def test_only_the_number_of_an_option_is_an_answer(value: Any) -> None:
+    """And no other value that Python takes for the same number."""
+    choice = Choice(value, "nonce", "key")
+    if type(value) is int and value in (0, 1, 2):
+        assert read_choice(make_approval(), choice).option.id == value
+    else:
+        with pytest.raises(BadRequest, match="was not offered"):
+            read_choice(make_approval(), choice)
+
+
+@pytest.mark.parametrize("field", ["key", "nonce", "comment"])
+@pytest.mark.parametrize("value", [None, 7, b"bytes", ["key"]])
+def test_texts_are_texts(field: str, value: Any) -> None:
+    """What is no text is refused before anything looks at it."""
+    given_values: dict[str, Any] = {"option": 0, "nonce": "n", "key": "k", field: value}
+    with pytest.raises(BadRequest, match=field):
+        read_choice(make_approval(), Choice(**given_values))
+
+
+def test_an_input_that_was_not_changed_is_not_edited() -> None:
+    """So what runs is held to the digest that was shown."""
+    approval = make_approval(editable=True)
+    same = Choice(ALLOW, "n", "k", edited_input=dict(approval.request.tool_input))
+    assert read_choice(approval, same).edited_input is None
+    other = Choice(ALLOW, "n", "k", edited_input={"b": 1, "a": [None]})
+    assert read_choice(approval, other).edited_input == '{"b":1,"a":[null]}'
+
+
+def test_a_comment_is_kept_readable() -> None:
+    """Cut to its limit, without what no database keeps."""
+    read = read_choice(make_approval(), Choice(DENY, "n", "k", comment="a\0b\ud800" + "x" * 5000))
+    assert read.comment.startswith("a\ufffdb\ufffdx")
+    assert len(read.comment) == 4096
+
+
+def test_a_wish_names_one_of_the_offered_scopes() -> None:
+    """With the words that the person has read."""
+    read = read_choice(make_approval(), Choice(ALLOW, "n", "k", standing=StandingWish("exact")))
+    assert read.scope is not None
+    assert read.scope.words.startswith("Allow Write with exactly this input")
+
+
+@pytest.mark.parametrize(
+    ("given_seconds", "read"), [(0, 0.0), (-5, 0.0), (1.5, 1.5), (math.inf, math.inf)]
+)
+def test_a_wait_is_a_length_of_time(given_seconds: float, read: float) -> None:
+    """Less than nothing is nothing."""
+    assert read_wait(given_seconds) == read

@@ -1,0 +1,41 @@
+"""Endings without a decision."""
+
+from __future__ import annotations
+
+import pytest
+
+from amplifier_foundation.stores.approvals import endings
+from amplifier_foundation.stores.errors import BadRequest
+from amplifier_foundation.stores.store import Store
+from amplifier_foundation.stores.values.approval import Approval
+from tests.support.stores import ManualClock, ask, make_request
+
+
+@pytest.mark.parametrize(
+    ("label", "allowed"),
+    [("Allow once", True), ("Deny", False), ("Yes, go on", True), ("Later", False), ("", False)],
+)
+def test_an_answer_at_the_terminal_means_what_was_offered(label: str, allowed: bool) -> None:
+    """A label that was not offered means what the kernel reads in it: no, unless clearly yes."""
+    approval = Approval("id", "n", "pending", make_request(), 0.0, 60.0, 0.0, 60.0)
+    assert endings.allows(approval, label) is allowed
+
+
+async def test_one_approval_is_expired_at_its_deadline_and_not_before(
+    store: Store, clock: ManualClock
+) -> None:
+    """And only once."""
+    approval = await ask(store)
+    for seconds, expired in ((59.999, False), (0.001, True), (1.0, False)):
+        clock.advance(seconds)
+        done = await store.engine.write(lambda t: endings.expire_one(t, approval.id))
+        assert done is expired
+
+
+async def test_a_name_without_an_answer_is_no_answer(store: Store) -> None:
+    """Both are needed to say that somebody decided; an odd name is refused."""
+    approval = await ask(store)
+    with pytest.raises(BadRequest, match="NUL"):
+        await store.approvals.withdraw(approval.id, by="a\0", option="Deny")
+    done = await store.approvals.withdraw(approval.id, by="ann", reason="asked elsewhere")
+    assert (done.decided_by, done.decided_at, done.comment) == ("", None, "asked elsewhere")

@@ -1,0 +1,80 @@
+"""Scopes of rules: said in words before they are granted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_foundation.stores.scopes import covers, describe_scopes
+from amplifier_foundation.stores.values.approval import Approval, Option
+from amplifier_foundation.stores.values.rule import StandingRule
+from tests.support.stores import make_request, require
+
+
+def offer(**changes: Any) -> dict[str, str]:
+    approval = Approval("id", "n", "pending", make_request(**changes), 0.0, 60.0, 0.0, 60.0)
+    return {scope.id: scope.words for scope in describe_scopes(approval)}
+
+
+def make_rule(scope: str, **changes: Any) -> StandingRule:
+    facts: dict[str, Any] = {
+        "id": "r",
+        "author": "ann",
+        "created": 0.0,
+        "expires": 1.0,
+        "hook": "h",
+        "event": "e",
+        "tool_name": "Write",
+        "prompt": "p",
+        "digest": "digest-1",
+        "working_dir": "/",
+        "machine": "m",
+        "approval_id": "a",
+        "scope": scope,
+    }
+    return StandingRule(**{**facts, **changes})
+
+
+def test_an_edit_can_be_granted_exactly_for_its_folder_or_for_the_project() -> None:
+    """Each in words that say what, when, where and on which machine."""
+    words = offer()
+    assert list(words) == ["exact", "below:/home/ann/project/notes", "below:/home/ann/project"]
+    assert words["below:/home/ann/project/notes"] == (
+        "Allow Write to change any file below /home/ann/project/notes, when hook production-guard "
+        "asks, in sessions that work in /home/ann/project on laptop"
+    )
+    assert words["exact"].startswith("Allow Write with exactly this input, when hook")
+
+
+@pytest.mark.parametrize(
+    ("changes", "ids"),
+    [
+        ({"tool_name": "Bash", "tool_input": {"command": "ls"}}, ["exact"]),
+        ({"tool_name": ""}, ["exact"]),
+        ({"working_dir": ""}, ["exact"]),
+        ({"tool_input": {"file_path": "/x"}}, ["exact"]),
+        ({"tool_input": {"file_path": "/srv/app/x"}}, ["exact", "below:/srv/app"]),
+        ({"tool_input": {"file_path": "x"}}, ["exact", "below:/home/ann/project"]),
+        ({"tool_input": {"file_path": "../../x"}}, ["exact", "below:/home"]),
+        ({"default": "allow"}, []),
+        ({"requirement": require(persons=2)}, []),
+        ({"options": (Option(0, "No", False),)}, []),
+    ],
+)
+def test_only_what_a_rule_can_hold_to_is_offered(changes: dict[str, Any], ids: list[str]) -> None:
+    """Never the root of the disk, never what would weaken a gate."""
+    assert list(offer(**changes)) == ids
+
+
+def test_a_rule_covers_by_digest_or_by_real_path(tmp_path: Path) -> None:
+    """A scope that nobody knows covers nothing."""
+    base = tmp_path.resolve()
+    inside = make_request(working_dir=str(base), tool_input={"file_path": "a/b"}, digest="other")
+    assert covers(make_rule("exact"), make_request())
+    assert not covers(make_rule("exact"), inside)
+    assert covers(make_rule(f"below:{base}"), inside)
+    assert covers(make_rule(f"below:{base}/a"), inside)
+    for scope in (f"below:{base}/b", "below:a", "below:", f"below:{base}/a/../a", "all", ""):
+        assert not covers(make_rule(scope), inside), scope
