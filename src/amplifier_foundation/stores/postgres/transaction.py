@@ -26,7 +26,7 @@ class PostgresTransaction:
     """Statements between BEGIN and COMMIT; what is announced is told with the COMMIT."""
 
     def __init__(self, connection: Connection, clock: Clock | None = None) -> None:
-        self._connection = connection
+        self._cursor = connection.cursor()  # making one takes as long as a statement
         self._clock = clock
         self.changes: dict[Change, None] = {}
 
@@ -34,7 +34,7 @@ class PostgresTransaction:
         if self._clock is not None:
             values[NOW] = self._clock()
         text = convert_statement(statement, own_clock=self._clock is not None)
-        cursor = self._connection.execute(text.encode(), values)
+        cursor = self._cursor.execute(text.encode(), values)
         return list(cursor.fetchall()) if cursor.description else []
 
     def announce(self, topic: str, subject: str) -> None:
