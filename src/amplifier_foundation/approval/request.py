@@ -58,9 +58,9 @@ def write_request(
         tool_call_id=call,
         tool_input=shown,
         preview=str(scrub(preview)),
-        notes=(*(str(scrub(note)) for note in notes), *([MASKED] if masked else [])),
+        notes=(*map(str, scrub(list(notes))), *([MASKED] if masked else [])),
         default=question.default,
-        editable=not masked and is_editable(question) and _is_json(question.tool_input),
+        editable=not masked and _can_be_edited(question),
         requester=asker.user,
         machine=asker.machine,
         working_dir=str(asker.folder),
@@ -91,9 +91,12 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _is_json(value: Any) -> bool:
+def _can_be_edited(question: ApprovalQuestion) -> bool:
+    """Whether the kernel takes an edit, and the input can travel there and back."""
+    if not is_editable(question):
+        return False
     try:
-        json.dumps(value, allow_nan=False)
+        json.dumps(question.tool_input, allow_nan=False)
     except (ValueError, TypeError, RecursionError):
         return False
     return True

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.approval import ApprovalQuestion
+from amplifier_core.coordinator import SessionCoordinator
 from amplifier_foundation.approval.request import MASKED, make_key, read_options, write_request
 from amplifier_foundation.stores.values.approval import ApprovalRequest, Option
 from tests.foundation.approval.questions import ask
@@ -52,13 +53,10 @@ def test_secrets_are_masked_for_people_elsewhere_and_then_nothing_can_be_edited(
 ) -> None:
     """An edit of a masked input would run without its secret; the digest is of the real one."""
 
-    def mask(value: Any) -> Any:
-        return (
-            {"command": "login ***"} if isinstance(value, dict) else value.replace("hunter2", "***")
-        )
-
+    host = SessionCoordinator()
+    host.register_scrubber(lambda text: text.replace("hunter2", "***"))
     question = replace(ask(command="login hunter2"), prompt="Run login hunter2?", reason="hunter2")
-    found = write(question, tmp_path, mask)
+    found = write(question, tmp_path, host.scrub)
     assert "hunter2" not in repr(found)
     assert found.notes == (MASKED,)
     assert not found.editable

@@ -77,6 +77,7 @@ def examine() -> Iterator[Finding]:
         _check_sandbox,
         _check_bundle,
         _check_hooks,
+        _check_people,
         _check_sessions,
         _check_trails,
     ):
@@ -258,6 +259,13 @@ async def _list_failures(material: Material) -> list[str]:
 def _count_entries(plan: Mapping[str, Any], kind: str) -> str:
     count = len(plan.get(f"{kind}s", []))
     return f"{count} {kind}{'s' * (count != 1)}"
+
+
+def _check_people() -> Iterator[Finding]:
+    from amplifier_apps.cli.commands.approvals.health import probe_bundle
+
+    for name, works, detail in probe_bundle():
+        yield Finding("Approval", name, "good" if works else "broken", detail)
 
 
 def _check_sessions() -> Iterator[Finding]:

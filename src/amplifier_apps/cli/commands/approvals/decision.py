@@ -59,15 +59,17 @@ async def decide(desk: Desk, approval: Approval, wish: Wish) -> None:
 
 def choose_option(approval: Approval, wish: Wish) -> Option:
     """The option that is meant: the one that is named, or the plain one for this once."""
-    fitting = [one for one in approval.request.options if one.allows == wish.allow]
-    if wish.option is not None:
-        fitting = [one for one in fitting if wish.option in (one.label, str(one.id))]
-    once = [one for one in fitting if not one.remembered] or fitting
-    if not once:
+    options = approval.request.options
+    fitting = [one for one in options if one.allows == wish.allow and _is_named(one, wish.option)]
+    if not fitting:
         word = "allows" if wish.allow else "refuses"
-        have = ", ".join(repr(one.label) for one in approval.request.options)
+        have = ", ".join(repr(one.label) for one in options)
         raise BadRequest(f"No option {wish.option or ''!r} that {word}; have {have}")
-    return once[0]
+    return min(fitting, key=lambda one: one.remembered)
+
+
+def _is_named(option: Option, given: str | None) -> bool:
+    return given is None or given in (option.label, str(option.id))
 
 
 def _read_scope(approval: Approval, wish: Wish) -> StandingWish | None:
