@@ -7,8 +7,9 @@ import json
 import re
 import secrets
 from collections.abc import Iterable
+from dataclasses import replace
 
-from amplifier_foundation.stores.checks.limits import read_name, read_seconds
+from amplifier_foundation.stores.checks.fields import read_name, read_seconds
 from amplifier_foundation.stores.engine import Engine, Row, Transaction
 from amplifier_foundation.stores.errors import BadRequest, NotFound
 from amplifier_foundation.stores.values.access import AGENT, DECIDE, SCOPES, Identity, Login, Token
@@ -121,21 +122,22 @@ class Access:
     async def exchange_code(self, code: str) -> tuple[str, Login] | None:
         """A cookie for a code, once; None if the code is not good (any more)."""
         text = re.sub(r"[\s-]", "", code).upper() if isinstance(code, str) else ""
-        cookie = secrets.token_urlsafe(32)
+        csrf = secrets.token_urlsafe(32)
+        cookie = derive_cookie(csrf)
         login = await self._engine.write(
             lambda transaction: _exchange(transaction, _digest(text), cookie)
         )
-        return None if login is None else (cookie, login)
+        return None if login is None else (cookie, replace(login, csrf=csrf))
 
     # Logins
 
     async def identify_login(self, cookie: str) -> Login | None:
-        """Whose login that is; None if it is nobody's, or is over."""
+        """Whose login that is, without its `csrf`; None if it is nobody's, or is over."""
         statement = "SELECT * FROM logins WHERE digest = :digest AND expires > unix_now()"
         rows = await self._engine.read(
             lambda transaction: transaction.run(statement, digest=_digest(cookie))
         )
-        return _read_login(rows[0], cookie) if rows else None
+        return _read_login(rows[0]) if rows else None
 
     async def end_login(self, cookie: str) -> None:
         """Log out."""
@@ -158,7 +160,16 @@ def _exchange(transaction: Transaction, digest: str, cookie: str) -> Login | Non
         scopes=used[0]["scopes"],
         seconds=LOGIN_SECONDS,
     )
-    return _read_login(login[0], cookie)
+    return _read_login(login[0])
+
+
+def derive_cookie(csrf: str) -> str:
+    """The cookie that belongs to an anti-forgery token; there is no way back.
+
+    A browser sends a cookie to every port of a host: to whatever an agent serves there as well.
+    So the cookie must not be enough, nor lead to the other half, which only our page has.
+    """
+    return _digest(f"cookie of {csrf}")
 
 
 def _digest(secret: str) -> str:
@@ -191,10 +202,8 @@ def _read_identity(row: Row) -> Identity:
     return Identity(row["name"], frozenset(json.loads(row["scopes"])))
 
 
-def _read_login(row: Row, cookie: str) -> Login:
-    # Follows from the cookie, so that there is nothing to keep: who reads the database has neither.
-    csrf = _digest(f"anti-forgery token of {cookie}")
-    return Login(_read_identity(row), csrf, row["expires"])
+def _read_login(row: Row) -> Login:
+    return Login(_read_identity(row), "", row["expires"])
 
 
 def _read_token(row: Row) -> Token:

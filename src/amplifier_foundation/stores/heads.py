@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from amplifier_audit.errors import BadCheckpoint
 from amplifier_audit.format.checkpoint import ORIGIN, Note, parse_note
 from amplifier_audit.format.proof import verify_consistency
-from amplifier_foundation.stores.checks.limits import read_name
+from amplifier_foundation.stores.checks.fields import read_name
 from amplifier_foundation.stores.engine import Engine, Row, Transaction
 from amplifier_foundation.stores.errors import BadRequest, Conflict, NotFound
 from amplifier_foundation.stores.values.session import TrailHead

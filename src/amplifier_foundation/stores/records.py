@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from amplifier_foundation.stores.checks.limits import clean_text, read_name
+from amplifier_foundation.stores.checks.fields import clean_text, read_name
 from amplifier_foundation.stores.checks.paging import read_limit
 from amplifier_foundation.stores.engine import Engine, Row, Transaction
 from amplifier_foundation.stores.errors import BadRequest

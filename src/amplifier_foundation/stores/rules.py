@@ -5,12 +5,8 @@ from __future__ import annotations
 import secrets
 from dataclasses import fields
 
-from amplifier_foundation.stores.checks.limits import (
-    PROMPT,
-    clean_text,
-    read_name,
-    refuse_bad_request,
-)
+from amplifier_foundation.stores.checks.fields import clean_text, read_name
+from amplifier_foundation.stores.checks.limits import PROMPT, refuse_bad_request
 from amplifier_foundation.stores.checks.people import identify_person
 from amplifier_foundation.stores.engine import Engine, Row, Transaction
 from amplifier_foundation.stores.errors import BadRequest, NotFound

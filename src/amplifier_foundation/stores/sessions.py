@@ -6,7 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from amplifier_foundation.stores.checks.limits import clean_text, read_name, read_seconds
+from amplifier_foundation.stores.checks.fields import (
+    NAME,
+    PATH,
+    clean_text,
+    read_name,
+    read_seconds,
+)
 from amplifier_foundation.stores.checks.paging import Position, read_limit, read_position
 from amplifier_foundation.stores.engine import Engine, Row, Transaction
 from amplifier_foundation.stores.errors import BadRequest, NotFound
@@ -131,10 +137,13 @@ def _read_entry(entry: SessionEntry) -> dict[str, Any]:
         raise BadRequest(
             f"There is no status {entry.status!r}; use {', '.join(get_args(SessionStatus))}"
         )
-    names = ("machine", "bundle", "working_dir", "parent_id")
+    names = {"machine": NAME, "bundle": PATH, "working_dir": PATH, "parent_id": NAME}
     return {
         "id": read_name("id", entry.id),
-        **{name: read_name(name, getattr(entry, name), may_be_empty=True) for name in names},
+        **{
+            name: read_name(name, getattr(entry, name), may_be_empty=True, most=most)
+            for name, most in names.items()
+        },
         "user_name": read_name("user", entry.user, may_be_empty=True),
         "name": clean_text(entry.name, TEXT),
         "status": entry.status,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from amplifier_foundation.stores.checks.limits import clean_text
+from amplifier_foundation.stores.checks.fields import clean_text
 from amplifier_foundation.stores.engine import Engine, Transaction
 from amplifier_foundation.stores.errors import BadRequest
 from amplifier_foundation.stores.values.session import HookFigures, Overruling, SessionRecord

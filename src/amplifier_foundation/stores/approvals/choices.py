@@ -6,14 +6,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from amplifier_foundation.stores.checks.limits import (
-    COMMENT,
-    INPUT,
+from amplifier_foundation.stores.checks.fields import (
     clean_text,
     read_name,
     read_seconds,
     write_json,
 )
+from amplifier_foundation.stores.checks.limits import COMMENT, INPUT
 from amplifier_foundation.stores.errors import BadRequest
 from amplifier_foundation.stores.scopes import describe_scopes
 from amplifier_foundation.stores.values.approval import Approval, Choice, Option, StandingWish

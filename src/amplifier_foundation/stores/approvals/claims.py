@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from amplifier_foundation.stores.approvals import rows
 from amplifier_foundation.stores.approvals.endings import allows
-from amplifier_foundation.stores.checks.limits import read_name, read_seconds
+from amplifier_foundation.stores.checks.fields import read_name, read_seconds
 from amplifier_foundation.stores.engine import Engine, Transaction
 from amplifier_foundation.stores.errors import BadRequest, Conflict
 from amplifier_foundation.stores.link import Outcome

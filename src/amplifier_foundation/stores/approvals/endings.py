@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from amplifier_core.approval import read_option
 from amplifier_foundation.stores.approvals import rows
-from amplifier_foundation.stores.checks.limits import COMMENT, LABEL, clean_text, read_name
+from amplifier_foundation.stores.checks.fields import clean_text, read_name
+from amplifier_foundation.stores.checks.limits import COMMENT, LABEL
 from amplifier_foundation.stores.engine import Transaction
 from amplifier_foundation.stores.values.approval import Approval
 

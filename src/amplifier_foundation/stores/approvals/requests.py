@@ -5,7 +5,8 @@ from __future__ import annotations
 import secrets
 
 from amplifier_foundation.stores.approvals import rows
-from amplifier_foundation.stores.checks.limits import INPUT, PREVIEW, refuse_bad_request, write_json
+from amplifier_foundation.stores.checks.fields import write_json
+from amplifier_foundation.stores.checks.limits import INPUT, PREVIEW, refuse_bad_request
 from amplifier_foundation.stores.engine import Transaction
 from amplifier_foundation.stores.errors import Conflict, TooMany
 from amplifier_foundation.stores.values.approval import Approval, ApprovalRequest

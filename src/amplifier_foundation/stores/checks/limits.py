@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
+from amplifier_foundation.stores.checks.fields import PATH, read_name, read_seconds
 from amplifier_foundation.stores.errors import BadRequest
 from amplifier_foundation.stores.values.approval import ApprovalRequest, Option
-from amplifier_foundation.stores.values.plain import to_json
 
-NAME = 400
 PROMPT = 64 * 1024
 OPTIONS = 16
 LABEL = 200
@@ -20,13 +18,14 @@ LONGEST = 30 * 24 * 3600.0
 PERSONS = 16
 
 _NAMES = ("key", "session_id", "hook", "digest")
-_MAY_BE_EMPTY = ("event", "tool_name", "tool_call_id", "requester", "machine", "working_dir")
+_MAY_BE_EMPTY = ("event", "tool_name", "tool_call_id", "requester", "machine")
 
 
 def refuse_bad_request(request: ApprovalRequest) -> None:
     """Raise BadRequest for what cannot be asked."""
     for field in _NAMES + _MAY_BE_EMPTY:
         read_name(field, getattr(request, field), may_be_empty=field in _MAY_BE_EMPTY)
+    read_name("working_dir", request.working_dir, may_be_empty=True, most=PATH)
     _refuse_long("prompt", request.prompt, PROMPT)
     _refuse_long("reason", request.reason, PROMPT)
     _refuse_long("preview", request.preview, PREVIEW)
@@ -60,47 +59,6 @@ def _refuse_bad_requirement(request: ApprovalRequest) -> None:
     if type(request.requirement.requester_may_approve) is not bool:
         raise BadRequest("requester_may_approve is true or false")
     read_name("scope", request.requirement.scope, may_be_empty=True)
-
-
-def read_name(field: str, value: Any, *, may_be_empty: bool = False) -> str:
-    """A short text that identifies something; it must be kept as it is, or not at all."""
-    if not isinstance(value, str):
-        raise BadRequest(f"The {field} is text, not {type(value).__name__}")
-    if not value and not may_be_empty:
-        raise BadRequest(f"The {field} is empty")
-    if len(value) > NAME:
-        raise BadRequest(f"The {field} has {len(value)} characters; at most {NAME} are kept")
-    if value != clean_text(value, NAME):
-        raise BadRequest(f"The {field} has a NUL character or half of a surrogate pair")
-    return value
-
-
-def read_seconds(field: str, value: Any, most: float) -> float:
-    """A length of time above zero."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= most:
-        raise BadRequest(f"The {field} is {value!r}; use seconds above 0 and up to {most:g}")
-    if not math.isfinite(value):
-        raise BadRequest(f"The {field} is {value!r}; use a finite number of seconds")
-    return float(value)
-
-
-def write_json(field: str, value: Any, most: int) -> str:
-    """The value as JSON text within a limit."""
-    try:
-        text = to_json(value)
-    except ValueError as error:
-        raise BadRequest(f"The {field} cannot be kept as JSON: {error}") from error
-    if len(text) > most:
-        raise BadRequest(f"The {field} takes {len(text)} bytes as JSON; at most {most} are kept")
-    return text
-
-
-def clean_text(text: str, most: int) -> str:
-    """A text for people to read: cut to its limit, without what a database cannot keep."""
-    if text.isascii() and "\0" not in text:
-        return text[:most]
-    kept = text[:most].replace("\0", "\N{REPLACEMENT CHARACTER}")
-    return "".join("\N{REPLACEMENT CHARACTER}" if "\ud800" <= c <= "\udfff" else c for c in kept)
 
 
 def _refuse_long(field: str, value: Any, most: int) -> None:
