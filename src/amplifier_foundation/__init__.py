@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     )
     from amplifier_foundation.session.assembled import AssembledSession
     from amplifier_foundation.session.assembly import open_session
+    from amplifier_foundation.session.resuming.unknown_outcomes import (
+        UnknownOutcome,
+        unknown_outcomes,
+    )
     from amplifier_foundation.session.store import SavedSession, SessionInfo, SessionStore
-    from amplifier_foundation.session.unknown_outcomes import UnknownOutcome, unknown_outcomes
 
 __all__ = [
     "AssembledSession",
@@ -53,7 +56,7 @@ _HOMES = {
     "session.assembled": ("AssembledSession",),
     "session.assembly": ("open_session",),
     "session.store": ("SavedSession", "SessionInfo", "SessionStore"),
-    "session.unknown_outcomes": ("UnknownOutcome", "unknown_outcomes"),
+    "session.resuming.unknown_outcomes": ("UnknownOutcome", "unknown_outcomes"),
 }
 
 

@@ -73,16 +73,11 @@ async def open_session(
     opened = list(trail.owned)
     async with _close_on_failure(opened):
         people = elsewhere or await reach_people(plan["approval"], folder)
-        sink = trail.sink
-        if people is not None:
-            opened.append(people.close)
-            sink = people.report(trail.sink, resume)
+        sink = _report_to(people, trail, resume, opened)
         builder = SessionBuilder(bundle, folder, approval_system, display_system, sink, people)
         plan = hide_credentials(plan)
         session = builder.build_root(plan, own_id, resume, opened, on_rename, trail.waiting)
-        if people is not None:
-            people.attach(session, bundle)
-        _equip(session, bundle, folder, material)
+        _equip(session, bundle, folder, material, people)
         guard_tool_calls(session.coordinator, trail.sink, plan["audit"].get("on_failure", "deny"))
         await _start(session, bundle, prepare)
     material.snapshot.seal()
@@ -93,8 +88,29 @@ async def open_session(
     return session
 
 
-def _equip(session: AssembledSession, bundle: Bundle, folder: Path, material: Material) -> None:
-    """Let the session know where it comes from, and load only what was read."""
+def _report_to(
+    people: Elsewhere | None,
+    trail: SessionTrail,
+    resume: Mapping[str, Any] | None,
+    opened: list[Callable[[], Awaitable[Any]]],
+) -> AuditSink | None:
+    """The sink of a session; what people elsewhere need of it passes through theirs."""
+    if people is None:
+        return trail.sink
+    opened.append(people.close)
+    return people.report(trail.sink, resume)
+
+
+def _equip(
+    session: AssembledSession,
+    bundle: Bundle,
+    folder: Path,
+    material: Material,
+    people: Elsewhere | None,
+) -> None:
+    """Let the session know where it comes from and whom it asks, and load only what was read."""
+    if people is not None:
+        people.attach(session, bundle)
     record_origin(session, bundle, folder)
     use_material(session, material)
     session.own(partial(release_material, session))

@@ -25,10 +25,6 @@ Status = Literal[
     "failed",
     "unknown",
 ]
-ENDED: frozenset[Status] = frozenset(
-    {"denied", "expired", "cancelled", "executed", "failed", "unknown"}
-)
-Default = Literal["allow", "deny"]
 Via = Literal["terminal", "cli", "web", "api"]
 """How a decision came in."""
 
@@ -73,7 +69,7 @@ class ApprovalRequest:
     preview: str = ""
     """A unified diff of what an edit would change, made where the file is."""
     notes: tuple[str, ...] = ()
-    default: Default = "deny"
+    default: Literal["allow", "deny"] = "deny"
     editable: bool = False
     requester: str = ""
     machine: str = ""

@@ -14,13 +14,13 @@ import pytest
 
 from amplifier_audit import open_log, read_records
 from amplifier_core.testing import MockTool
-from amplifier_foundation.session.trail import locate_trail
-from amplifier_foundation.session.unknown_outcomes import (
+from amplifier_foundation.session.resuming.unknown_outcomes import (
     UnknownOutcome,
     add_missing_results,
     report_unknown_outcomes,
     unknown_outcomes,
 )
+from amplifier_foundation.session.trail import locate_trail
 from tests.support.processes import is_written
 from tests.support.project import Project, script
 from tests.support.sessions import SessionHarness, calls

@@ -14,8 +14,8 @@ import pytest
 
 from amplifier_core.testing import ScriptedApproval
 from amplifier_foundation.modules.open_calls import GO_ON, OPEN_CALLS
-from amplifier_foundation.session.open_calls import NOT_RUN, follow_waiting, is_unchanged
-from amplifier_foundation.session.unknown_outcomes import complete_state
+from amplifier_foundation.session.resuming.open_calls import NOT_RUN, follow_waiting, is_unchanged
+from amplifier_foundation.session.resuming.unknown_outcomes import complete_state
 from tests.support.processes import is_written
 from tests.support.project import Project, script
 from tests.support.sessions import calls
