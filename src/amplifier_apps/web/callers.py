@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from hmac import compare_digest
 from typing import Protocol
 
+from amplifier_foundation.stores.access import derive_cookie
 from amplifier_foundation.stores.values.access import AGENT, DECIDE, Identity, Login
 from amplifier_foundation.stores.values.approval import Decider, Via
 
@@ -28,11 +29,10 @@ class Access(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Somebody with a credential. `csrf` is empty where no browser adds it by itself."""
+    """Somebody with a credential: `secret` is the token or the cookie."""
 
     identity: Identity
     via: Via
-    csrf: str = field(default="", repr=False)
     secret: str = field(default="", repr=False)
 
     @property
@@ -55,7 +55,9 @@ class Caller:
 
     def proves(self, csrf: str | None) -> bool:
         """Whether a request with this anti-forgery token was sent by our own page."""
-        return self.via == "api" or compare_digest((csrf or "").encode(), self.csrf.encode())
+        if self.via == "api":
+            return True
+        return compare_digest(derive_cookie(csrf or "").encode(), self.secret.encode())
 
 
 async def identify_caller(
@@ -71,13 +73,13 @@ async def identify_caller(
 async def identify_token(access: Access, token: str) -> Caller | None:
     """Whose token it is."""
     identity = await access.identify_token(token) if token else None
-    return Caller(identity, "api", secret=token) if identity else None
+    return Caller(identity, "api", token) if identity else None
 
 
 async def identify_cookie(access: Access, cookie: str) -> Caller | None:
     """Whose cookie it is."""
     login = await access.identify_login(cookie) if cookie else None
-    return Caller(login.identity, "web", login.csrf, cookie) if login else None
+    return Caller(login.identity, "web", cookie) if login else None
 
 
 async def identify_again(access: Access, caller: Caller) -> Caller | None:

@@ -11,12 +11,13 @@ from amplifier_apps.web.callers import (
     read_bearer,
     read_cookie,
 )
+from amplifier_foundation.stores.access import derive_cookie
 from amplifier_foundation.stores.store import Store
 from amplifier_foundation.stores.values.access import Identity
 
 
 def make(*scopes: str) -> Caller:
-    return Caller(Identity("ann", frozenset(scopes)), "web", csrf="secret")
+    return Caller(Identity("ann", frozenset(scopes)), "web", derive_cookie("secret"))
 
 
 def test_the_right_to_decide_may_be_narrow_and_is_never_an_agents():
@@ -33,12 +34,13 @@ def test_only_who_has_the_token_of_the_page_proves_anything():
     assert make().proves("secret")
     assert not make().proves(None)
     assert not make().proves("secre")
+    assert not make().proves(make().secret)
     assert Caller(Identity("bot"), "api").proves(None)
 
 
 def test_a_caller_shows_no_secret():
     """A caller that gets into a log or an error is harmless."""
-    caller = Caller(Identity("ann"), "web", csrf="c-secret", secret="s-secret")
+    caller = Caller(Identity("ann"), "web", secret="s-secret")
     assert "secret" not in repr(caller)
 
 

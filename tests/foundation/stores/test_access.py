@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amplifier_foundation.stores.access import USE_NOTED
+from amplifier_foundation.stores.access import USE_NOTED, derive_cookie
 from amplifier_foundation.stores.store import Store
 from tests.support.stores import ManualClock
 
@@ -18,6 +18,16 @@ async def test_secrets_are_long_and_never_the_same(store: Store) -> None:
     cookie, login = await store.access.exchange_code(codes.pop())
     other, second = await store.access.exchange_code(codes.pop())
     assert len({cookie, other, login.csrf, second.csrf}) == 4
+
+
+async def test_a_cookie_does_not_lead_to_the_other_half_of_a_login(store: Store) -> None:
+    """Whoever is sent the cookie, such as another program on the host, learns nothing more."""
+    cookie, login = await store.access.exchange_code(await store.access.add_code("a", ["read"]))
+    found = await store.access.identify_login(cookie)
+    assert found is not None
+    assert (found.identity, found.csrf) == (login.identity, "")
+    assert derive_cookie(login.csrf) == cookie
+    assert len(login.csrf) >= 43
 
 
 async def test_the_use_of_a_token_is_noted_once_a_minute(store: Store, clock: ManualClock) -> None:

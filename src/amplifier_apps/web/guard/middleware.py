@@ -36,7 +36,7 @@ class Guard:
     uses_tls: bool = False
     behind_proxy: bool = False
     logins: RateLimit = field(default_factory=lambda: RateLimit(10, 10 / 60))
-    requests: RateLimit = field(default_factory=lambda: RateLimit(5000, 500))
+    requests: RateLimit = field(default_factory=lambda: RateLimit(10_000, 1000))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -96,13 +96,17 @@ class Guard:
 
 
 def _check_browser(head: Head, caller: Caller) -> Refusal | None:
-    """A cookie is sent by the browser itself, whoever asks: so our own page must be behind it."""
+    """A cookie is sent by the browser itself, whoever asks: so our own page must be behind it.
+
+    To read, too: another program on the same host is sent the cookie, whatever its port is.
+    """
     if caller.via != "web":
         return None
     if head.kind == "websocket" and not head.list("origin"):
         return Refusal(403, "origin", "A WebSocket without Origin needs a bearer token.")
     if head.changes and not head.list("origin"):
         return Refusal(403, "origin", "A POST with a cookie needs the Origin of our own page.")
-    if head.changes and not caller.proves(head.get(CSRF)):
-        return Refusal(403, "csrf", "X-Amplifier-CSRF is missing or wrong; GET /api/v1/me has it.")
+    if head.kind == "http" and not caller.proves(head.get(CSRF)):
+        message = "X-Amplifier-CSRF is missing or wrong; the answer to the login has it. Log in."
+        return Refusal(403 if head.changes else 401, "csrf", message)
     return None

@@ -68,7 +68,7 @@ class LiveSocket:
         except TimeoutError as error:
             raise BadMessage(f"no hello within {HELLO_SECONDS:g} seconds") from error
         if not self._caller.proves(hello.csrf):
-            raise BadMessage("csrf is missing or wrong; GET /api/v1/me has it")
+            raise BadMessage("csrf is missing or wrong; the answer to the login has it")
         return hello
 
     async def _serve(self, subscriber: Subscriber, hello: Hello) -> None:

@@ -16,7 +16,10 @@ router = APIRouter(tags=["login"])
 
 @router.post("/login", responses={200: {"model": Me}})
 async def log_in(body: LoginBody, services: Shared) -> Response:
-    """Exchange a one-time code for a cookie. A code works once."""
+    """Exchange a one-time code for a cookie, and for what to send as `X-Amplifier-CSRF` with it.
+
+    A code works once.
+    """
     exchanged = await services.store.access.exchange_code(body.code)
     if exchanged is None:
         raise HTTPException(401, "This code is not valid: it was used, has expired, or is wrong.")
@@ -50,5 +53,5 @@ async def log_out(caller: Anybody, request: Request, services: Shared) -> Respon
 
 @router.get("/me", responses={200: {"model": Me}})
 async def get_me(caller: Anybody) -> Response:
-    """Who is logged in, and the token for `X-Amplifier-CSRF`."""
-    return answer({"name": caller.name, "scopes": caller.identity.scopes, "csrf": caller.csrf})
+    """Who is logged in. The token for `X-Amplifier-CSRF` is only in the answer to the login."""
+    return answer({"name": caller.name, "scopes": caller.identity.scopes, "csrf": ""})

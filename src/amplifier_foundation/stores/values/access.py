@@ -43,4 +43,5 @@ class Login:
 
     identity: Identity
     csrf: str
+    """What our page must send with the cookie; known only when the code is exchanged."""
     expires: float

@@ -8,7 +8,7 @@ from amplifier_apps.web.guard.body import MAX_ANONYMOUS_BODY
 from amplifier_apps.web.guard.middleware import Guard
 from amplifier_apps.web.guard.rates import RateLimit
 from amplifier_foundation.stores.errors import StoreUnavailable
-from tests.apps.web.world import World
+from tests.apps.web.world import World, allow
 
 
 def find_guard(world: World) -> Guard:
@@ -42,6 +42,23 @@ async def test_a_cookie_needs_our_page_behind_it(world: World):
         browser.headers.update(right)
         assert (await browser.post("/logout")).status_code == 200
         assert (await browser.get("/me")).status_code == 401
+
+
+async def test_a_cookie_by_itself_is_worth_nothing(world: World):
+    """Browsers send it to every port of the host: to whatever an agent serves there, too."""
+    asked = await world.ask()
+    async with await world.browser() as browser, world.client(Origin=world.address) as thief:
+        thief.cookies.update(browser.cookies)
+        for path in ("/me", "/approvals", f"/approvals/{asked.id}", "/sessions", "/tokens"):
+            assert (await browser.get(path)).status_code == 200, path
+            refused = await thief.get(path)
+            assert refused.status_code == 401, path
+            assert asked.nonce not in refused.text
+        assert (await browser.get("/me")).json()["csrf"] == ""
+        thief.headers["X-Amplifier-CSRF"] = browser.cookies["amplifier_login"]
+        decided = await thief.post(f"/approvals/{asked.id}/decision", json=allow(asked))
+        assert decided.status_code == 403
+    assert (await world.store.approvals.get(asked.id)).status == "pending"
 
 
 async def test_ten_logins_a_minute_then_one_must_wait(world: World):

@@ -4,7 +4,8 @@
 import { parseExactly } from "../kit/json.js";
 
 const ROOT = "/api/v1";
-let csrf = "";
+// The browser keeps it for this port only, while it sends cookies to every port of the host.
+const CSRF = "amplifier-csrf";
 
 /** A refusal or a failure in the server's words. */
 export class ApiError extends Error {
@@ -20,13 +21,14 @@ export class ApiError extends Error {
   }
 }
 
-/** @param {string} token  against forged requests, as the login gave it */
+/** @param {string} token  what proves that this page sends a request, as the login gave it */
 export function keepCsrf(token) {
-  csrf = token;
+  if (token) localStorage.setItem(CSRF, token);
+  else localStorage.removeItem(CSRF);
 }
 
 export function getCsrf() {
-  return csrf;
+  return localStorage.getItem(CSRF) ?? "";
 }
 
 /**
@@ -43,7 +45,7 @@ export function get(path, query = {}, signal = undefined) {
  * @param {unknown} [body]
  */
 export function post(path, body = {}) {
-  const headers = { "Content-Type": "application/json", "X-Amplifier-CSRF": csrf };
+  const headers = { "Content-Type": "application/json" };
   return send(path, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
@@ -73,7 +75,8 @@ async function send(path, options) {
  */
 async function reach(path, options) {
   try {
-    return await fetch(ROOT + path, { ...options, credentials: "same-origin", cache: "no-store" });
+    const headers = { ...options.headers, "X-Amplifier-CSRF": getCsrf() };
+    return await fetch(ROOT + path, { ...options, headers, credentials: "same-origin", cache: "no-store" });
   } catch (error) {
     if (options.signal?.aborted) throw error;
     throw new ApiError(0, "The server cannot be reached");

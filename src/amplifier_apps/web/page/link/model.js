@@ -45,7 +45,9 @@ class Model extends EventTarget {
 
   /** @param {string} code */
   async logIn(code) {
-    this.#welcome(await post("/login", { code }));
+    const person = await post("/login", { code });
+    keepCsrf(person.csrf);
+    this.#welcome(person);
   }
 
   async logOut() {
@@ -56,7 +58,6 @@ class Model extends EventTarget {
   /** @param {Person} person */
   #welcome(person) {
     this.person = person;
-    keepCsrf(person.csrf);
     this.live.start();
     this.dispatchEvent(new Event("person"));
   }
