@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Self
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from amplifier_foundation.machine.user_folders import find_data_home
 from amplifier_foundation.stores.access import Access
@@ -95,7 +95,7 @@ def find_store() -> str:
 
 
 async def _open_engine(url: str | Path, clock: Clock | None) -> tuple[Engine, tuple[str, ...]]:
-    if isinstance(url, str) and urlsplit(url).scheme in _POSTGRES:
+    if isinstance(url, str) and url.partition("://")[0] in _POSTGRES:
         return await _open_postgres(url, clock), POSTGRES
     return await SqliteEngine.open(read_path(url), clock), SQLITE
 

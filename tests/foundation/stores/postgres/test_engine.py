@@ -19,6 +19,7 @@ from amplifier_foundation.stores.postgres import connection as connection_module
 from amplifier_foundation.stores.postgres import engine as engine_module
 from amplifier_foundation.stores.postgres import worker as worker_module
 from amplifier_foundation.stores.postgres.engine import THREADS, PostgresEngine, check_server
+from amplifier_foundation.stores.store import open_store
 from tests.support.postgres_server import PostgresServer
 from tests.support.waiting import wait_until
 
@@ -149,6 +150,13 @@ async def test_an_address_where_nobody_answers_is_an_error_at_once() -> None:
     """When a store is opened, nobody waits; the error names the address without the password."""
     with pytest.raises(StoreUnavailable, match=r"//127\.0\.0\.1:1/x does not answer") as caught:
         await PostgresEngine.open("postgresql://ann:s3cret@127.0.0.1:1/x")
+    assert "s3cret" not in str(caught.value)
+
+
+async def test_an_address_that_cannot_be_one_is_a_bad_request_of_who_opens_the_store() -> None:
+    """Not an error of ours, and without the password."""
+    with pytest.raises(BadRequest, match="postgresql://USER@HOST") as caught:
+        await open_store("postgresql://ann:s3cret@[::1/x")
     assert "s3cret" not in str(caught.value)
 
 
