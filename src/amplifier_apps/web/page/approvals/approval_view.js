@@ -52,7 +52,7 @@ class ApprovalView extends View {
       rest ? make("p", { class: "prompt" }, showLines(rest)) : "",
       showFacts(approval, true),
       showNotes(approval) || "",
-      showCall(approval.request),
+      showCall(approval.request, "h2"),
       ...showEdit(approval),
     );
   }
@@ -73,7 +73,7 @@ class ApprovalView extends View {
 /** @param {Approval} approval */
 function showEdit(approval) {
   if (!approval.edited_input) return [];
-  const heading = make("h3", {}, "As it was edited");
+  const heading = make("h2", {}, "As it was edited");
   return [make("section", { class: "call" }, make("header", {}, heading), showCode(formatJson(approval.edited_input), "Edited input"))];
 }
 

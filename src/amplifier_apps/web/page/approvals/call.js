@@ -12,8 +12,9 @@ import { showCode } from "./long_text.js";
 /**
  * The call of a request, with a switch between its views.
  * @param {ApprovalRequest} request
+ * @param {"h2" | "h3"} level  of its heading
  */
-export function showCall(request) {
+export function showCall(request, level) {
   const views = listViews(request);
   const shown = make("div", { class: "call-view" });
   const buttons = views.map(([name, build]) =>
@@ -28,7 +29,7 @@ export function showCall(request) {
     shown.replaceChildren(build());
   }
   choose(...views[0]);
-  const heading = make("h3", {}, request.tool_name || request.event || "Input");
+  const heading = make(level, { class: "tool" }, request.tool_name || request.event || "Input");
   const switcher = make("div", { class: "switch", role: "group", "aria-label": "View of the input" }, buttons);
   return make("section", { class: "call", "aria-label": "What would run" }, make("header", {}, heading, switcher), shown);
 }

@@ -75,7 +75,7 @@ export class ApprovalDialog extends View {
 
   #makeBody() {
     const { headline, rest } = readPrompt(this.approval.request);
-    this.#call.replaceChildren(showCall(this.approval.request));
+    this.#call.replaceChildren(showCall(this.approval.request, "h3"));
     return make(
       "div",
       { class: "scroll" },
@@ -140,7 +140,7 @@ export class ApprovalDialog extends View {
     editor.focus();
     return () => {
       this.#editor = null;
-      this.#call.replaceChildren(showCall(this.approval.request));
+      this.#call.replaceChildren(showCall(this.approval.request, "h3"));
     };
   }
 

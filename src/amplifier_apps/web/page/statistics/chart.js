@@ -46,7 +46,7 @@ export function drawLines(buckets, series, label, unit) {
       const x = (at + 0.5) * step;
       const words = draw("title", {}, `${formatMoment(buckets[at].start)}: ${formatNumber(value)} ${unit} ${name}`);
       const before = at > 0 ? all[at - 1] : null;
-      const dot = draw("circle", { class: `dot ${name}`, cx: x, cy: y, r: 3 }, words);
+      const dot = draw("path", { class: `dot ${name}`, d: `M${x} ${y}h0` }, words);
       if (before === null) return [dot];
       const from = HEIGHT - (before / top) * (HEIGHT - 6) - 3;
       return [draw("line", { class: `line ${name}`, x1: x - step, y1: from, x2: x, y2: y }), dot];
