@@ -95,9 +95,13 @@ def find_store() -> str:
 
 
 async def _open_engine(url: str | Path, clock: Clock | None) -> tuple[Engine, tuple[str, ...]]:
-    if isinstance(url, str) and url.partition("://")[0] in _POSTGRES:
+    if isinstance(url, str) and _names_postgres(url):
         return await _open_postgres(url, clock), POSTGRES
     return await SqliteEngine.open(read_path(url), clock), SQLITE
+
+
+def _names_postgres(url: str) -> bool:
+    return url.partition("://")[0] in _POSTGRES
 
 
 def read_path(url: str | Path) -> Path:
