@@ -109,6 +109,13 @@ async def test_a_double_click_decides_once_and_a_replay_decides_nothing_else(sto
     assert await store.approvals.decide(first.id, click, ANN) == decided
     with pytest.raises(Conflict, match="ann has decided already: Allow once"):
         await store.approvals.decide(first.id, click, BOB)
+    for persons in (1, 2):
+        asked = await ask(store, requirement=require(persons=persons))
+        many = choose(asked)
+        answers = await asyncio.gather(
+            *(store.approvals.decide(asked.id, many, ANN) for _ in range(20))
+        )
+        assert {one.status for one in answers} == {"approved" if persons == 1 else "pending"}
     with pytest.raises(Conflict, match="another question"):
         await store.approvals.decide(second.id, click, ANN)
     assert (await store.approvals.get(second.id)).status == "pending"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from amplifier_foundation.stores.approvals import endings, rows
 from amplifier_foundation.stores.approvals.choices import ReadChoice, read_choice
 from amplifier_foundation.stores.approvals.rights import refuse_bystander, refuse_unauthorised
-from amplifier_foundation.stores.approvals.votes import cast_vote, find_vote
+from amplifier_foundation.stores.approvals.votes import cast_vote, find_common_option, find_vote
 from amplifier_foundation.stores.checks.people import identify_person
 from amplifier_foundation.stores.engine import Row, Transaction
 from amplifier_foundation.stores.errors import Conflict
@@ -40,13 +40,15 @@ def decide(
     if _was_decided_so(transaction, approval, key, choice, decider):
         return approval
     if approval.status != "pending":
-        return _explain_loss(transaction, approval, choice)
+        return _settle_loss(transaction, approval, choice, decider)
     votes = read.option.allows and approval.request.requirement.persons > 1
     if votes and not cast_vote(transaction, approval, choice, decider, read.option.label):
-        return _explain_loss(transaction, approval, choice)
+        return _settle_loss(transaction, approval, choice, decider)
+    if votes:
+        read = replace(read, option=find_common_option(transaction, approval))
     decided = _run(transaction, approval, choice, decider, read, alone=not votes)
     if not decided and not votes:
-        return _explain_loss(transaction, approval, choice)
+        return _settle_loss(transaction, approval, choice, decider)
     transaction.announce("approval", approval_id)
     if not decided:
         return rows.load(transaction, approval_id)
@@ -94,16 +96,21 @@ def _was_decided_so(
     return vote is not None and vote["decision_key"] == choice.key
 
 
-def _explain_loss(transaction: Transaction, before: Approval, choice: Choice) -> Conflict:
-    approval = before
-    if before.status == "pending":
-        endings.expire_one(transaction, before.id)
-        approval = rows.load(transaction, before.id)
-    if approval.status == "pending" and approval.nonce != choice.nonce:
-        return Conflict("The decision is about another question than this one", approval)
+def _settle_loss(
+    transaction: Transaction, approval: Approval, choice: Choice, decider: Decider
+) -> Approval | Conflict:
+    """What somebody gets whose decision changed nothing."""
     if approval.status == "pending":
-        return Conflict("You have allowed this already; somebody else must allow it too", approval)
-    return Conflict(describe_end(approval), approval)
+        endings.expire_one(transaction, approval.id)
+        approval, key = rows.load_with_key(transaction, approval.id)
+        # A double click, whose first half was on its way when the second one looked.
+        if _was_decided_so(transaction, approval, key, choice, decider):
+            return approval
+    if approval.status != "pending":
+        return Conflict(describe_end(approval), approval)
+    if approval.nonce != choice.nonce:
+        return Conflict("The decision is about another question than this one", approval)
+    return Conflict("You have allowed this already; somebody else must allow it too", approval)
 
 
 def describe_end(approval: Approval) -> str:

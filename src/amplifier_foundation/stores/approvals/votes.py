@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from amplifier_foundation.stores.approvals import rows
 from amplifier_foundation.stores.checks.people import identify_person
 from amplifier_foundation.stores.engine import Row, Transaction
-from amplifier_foundation.stores.values.approval import Approval, Choice, Decider
+from amplifier_foundation.stores.errors import Conflict
+from amplifier_foundation.stores.values.approval import Approval, Choice, Decider, Option
 
 # Holds the row until the end of the transaction, so that of two votes at the same moment the
 # second one sees the first.
@@ -38,6 +40,21 @@ def cast_vote(
             decision_key=choice.key,
         )
     )
+
+
+def find_common_option(transaction: Transaction, approval: Approval) -> Option:
+    """What all who voted have allowed; Conflict if they chose different things.
+
+    Who allows it always allows it this once as well, but not the other way round.
+    """
+    chosen = {vote.option for vote in rows.load(transaction, approval.id).votes}
+    options = [option for option in approval.request.options if option.label in chosen]
+    once = {option.label: option for option in options if not option.remembered}
+    always = {option.label: option for option in options if option.remembered}
+    if len(once) > 1 or len(always) > 1:
+        labels = " and ".join(repr(option.label) for option in options)
+        raise Conflict(f"All must allow the same, but they chose {labels}", approval)
+    return next(iter((once or always).values()))
 
 
 def find_vote(transaction: Transaction, approval_id: str, person: str) -> Row | None:

@@ -19,6 +19,8 @@ from amplifier_foundation.stores.values.approval import Approval
 
 POLL = 1.0
 """Seconds after which every row is looked at, news or not."""
+PATIENCE = 0.02
+"""Seconds until something that should be overdue, and is not yet, is looked at again."""
 
 _OVER = (
     "SELECT id, status FROM approvals WHERE id IN ({names}) "
@@ -138,18 +140,28 @@ class Waiters:
             self._wake.set()
 
     async def _run(self) -> None:
-        """Look at what may have changed, as one query, again and again."""
+        """Look at what may have changed or is due, as one query, again and again."""
         loop = asyncio.get_running_loop()
+        poll = loop.time() + POLL
         while True:
-            nearest = min(self._deadlines.values(), default=float("inf")) - loop.time()
+            nearest = min(self._deadlines.values(), default=poll)
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(min(POLL, max(nearest, 0.001))):
+                async with asyncio.timeout_at(min(poll, nearest)):
                     await self._wake.wait()
             self._wake.clear()
-            ids = self._woken or set(self._waiting)
+            ids = self._take_due(loop.time()) | self._woken
             self._woken = set()
-            with contextlib.suppress(StoreError):
-                await self._tell(ids & self._waiting.keys())
+            if loop.time() >= poll:
+                ids, poll = set(self._waiting), loop.time() + POLL
+            if ids:
+                with contextlib.suppress(StoreError):
+                    await self._tell(ids & self._waiting.keys())
+
+    def _take_due(self, now: float) -> set[str]:
+        """Those whose time is over by this process's clock; the store's may be a little behind."""
+        due = {id for id, deadline in self._deadlines.items() if deadline <= now}
+        self._deadlines.update(dict.fromkeys(due, now + PATIENCE))
+        return due
 
     async def _tell(self, ids: Collection[str]) -> None:
         ended = await self._read(ids, _find_over)
