@@ -26,6 +26,16 @@ EXAMPLES = {
     "backups": ("backups list", "backups restore 20261117"),
     "backups list": ("backups list", "backups list --file notes.txt"),
     "backups restore": ("backups restore 20261117",),
+    "approvals list": ("approvals list", "approvals list --all --json"),
+    "approvals show": ("approvals show 3f2a", "approvals show 3f2a --json"),
+    "approvals allow": (
+        "approvals allow 3f2a",
+        "approvals allow 3f2a --always exact --days 7",
+    ),
+    "approvals deny": ("approvals deny 3f2a --comment 'not on a Friday'",),
+    "approvals watch": ("approvals watch", "approvals watch --json"),
+    "approvals rules": ("approvals rules", "approvals rules --all"),
+    "approvals revoke": ("approvals revoke 6a0a16fc",),
     "tokens add": (
         "tokens add build-7 --scope agent",
         "tokens add ann --scope read --scope decide",

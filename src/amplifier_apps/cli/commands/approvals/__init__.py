@@ -52,8 +52,19 @@ _PLACE = [
 ]
 
 
+_DECISION = [
+    click.option("--option", help="Which answer, by its label or number."),
+    click.option("--comment", default="", help="What the agent is told."),
+    click.option("--yes", is_flag=True, help="Do not ask whether you are sure."),
+]
+
+
 def _add_place(command: F) -> F:
     return add_options(command, _PLACE)
+
+
+def _add_decision(command: F) -> F:
+    return add_options(command, [*_DECISION, *_PLACE])
 
 
 def _at_desk(
@@ -133,13 +144,6 @@ def show(approval: str, as_json: bool, **place: Any) -> None:
     _at_desk(place, work)
 
 
-_DECISION = [
-    click.option("--option", help="Which answer, by its label or number."),
-    click.option("--comment", default="", help="What the agent is told."),
-    click.option("--yes", is_flag=True, help="Do not ask whether you are sure."),
-]
-
-
 @approvals.command()
 @click.argument("approval", metavar="ID")
 @click.option(
@@ -150,7 +154,7 @@ _DECISION = [
 )
 @click.option("--days", default=30.0, show_default=True, help="How long that rule holds.")
 @click.option("--uses", type=click.IntRange(min=1), help="How often that rule holds.")
-@_add_place
+@_add_decision
 def allow(approval: str, **given: Any) -> None:
     """Allow what an agent asks. It is shown in full first."""
     _decide(approval, given, allow=True)
@@ -158,14 +162,10 @@ def allow(approval: str, **given: Any) -> None:
 
 @approvals.command()
 @click.argument("approval", metavar="ID")
-@_add_place
+@_add_decision
 def deny(approval: str, **given: Any) -> None:
     """Refuse what an agent asks."""
     _decide(approval, given, allow=False)
-
-
-add_options(allow, _DECISION)
-add_options(deny, _DECISION)
 
 
 def _decide(approval: str, given: dict[str, Any], *, allow: bool) -> None:
