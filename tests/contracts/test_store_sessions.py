@@ -284,6 +284,7 @@ async def test_no_credential_both_asks_and_decides(store: Store) -> None:
     for wrong in (
         ("a", ["agent", "decide"]),
         ("a", ["agent", "decide:hook=*"]),
+        ("a", ["agent", "admin"]),
         ("a", []),
         ("a", ["Decide"]),
         ("a", ["decide:hook="]),

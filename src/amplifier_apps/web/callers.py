@@ -8,7 +8,7 @@ from hmac import compare_digest
 from typing import Protocol
 
 from amplifier_foundation.stores.access import derive_cookie
-from amplifier_foundation.stores.values.access import AGENT, DECIDE, Identity, Login
+from amplifier_foundation.stores.values.access import ADMIN, AGENT, DECIDE, Identity, Login
 from amplifier_foundation.stores.values.approval import Decider, Via
 
 COOKIE = "amplifier_login"
@@ -43,10 +43,10 @@ class Caller:
     def may(self, scope: str) -> bool:
         """Whether the credential has a scope; the right to decide may be for some hooks only."""
         scopes = self.identity.scopes
+        if scope in (DECIDE, ADMIN) and AGENT in scopes:
+            return False
         if scope == DECIDE:
-            return AGENT not in scopes and any(
-                one == DECIDE or one.startswith(f"{DECIDE}:") for one in scopes
-            )
+            return any(one == DECIDE or one.startswith(f"{DECIDE}:") for one in scopes)
         return scope in scopes
 
     def as_decider(self) -> Decider:

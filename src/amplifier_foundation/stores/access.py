@@ -12,7 +12,15 @@ from dataclasses import replace
 from amplifier_foundation.stores.checks.fields import read_name, read_seconds
 from amplifier_foundation.stores.engine import Engine, Row, Transaction
 from amplifier_foundation.stores.errors import BadRequest, NotFound
-from amplifier_foundation.stores.values.access import AGENT, DECIDE, SCOPES, Identity, Login, Token
+from amplifier_foundation.stores.values.access import (
+    ADMIN,
+    AGENT,
+    DECIDE,
+    SCOPES,
+    Identity,
+    Login,
+    Token,
+)
 from amplifier_foundation.stores.values.plain import to_json
 
 TOKEN = "amp_"
@@ -193,8 +201,11 @@ def _write_scopes(scopes: Iterable[str]) -> str:
             )
     if not read:
         raise BadRequest(f"Name at least one scope of {', '.join(sorted(SCOPES))}")
-    if AGENT in read and any(scope.startswith(DECIDE) for scope in read):
-        raise BadRequest("A token is either an agent's or may decide; make two tokens")
+    # Who makes tokens could make one that decides.
+    if AGENT in read and any(scope.startswith((DECIDE, ADMIN)) for scope in read):
+        raise BadRequest(
+            "A token is either an agent's, or may decide or administer; make two tokens"
+        )
     return to_json(read)
 
 

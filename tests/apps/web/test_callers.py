@@ -26,6 +26,7 @@ def test_the_right_to_decide_may_be_narrow_and_is_never_an_agents():
     assert make("decide:hook=x").may("decide")
     assert not make("read", "admin").may("decide")
     assert not make("agent", "decide").may("decide")
+    assert not make("agent", "admin").may("admin")
     assert not make("decider").may("decide")
 
 

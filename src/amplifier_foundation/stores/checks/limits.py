@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from amplifier_core.approval import read_option
 from amplifier_foundation.stores.checks.fields import PATH, read_name, read_seconds
 from amplifier_foundation.stores.errors import BadRequest
 from amplifier_foundation.stores.values.approval import ApprovalRequest, Option
@@ -50,6 +51,17 @@ def _refuse_bad_options(options: tuple[Option, ...]) -> None:
             raise BadRequest(f"The option {option.label!r} needs a number and whether it allows")
     if len({option.id for option in options}) < len(options):
         raise BadRequest("Two options have the same number")
+    for option in options:
+        _refuse_other_meaning(option)
+
+
+def _refuse_other_meaning(option: Option) -> None:
+    """People choose by the label, so an option cannot mean what its label does not say."""
+    meaning = read_option(option.label)
+    if (option.allows, option.remembered) != (meaning.allows, meaning.remembered):
+        allows = "allows" if meaning.allows else "does not allow"
+        remembered = "is remembered" if meaning.remembered else "is not remembered"
+        raise BadRequest(f"The option {option.label!r} {allows} and {remembered}: its words say so")
 
 
 def _refuse_bad_requirement(request: ApprovalRequest) -> None:

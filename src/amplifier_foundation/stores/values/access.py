@@ -8,7 +8,8 @@ READ = "read"
 DECIDE = "decide"
 AGENT = "agent"
 """May ask, and report its sessions; can never decide."""
-SCOPES = frozenset({READ, DECIDE, AGENT, "run", "admin"})
+ADMIN = "admin"
+SCOPES = frozenset({READ, DECIDE, AGENT, "run", ADMIN})
 """`run` starts sessions on the server, `admin` makes tokens and codes.
 
 `decide:hook=GLOB` and `decide:tool=GLOB` limit who decides; any other word is a name that an

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from amplifier_foundation.stores.approvals.votes import cast_vote, find_vote
+from amplifier_foundation.stores.errors import Conflict
 from amplifier_foundation.stores.store import Store
-from amplifier_foundation.stores.values.approval import Approval, Choice, Decider
-from tests.support.stores import ManualClock, ask, choose, require
+from amplifier_foundation.stores.values.approval import Approval, Choice, Decider, Option
+from tests.support.stores import ALLOW, ALWAYS, ANN, BOB, ManualClock, ask, choose, require
 
 
 async def vote(store: Store, approval: Approval, name: str, choice: Choice | None = None) -> bool:
@@ -39,3 +42,31 @@ async def test_no_vote_counts_after_the_deadline_or_for_another_question(
     clock.advance(60)
     assert not await vote(store, approval, "ann")
     assert (await store.approvals.get(approval.id)).votes == ()
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [(ALLOW, ALWAYS), (ALWAYS, ALLOW), (ALLOW, ALLOW), (ALWAYS, ALWAYS)]
+)
+async def test_what_is_allowed_is_what_all_have_allowed(
+    store: Store, first: int, second: int
+) -> None:
+    """Who allowed it once did not allow it for always."""
+    approval = await ask(store, requirement=require(persons=2))
+    await store.approvals.decide(approval.id, choose(approval, first), ANN)
+    decided = await store.approvals.decide(approval.id, choose(approval, second), BOB)
+    wanted = "Allow always" if (first, second) == (ALWAYS, ALWAYS) else "Allow once"
+    assert (decided.status, decided.option) == ("approved", wanted)
+
+
+async def test_votes_for_different_things_are_not_added_up(store: Store) -> None:
+    """Nobody allowed both, so the second may choose the same as the first, or refuse."""
+    options = (Option(0, "Allow on staging", True), Option(1, "Allow everywhere", True))
+    approval = await ask(store, options=options, requirement=require(persons=2))
+    await store.approvals.decide(approval.id, choose(approval, 0), ANN)
+    with pytest.raises(Conflict, match="'Allow on staging' and 'Allow everywhere'"):
+        await store.approvals.decide(approval.id, choose(approval, 1), BOB)
+    waiting = await store.approvals.get(approval.id)
+    assert (waiting.status, [vote.by for vote in waiting.votes]) == ("pending", ["ann"])
+    assert (await store.approvals.decide(approval.id, choose(approval, 0), BOB)).votes[
+        1
+    ].by == "bob"

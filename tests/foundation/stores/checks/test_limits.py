@@ -8,6 +8,7 @@ import pytest
 
 from amplifier_foundation.stores.checks import limits
 from amplifier_foundation.stores.errors import BadRequest
+from amplifier_foundation.stores.values.approval import Option
 from tests.support.stores import make_request, require
 
 
@@ -48,6 +49,10 @@ def test_names_are_kept_as_they_are_or_refused(field: str, value: Any) -> None:
         {"preview": "x" * (limits.PREVIEW + 1)},
         {"notes": ("n",) * 17},
         {"notes": ("x" * (limits.PROMPT + 1),)},
+        {"options": (Option(0, "Deny", True),)},
+        {"options": (Option(0, "Allow once", False),)},
+        {"options": (Option(0, "Allow once", True, remembered=True),)},
+        {"options": (Option(0, "Deny", False), Option(1, "Deny", True))},
         {"requirement": require(persons=17)},
         {"requirement": require(persons=True)},
         {"requirement": require(requester_may_approve="yes")},
