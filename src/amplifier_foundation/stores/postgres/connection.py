@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import cached_property
 from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
@@ -47,6 +48,11 @@ SELECT set_config('synchronous_commit', 'on', false)
 
 class Connection(psycopg.Connection[DictRow]):
     """Waits for no answer for ever: a server that hangs keeps its connections alive."""
+
+    @cached_property
+    def statements(self) -> psycopg.Cursor[DictRow]:
+        """The one cursor that all statements share: making one takes as long as a statement."""
+        return self.cursor()
 
     def wait(
         self, gen: PQGen[RV], interval: float = LOOK_SECONDS, timeout: float | None = None

@@ -26,7 +26,7 @@ class PostgresTransaction:
     """Statements between BEGIN and COMMIT; what is announced is told with the COMMIT."""
 
     def __init__(self, connection: Connection, clock: Clock | None = None) -> None:
-        self._cursor = connection.cursor()  # making one takes as long as a statement
+        self._cursor = connection.statements
         self._clock = clock
         self.changes: dict[Change, None] = {}
 
@@ -35,7 +35,9 @@ class PostgresTransaction:
             values[NOW] = self._clock()
         text = convert_statement(statement, own_clock=self._clock is not None)
         cursor = self._cursor.execute(text.encode(), values)
-        return list(cursor.fetchall()) if cursor.description else []
+        # `description` would tell as well, and describe every column anew.
+        has_rows = cursor.pgresult is not None and cursor.pgresult.nfields > 0
+        return list(cursor.fetchall()) if has_rows else []
 
     def announce(self, topic: str, subject: str) -> None:
         self.changes[Change(topic, subject)] = None
@@ -43,12 +45,12 @@ class PostgresTransaction:
 
 def begin_writing(connection: Connection, mark: Composed | None = None) -> None:
     """Begin a transaction, with its mark as the first thing that it leaves."""
-    connection.execute(SQL("BEGIN") if mark is None else SQL("BEGIN; {}").format(mark))
+    connection.statements.execute(SQL("BEGIN") if mark is None else SQL("BEGIN; {}").format(mark))
 
 
 def begin_reading(connection: Connection) -> None:
     """Begin a transaction that sees one state of everything, and cannot change it."""
-    connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    connection.statements.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
 
 def commit(connection: Connection, changes: Sequence[Change]) -> None:
@@ -58,13 +60,15 @@ def commit(connection: Connection, changes: Sequence[Change]) -> None:
     with its own wait for the disk. So the notice has a transaction of its own, which does not
     wait for the disk; it is sent together with the COMMIT, so that nothing can come between.
     """
-    connection.execute(SQL("COMMIT; {}").format(_notify(changes)) if changes else SQL("COMMIT"))
+    connection.statements.execute(
+        SQL("COMMIT; {}").format(_notify(changes)) if changes else SQL("COMMIT")
+    )
 
 
 def announce(connection: Connection, changes: Sequence[Change]) -> None:
     """Tell those who listen of what was committed some other way."""
     if changes:
-        connection.execute(_notify(changes))
+        connection.statements.execute(_notify(changes))
 
 
 def write_notice(change: Change) -> str:
@@ -93,4 +97,4 @@ def _notify(changes: Sequence[Change]) -> Composed:
 def roll_back(connection: Connection) -> None:
     """Give up a transaction; if the connection is lost, it is given up already."""
     with suppress(psycopg.Error):
-        connection.execute("ROLLBACK")
+        connection.statements.execute("ROLLBACK")
