@@ -470,6 +470,25 @@ async def test_a_failed_work_leaves_nothing_and_harms_no_other(store: Store) -> 
     }
 
 
+async def test_what_ended_long_ago_is_removed_and_nothing_else(
+    store: Store, clock: ManualClock
+) -> None:
+    """With its votes; what could still run or be decided stays."""
+    month = 30 * 24 * 3600.0
+    old = await decide(store, await ask(store, requirement=require(persons=2)), by=BOB)
+    await decide(store, old, DENY)
+    open_ones = {(await ask(store, timeout=month)).id, (await approve(store)).id}
+    clock.advance(month)
+    fresh = await decide(store, await ask(store), DENY)
+    with pytest.raises(BadRequest, match="at least"):
+        await store.approvals.remove_older(month - 1)
+    assert await store.approvals.remove_older(month) == 1
+    kept, _ = await store.approvals.list()
+    assert {one.id for one in kept} == {*open_ones, fresh.id}
+    votes = await store.engine.read(lambda t: t.run("SELECT count(*) AS n FROM votes"))
+    assert votes[0]["n"] == 0
+
+
 def test_every_error_of_a_store_is_one_of_ours() -> None:
     """Whoever uses a store catches one class."""
     for error in (BadRequest, Conflict, NotAllowed, NotFound, StoreUnavailable, TooMany):

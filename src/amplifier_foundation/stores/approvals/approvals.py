@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from amplifier_foundation.stores.approvals import endings, rows
 from amplifier_foundation.stores.approvals.choices import read_wait
@@ -10,8 +11,10 @@ from amplifier_foundation.stores.approvals.decisions import decide
 from amplifier_foundation.stores.approvals.listing import list_approvals
 from amplifier_foundation.stores.approvals.requests import Room, encode_request, put_request
 from amplifier_foundation.stores.approvals.waiters import Waiters
+from amplifier_foundation.stores.checks.fields import read_seconds
+from amplifier_foundation.stores.checks.limits import LONGEST
 from amplifier_foundation.stores.engine import Engine, Transaction
-from amplifier_foundation.stores.errors import Conflict
+from amplifier_foundation.stores.errors import BadRequest, Conflict
 from amplifier_foundation.stores.values.approval import (
     Approval,
     ApprovalFilter,
@@ -20,6 +23,7 @@ from amplifier_foundation.stores.values.approval import (
     Decider,
 )
 
+LONGEST_AGE = 100 * 366 * 24 * 3600.0
 Found = list[Approval]  # within the class, `list` is a method
 
 
@@ -82,6 +86,19 @@ class Approvals:
     async def mark_lost(self) -> Found:
         """Give up all claims whose lease has lapsed: their outcome is unknown."""
         return await self._end_all(endings.mark_lost)
+
+    async def remove_older(self, seconds: float) -> int:
+        """Remove those that ended longer ago, which must be at least as long as one can wait.
+
+        Who claims a call after that is told that nobody was asked about it.
+        """
+        age = read_seconds("age", seconds, LONGEST_AGE)
+        if age < LONGEST:
+            raise BadRequest(f"Approvals are kept for at least {LONGEST:g} seconds, not {age:g}")
+        removed = 0
+        while portion := await self._engine.write(partial(endings.remove_old, age=age)):
+            removed += portion
+        return removed
 
     async def _end_all(self, end: Callable[[Transaction], Found]) -> Found:
         ended: Found = []

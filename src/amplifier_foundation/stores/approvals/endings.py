@@ -40,6 +40,16 @@ WHERE status = 'executing' AND lease_until <= unix_now() AND id IN (
 )
 RETURNING *, unix_now() AS now
 """
+# The votes go with their approval.
+_REMOVE = """
+DELETE FROM approvals
+WHERE id IN (
+    SELECT id FROM approvals
+    WHERE updated <= unix_now() - :age AND status NOT IN ('pending', 'approved', 'executing')
+    LIMIT :most
+)
+RETURNING id
+"""
 
 
 def expire_one(transaction: Transaction, approval_id: str) -> bool:
@@ -65,6 +75,11 @@ def _end(transaction: Transaction, statement: str) -> list[Approval]:
     for approval in ended:
         transaction.announce("approval", approval.id)
     return ended
+
+
+def remove_old(transaction: Transaction, age: float) -> int:
+    """Remove a portion of those that ended so many seconds ago; returns how many."""
+    return len(transaction.run(_REMOVE, age=age, most=PORTION))
 
 
 def withdraw(
