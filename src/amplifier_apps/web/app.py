@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, FastAPI
+from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
 
 from amplifier_apps.web.addresses import list_hosts, list_origins
@@ -97,7 +98,8 @@ def _collect_routes() -> APIRouter:
     api = APIRouter(prefix=API.rstrip("/"), responses=ERRORS)
     for router in _ROUTERS:
         api.include_router(router)
-    api.add_api_websocket_route("/live", serve_socket)
+    # Plain Starlette: what FastAPI adds to a route would be kept for as long as a socket is open.
+    api.routes.append(WebSocketRoute(f"{API}live", serve_socket))
     everything = APIRouter()
     everything.routes.extend([*api.routes, *page.router.routes])
     return everything
