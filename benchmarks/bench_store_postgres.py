@@ -3,6 +3,7 @@
 create     10,000 approvals, each durable when its agent goes on: seconds for 1,000
 race       20,000 decisions of 64 people on 10,000 approvals: the winners, and the 99th percentile
 wake       from a person's decision to the agent that waits in another process: the 99th percentile
+alone      one decision at a time: against one bare statement that is committed, on the same server
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+import psycopg
+
 from amplifier_foundation.stores.store import Store, open_store
 from amplifier_foundation.stores.values.approval import Choice, Decider
-from benchmarks.bench_store import APPROVALS, WAITERS, create, find_p99, make_request, race
+from benchmarks.bench_store import ALONE, APPROVALS, WAITERS, create, find_p99, make_request, race
 from benchmarks.harness import Row, report
 from tests.support.postgres_server import PostgresServer
 
@@ -56,12 +59,31 @@ async def wake(store: Store, url: str) -> list[float]:
     return times
 
 
+async def compare_alone(store: Store, url: str) -> Row:
+    """A decision without company, against the least that a database can do durably."""
+    bare = subject = 0.0
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE bare (id BIGINT PRIMARY KEY, text TEXT)")
+        for number in range(ALONE):
+            asked = await store.approvals.request(make_request(2 * APPROVALS + number))
+            start = time.perf_counter()
+            connection.execute("INSERT INTO bare VALUES (%s, %s)", (number, "x" * 500))
+            bare += time.perf_counter() - start
+            choice = Choice(0, asked.nonce, "decision")
+            start = time.perf_counter()
+            await store.approvals.decide(asked.id, choice, Decider("ann", "web"))
+            subject += time.perf_counter() - start
+    name = "one decision alone, in bare commits"
+    return Row(name, subject / bare, 8, bare / ALONE * 1e6, subject / ALONE * 1e6)
+
+
 async def measure(url: str) -> list[Row]:
     """All rows; a store that fails its promise gives no figures."""
     async with await open_store(url) as store:
         asked, seconds = await create(store)
         winners, racing = await race(store, asked)
         woken = await wake(store, url)
+        alone = await compare_alone(store, url)
     per_thousand = seconds / APPROVALS * 1000
     race_p99, wake_p99 = find_p99(racing), find_p99(woken)
     return [
@@ -70,6 +92,7 @@ async def measure(url: str) -> list[Row]:
         Row("lost of 20,000 decisions on 10,000", 2 - winners / APPROVALS, 1, 0, 0),
         Row("a racing decision, p99, milliseconds", race_p99, 150, 0, race_p99 * 1000),
         Row("decision to another process, p99, milliseconds", wake_p99, 50, 0, wake_p99 * 1000),
+        alone,
     ]
 
 
