@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
 
 from amplifier_apps.cli.commands.audit.options import LOG, report_errors
 
+_DASHED = re.compile(r"-[\w-]{42}", re.ASCII)
 
-@click.command()
+
+class RedactCommand(click.Command):
+    """A command that does not take a commitment for options: one in 64 begins with a dash."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        dashed = [word for word in args if _DASHED.fullmatch(word)]
+        if dashed and "--" not in args:
+            args = [*(word for word in args if word not in dashed), "--", *dashed]
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=RedactCommand)
 @LOG
 @click.argument("commitment")
 @click.option("--by", required=True, help="Who redacts.")

@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from amplifier_audit import AuditLog, AuditSettings, load_signer
 from tests.apps.cli.program import Outcome, invoke
 
@@ -50,3 +52,16 @@ async def test_a_log_that_is_being_written_is_left_alone(tmp_path: Path) -> None
     assert done.code == 2
     assert "Another writer" in done.stderr
     await trail.close()
+
+
+@pytest.mark.parametrize("letter", ["U", "h", "-"])
+async def test_a_commitment_may_begin_with_a_dash(tmp_path: Path, letter: str) -> None:
+    """One in 64 does; it is no option, wherever it stands."""
+    trail = await AuditLog.open(tmp_path / "log", APART)
+    await trail.close()
+    commitment = f"-{letter}{'x' * 41}"
+    words = ("redact", tmp_path / "log", commitment, "--by", "ann", "--reason", "r")
+    done = await asyncio.to_thread(audit, *words)
+    assert done.code != 0
+    assert commitment in done.stderr
+    assert "option" not in done.stderr
