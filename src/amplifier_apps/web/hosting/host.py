@@ -78,9 +78,13 @@ class SessionHost:
             info.id, platform.node(), name=name, working_dir=info.working_dir, hosted=True
         )
         hosted = await self._open(info, entry)
-        await hosted.save(under_way=False)
-        if prompt:
-            await hosted.start(prompt)
+        try:
+            await hosted.save(under_way=False)
+            if prompt:
+                await hosted.start(prompt)
+        except BaseException:  # nobody learns its id, so nobody could end it
+            await asyncio.shield(self._end(info.id, hosted))
+            raise
         return info.id
 
     async def prompt(self, session_id: str, prompt: str) -> None:
@@ -93,9 +97,14 @@ class SessionHost:
 
     async def end(self, session_id: str) -> None:
         """End a session for good."""
-        hosted = self._get(session_id)
-        await hosted.end()
-        self._forget(session_id, remove=True)
+        await self._end(session_id, self._get(session_id))
+
+    async def _end(self, session_id: str, hosted: HostedSession) -> None:
+        hosted.refuse_second_end()
+        try:
+            await hosted.end()
+        finally:
+            self._forget(session_id, remove=True)
         await self._withdraw_all(session_id)
 
     async def _withdraw_all(self, session_id: str) -> None:
@@ -139,7 +148,9 @@ class SessionHost:
 
     def _forget(self, session_id: str, *, remove: bool = False) -> None:
         self._running.pop(session_id, None)
-        self._locks.pop(session_id).release(remove=remove)
+        lock = self._locks.pop(session_id, None)
+        if lock is not None:
+            lock.release(remove=remove)
 
     def _get(self, session_id: str) -> HostedSession:
         hosted = self._running.get(session_id)

@@ -8,7 +8,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from amplifier_core.events import APPROVAL_REQUIRED, PROVIDER_REQUEST
+from amplifier_core.errors import AmplifierError
+from amplifier_core.events import (
+    APPROVAL_REQUIRED,
+    ERROR_ORCHESTRATION,
+    EXECUTION_COMPLETE,
+    PROVIDER_REQUEST,
+)
 from amplifier_core.models import CONTINUE, HookResult
 from amplifier_core.utils import describe_error
 from amplifier_foundation.modules.open_calls import GO_ON
@@ -20,8 +26,10 @@ from amplifier_foundation.stores.errors import Conflict
 logger = logging.getLogger(__name__)
 
 LAST = 1_000_000
+FINISHING_SECONDS = 30.0
 UNDER_WAY = "turn_under_way"
 """The key of the session's state that says whether a turn had begun and not ended."""
+_UNDER_WAY = "A turn is under way; wait for its end, or interrupt it"
 
 
 class HostedSession:
@@ -46,8 +54,13 @@ class HostedSession:
         self._saving = asyncio.Lock()
         self._announced = asyncio.Event()
         self._leaving = False
+        self._ended = False
+        self._finishing = False
+        self._starting = asyncio.Lock()
         for event in (PROVIDER_REQUEST, APPROVAL_REQUIRED):
             session.coordinator.hooks.register(event, self._on_step, LAST, "hosting-save")
+        for event in (EXECUTION_COMPLETE, ERROR_ORCHESTRATION):
+            session.coordinator.hooks.register(event, self._on_finish, LAST, "hosting-finish")
 
     @property
     def is_busy(self) -> bool:
@@ -55,24 +68,48 @@ class HostedSession:
         return self._turn is not None and not self._turn.done()
 
     async def start(self, prompt: str) -> None:
-        """Begin a turn; Conflict while there is one."""
+        """Begin a turn; Conflict while there is one, and when the session ends."""
+        if self.is_busy and not self._finishing:
+            raise Conflict(_UNDER_WAY)
+        async with self._starting:
+            await self._finish_turn()
+            if self._ended or self._leaving:
+                raise Conflict("The session has ended")
+            self._finishing = False
+            self._announced.clear()
+            self._turn = asyncio.create_task(self._run(prompt))
+            await self._announced.wait()
+
+    async def _finish_turn(self) -> None:
+        """Wait for a turn that has its reply and only has to be saved; Conflict for any other."""
+        if not self.is_busy or self._turn is None:
+            return
+        if not self._finishing:
+            raise Conflict(_UNDER_WAY)
+        await asyncio.wait({self._turn}, timeout=FINISHING_SECONDS)
         if self.is_busy:
-            raise Conflict("A turn is under way; wait for its end, or interrupt it")
-        self._announced.clear()
-        self._turn = asyncio.create_task(self._run(prompt))
-        await self._announced.wait()
+            raise Conflict(_UNDER_WAY)
 
     async def interrupt(self) -> None:
         """Stop the turn at once; what was said stays."""
         if self.is_busy:
             await self.session.coordinator.request_cancel(immediate=True)
 
+    def refuse_second_end(self) -> None:
+        """Raise Conflict if somebody is ending it already."""
+        if self._ended:
+            raise Conflict("The session ends already")
+
     async def end(self) -> None:
         """Stop the turn and end the session for good."""
-        await self.interrupt()
-        await self._wait()
-        await self.session.cleanup()
-        await asyncio.to_thread(self._saved.delete, self._info.id)
+        self._ended = True
+        try:
+            async with self._starting:
+                await self.interrupt()
+                await self._wait()
+            await self.session.cleanup()
+        finally:
+            await asyncio.to_thread(self._delete)
 
     async def leave(self) -> None:
         """Let go of the session without ending it: its questions stay open, and it is resumed."""
@@ -110,13 +147,27 @@ class HostedSession:
         except Exception as failure:  # noqa: BLE001 - whoever asks for the session reads it
             error = describe_error(failure)
             logger.warning("A turn of session %s failed: %s", self._info.id, error)
-        await self.save(under_way=False)
+        try:
+            await self.save(under_way=False)
+        except (AmplifierError, OSError) as failure:
+            error = error or f"It could not be saved: {describe_error(failure)}"
+            logger.warning("Session %s could not be saved: %s", self._info.id, error)
         await self._people.announce_end(reply, error)
 
     async def _on_step(self, event: str, data: Mapping[str, Any]) -> HookResult:
         if data.get("session_id") == self._info.id:
+            self._finishing = False
             await self.save(under_way=True)
         return CONTINUE
+
+    async def _on_finish(self, event: str, data: Mapping[str, Any]) -> HookResult:
+        if data.get("session_id") == self._info.id:
+            self._finishing = True
+        return CONTINUE
+
+    def _delete(self) -> None:
+        if self._saved.get(self._info.id) is not None:
+            self._saved.delete(self._info.id)
 
     async def _wait(self) -> None:
         if self._turn is not None:

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from amplifier_apps.web.hosting.host import HostSettings, SessionHost
-from amplifier_foundation.stores.errors import NotFound, TooMany
+from amplifier_foundation.machine.user_folders import find_data_home
+from amplifier_foundation.session.store import SessionStore
+from amplifier_foundation.stores.errors import Conflict, NotFound, TooMany
 from amplifier_foundation.stores.store import Store
 from amplifier_foundation.stores.values.approval import Approval, ApprovalFilter
 from tests.apps.web.hosting_project import WRITE, save_bundle, trust
@@ -90,3 +92,39 @@ async def test_a_session_that_cannot_be_resumed_is_told_of_once(
     await second.resume()
     assert len([one for one in caplog.records if "is not resumed" in one.message]) == 1
     await second.close()
+
+
+async def test_a_session_is_ended_once_and_takes_no_prompt_meanwhile(
+    store: Store, folder: Path
+) -> None:
+    """Whoever comes second is told; nothing is left behind."""
+    host = SessionHost(store, HostSettings(folder=folder))
+    session = await host.create("configure")
+    await wait_for_question(store, session)
+    first, *others = await asyncio.gather(
+        host.end(session), host.end(session), host.prompt(session, "x"), return_exceptions=True
+    )
+    assert first is None
+    assert [type(one) for one in others] == [Conflict, Conflict]
+    assert (await store.sessions.get(session)).status == "ended"
+    with pytest.raises(NotFound):
+        await host.end(session)
+    assert list((find_data_home() / "amplifier" / "hosted").iterdir()) == []
+    await host.close()
+
+
+async def test_a_session_that_could_not_be_started_takes_no_place(
+    store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody has learnt its id, so nobody could end it."""
+    host = SessionHost(store, HostSettings(folder=folder, most=1))
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SessionStore, "save", fail)
+        with pytest.raises(OSError, match="No space"):
+            await host.create("configure")
+    await host.end(await host.create())
+    await host.close()

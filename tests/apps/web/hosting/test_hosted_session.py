@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,4 +66,60 @@ async def test_a_turn_that_fails_says_why_and_the_session_goes_on(
     await host.prompt(session, "again")
     assert (await wait_for_status(store, session, "idle")).reply == "Better."
     assert read_saved(session)["session_state"][UNDER_WAY] is False
+    await host.close()
+
+
+async def test_who_sees_that_a_turn_is_over_can_go_on_at_once(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is idle for others a moment before it is saved; the next prompt waits for that."""
+    save_bundle(tmp_path / "project", "One.", "Two.")
+    trust(tmp_path / "project")
+    host = SessionHost(store, HostSettings(folder=tmp_path / "project"))
+    session = await host.create()
+    idle = threading.Event()
+    save = SessionStore.save
+
+    def save_late(*args: Any) -> Any:
+        if args[2]["session_state"][UNDER_WAY] is False:
+            idle.wait(30)
+        return save(*args)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SessionStore, "save", save_late)
+        await host.prompt(session, "first")
+        assert (await wait_for_status(store, session, "idle")).reply == "One."
+        second = asyncio.create_task(host.prompt(session, "second"))
+        await asyncio.sleep(0)
+        idle.set()
+        await second
+    for _ in range(1000):
+        if (entry := await wait_for_status(store, session, "idle")).reply == "Two.":
+            break
+        await asyncio.sleep(0.02)
+    assert entry.reply == "Two."
+    await host.close()
+
+
+async def test_a_turn_that_cannot_be_saved_ends_and_says_so(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise it would seem to run for ever."""
+    save_bundle(tmp_path / "project", "One.")
+    trust(tmp_path / "project")
+    host = SessionHost(store, HostSettings(folder=tmp_path / "project"))
+    session = await host.create()
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SessionStore, "save", fail)
+        await host.prompt(session, "go")
+        for _ in range(1000):
+            if (entry := await store.sessions.get(session)).error:
+                break
+            await asyncio.sleep(0.02)
+    assert "No space left" in entry.error
+    assert (entry.status, entry.reply) == ("idle", "One.")
     await host.close()
