@@ -78,3 +78,21 @@ def test_a_rule_covers_by_digest_or_by_real_path(tmp_path: Path) -> None:
     assert covers(make_rule(f"below:{base}/a"), inside)
     for scope in (f"below:{base}/b", "below:a", "below:", f"below:{base}/a/../a", "all", ""):
         assert not covers(make_rule(scope), inside), scope
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"tool_name": "Bash"},
+        {"working_dir": ""},
+        {"tool_input": {}},
+        {"tool_input": {"file_path": "a\0b"}},
+    ],
+)
+def test_a_folder_covers_only_edits_of_files_that_have_a_path(
+    changes: dict[str, Any], tmp_path: Path
+) -> None:
+    """What cannot be compared is not covered."""
+    base = tmp_path.resolve()
+    facts = {"working_dir": str(base), "tool_input": {"file_path": f"{base}/a"}, **changes}
+    assert not covers(make_rule(f"below:{base}"), make_request(**facts))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from amplifier_foundation.stores.approvals.choices import read_choice, read_wait
 from amplifier_foundation.stores.errors import BadRequest
 from amplifier_foundation.stores.values.approval import Approval, Choice, StandingWish
-from tests.support.stores import ALLOW, DENY, make_request
+from tests.support.stores import ALLOW, DENY, make_request, require
 
 
 def make_approval(**changes: Any) -> Approval:
@@ -73,3 +73,53 @@ def test_a_wish_names_one_of_the_offered_scopes() -> None:
 def test_a_wait_is_a_length_of_time(given_seconds: float, read: float) -> None:
     """Less than nothing is nothing."""
     assert read_wait(given_seconds) == read
+
+
+@pytest.mark.parametrize("seconds", [math.nan, True, "1", None])
+def test_what_is_no_length_of_time_is_no_wait(seconds: Any) -> None:
+    """Of whatever type it is."""
+    with pytest.raises(BadRequest, match="Wait for a number"):
+        read_wait(seconds)
+
+
+EDIT = {"file_path": "other"}
+YEAR = 366 * 24 * 3600.0
+
+
+@pytest.mark.parametrize(
+    ("facts", "chosen", "why"),
+    [
+        ({"editable": True}, {"edited_input": [("a", 1)]}, "is an object, not list"),
+        ({"editable": True}, {"option": DENY, "edited_input": EDIT}, "no input to edit"),
+        ({}, {"edited_input": EDIT}, "cannot be edited; allow or refuse"),
+        ({"editable": True, "requirement": require(persons=2)}, {"edited_input": EDIT}, "Several"),
+        ({}, {"option": DENY, "standing": StandingWish("exact")}, "only what allows"),
+        (
+            {"editable": True},
+            {"edited_input": EDIT, "standing": StandingWish("exact")},
+            "edited input cannot be kept",
+        ),
+        ({}, {"standing": StandingWish("exact", YEAR + 1)}, "lifetime of a rule"),
+        ({}, {"standing": StandingWish("exact", 60, 0)}, "1 to 1000000 times, not 0"),
+        ({}, {"standing": StandingWish("exact", 60, 1_000_001)}, "not 1000001"),
+        ({}, {"standing": StandingWish("exact", 60, True)}, "not True"),
+        ({}, {"standing": StandingWish("all")}, "offered: exact, below:/home"),
+        ({"default": "allow"}, {"standing": StandingWish("exact")}, "offered: none"),
+        ({}, {"option": "x" * 78}, "Option 'x{78}' was not offered"),
+        ({}, {"option": "x" * 79}, "Option 'x{79}… was not offered"),
+    ],
+)
+def test_what_was_not_offered_is_refused_with_the_reason(
+    facts: dict[str, Any], chosen: dict[str, Any], why: str
+) -> None:
+    """In words that say what would do."""
+    choice: dict[str, Any] = {"option": ALLOW, "nonce": "n", "key": "k", **chosen}
+    with pytest.raises(BadRequest, match=why):
+        read_choice(make_approval(**facts), Choice(**choice))
+
+
+def test_a_rule_may_last_a_year_and_serve_a_million_times_or_once() -> None:
+    """Both ends count."""
+    for wish in (StandingWish("exact", YEAR, 1_000_000), StandingWish("exact", 1, 1)):
+        read = read_choice(make_approval(), Choice(ALLOW, "n", "k", standing=wish))
+        assert read.standing == wish

@@ -75,3 +75,18 @@ def test_who_requested_it_cannot_allow_it_under_another_spelling(name: str) -> N
     assert not may(Decider(name, "web"), **facts)
     assert may(Decider(name, "web"), allows=False, **facts)
     assert may(Decider("bob", "web"), **facts)
+
+
+def test_a_requirement_may_ask_for_a_further_scope() -> None:
+    """Only of who allows."""
+    facts: dict[str, Any] = {"requirement": require(scope="release")}
+    assert may(Decider("cho", "web", frozenset({"decide", "release"})), **facts)
+    assert not may(Decider("ann", "web"), **facts)
+    assert may(Decider("ann", "web"), allows=False, **facts)
+
+
+def test_a_bystander_is_told_so_before_anything_else() -> None:
+    """Who has no scope to decide learns nothing about what there is."""
+    with pytest.raises(NotAllowed, match="the scope 'decide' is missing"):
+        refuse_bystander(Decider("eve", "web", frozenset({"read", "decided", "decide:"})))
+    refuse_bystander(Decider("ann", "web", frozenset({"decide:tool=Bash"})))
