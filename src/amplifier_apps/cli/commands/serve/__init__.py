@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,6 +97,15 @@ async def _announce(store: Store, settings: ServerSettings) -> None:
     from amplifier_apps.web.addresses import name_address
 
     address = name_address(settings)
-    code = await store.access.add_code(get_user_name(), ("read", "decide", "run", "admin"))
     click.echo(f"Listening on {address}")
+    if _writes_to_journal():  # which others read, and for longer than a screen
+        click.echo("Log in with a code from: amplifier login-code")
+        return
+    code = await store.access.add_code(get_user_name(), ("read", "decide", "run", "admin"))
     click.echo(f"Log in with the code {code} (once, within 10 minutes): {address}/#code={code}")
+
+
+def _writes_to_journal() -> bool:
+    """Whether what is printed goes to the journal of systemd, as a service's does."""
+    facts = os.fstat(1)
+    return os.environ.get("JOURNAL_STREAM") == f"{facts.st_dev}:{facts.st_ino}"

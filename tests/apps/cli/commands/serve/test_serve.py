@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -68,6 +69,23 @@ def test_it_says_where_it_is_lets_its_person_in_and_ends_in_order(home: Path, nu
     assert len(second.stderr.splitlines()) == 1
     assert (process.returncode, errors) == (0, "")
     assert rest == "Stopped. Whatever waits is still in the store.\n"
+
+
+def test_no_code_goes_to_the_journal(home: Path, tmp_path: Path):
+    """As a service, it says how to get one instead; the variable names where its output goes."""
+    with (tmp_path / "journal").open("w+") as journal:
+        facts = os.fstat(journal.fileno())
+        env = {**os.environ, "JOURNAL_STREAM": f"{facts.st_dev}:{facts.st_ino}"}
+        command = [*PROGRAM, "serve", "--port", "0"]
+        with subprocess.Popen(command, stdout=journal, env=env) as process:
+            deadline = time.monotonic() + 50
+            while "login-code" not in (tmp_path / "journal").read_text():
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            process.terminate()
+        said = (tmp_path / "journal").read_text()
+    assert "#code=" not in said
+    assert "Log in with a code from: amplifier login-code" in said
 
 
 def test_another_interface_is_refused_with_one_line_that_says_what_would_do(home: Path):
