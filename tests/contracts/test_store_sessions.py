@@ -15,7 +15,7 @@ from amplifier_audit.format.proof import RangeRoots, list_consistency_ranges
 from amplifier_audit.format.tree import Tree, hash_leaf
 from amplifier_foundation.stores import records as kept_records
 from amplifier_foundation.stores import sessions as kept_sessions
-from amplifier_foundation.stores.errors import BadRequest, Conflict, NotFound
+from amplifier_foundation.stores.errors import BadRequest, Conflict, NotAllowed, NotFound
 from amplifier_foundation.stores.store import Store
 from amplifier_foundation.stores.values.session import (
     HookFigures,
@@ -216,6 +216,17 @@ async def test_a_witness_refuses_a_second_history(store: Store) -> None:
         with pytest.raises(BadRequest):
             await store.heads.put(note, proof, "laptop")
     assert (await store.heads.get("log-1")).size == 4
+
+
+async def test_a_trail_is_continued_by_its_own_machine_only(store: Store) -> None:
+    """Nobody else blocks it with records of their own, nor shows another trail in its place."""
+    trail, forged = Trail("a", "b", "c"), Trail("a", "b", "x")
+    await store.heads.put(trail.note(2), [], "laptop")
+    for note in (forged.note(3), forged.note(3, "log-2")):
+        with pytest.raises(NotAllowed, match="reported by 'laptop'"):
+            await store.heads.put(note, forged.prove(2, 3), "thief")
+    assert (await store.heads.put(trail.note(3), trail.prove(2, 3), "laptop")).size == 3
+    assert (await store.heads.put(forged.note(3, "log-2"), [], "laptop")).log == "log-2"
 
 
 async def test_a_trail_may_begin_to_be_signed_but_not_change_its_key(store: Store) -> None:

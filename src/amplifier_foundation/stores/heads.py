@@ -10,7 +10,7 @@ from amplifier_audit.format.checkpoint import ORIGIN, Note, parse_note
 from amplifier_audit.format.proof import verify_consistency
 from amplifier_foundation.stores.checks.fields import read_name
 from amplifier_foundation.stores.engine import Engine, Row, Transaction
-from amplifier_foundation.stores.errors import BadRequest, Conflict, NotFound
+from amplifier_foundation.stores.errors import BadRequest, Conflict, NotAllowed, NotFound
 from amplifier_foundation.stores.values.session import TrailHead
 
 LONGEST_PROOF = 64
@@ -30,6 +30,10 @@ UPDATE heads SET size = :size, root = :root, note = :note, name = :name, signer 
 WHERE log = :log
 RETURNING *
 """
+_OTHERS = """
+SELECT machine FROM heads
+WHERE (log = :log OR (name = :name AND name <> '')) AND machine <> :machine LIMIT 1
+"""
 _REMEMBER = """
 INSERT INTO head_history (log, size, root, note, seen)
 VALUES (:log, :size, :root, :note, unix_now())
@@ -47,7 +51,8 @@ class Heads:
         """Keep a checkpoint that continues the trail; Conflict if it contradicts an earlier one.
 
         The proof shows that the records which the newest known checkpoint covers are still there,
-        unchanged, under the new one. A checkpoint that is known gets the newest one back.
+        unchanged, under the new one. A checkpoint that is known gets the newest one back. A trail
+        is its `machine`'s, and so is its name: NotAllowed for every other.
         """
         note = _read_note(note_text)
         if len(proof) > LONGEST_PROOF or any(len(one) != 32 for one in proof):
@@ -98,6 +103,7 @@ def _read_note(text: str) -> Note:
 
 
 def _put(transaction: Transaction, note: Note, proof: Sequence[bytes], machine: str) -> TrailHead:
+    _refuse_other_machine(transaction, note, machine)
     known = transaction.run(_LOCK, log=note.checkpoint.log)
     if not known:
         first = transaction.run(_FIRST, **_write(note), machine=machine)
@@ -111,6 +117,20 @@ def _put(transaction: Transaction, note: Note, proof: Sequence[bytes], machine: 
     following = transaction.run(_NEXT, **_write(note))
     _remember(transaction, note)
     return _read(following[0])
+
+
+def _refuse_other_machine(transaction: Transaction, note: Note, machine: str) -> None:
+    """Raise NotAllowed for a trail that somebody else reports.
+
+    Otherwise anybody could continue it with records of their own, after which its owner would
+    seem to contradict them.
+    """
+    log, name = note.checkpoint.log, note.checkpoint.name or ""
+    others = transaction.run(_OTHERS, log=log, name=name, machine=machine)
+    if others:
+        raise NotAllowed(
+            f"The trail {log!r} is reported by {others[0]['machine']!r}, not by {machine!r}"
+        )
 
 
 def _is_known(transaction: Transaction, head: Row, note: Note) -> bool:

@@ -59,8 +59,8 @@ class HostedSession:
         self._starting = asyncio.Lock()
         for event in (PROVIDER_REQUEST, APPROVAL_REQUIRED):
             session.coordinator.hooks.register(event, self._on_step, LAST, "hosting-save")
-        for event in (EXECUTION_COMPLETE, ERROR_ORCHESTRATION):
-            session.coordinator.hooks.register(event, self._on_finish, LAST, "hosting-finish")
+        for end in (EXECUTION_COMPLETE, ERROR_ORCHESTRATION):
+            session.coordinator.hooks.register(end, self._on_finish, LAST, "hosting-finish")
 
     @property
     def is_busy(self) -> bool:
