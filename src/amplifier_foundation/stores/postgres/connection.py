@@ -6,15 +6,12 @@ from decimal import Decimal
 from functools import cached_property
 from time import monotonic
 from typing import Any
-from urllib.parse import urlsplit
 
 import psycopg
 from psycopg import conninfo
 from psycopg.abc import RV, Buffer, PQGen
 from psycopg.adapt import Loader
 from psycopg.rows import DictRow, dict_row
-
-from amplifier_foundation.stores.errors import BadRequest
 
 APPLICATION = "amplifier"
 CONNECT_SECONDS = 10
@@ -99,20 +96,3 @@ def open_connection(url: str) -> Connection:
         connection.close()
         raise
     return connection
-
-
-def check_address(url: str) -> None:
-    """Raises BadRequest for an address that cannot be one; its password is not repeated."""
-    try:
-        conninfo.conninfo_to_dict(url)
-    except psycopg.Error:
-        raise BadRequest(
-            "The address of the PostgreSQL store cannot be read; it looks like"
-            " postgresql://USER@HOST:5432/DATABASE, with special characters as %XX"
-        ) from None
-
-
-def describe_address(url: str) -> str:
-    """Which database it is, for messages: without the password and other options."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

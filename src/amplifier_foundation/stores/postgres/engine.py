@@ -14,7 +14,7 @@ from typing import TypeVar
 from amplifier_foundation.stores.engine import Change, Transaction
 from amplifier_foundation.stores.errors import StoreError, StoreUnavailable
 from amplifier_foundation.stores.listeners import Listeners
-from amplifier_foundation.stores.postgres.connection import check_address, describe_address
+from amplifier_foundation.stores.postgres.address import check_address, describe_address
 from amplifier_foundation.stores.postgres.connections import Connections
 from amplifier_foundation.stores.postgres.mark import make_room_for_marks
 from amplifier_foundation.stores.postgres.notices import Notices

@@ -6,13 +6,8 @@ import psycopg
 import pytest
 from psycopg.pq import TransactionStatus
 
-from amplifier_foundation.stores.errors import BadRequest
 from amplifier_foundation.stores.postgres import connection as connection_module
-from amplifier_foundation.stores.postgres.connection import (
-    check_address,
-    describe_address,
-    open_connection,
-)
+from amplifier_foundation.stores.postgres.connection import open_connection
 
 
 def read_setting(connection, name: str) -> str:
@@ -68,28 +63,3 @@ def test_sums_are_plain_numbers(postgres_url: str, expression: str, number: floa
         found = connection.execute(query).fetchone()["it"]
     assert type(found) in (int, float)
     assert found == number or number is None
-
-
-@pytest.mark.parametrize(
-    "url",
-    ["postgresql://ann:s3cret@[::1/x", "postgresql://ann:s3cret@h/x?no_such=1", "host s3cret"],
-)
-def test_an_address_that_cannot_be_one_is_refused_without_its_password(url: str) -> None:
-    """The error says what one looks like."""
-    with pytest.raises(BadRequest, match="postgresql://USER@HOST:5432/DATABASE") as caught:
-        check_address(url)
-    assert "s3cret" not in str(caught.value)
-    assert caught.value.__suppress_context__
-
-
-@pytest.mark.parametrize(
-    ("url", "words"),
-    [
-        ("postgresql://ann:s3@cret@db.example:5432/team?sslmode=require",
-         "postgresql://db.example:5432/team"),
-        ("postgresql:///team?host=/run/pg&password=x", "postgresql:///team"),
-    ],
-)  # fmt: skip
-def test_messages_name_the_database_and_no_secret(url: str, words: str) -> None:
-    """Neither person nor password nor options."""
-    assert describe_address(url) == words
