@@ -10,6 +10,7 @@ from typing import Self
 from urllib.parse import unquote
 
 from amplifier_foundation.machine.user_folders import find_data_home
+from amplifier_foundation.modules.installation import name_install_command
 from amplifier_foundation.stores.access import Access
 from amplifier_foundation.stores.approvals.approvals import Approvals
 from amplifier_foundation.stores.approvals.claims import Claims
@@ -126,6 +127,6 @@ async def _open_postgres(url: str, clock: Clock | None) -> Engine:
         from amplifier_foundation.stores.postgres.engine import PostgresEngine
     except ImportError as error:
         raise StoreUnavailable(
-            "A store on PostgreSQL needs psycopg; install amplifier-hooks[postgres]"
+            f"A store on PostgreSQL needs psycopg: {name_install_command('postgres')}"
         ) from error
     return await PostgresEngine.open(url, clock=clock)
