@@ -60,7 +60,7 @@ async def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 async def test_postgresql_without_its_driver_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """By name."""
+    """As a command to paste."""
     import builtins
 
     real: Any = builtins.__import__
@@ -71,5 +71,5 @@ async def test_postgresql_without_its_driver_says_what_to_install(
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", refuse)
-    with pytest.raises(StoreUnavailable, match=r"amplifier-hooks\[postgres\]"):
+    with pytest.raises(StoreUnavailable, match=r"needs psycopg: .+ install .+postgres"):
         await open_store("postgresql://host/db")
