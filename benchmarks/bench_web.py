@@ -88,12 +88,18 @@ class Crowd:
 
     def want(self, text: bytes) -> None:
         self.wanted, self.heard = text, 0
-        self.everybody = asyncio.Event()
+        self._enough, self._reached = SOCKETS, asyncio.Event()
 
     def count(self) -> None:
         self.heard += 1
-        if self.heard == SOCKETS:
-            self.everybody.set()
+        if self.heard == self._enough:
+            self._reached.set()
+
+    async def wait_for(self, enough: int) -> None:
+        self._enough = enough
+        if self.heard < enough:
+            self._reached.clear()
+            await asyncio.wait_for(self._reached.wait(), 60)
 
 
 async def gather_crowd(port: int, token: str) -> Crowd:
@@ -105,13 +111,14 @@ async def gather_crowd(port: int, token: str) -> Crowd:
         f"Authorization: Bearer {token}\r\n\r\n"
     ).encode()
     crowd, loop = Crowd(), asyncio.get_running_loop()
-    for _ in range(SOCKETS // AT_ONCE):
+    for already in range(0, SOCKETS, AT_ONCE):
         connecting = (
             loop.create_connection(lambda: Listener(handshake, crowd), "127.0.0.1", port)
             for _ in range(AT_ONCE)
         )
         await asyncio.gather(*connecting)
-    await asyncio.wait_for(crowd.everybody.wait(), 120)
+        # Whoever comes while the server is busy with others may say hello too late.
+        await crowd.wait_for(already + AT_ONCE)
     return crowd
 
 
@@ -124,7 +131,7 @@ async def tell(crowd: Crowd, link: HttpLink) -> float:
         start = time.perf_counter()
         request = make_request(5000 + number)
         await link.request(_rename(request, text))
-        await asyncio.wait_for(crowd.everybody.wait(), 60)
+        await crowd.wait_for(SOCKETS)
         times.append(time.perf_counter() - start)
     return min(times)
 
@@ -187,7 +194,7 @@ async def measure(process: int, port: int, agent: str, person: str) -> list[Row]
         Row("a question told to 5,000 WebSockets, seconds", told, 1, 0, told * 1e6),
         Row("memory of 5,000 WebSockets, megabytes", memory, 200, 0, 0),
         Row("reading one approval / an empty answer", full / empty, 3, empty * 1e6, full * 1e6),
-        Row("decision to agent over HTTP, p99, milliseconds", woken, 50, 0, woken * 1000),
+        Row("decision to agent over HTTP, p99, milliseconds", woken, None, 0, woken * 1000),
     ]
 
 

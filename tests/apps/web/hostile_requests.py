@@ -243,7 +243,7 @@ def _list_bodies(target: Target) -> Iterator[Attack]:
         "two lengths",
         write("POST", path, [*as_json, ("Content-Length", "5"), ("Content-Length", "6")], text),
     )
-    for name, changes in {
+    wrong: dict[str, dict[str, Any]] = {
         "decided_by": {"decided_by": "ann"},
         "status": {"status": "approved"},
         "option true": {"option": True},
@@ -263,7 +263,8 @@ def _list_bodies(target: Target) -> Iterator[Attack]:
         "edited where nobody may": {"edited_input": {"command": "rm"}},
         "rule for another scope": {"standing": {"scope": "below:/"}},
         "rule for ever": {"standing": {"scope": "exact", "seconds": 1e12}},
-    }.items():
+    }
+    for name, changes in wrong.items():
         yield Attack(name, _decide(target, as_json, **changes))
 
 

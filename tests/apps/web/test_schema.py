@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import schemathesis
@@ -92,10 +92,12 @@ def run_in_thread(folder: Path) -> Iterator[Running]:
 
 def list_cases(operation: Any) -> st.SearchStrategy[Any]:
     """Requests that fit the description, and where something can be wrong, some that do not."""
-    right = operation.as_strategy()
+    right: st.SearchStrategy[Any] = operation.as_strategy()
     if operation.method.upper() != "POST" or not len(operation.body):
         return right
-    return right | operation.as_strategy(generation_mode=schemathesis.GenerationMode.NEGATIVE)
+    negative = schemathesis.GenerationMode.NEGATIVE
+    wrong: st.SearchStrategy[Any] = operation.as_strategy(generation_mode=negative)
+    return right | wrong
 
 
 def attack(running: Running, examples: int, person: str) -> int:
@@ -129,7 +131,7 @@ def attack(running: Running, examples: int, person: str) -> int:
         send()
 
     for result in schema.get_all_operations():
-        try_operation(result.ok())
+        try_operation(cast(Any, result).ok())
     return sent
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any, cast
 
 from amplifier_apps.web import sweeper
 from amplifier_apps.web.sweeper import sweep, sweep_forever
@@ -48,6 +49,6 @@ async def test_a_store_that_does_not_answer_is_tried_again():
             tries.append(1)
             raise StoreUnavailable("gone")
 
-    sweeping = asyncio.create_task(sweep_forever(Failing(), seconds=0.001))
+    sweeping = asyncio.create_task(sweep_forever(cast(Any, Failing()), seconds=0.001))
     await wait_until(lambda: len(tries) >= 2)
     sweeping.cancel()

@@ -40,7 +40,9 @@ def test_a_conflict_brings_the_approval():
     """How it stands."""
     approval = Approval("id", "", "denied", make_request(), 1.0, 2.0, 1.0, 0.0)
     body = {"error": {"message": "late"}, "approval": to_plain(approval)}
-    assert read_failure("host", 409, body).approval == approval
+    failure = read_failure("host", 409, body)
+    assert isinstance(failure, errors.Conflict)
+    assert failure.approval == approval
 
 
 @pytest.mark.parametrize("body", [[], "x", {"error": "x"}, {"approval": 5}, {"approval": {}}])

@@ -14,7 +14,9 @@ def receive_all(*messages: Message):
     left = list(messages)
 
     async def receive() -> Message:
-        return left.pop(0) if left else await asyncio.Event().wait()
+        if not left:
+            await asyncio.Event().wait()
+        return left.pop(0)
 
     return receive
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from amplifier_apps.web.guard.body import MAX_ANONYMOUS_BODY
 from amplifier_apps.web.guard.middleware import Guard
@@ -13,7 +14,7 @@ from tests.apps.web.world import World, allow
 
 def find_guard(world: World) -> Guard:
     """The guard of an app that has answered once."""
-    layer = world.app.middleware_stack
+    layer: Any = world.app.middleware_stack
     while not isinstance(layer, Guard):
         layer = layer.app
     return layer

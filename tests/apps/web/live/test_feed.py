@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
+from typing import Any, cast
 
 from amplifier_apps.web.live import feed as feed_module
 from amplifier_apps.web.live.feed import EVERYTHING, ChangeFeed
@@ -34,7 +35,7 @@ class Announcer:
 
 async def test_who_waits_for_one_thing_is_woken_by_it_and_by_anything():
     """A change that names nothing may be about everything."""
-    feed = ChangeFeed(Announcer())
+    feed = ChangeFeed(cast(Any, Announcer()))
     with feed.watch("approval", "a") as mine, feed.watch("approval", "b") as other:
         feed.deliver(Change("approval", "a"))
         assert (mine.is_set(), other.is_set()) == (True, False)
@@ -47,7 +48,7 @@ async def test_who_waits_for_one_thing_is_woken_by_it_and_by_anything():
 
 async def test_closing_wakes_everybody_also_those_who_come_later():
     """Long polls are answered when the server ends."""
-    feed = ChangeFeed(Announcer())
+    feed = ChangeFeed(cast(Any, Announcer()))
     with feed.watch("approval", "a") as early:
         feed.close()
         assert early.is_set()
@@ -59,7 +60,7 @@ async def test_after_an_interruption_anything_may_have_changed(monkeypatch):
     """The store is listened to again, and whoever waits looks again."""
     monkeypatch.setattr(feed_module, "_RETRY_SECONDS", 0.001)
     announcer = Announcer(failures=2)
-    feed, heard = ChangeFeed(announcer), []
+    feed, heard = ChangeFeed(cast(Any, announcer)), list[Change]()
     feed.subscribe(heard.append)
     running = asyncio.create_task(feed.run())
     await wait_until(feed.listening.is_set)

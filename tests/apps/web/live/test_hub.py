@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ async def yes() -> bool:
     return True
 
 
-async def hear(subscriber: Subscriber, kind: str) -> dict:
+async def hear(subscriber: Subscriber, kind: str) -> Any:
     """The next message of a kind."""
     while True:
         update = await subscriber.take()
@@ -26,7 +27,9 @@ async def hear(subscriber: Subscriber, kind: str) -> dict:
             return json.loads(update.message)
 
 
-async def test_a_change_is_read_once_and_told_to_hundreds(world: World):
+async def test_a_change_is_read_once_and_told_to_hundreds(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
     """On a change read the row once, encode once, fan out to all."""
     reads = []
     approvals = world.store.approvals
@@ -36,7 +39,7 @@ async def test_a_change_is_read_once_and_told_to_hundreds(world: World):
         reads.append(id)
         return await get(id)
 
-    approvals.get = counting
+    monkeypatch.setattr(approvals, "get", counting)
     hub = world.services.hub
     subscribing = [hub.subscribe(yes) for _ in range(300)]
     everybody = [one.__enter__() for one in subscribing]
@@ -67,7 +70,7 @@ async def test_records_go_to_those_who_watch_each_from_its_own_place(world: Worl
         hub.watch(one, "s", 0)
         hub.watch(other, "s", 1199)
         hub.watch(third, "another", 0)
-        numbers = []
+        numbers: list[int] = []
         while len(numbers) < 1200:
             numbers += [record["number"] for record in (await hear(one, "records"))["records"]]
         assert numbers == list(range(1, 1201))
@@ -112,7 +115,7 @@ async def test_a_store_that_fails_is_asked_again(world: World, monkeypatch):
             raise StoreUnavailable("gone")
         return await get(id)
 
-    world.store.sessions.get = failing
+    monkeypatch.setattr(world.store.sessions, "get", failing)
     with world.services.hub.subscribe(yes) as subscriber:
         await world.store.sessions.save(SessionEntry("s", user="bot"))
         assert (await hear(subscriber, "session"))["session"]["id"] == "s"

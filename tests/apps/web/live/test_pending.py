@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any, cast
 
 from amplifier_apps.web.live import pending as pending_module
 from amplifier_apps.web.live.pending import PendingList
@@ -28,7 +29,7 @@ async def test_every_page_is_read_and_many_who_come_at_once_cost_one_reading(
             reads.append(wanted)
             return await store.approvals.list(wanted)
 
-    pending = PendingList(Counting())
+    pending = PendingList(cast(Any, Counting()))
     lists = await asyncio.gather(*(pending.read() for _ in range(20)))
     assert all([one.payload.count('"id"') for one in found] for found in lists)
     assert [asked[at] in one.payload for at, one in enumerate(lists[0])] == [True] * 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from tests.apps.web.world import World, allow
 
@@ -14,7 +15,7 @@ async def test_approvals_are_listed_by_page_and_filter(world: World):
     await world.store.approvals.withdraw(second.id)
     async with await world.person() as person:
 
-        async def ids(**query: object) -> list[str]:
+        async def ids(**query: Any) -> list[str]:
             found = (await person.get("/approvals", params=query)).json()
             return [one["id"] for one in found["approvals"]]
 

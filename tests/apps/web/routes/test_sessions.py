@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
-from amplifier_foundation.stores.values.session import SessionEntry, SessionRecord
+from amplifier_foundation.stores.values.session import SessionEntry, SessionRecord, SessionStatus
 from tests.apps.web.world import World
 
 
 async def test_sessions_of_all_machines_are_listed_by_page_and_filter(world: World):
     """Everything hooks did can be seen in one place."""
-    for number, status in enumerate(("running", "ended", "running")):
+    statuses: tuple[SessionStatus, ...] = ("running", "ended", "running")
+    for number, status in enumerate(statuses):
         entry = SessionEntry(f"s{number}", machine=f"m{number}", status=status, created=number + 1)
         await world.store.sessions.save(entry)
     async with await world.person() as person:
 
-        async def ids(**query: object) -> list[str]:
+        async def ids(**query: Any) -> list[str]:
             found = (await person.get("/sessions", params=query)).json()
             return [one["id"] for one in found["sessions"]]
 
@@ -30,7 +32,7 @@ async def test_a_session_that_waits_says_for_what(world: World):
     """`approval_required` comes back, and the wait ends when the status changes."""
     await world.store.sessions.save(SessionEntry("session-1", user="bot"))
     async with await world.person() as person:
-        query = {"wait": 60, "while": "running"}
+        query: dict[str, Any] = {"wait": 60, "while": "running"}
         waiting = asyncio.create_task(person.get("/sessions/session-1", params=query))
         asked = await world.ask()
         await world.store.sessions.save(SessionEntry("session-1", user="bot", status="waiting"))

@@ -42,7 +42,7 @@ def test_an_odd_decision_value_is_refused(option: object):
 def test_unknown_fields_are_refused(field: str):
     """Identity from the authenticated channel only."""
     with pytest.raises(ValidationError, match="Extra inputs"):
-        DecisionBody(**DECISION, **{field: "ann"})
+        DecisionBody(**{**DECISION, field: "ann"})
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_rule_has_an_end(wish: dict[str, Any]):
 
 def test_lists_have_limits():
     """Every limit holds at its edge."""
-    one = {"id": "a", "nonce": "n"}
+    one: Any = {"id": "a", "nonce": "n"}
     assert len(RefusalsBody(approvals=[one] * 500, key="k").approvals) == 500
     for count in (0, 501):
         with pytest.raises(ValidationError):

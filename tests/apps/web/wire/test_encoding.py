@@ -8,11 +8,11 @@ import pytest
 
 from amplifier_apps.web.wire.encoding import answer, describe_approval, encode, hide_nonce
 from amplifier_foundation.stores.values.access import Identity
-from amplifier_foundation.stores.values.approval import Approval
+from amplifier_foundation.stores.values.approval import Approval, Status
 from tests.apps.web.world import make_request
 
 
-def make(status: str = "pending") -> Approval:
+def make(status: Status = "pending") -> Approval:
     return Approval("id", "nonce", status, make_request(), 1.0, 2.0, 1.0, 1.0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import httpx2
 import pytest
 
 from amplifier_apps.web.wire.errors import ERRORS, describe_error
@@ -45,14 +46,15 @@ async def test_a_wrong_field_is_named_without_being_repeated(world: World):
     assert "hunter2" not in answer.text
 
 
-async def test_a_failure_of_ours_is_500_with_a_sentence_and_nothing_else(world: World, caplog):
+async def test_a_failure_of_ours_is_500_with_a_sentence_and_nothing_else(
+    world: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
     """The log has the traceback; the client has not."""
-    import httpx2
 
     async def fail(*_: object, **__: object):
         raise RuntimeError("secret detail")
 
-    world.store.rules.list = fail
+    monkeypatch.setattr(world.store.rules, "list", fail)
     token = await world.token("ann", "read")
     transport = httpx2.ASGITransport(app=world.app, raise_app_exceptions=False)
     base = f"{world.address}/api/v1"

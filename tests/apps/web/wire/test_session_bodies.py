@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
@@ -16,7 +18,7 @@ def test_a_session_is_of_its_token_and_never_hosted():
 
 
 @pytest.mark.parametrize("wrong", [{"id": ""}, {"status": "dead"}, {"turns": -1}, {"extra": 1}])
-def test_what_is_no_session_is_refused(wrong: dict):
+def test_what_is_no_session_is_refused(wrong: dict[str, Any]):
     """Closed sets."""
     with pytest.raises(ValidationError):
         SessionBody(**{"id": "s", **wrong})
@@ -24,10 +26,11 @@ def test_what_is_no_session_is_refused(wrong: dict):
 
 def test_records_become_records():
     """In their order, at most a thousand."""
-    one = {"number": 1, "time": 2.5, "type": "dispatch", "body": {"a": 1}}
+    one: Any = {"number": 1, "time": 2.5, "type": "dispatch", "body": {"a": 1}}
     (record,) = RecordsBody(records=[one]).to_records()
     assert (record.number, record.time, record.body) == (1, 2.5, {"a": 1})
     assert len(RecordsBody(records=[one] * 1000).records) == 1000
+    wrong: Any
     for wrong in ([one] * 1001, [{**one, "number": 0}], [{**one, "time": float("nan")}]):
         with pytest.raises(ValidationError):
             RecordsBody(records=wrong)
@@ -36,6 +39,7 @@ def test_records_become_records():
 def test_a_checkpoint_has_a_size():
     """So has its proof."""
     assert WitnessBody(note="n").proof == []
+    wrong: Any
     for wrong in ({"note": ""}, {"note": "x" * 70_000}, {"proof": ["a"] * 129}):
         with pytest.raises(ValidationError):
             WitnessBody(**{"note": "n", **wrong})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
@@ -24,7 +26,7 @@ def test_what_a_column_cannot_hold_is_refused(text: str):
 @pytest.mark.parametrize(
     ("kind", "least", "most"), [(Name, 0, 200), (Id, 1, 200), (Comment, 0, 4000)]
 )
-def test_lengths_have_limits(kind: object, least: int, most: int):
+def test_lengths_have_limits(kind: Any, least: int, most: int):
     """Every limit holds at its edge."""
     adapter: TypeAdapter[str] = TypeAdapter(kind)
     for length in (least, most):
