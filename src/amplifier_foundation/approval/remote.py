@@ -15,7 +15,7 @@ from amplifier_foundation.approval.call_names import CallNames
 from amplifier_foundation.approval.put_question import PutQuestion
 from amplifier_foundation.approval.request import Asker, Scrub, make_key, write_request
 from amplifier_foundation.approval.standing import find_standing_answer
-from amplifier_foundation.stores.errors import StoreError
+from amplifier_foundation.stores.errors import StoreError, StoreUnavailable
 from amplifier_foundation.stores.link import AgentLink
 from amplifier_foundation.stores.values.approval import Approval, ApprovalRequest
 
@@ -86,8 +86,12 @@ class RemoteApproval:
         try:
             async with asyncio.timeout(min(RULE_SECONDS, question.timeout / 4)):
                 return await find_standing_answer(self.link, question, request)
-        except (StoreError, TimeoutError):
-            return None
+        except (StoreUnavailable, TimeoutError) as error:
+            # A link may try again for as long as the question waits, and say nothing meanwhile.
+            await self._report(str(error) or "there is no answer yet")
+        except StoreError:
+            pass  # the same is said when the question is put
+        return None
 
     def put(self, question: ApprovalQuestion, *, alone: bool = False) -> PutQuestion:
         """A question on its way; its time begins to run. `alone`: it is on no screen here."""

@@ -11,7 +11,7 @@ import pytest
 
 from amplifier_core.approval import ApprovalAnswer, ApprovalGate, ApprovalQuestion
 from amplifier_core.errors import ApprovalError
-from amplifier_foundation.approval import put_question
+from amplifier_foundation.approval import put_question, remote
 from amplifier_foundation.approval.remote import RemoteApproval
 from amplifier_foundation.stores.store import Store
 from amplifier_foundation.stores.values.approval import ApprovalFilter
@@ -188,3 +188,25 @@ async def test_the_short_form_asks_as_well(store: Store, tmp_path: Path) -> None
     asking = asyncio.create_task(system.request_approval("Go?", ["Yes", "No"], 60, "deny"))
     await answer(store, 1)
     assert await asking == "No"
+
+
+async def test_a_link_that_tries_again_by_itself_is_reported_as_well(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The person learns of it at once, and not when the time is over."""
+    monkeypatch.setattr(remote, "RULE_SECONDS", 0.05)
+    told: list[str] = []
+
+    async def tell(text: str) -> None:
+        told.append(text)
+
+    class Patient(CutLink):
+        async def find_rule(self, request: Any) -> None:
+            await asyncio.Event().wait()
+
+    system = system_of(store, tmp_path, link=Patient(store), tell=tell)
+    asking = asyncio.create_task(system.decide(question()))
+    await answer(store)
+    await asking
+    assert told[0] == "Nobody elsewhere can be asked at the moment: there is no answer yet"
+    assert told[1] == "People elsewhere can be asked again."

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from select import select
 from typing import Any
 
 import pytest
@@ -41,8 +44,17 @@ def make_bundle(project: Project, via: Any, *script: dict[str, Any], **more: Any
     hooks = [gate] if more.pop("gated", True) else []
     session = {"orchestrator": "loop-basic", "context": "context-simple"}
     tools = ["tool-filesystem", *more.pop("tools", [])]
+    audit = more.pop("audit", {})
     approval = {"via": via, **more}
-    project(*script, inherit=False, session=session, tools=tools, hooks=hooks, approval=approval)
+    project(
+        *script,
+        inherit=False,
+        session=session,
+        tools=tools,
+        hooks=hooks,
+        approval=approval,
+        audit=audit,
+    )
 
 
 # Looking
@@ -180,11 +192,11 @@ def test_an_always_is_kept_as_a_rule_and_taken_back() -> None:
 # Real processes
 
 
-def test_a_headless_run_waits_for_a_person_in_another_shell(project: Project, home: Path) -> None:
-    """Instead of being refused; the run says where the answer is waited for."""
-    make_bundle(project, "store", calls("Write", file_path="a.txt", content="hi\n"), {"text": "ok"})
+@contextmanager
+def run_headless(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A run without a terminal, in a process of its own."""
     running = subprocess.Popen(
-        [*PROGRAM, "run", "go"],
+        [*PROGRAM, "run", *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -192,17 +204,45 @@ def test_a_headless_run_waits_for_a_person_in_another_shell(project: Project, ho
         start_new_session=True,
     )
     try:
+        yield running
+    finally:
+        running.kill()
+        running.communicate()
+
+
+def test_a_headless_run_waits_for_a_person_in_another_shell(project: Project, home: Path) -> None:
+    """Instead of being refused; the run says where the answer is waited for."""
+    make_bundle(project, "store", calls("Write", file_path="a.txt", content="hi\n"), {"text": "ok"})
+    with run_headless("go") as running:
         shown = json.loads(_wait_for_row())
         assert not (home / "a.txt").exists()
         done = run_amplifier("approvals", "allow", shown["id"][:8], "--yes")
         assert done.code == 0, done.output
         out, err = running.communicate(timeout=50)
-    finally:
-        running.kill()
     assert (running.returncode, (home / "a.txt").read_text()) == (0, "hi\n")
     assert "ok" in out
     assert f"Waiting for an answer elsewhere: amplifier approvals show {shown['id'][:8]}" in err
     assert [one.status for one in list_all()] == ["executed"]
+
+
+def test_an_agent_that_was_killed_while_it_waited_finds_the_answer_when_it_is_resumed(
+    project: Project, home: Path
+) -> None:
+    """It is used once: what the model asks next is a question of its own."""
+    write = calls("Write", file_path="a.txt", content="hi\n")
+    make_bundle(project, "store", write, {"text": "ok"}, audit={"enabled": True})
+    with run_headless("go") as running:
+        first = json.loads(_wait_for_row())
+        running.kill()
+    assert invoke("approvals", "allow", first["id"], "--yes").code == 0
+    assert not (home / "a.txt").exists()
+    with run_headless("--resume", first["request"]["session_id"]) as resumed:
+        second = json.loads(_wait_for_row())  # the script of the model begins anew
+        assert (home / "a.txt").read_text() == "hi\n"
+        assert invoke("approvals", "deny", second["id"], "--yes").code == 0
+        resumed.communicate(timeout=50)
+    assert second["id"] != first["id"]
+    assert [one.status for one in list_all()] == ["executed", "denied"]
 
 
 def _wait_for_row() -> str:
@@ -214,9 +254,11 @@ def _wait_for_row() -> str:
         start_new_session=True,
     ) as watching:
         assert watching.stdout is not None
-        row = watching.stdout.readline()
-        watching.kill()
-    return row
+        try:
+            assert select([watching.stdout], [], [], 40)[0], "nothing waits"
+            return watching.stdout.readline()
+        finally:
+            watching.kill()
 
 
 BOTH = ["terminal", "store"]
