@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 
 import pytest
 from websockets.exceptions import InvalidStatus
@@ -223,3 +224,20 @@ async def test_there_is_a_limit_to_how_many_may_listen(served: World):
         async with connect_live(served, Authorization=f"Bearer {token}") as client:
             await client.say(type="hello")
             assert await client.wait_closed() == 1013
+
+
+async def test_hundreds_of_sockets_are_all_told(served: World):
+    """5,000 clients in one process are told within a second: see benchmarks/bench_web.py."""
+    async with AsyncExitStack() as stack:
+        token = await served.token("ann", "read")
+        clients = []
+        for _ in range(200):
+            connecting = connect_live(served, Authorization=f"Bearer {token}")
+            client = await stack.enter_async_context(connecting)
+            await client.say(type="hello")
+            clients.append(client)
+        for client in clients:
+            await client.hear("pending")
+        asked = await served.ask()
+        told = [(await client.hear("approval"))["approval"]["id"] for client in clients]
+    assert told == [asked.id] * 200
