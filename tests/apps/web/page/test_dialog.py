@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Dialog, Locator, Page, expect
 
 from amplifier_foundation.stores.values.approval import Approval, Requirement
 from tests.apps.web.page.browser import People
@@ -232,7 +232,12 @@ HOSTILE = (
 def test_hostile_text_is_shown_and_never_acts(page: Page, server: RunningServer, text: str) -> None:
     """HTML stays text, what cannot be seen is written out, and the text reads back exactly."""
     alerts: list[str] = []
-    page.on("dialog", lambda dialog: alerts.append(dialog.message) or dialog.dismiss())
+
+    def keep_alert(alert: Dialog) -> None:
+        alerts.append(alert.message)
+        alert.dismiss()
+
+    page.on("dialog", keep_alert)
     shown = {"prompt": text, "reason": text, "machine": text, "notes": (text,), "preview": text}
     server.ask(make_question(**shown, hook=text, tool_input={"command": text, text[:9]: text}))
     dialog = get_dialog(page)
@@ -243,6 +248,7 @@ def test_hostile_text_is_shown_and_never_acts(page: Page, server: RunningServer,
     assert dialog.locator("h2").evaluate(read) in text
     inside: Any = dialog.evaluate("(element) => element.querySelectorAll('img, script').length")
     assert (inside, alerts) == (0, [])
+    page.remove_listener("dialog", keep_alert)
     assert not set(dialog.inner_text()) & set("\u202e\x1b\x07\u200b\u2028")
 
 

@@ -68,10 +68,11 @@ def test_title_and_icon_say_how_many_wait(page: Page, server: RunningServer) -> 
     """Also where the page is only a tab among others."""
     icon = page.locator("link[rel=icon]")
     expect(page).to_have_title("Inbox · Amplifier")
-    asked = [server.ask(make_question()), server.ask(make_question())]
+    asked = [server.ask(make_question())]
+    expect(page.locator("#spoken")).to_contain_text("Approval needed: Allow Bash to write")
+    asked += [server.ask(make_question())]
     expect(page).to_have_title("(2) Inbox · Amplifier")
     expect(icon).to_have_attribute("href", "/static/icons/waiting.svg")
-    expect(page.locator("#spoken")).to_contain_text("Allow Bash to write")
     for one in asked:
         server.decide(one, DENY)
     expect(page).to_have_title("Inbox · Amplifier")

@@ -22,7 +22,7 @@ export function showFacts(approval, linked) {
     ["Session", linked ? linkSession(request.session_id) : request.session_id],
     ["Machine", request.machine],
     ["Folder", request.working_dir],
-    ["Requested by", request.requester],
+    ["Requester", request.requester],
     ["Asked at", formatMoment(approval.created)],
     ["Needs", describeRequirement(approval)],
     ["Allowed so far", approval.votes.map((one) => `${one.by} (${one.option})`).join(", ")],

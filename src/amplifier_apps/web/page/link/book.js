@@ -7,11 +7,16 @@ import { get } from "./api.js";
 
 // After a long time away, how many ends are asked for; the history has the rest.
 const MOST_ASKED = 20;
+const GATHERING = 40;
 
 /** Fires `change` with the approvals that changed. */
 export class ApprovalBook extends EventTarget {
   /** @type {Map<string, Approval>} */
   #known = new Map();
+  /** @type {Approval[]} */
+  #news = [];
+  /** @type {Approval[] | null} */
+  #pending = null;
 
   /** @param {string} id */
   find(id) {
@@ -20,9 +25,10 @@ export class ApprovalBook extends EventTarget {
 
   /** Those that wait, oldest first. */
   listPending() {
-    return [...this.#known.values()]
+    this.#pending ??= [...this.#known.values()]
       .filter((one) => one.status === "pending")
       .sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
+    return this.#pending;
   }
 
   /**
@@ -32,7 +38,8 @@ export class ApprovalBook extends EventTarget {
   add(approvals) {
     const news = approvals.map(addEnd).filter((one) => this.#isNews(one));
     for (const one of news) this.#known.set(one.id, one);
-    if (news.length) this.dispatchEvent(new CustomEvent("change", { detail: news }));
+    this.#pending = null;
+    this.#announce(news);
   }
 
   /**
@@ -44,6 +51,7 @@ export class ApprovalBook extends EventTarget {
     const missed = this.listPending().filter((one) => !waiting.has(one.id));
     this.add(pending);
     for (const one of missed.slice(MOST_ASKED)) this.#known.delete(one.id);
+    this.#pending = null;
     await Promise.all(missed.slice(0, MOST_ASKED).map((one) => this.refresh(one.id)));
   }
 
@@ -60,7 +68,23 @@ export class ApprovalBook extends EventTarget {
 
   clear() {
     this.#known.clear();
+    this.#pending = null;
     this.dispatchEvent(new CustomEvent("change", { detail: [] }));
+  }
+
+  /**
+   * Tell of changes, many at once: thousands may come in a second.
+   * @param {Approval[]} news
+   */
+  #announce(news) {
+    if (news.length && !this.#news.length) {
+      setTimeout(() => {
+        const detail = this.#news;
+        this.#news = [];
+        this.dispatchEvent(new CustomEvent("change", { detail }));
+      }, GATHERING);
+    }
+    this.#news.push(...news);
   }
 
   /** @param {Approval} approval */
