@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from amplifier_core.errors import AmplifierError
 
 PORT = 8411
 MAX_SOCKETS = 10_000
+_HOST = re.compile(r"([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
 _WILDCARDS = frozenset({"", "0.0.0.0", "::"})
 
 
@@ -61,6 +63,7 @@ def check_settings(settings: ServerSettings) -> None:
     for file in (settings.tls_cert, settings.tls_key):
         if file is not None and not file.is_file():
             raise ServeError(f"There is no file {file}")
+    _check_names(settings)
     if is_loopback(settings.host):
         return
     if not settings.uses_tls:
@@ -72,3 +75,19 @@ def check_settings(settings: ServerSettings) -> None:
         raise ServeError(
             "Say under which name people reach this server: --allow-host NAME or NAME:PORT"
         )
+
+
+def _check_names(settings: ServerSettings) -> None:
+    """They are compared to the letter: one that no browser sends would never match."""
+    for host in settings.allowed_hosts:
+        if not _HOST.fullmatch(host):
+            raise ServeError(
+                f"--allow-host {host!r} is no host; write NAME or NAME:PORT in small letters"
+            )
+    for origin in settings.allowed_origins:
+        scheme, separator, host = origin.partition("://")
+        if scheme not in ("http", "https") or not separator or not _HOST.fullmatch(host):
+            raise ServeError(
+                f"--allow-origin {origin!r} is no origin; write https://NAME or https://NAME:PORT "
+                "in small letters, without a path"
+            )

@@ -45,3 +45,26 @@ def test_a_certificate_needs_its_key_and_both_must_be_there(tmp_path: Path):
         check_settings(ServerSettings(tls_cert=tmp_path))
     with pytest.raises(ServeError, match="There is no file"):
         check_settings(ServerSettings(tls_cert=tmp_path / "a", tls_key=tmp_path / "b"))
+
+
+@pytest.mark.parametrize("host", ["a.test", "a.test:8443", "localhost", "10.0.0.5", "[::1]:80"])
+def test_names_and_origins_as_browsers_send_them_are_taken(host: str):
+    """Exact lists."""
+    check_settings(ServerSettings(allowed_hosts=(host,), allowed_origins=(f"https://{host}",)))
+
+
+@pytest.mark.parametrize("host", ["", "A.test", "a.test/", "https://a.test", "a.test.", "*.test"])
+def test_what_no_browser_sends_is_refused_rather_than_never_matched(host: str):
+    """A list that silently matches nothing would look like a fault of the server."""
+    with pytest.raises(ServeError, match="--allow-host"):
+        check_settings(ServerSettings(allowed_hosts=(host,)))
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["", "null", "a.test", "ftp://a.test", "https://a.test/", "HTTPS://a.test", "https://"],
+)
+def test_an_origin_that_no_browser_sends_is_refused(origin: str):
+    """With what would do."""
+    with pytest.raises(ServeError, match="--allow-origin.*without a path"):
+        check_settings(ServerSettings(allowed_origins=(origin,)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import time
+
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import Response
 
@@ -33,7 +35,7 @@ async def log_in(body: LoginBody, services: Shared) -> Response:
         samesite="strict",
         secure=services.settings.uses_tls,
         path="/",
-        expires=None,
+        max_age=max(0, int(login.expires - time())),  # an installed page is closed and opened again
     )
     return found
 

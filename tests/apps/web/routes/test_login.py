@@ -22,6 +22,7 @@ async def test_a_code_is_exchanged_once_for_a_cookie_that_no_script_sees(world: 
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
     assert "path=/" in cookie
+    assert "max-age=60" in cookie
     assert "secure" not in cookie
     assert again.status_code == 401
     assert "set-cookie" not in again.headers
