@@ -34,7 +34,10 @@ def require_server() -> None:
 
 
 def use_store(url: str | None, work: Callable[[Store], Awaitable[T]]) -> T:
-    """Open a store, do something with it, close it."""
+    """Open a store, do something with it, close it; not for an agent's own commands."""
+    from amplifier_apps.cli.commands.approvals.desk import refuse_agents
+
+    refuse_agents()
 
     async def run() -> T:
         from amplifier_foundation.stores.store import open_store

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
+from amplifier_apps.cli.commands.approvals.desk import NotAPerson
 from amplifier_apps.cli.commands.serve import options
 from amplifier_apps.cli.commands.serve.options import require_server, use_store
 from amplifier_foundation.stores.store import Store
@@ -35,3 +36,16 @@ def test_a_store_is_opened_and_closed_around_the_work(tmp_path: Path):
 
     with pytest.raises(ValueError, match="no"):
         use_store(str(tmp_path / "store.db"), fail)
+
+
+def test_an_agents_own_command_makes_no_credentials(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """With a token or a code of its own it could answer what people are asked about it."""
+
+    async def work(store: Store) -> None:
+        raise AssertionError("it was opened")
+
+    monkeypatch.setenv("AMPLIFIER_COMMAND_ID", "/abc")
+    with pytest.raises(NotAPerson):
+        use_store(str(tmp_path / "store.db"), work)
