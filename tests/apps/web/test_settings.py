@@ -66,5 +66,5 @@ def test_what_no_browser_sends_is_refused_rather_than_never_matched(host: str):
 )
 def test_an_origin_that_no_browser_sends_is_refused(origin: str):
     """With what would do."""
-    with pytest.raises(ServeError, match="--allow-origin.*without a path"):
+    with pytest.raises(ServeError, match=r"--allow-origin.*without a path"):
         check_settings(ServerSettings(allowed_origins=(origin,)))
