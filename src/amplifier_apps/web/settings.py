@@ -30,7 +30,7 @@ class ServerSettings:
     allowed_hosts: tuple[str, ...] = ()
     """Names, with a port unless it is the scheme's own, that a request may be addressed to."""
     allowed_origins: tuple[str, ...] = ()
-    """Pages that may use the API with a person's cookie; its own is always among them."""
+    """Further addresses of our own page, where a proxy changes them; other pages stay outside."""
     behind_proxy: bool = False
     """A proxy on the way here ends TLS and adds `X-Forwarded-For`."""
     bundle: Path | None = None

@@ -52,7 +52,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     "origins",
     multiple=True,
     metavar="URL",
-    help="Another page that may use the API with a login, such as https://tools.example.com.",
+    help="Another address of the page itself, where a proxy changes it: https://NAME:PORT.",
 )
 @BUNDLE
 def serve(
