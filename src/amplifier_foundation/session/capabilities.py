@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from amplifier_core.mount_plan import read_entry
+from amplifier_foundation.policy.database_use import uses_postgres
 from amplifier_foundation.policy.paths import resolve
 from amplifier_foundation.policy.places import Places, list_places
 from amplifier_foundation.policy.secrets.literals import LiteralScrubber
@@ -17,6 +18,12 @@ from amplifier_foundation.session.side_call import ask_model
 
 _SQLITE = ("", "-wal", "-shm", "-journal")
 """The ends of the names of the files that a database consists of."""
+# Where PostgreSQL's client looks for passwords and keys, and the variables that say otherwise.
+_LIBPQ = (
+    ("PGPASSFILE", "~/.pgpass"),
+    ("PGSERVICEFILE", "~/.pg_service.conf"),
+    ("PGSSLKEY", "~/.postgresql/postgresql.key"),
+)
 
 Rename = Callable[[str, str], Any]
 
@@ -74,8 +81,11 @@ def list_answer_files(
 
     The person's own store lies with the rest of our data, which is hidden anyway.
     """
+    stores = ((approval or {}).get("store"), env.get("AMPLIFIER_STORE"))
     found: list[Path] = []
-    for store in ((approval or {}).get("store"), env.get("AMPLIFIER_STORE")):
+    if uses_postgres() or any(str(store or "").startswith("postgres") for store in stores):
+        found += [Path(env.get(name) or usual).expanduser().absolute() for name, usual in _LIBPQ]
+    for store in stores:
         if isinstance(store, str) and store and not store.startswith("postgres"):
             path = Path(unquote(store.removeprefix("sqlite://")) if "://" in store else store)
             name = path.expanduser().absolute()

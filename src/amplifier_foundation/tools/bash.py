@@ -22,6 +22,7 @@ from amplifier_foundation.machine.sandbox.wall import Wall
 from amplifier_foundation.modules.guarding import register_guards
 from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.modules.subscription import is_own_event
+from amplifier_foundation.policy.database_use import uses_postgres
 from amplifier_foundation.policy.walls import get_wall_builder
 from amplifier_foundation.tools.base import InputTool, Refused, mount_tools
 from amplifier_foundation.tools.live_output import follow_output
@@ -33,6 +34,8 @@ _PRIORITY = 950  # behind whatever changes the call: what is asked about is what
 _GUARD_TIMEOUT = 10.0
 # With these a command could answer what people are asked about it; no option shows them.
 _NEVER_SHOWN = ("AMPLIFIER_TOKEN", "AMPLIFIER_TOKEN_FILE", "AMPLIFIER_STORE")
+# Nor these, where the answers are in a database that they open.
+_OPEN_POSTGRES = ("PGPASSWORD", "PGPASSFILE", "PGSERVICEFILE", "PGSSLKEY", "PGSSLPASSWORD")
 # How programs say that a file or the network was refused to them.
 _REFUSALS = re.compile(
     r"permission denied|operation not permitted|read-only file system|network is unreachable"
@@ -157,6 +160,8 @@ class Bash(InputTool[BashInput]):
     def _build_environment(self) -> dict[str, str]:
         """Without the keys of the agent itself, which its commands have no use for."""
         hidden = (*_NEVER_SHOWN, *self._config.hide_env)
+        if uses_postgres():
+            hidden = (*hidden, *_OPEN_POSTGRES)
         return {
             name: value
             for name, value in os.environ.items()

@@ -124,7 +124,14 @@ def test_where_answers_are_kept_is_hidden_from_tools(
     assert places.find_refusal(tmp_path / "other.db", writing=True) is None
 
 
-def test_a_database_on_a_server_has_no_files_to_hide() -> None:
-    """Its password is a secret, and its address nothing that tools could open as a file."""
-    found = list_answer_files({"store": "postgresql://me@db.test/a"}, {"AMPLIFIER_STORE": ""})
-    assert found == []
+def test_of_a_database_on_a_server_the_passwords_are_hidden() -> None:
+    """Its address is nothing that tools could open as a file, but its client's files are."""
+    found = list_answer_files(
+        {"store": "postgresql://me@db.test/a"}, {"AMPLIFIER_STORE": "", "PGPASSFILE": "/etc/pass"}
+    )
+    home = Path.home()
+    assert found == [
+        Path("/etc/pass"),
+        home / ".pg_service.conf",
+        home / ".postgresql" / "postgresql.key",
+    ]

@@ -166,6 +166,15 @@ async def test_no_option_shows_a_command_what_would_let_it_decide(call, monkeypa
     assert "hunter2" not in result.output
 
 
+@pytest.mark.parametrize("name", ["PGPASSWORD", "PGPASSFILE"])
+async def test_what_opens_the_database_of_answers_is_not_shown(call, monkeypatch, name):
+    """Whoever has the credentials of the database can decide."""
+    monkeypatch.setenv(name, "hunter2")
+    monkeypatch.setenv("AMPLIFIER_STORE", "postgresql://db.test/answers")
+    result = await call({"hide_env": []}, command="env")
+    assert "hunter2" not in result.output
+
+
 async def test_a_working_directory_that_is_gone_is_said(call, work):
     """What cannot start says why."""
     work.rmdir()

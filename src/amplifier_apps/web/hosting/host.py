@@ -22,6 +22,7 @@ from amplifier_foundation.session.assembly import open_session
 from amplifier_foundation.session.elsewhere import Elsewhere
 from amplifier_foundation.session.store import SessionInfo, SessionStore
 from amplifier_foundation.stores.errors import Conflict, NotFound, TooMany
+from amplifier_foundation.stores.sqlite.engine import SqliteEngine
 from amplifier_foundation.stores.store import Store
 from amplifier_foundation.stores.values.approval import ApprovalFilter
 from amplifier_foundation.stores.values.session import SessionEntry
@@ -219,10 +220,14 @@ class SessionHost:
     def _collect(self) -> Material:
         settings = self._settings
         bundle = load_bundle(settings.bundle, project_dir=settings.folder)
-        return collect_material(bundle.changed(_ask_here), settings.folder)
+        return collect_material(bundle.changed(self._ask_here), settings.folder)
 
+    def _ask_here(self, plan: dict[str, Any]) -> dict[str, Any]:
+        """Whoever uses the API has no terminal: all questions go to the server's own store.
 
-def _ask_here(plan: dict[str, Any]) -> dict[str, Any]:
-    """Whoever uses the API has no terminal: all questions go to the server's own store."""
-    kept = {key: one for key, one in plan["approval"].items() if key not in _ELSEWHERE}
-    return {**plan, "approval": {**kept, "via": "store"}}
+        The plan names its file, so that it is out of reach for the session's tools.
+        """
+        kept = {key: one for key, one in plan["approval"].items() if key not in _ELSEWHERE}
+        engine = self._store.engine
+        own = {"store": str(engine.path)} if isinstance(engine, SqliteEngine) else {}
+        return {**plan, "approval": {**kept, **own, "via": "store"}}

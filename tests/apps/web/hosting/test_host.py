@@ -11,9 +11,10 @@ from amplifier_apps.web.hosting.host import HostSettings, SessionHost
 from amplifier_foundation.machine.user_folders import find_data_home
 from amplifier_foundation.session.store import SessionStore
 from amplifier_foundation.stores.errors import Conflict, NotFound, TooMany
-from amplifier_foundation.stores.store import Store
+from amplifier_foundation.stores.store import Store, open_store
 from amplifier_foundation.stores.values.approval import Approval, ApprovalFilter
 from tests.apps.web.hosting_project import WRITE, save_bundle, trust
+from tests.support.sessions import calls
 
 
 @pytest.fixture
@@ -128,3 +129,22 @@ async def test_a_session_that_could_not_be_started_takes_no_place(
             await host.create("configure")
     await host.end(await host.create())
     await host.close()
+
+
+async def test_the_servers_own_store_is_out_of_reach_for_its_sessions(
+    store: Store, tmp_path: Path
+) -> None:
+    """Also one that lies in the folder where they work: whoever writes it can decide."""
+    folder = tmp_path / "project"
+    save_bundle(folder, calls("Write", file_path="team.db", content="mine"), "Done.")
+    trust(folder)
+    async with await open_store(folder / "team.db") as team:
+        host = SessionHost(team, HostSettings(folder=folder))
+        session = await host.create("overwrite it")
+        for _ in range(1000):
+            if (await team.sessions.get(session)).reply == "Done.":
+                break
+            await asyncio.sleep(0.02)
+        (told,) = [one for one in await team.sessions.transcript(session) if one["role"] == "tool"]
+        assert "holds records and keys of this program" in told["content"]
+        await host.close()
