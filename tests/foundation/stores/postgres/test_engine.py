@@ -21,6 +21,7 @@ from amplifier_foundation.stores.postgres import worker as worker_module
 from amplifier_foundation.stores.postgres.engine import THREADS, PostgresEngine, check_server
 from amplifier_foundation.stores.store import open_store
 from tests.support.postgres_server import PostgresServer
+from tests.support.stores import make_request
 from tests.support.waiting import wait_until
 
 
@@ -151,6 +152,17 @@ async def test_an_address_where_nobody_answers_is_an_error_at_once() -> None:
     with pytest.raises(StoreUnavailable, match=r"//127\.0\.0\.1:1/x does not answer") as caught:
         await PostgresEngine.open("postgresql://ann:s3cret@127.0.0.1:1/x")
     assert "s3cret" not in str(caught.value)
+
+
+async def test_many_that_open_an_empty_database_at_once_make_its_tables_once(
+    postgres_url: str,
+) -> None:
+    """As servers do that are started together."""
+    stores = await asyncio.gather(*(open_store(postgres_url) for _ in range(8)))
+    asked = await stores[0].approvals.request(make_request())
+    assert {(await store.approvals.get(asked.id)).status for store in stores} == {"pending"}
+    for store in stores:
+        await store.close()
 
 
 async def test_an_address_that_cannot_be_one_is_a_bad_request_of_who_opens_the_store() -> None:
