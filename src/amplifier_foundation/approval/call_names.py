@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 
@@ -10,20 +11,22 @@ class _Run:
     """One call under an id, from its first question to its end."""
 
     number: int
+    digest: str
     shown: set[str] = field(default_factory=set)
     is_edited: bool = False
     is_over: bool = False
 
 
 class CallNames:
-    """Gives every call of a session a name of its own: its id, with a number where it is repeated.
+    """Gives every call of a session a name of its own: of its id and its input, and a number.
 
-    The first call of an id has the id as its name, also after this process was killed and another
-    goes on, so that an approval is found again.
+    The first call of an id with an input has the same name after this process was killed and
+    another goes on, so that an approval is found again; and no other call of that id is in its way.
     """
 
     def __init__(self) -> None:
         self._runs: dict[tuple[str, str], _Run] = {}
+        self._counts: Counter[tuple[str, str, str]] = Counter()
 
     def name(self, session_id: str, call_id: str, digest: str) -> str:
         """The name for a question: of the call that is being asked about, or of a new one.
@@ -32,8 +35,9 @@ class CallNames:
         """
         run = self._runs.get((session_id, call_id))
         if run is None or run.is_over or not (run.is_edited or digest in run.shown or not digest):
-            run = _Run(1 if run is None else run.number + 1)
-            self._runs[(session_id, call_id)] = run
+            again = self._counts[(session_id, call_id, digest)]
+            run = self._runs[(session_id, call_id)] = _Run(again + 1, digest)
+            self._counts[(session_id, call_id, digest)] += 1
         run.shown.add(digest)
         return _write(call_id, run)
 
@@ -54,4 +58,5 @@ class CallNames:
 
 
 def _write(call_id: str, run: _Run) -> str:
-    return call_id if run.number == 1 else f"{call_id}#{run.number}"
+    name = f"{call_id}@{run.digest[:12]}" if run.digest else call_id
+    return name if run.number == 1 else f"{name}#{run.number}"

@@ -104,9 +104,9 @@ async def test_a_process_that_was_killed_finds_its_question_again(
 async def test_an_answer_that_was_used_is_never_used_again(store: Store, tmp_path: Path) -> None:
     """Claimed, it may have had its effect: another attempt asks anew."""
     asking = asyncio.create_task(system_of(store, tmp_path).decide(question()))
-    await answer(store)
+    request = (await answer(store)).request
     await asking
-    await store.claims.claim("s", "c1", question().digest, 60)
+    await store.claims.claim("s", request.tool_call_id, request.digest, 60)
     again = asyncio.create_task(system_of(store, tmp_path).decide(question()))
     await answer(store, 2)
     assert (await again).option == "Deny"

@@ -63,7 +63,7 @@ async def test_what_another_process_has_claimed_is_no_claim(store: Store, tmp_pa
     """Two agents that both found the answer."""
     link = CutLink(store)
     claims = Claims([await allow(store, tmp_path, link)])
-    await store.claims.claim("s", "c", DIGEST, 60)
+    await store.claims.claim("s", f"c@{DIGEST[:12]}", DIGEST, 60)
     with pytest.raises(ApprovalError, match="claimed before"):
         await claims.claim("s", "c", DIGEST)
 
@@ -135,3 +135,23 @@ async def test_a_repeated_id_is_claimed_for_its_own_question(store: Store, tmp_p
     claims.finish("s", "c", "failed")
     await claims.close()
     assert await list_states(store) == ["executed", "executed", "failed"]
+
+
+async def test_an_id_that_comes_again_after_a_restart_is_not_held_up_by_what_ran_before(
+    store: Store, tmp_path: Path
+) -> None:
+    """Another process knows nothing of the calls before it."""
+    first = Claims([await allow(store, tmp_path, CutLink(store))])
+    await first.claim("s", "c", DIGEST)
+    first.finish("s", "c", "executed")
+    await first.close()
+    remote = RemoteApproval(CutLink(store), make_asker(tmp_path))
+    for digest in ("d2", DIGEST):
+        asking = asyncio.create_task(remote.decide(replace(QUESTION, digest=digest)))
+        await answer(store)
+        await asking
+        second = Claims([remote])
+        await second.claim("s", "c", digest)
+        second.finish("s", "c", "executed")
+        await second.close()
+    assert await list_states(store) == ["executed"] * 3
