@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -26,7 +27,12 @@ def shared_database(postgres_server: PostgresServer) -> Iterator[str]:
     postgres_server.release_database(url)
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+# A fault in what both share is noticed on either; on SQLite, ten times faster.
+LOOKS_FOR_FAULTS = os.environ.get("HYPOTHESIS_PROFILE") == "mutants"
+DATABASES = ["sqlite"] if LOOKS_FOR_FAULTS else ["sqlite", "postgres"]
+
+
+@pytest.fixture(params=DATABASES)
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The address of an empty store."""
     if request.param == "sqlite":

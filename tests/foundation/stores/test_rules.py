@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
+import pytest
+
+from amplifier_foundation.stores.errors import BadRequest
 from amplifier_foundation.stores.store import Store
 from amplifier_foundation.stores.values.approval import Decider, StandingWish
 from tests.support.stores import ManualClock, ask, decide, make_request, require
@@ -41,3 +46,25 @@ async def test_rules_are_listed_newest_first_with_what_they_allow(
     assert [rule.author for rule in listed] == ["bob", "ann"]
     assert all("exactly this input" in rule.description for rule in listed)
     assert [rule.uses_left for rule in listed] == [5, 5]
+
+
+async def test_listeners_hear_of_rules_that_are_made_used_and_revoked(store: Store) -> None:
+    """The page shows them as they are."""
+    async with store.listen() as changes:
+        rule_id = await grant(store, Decider("ann", "web"))
+        await store.rules.find_rule(make_request())
+        await store.rules.revoke(rule_id, "bob")
+        heard: list[str] = []
+        while heard.count("rule") < 3:
+            heard.append((await asyncio.wait_for(anext(changes), 30)).topic)
+    assert set(heard) == {"approval", "rule"}
+
+
+async def test_a_request_or_a_name_that_makes_no_sense_is_refused(store: Store) -> None:
+    """A rule is found for what could be asked, and revoked by somebody."""
+    rule_id = await grant(store, Decider("ann", "web"))
+    with pytest.raises(BadRequest, match="timeout"):
+        await store.rules.find_rule(make_request(timeout=0))
+    for name in ("", "a\0"):
+        with pytest.raises(BadRequest, match="who revokes"):
+            await store.rules.revoke(rule_id, name)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from amplifier_foundation.stores.approvals import endings
 from amplifier_foundation.stores.errors import BadRequest
 from amplifier_foundation.stores.store import Store
 from amplifier_foundation.stores.values.approval import Approval
-from tests.support.stores import ManualClock, ask, make_request
+from tests.support.stores import ManualClock, approve, ask, make_request, read_call
 
 
 @pytest.mark.parametrize(
@@ -39,3 +41,29 @@ async def test_a_name_without_an_answer_is_no_answer(store: Store) -> None:
         await store.approvals.withdraw(approval.id, by="a\0", option="Deny")
     done = await store.approvals.withdraw(approval.id, by="ann", reason="asked elsewhere")
     assert (done.decided_by, done.decided_at, done.comment) == ("", None, "asked elsewhere")
+
+
+async def test_every_ending_is_told_to_listeners(store: Store, clock: ManualClock) -> None:
+    """Swept, given up and withdrawn ones, each by its id; what changed nothing is no news."""
+    overdue, withdrawn = await ask(store), await ask(store, timeout=600.0)
+    lost = await approve(store, timeout=600.0)
+    await store.claims.claim(**read_call(lost), lease=1.0)
+    clock.advance(60)
+    async with store.listen() as changes:
+        await store.approvals.expire_overdue()
+        await store.approvals.mark_lost()
+        await store.approvals.withdraw(withdrawn.id)
+        last = await ask(store)
+        await store.approvals.withdraw(withdrawn.id)
+        clock.advance(60)
+        await store.approvals.withdraw(last.id)
+        heard = [(await asyncio.wait_for(anext(changes), 30)).subject for _ in range(5)]
+    assert heard == [overdue.id, lost.id, withdrawn.id, last.id, last.id]
+
+
+async def test_an_answer_at_the_terminal_counts_as_one(store: Store) -> None:
+    """Allowed or refused, for the figures about hooks; a withdrawal without one is neither."""
+    for option in ("Allow once", "Deny", ""):
+        await store.approvals.withdraw((await ask(store)).id, by="ann", option=option)
+    (counted,) = await store.statistics.overrulings(0)
+    assert (counted.asked, counted.allowed, counted.denied) == (3, 1, 1)
