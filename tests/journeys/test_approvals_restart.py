@@ -9,11 +9,19 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from amplifier_foundation.remote.people_client import PeopleClient
 from amplifier_foundation.stores.errors import Conflict
 from amplifier_foundation.stores.store import Store, open_store
 from amplifier_foundation.stores.values.approval import Approval, ApprovalFilter, Choice, Decider
-from tests.support.approval_worker import Life
+from tests.support.approval_worker import (
+    Life,
+    Processes,
+    run_on_server,
+    run_server,
+    wait_for_end,
+)
 from tests.support.postgres_server import PostgresServer
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -30,9 +38,13 @@ def server() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture
-async def stores(server: PostgresServer) -> AsyncIterator[list[Store]]:
+def url(server: PostgresServer) -> str:
+    return server.create_database()
+
+
+@pytest.fixture
+async def stores(url: str) -> AsyncIterator[list[Store]]:
     """Two processes' worth of stores on one database."""
-    url = server.create_database()
     opened = [await open_store(url) for _ in range(2)]
     yield opened
     for store in opened:
@@ -99,6 +111,30 @@ async def test_no_decision_is_lost_or_doubled_when_the_database_is_restarted_und
 ) -> None:
     """Each decision has one winner, who is told so; each waiter hears what the row says."""
     await check_restarts(stores, server, 60)
+
+
+async def test_a_server_and_its_agents_outlive_a_restart_of_the_database(
+    stores: list[Store], url: str, server: PostgresServer, tmp_path: Path
+) -> None:
+    """The agent waits at the server, the server for the database; then the answer arrives."""
+    agent_token, _ = await stores[0].access.add_token("ci", ["agent"])
+    person_token, _ = await stores[0].access.add_token("ann", ["read", "decide"])
+    address, effect = tmp_path / "address", tmp_path / "effect"
+    with Processes("amplifier_apps.web.server") as processes:
+        serving = processes.start(run_server, url, 0, address)
+        await wait_until(lambda: address.exists() or not serving.is_alive())
+        reached = address.read_text()
+        agent = processes.start(run_on_server, reached, agent_token, Life("k", effect))
+        person = PeopleClient(reached, person_token)
+        asked = await anext(aiter(person.watch()))
+        await asyncio.to_thread(server.crash)
+        await asyncio.to_thread(server.start)
+        decided = await person.decide(asked.id, Choice(0, asked.nonce, "click"))
+        await person.close()
+        assert decided.status == "approved"
+        assert await wait_for_end(agent) == 0
+    assert effect.read_text().split() == ["begun", "done"]
+    assert (await stores[0].approvals.get(asked.id)).status == "executed"
 
 
 @pytest.mark.slow

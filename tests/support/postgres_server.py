@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -51,6 +52,8 @@ class PostgresServer:
         self.programs = find_programs(folder, self._account)
         self._settings = {**SETTINGS, "unix_socket_directories": str(folder), **settings}
         self._process: subprocess.Popen[bytes] | None = None
+        # The server ends with the thread that started it, so that has to be one that stays.
+        self._starter = ThreadPoolExecutor(1)
         self._numbers = count(1)
         self._free: list[str] = []
 
@@ -60,13 +63,13 @@ class PostgresServer:
             shutil.chown(self.folder, *self._account)
         command = [self.programs / "initdb", "-D", self.data, "-U", SUPERUSER, "--auth=trust"]
         command += ["--no-sync", "--no-instructions", "--encoding=UTF8", "--locale=C"]
-        self._spawn(command).wait(START_SECONDS)
+        self._start_program(command).wait(START_SECONDS)
         assert (self.data / "PG_VERSION").exists(), self.read_log()
 
     def start(self) -> None:
         """Start it, and return when it answers."""
         options = [f"-c{name}={value}" for name, value in self._settings.items()]
-        self._process = self._spawn([self.programs / "postgres", "-D", self.data, *options])
+        self._process = self._start_program([self.programs / "postgres", "-D", self.data, *options])
         deadline = time.monotonic() + START_SECONDS
         while not self.answers():
             assert self._process.poll() is None, self.read_log()
@@ -144,6 +147,9 @@ class PostgresServer:
         if process is not None and process.poll() is None:
             process.send_signal(number)
             process.wait(START_SECONDS)
+
+    def _start_program(self, command: list[Any]) -> subprocess.Popen[bytes]:
+        return self._starter.submit(self._spawn, command).result()
 
     def _spawn(self, command: list[Any]) -> subprocess.Popen[bytes]:
         owner: dict[str, Any] = {}
