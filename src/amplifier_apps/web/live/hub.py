@@ -38,6 +38,7 @@ class Hub:
         self._records: dict[str, None] = {}
         self._news_came = asyncio.Event()
         self._records_came = asyncio.Event()
+        self._credential_ended = asyncio.Event()
         self.pending = PendingList(store)
         self._recent = RecentChanges(store)
         feed.subscribe(self.receive)
@@ -168,8 +169,15 @@ class Hub:
     async def _check_credentials(self) -> None:
         """Send away whose credential was taken back or has expired."""
         while True:
-            await asyncio.sleep(_CHECK_SECONDS)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_CHECK_SECONDS):
+                    await self._credential_ended.wait()
+            self._credential_ended.clear()
             await self.check_credentials()
+
+    def check_soon(self) -> None:
+        """Look at the credentials now: one of them has ended."""
+        self._credential_ended.set()
 
     async def check_credentials(self) -> None:
         """Look at every credential once, one after another: nothing is in a hurry."""

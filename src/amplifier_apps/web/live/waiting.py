@@ -12,8 +12,9 @@ from amplifier_apps.web.live.feed import ChangeFeed
 T = TypeVar("T")
 
 MAX_WAIT = 60.0
-# The row is the truth, and news of it may get lost.
-_POLL_SECONDS = 1.0
+# The row is the truth, and news of it may get lost. It is rare: after an interruption of the
+# listening everybody is woken, so thousands of waiters need not all look every second.
+_POLL_SECONDS = 5.0
 
 
 async def wait_while(

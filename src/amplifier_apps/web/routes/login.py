@@ -45,7 +45,7 @@ async def log_out(caller: Anybody, request: Request, services: Shared) -> Respon
     """End this login."""
     if caller.via == "web":
         await services.store.access.end_login(caller.secret)
-        await services.hub.check_credentials()
+        services.hub.check_soon()
     found = answer({"status": "done"})
     found.delete_cookie(
         COOKIE, httponly=True, samesite="strict", secure=services.settings.uses_tls, path="/"

@@ -33,7 +33,7 @@ async def add_token(body: TokenBody, _: Admin, services: Shared) -> Response:
 async def revoke_token(_: Admin, services: Shared, id: Id) -> Response:
     """Take a token back; its connections are closed."""
     token = await services.store.access.revoke_token(id)
-    await services.hub.check_credentials()
+    services.hub.check_soon()
     return answer(token)
 
 

@@ -93,6 +93,20 @@ async def test_a_token_that_was_revoked_decides_nothing_on_an_open_socket(served
         assert await client.wait_closed() == 1008
 
 
+async def test_revoking_a_token_closes_its_sockets_and_no_others(served: World):
+    """At once, not at the next look."""
+    text, token = await served.store.access.add_token("bob", ["read"])
+    connecting = connect_live(served, Authorization=f"Bearer {text}")
+    admin = await served.person()
+    async with connecting as client, join_live(served) as other, admin:
+        await client.say(type="hello")
+        await client.hear("pending")
+        await admin.post(f"/tokens/{token.id}/revocation")
+        assert await client.wait_closed() == 1008
+        asked = await served.ask()
+        assert (await other.hear("approval"))["approval"]["id"] == asked.id
+
+
 async def test_records_of_the_watched_session_come_from_where_the_client_was(served: World):
     """The client sends the last number it has seen, and gets what it missed."""
     await served.store.sessions.save(SessionEntry("s1", user="bot"))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
+from amplifier_apps.web.live import waiting as waiting_module
 from amplifier_apps.web.live.feed import ChangeFeed
 from amplifier_apps.web.live.waiting import MAX_WAIT, wait_while
 from amplifier_foundation.stores.engine import Change
@@ -54,8 +57,9 @@ async def test_when_the_time_is_over_it_is_as_it_is():
     assert await wait(feed, row, 0.01) == "pending"
 
 
-async def test_a_change_that_nobody_told_of_is_found_by_looking():
-    """A poll at most every second."""
+async def test_a_change_that_nobody_told_of_is_found_by_looking(monkeypatch: pytest.MonkeyPatch):
+    """News may get lost; the row is the truth."""
+    monkeypatch.setattr(waiting_module, "_POLL_SECONDS", 0.02)
     feed, row = ChangeFeed(None), Row()
     waiting = asyncio.create_task(wait(feed, row, MAX_WAIT))
     await row.read_once.wait()
