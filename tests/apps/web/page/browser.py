@@ -30,6 +30,7 @@ EXPECTED = (
     "WebSocket connection to",
 )
 PATIENCE = 30_000
+NONE_FOUND = "There is no Chromium: scripts/ensure-chromium gets one, or says how to get one"
 
 
 def find_chromium() -> str:
@@ -37,7 +38,7 @@ def find_chromium() -> str:
     wanted = [os.environ.get("CHROMIUM"), *NAMES]
     found = next((path for name in wanted if name and (path := shutil.which(name))), None)
     if found is None:
-        pytest.skip("There is no Chromium; scripts/ensure-chromium says how to get one, or gets it")
+        pytest.skip(NONE_FOUND)
     return found
 
 

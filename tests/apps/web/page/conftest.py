@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.apps.web.page.browser import People, launch
+from tests.apps.web.page.browser import NONE_FOUND, People, launch
 from tests.apps.web.page.running_server import RunningServer
 
 # Takes an open dialog away without waiting until it has said goodbye.
 CLOSE = """() => document.querySelector("approval-dialog")?.dispatchEvent(
     new CustomEvent("done", { detail: "" }))"""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Say once, and not for each test, that there is no browser."""
+    report = yield
+    if report.skipped and NONE_FOUND in str(report.longrepr):
+        report.longrepr = ("tests/apps/web/page", 0, f"Skipped: {NONE_FOUND}")
+    return report
 
 
 @pytest.fixture(scope="module")

@@ -11,12 +11,12 @@ from tests.apps.web.page.running_server import RunningServer
 # A browser without a screen refuses notifications; this one allows them, and keeps what is shown.
 BE_AWAY = """() => {
   document.hasFocus = () => false;
-  window.shown = [];
   Object.defineProperty(Notification, "permission", { value: "granted" });
   Notification.requestPermission = async () => "granted";
-  ServiceWorkerRegistration.prototype.showNotification = async (title, options) => {
-    window.shown.push([title, options.body, options.data]);
-  };
+  window.shown = new Promise((resolve) => {
+    ServiceWorkerRegistration.prototype.showNotification = async (title, options) =>
+      resolve([title, options.body, options.data]);
+  });
 }"""
 
 
@@ -90,9 +90,7 @@ def test_a_notification_is_shown_to_who_asked_for_them(
         "aria-pressed", "true"
     )
     asked = server.ask(make_question(prompt="Allow \u202eevil?", machine="m\x07"))
-    page.wait_for_function("window.shown.length")
-    (shown,) = page.evaluate("window.shown")
-    title, body, path = shown
+    title, body, path = page.evaluate("window.shown")
     assert title == "Allow \\u{202E}evil?"
     assert body == "hooks-production-guard on m\\u{7}"
     assert path == f"/approvals/{asked.id}"
