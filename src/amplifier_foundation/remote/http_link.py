@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from amplifier_foundation.remote.connection import SECONDS, Connection
 from amplifier_foundation.remote.patience import persist
+from amplifier_foundation.remote.portions import fit_transcript, split_records
 from amplifier_foundation.stores.errors import StoreUnavailable
 from amplifier_foundation.stores.link import Outcome
 from amplifier_foundation.stores.values.approval import Approval, ApprovalRequest, Claim
@@ -93,13 +94,14 @@ class HttpLink:
         self, entry: SessionEntry, transcript: Sequence[Mapping[str, Any]] | None = None
     ) -> None:
         """Put a session into the index, or renew it there."""
-        body = {**to_plain(entry), "transcript": to_plain(transcript)}
-        await self._persist("/agent/sessions", body)
+        messages = None if transcript is None else fit_transcript(to_plain(list(transcript)))
+        await self._persist("/agent/sessions", {**to_plain(entry), "transcript": messages})
 
     async def publish(self, session_id: str, records: Sequence[SessionRecord]) -> None:
         """Add records of a session's trail."""
-        body = {"records": to_plain(list(records))}
-        await self._persist(f"/agent/sessions/{_quote(session_id)}/records", body)
+        path = f"/agent/sessions/{_quote(session_id)}/records"
+        for portion in split_records(to_plain(list(records))):
+            await self._persist(path, {"records": portion})
 
     async def close(self) -> None:
         """End all connections."""

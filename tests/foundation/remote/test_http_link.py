@@ -63,6 +63,20 @@ async def test_rules_sessions_records_and_withdrawals_pass(served: World):
     await link.close()
 
 
+async def test_what_is_too_large_for_one_request_arrives_all_the_same(served: World):
+    """A long conversation is cut at its beginning; many records come in portions."""
+    link = await connect(served)
+    messages = [{"role": "user", "content": f"{number} {'x' * 100_000}"} for number in range(40)]
+    await link.save_session(SessionEntry("session-1"), messages)
+    records = [SessionRecord(n, 1.0, "dispatch", body={"a": "x" * 200_000}) for n in range(1, 16)]
+    await link.publish("session-1", records)
+    kept = await served.store.sessions.transcript("session-1")
+    assert kept[0]["left_out"] + len(kept) - 1 == 40
+    assert kept[-1] == messages[-1]
+    assert await served.store.records.read("session-1") == records
+    await link.close()
+
+
 async def test_another_agents_questions_are_not_there(served: World):
     """Agents see only their own."""
     mine, theirs = await connect(served), await connect(served, "other")
@@ -106,7 +120,7 @@ async def test_a_server_that_stays_away_is_unavailable_with_a_sentence():
         link.request(make_request(timeout=0.1)),
         link.wait("id", 0.1),
         link.claim("s", "c", "d", 1.0),
-        link.publish("s", []),
+        link.publish("s", [SessionRecord(1, 1.0, "dispatch")]),
     ):
         with pytest.raises(StoreUnavailable, match="does not answer"):
             await attempt
