@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -23,6 +24,7 @@ Tell = Callable[[str], Awaitable[Any]]
 
 # Seconds for a withdrawal nobody waits for; after them the row expires by itself.
 WITHDRAWING = 10.0
+AGAIN = 0.5
 # Seconds for a look at the rules; a person is asked after them.
 RULE_SECONDS = 3.0
 
@@ -51,8 +53,8 @@ class RemoteApproval:
         self.leaves_open = False
         """Whether questions stay open when nobody waits for them here: they are resumed."""
         self.link = link
+        self.asker = asker
         self.names = CallNames()
-        self._asker = asker
         self._attempts: dict[str, int] = {}
         self._withdrawing: set[asyncio.Task[None]] = set()
         self._troubled = False
@@ -136,7 +138,7 @@ class RemoteApproval:
     async def _write(
         self, question: ApprovalQuestion, call: str, seconds: float
     ) -> ApprovalRequest:
-        work = partial(write_request, question, self._asker, self.scrub)
+        work = partial(write_request, question, self.asker, self.scrub)
         return await asyncio.to_thread(work, call=call, seconds=seconds)
 
     def _count(self, about: str, least: int) -> int:
@@ -168,8 +170,13 @@ class RemoteApproval:
 
 
 async def _withdraw(asked: PutQuestion, reason: str) -> None:
-    try:
+    """Withdraw, again and again for a while; after that its deadline closes it."""
+    with suppress(StoreError, TimeoutError):
         async with asyncio.timeout(WITHDRAWING):
-            await asked.withdraw(reason=reason)
-    except (StoreError, TimeoutError):
-        pass  # its deadline closes it
+            while True:
+                try:
+                    await asked.withdraw(reason=reason)
+                except StoreUnavailable:
+                    await asyncio.sleep(AGAIN)
+                else:
+                    return

@@ -8,6 +8,7 @@ import platform
 import pwd
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -45,13 +46,14 @@ class Elsewhere:
         folder: Path,
         *,
         hosted: bool = False,
+        user: str = "",
     ) -> None:
         requirement = Requirement(
             section.get("persons", 1),
             section.get("requester_may_approve", True),
             section.get("scope", ""),
         )
-        self._asker = Asker(platform.node(), find_user(), folder.absolute(), requirement)
+        self._asker = Asker(platform.node(), user or find_user(), folder.absolute(), requirement)
         self._ways = list_ways(section)
         self._links = links
         self._hosted = hosted
@@ -60,6 +62,12 @@ class Elsewhere:
         self._several: list[SeveralApprovals] = []
         self._sink: ReportingSink | None = None
         self._index: SessionIndex | None = None
+
+    def speak_for(self, user: str) -> None:
+        """Ask on behalf of that person from here on: who started it may be barred from allowing."""
+        self._asker = replace(self._asker, user=user)
+        for remote in self._remotes:
+            remote.asker = self._asker
 
     def place(self, system: AnyApprovalSystem | None) -> AnyApprovalSystem | None:
         """The approval system with these people in it: behind a policy, beside the terminal."""

@@ -15,8 +15,8 @@ from tests.support.sessions import calls
 WRITE = calls("Write", file_path="production/app.conf", content="workers = 4\n")
 
 
-def save_bundle(folder: Path, *replies: Any) -> None:
-    """Write the bundle; its model plays these replies."""
+def save_bundle(folder: Path, *replies: Any, **sections: Any) -> None:
+    """Write the bundle, with these sections; its model plays these replies."""
     folder.mkdir(exist_ok=True)
     script = [{"text": one} if isinstance(one, str) else one for one in replies]
     bundle = {
@@ -26,6 +26,7 @@ def save_bundle(folder: Path, *replies: Any) -> None:
         "tools": ["tool-filesystem"],
         "hooks": [{"module": "hooks-production-guard"}],
         "audit": {"enabled": True},
+        **sections,
     }
     (folder / "amplifier.yaml").write_text(yaml.safe_dump(bundle))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from amplifier_apps.web.hosting.hosted_session import HostedSession
+from amplifier_apps.web.hosting.hosted_session import PROMPTED_BY, HostedSession
 from amplifier_apps.web.hosting.session_lock import SessionLock
 from amplifier_core.errors import AmplifierError
 from amplifier_core.utils import describe_error
@@ -72,25 +72,25 @@ class SessionHost:
         self._told: set[str] = set()
         self._folder = str(settings.folder.absolute())
 
-    async def create(self, prompt: str = "", name: str = "") -> str:
-        """Start a session, and its first turn if there is a prompt; returns its id."""
+    async def create(self, prompt: str = "", name: str = "", by: str = "") -> str:
+        """Start a session for a person, and its first turn if there is a prompt; its id."""
         info = SessionInfo(str(uuid.uuid4()), name=name, working_dir=self._folder)
         entry = SessionEntry(
-            info.id, platform.node(), name=name, working_dir=info.working_dir, hosted=True
+            info.id, platform.node(), by, name, working_dir=info.working_dir, hosted=True
         )
         hosted = await self._open(info, entry)
         try:
             await hosted.save(under_way=False)
             if prompt:
-                await hosted.start(prompt)
+                await hosted.start(prompt, by)
         except BaseException:  # nobody learns its id, so nobody could end it
             await asyncio.shield(self._end(info.id, hosted))
             raise
         return info.id
 
-    async def prompt(self, session_id: str, prompt: str) -> None:
-        """Begin the next turn."""
-        await self._get(session_id).start(prompt)
+    async def prompt(self, session_id: str, prompt: str, by: str = "") -> None:
+        """Begin the next turn, for a person."""
+        await self._get(session_id).start(prompt, by)
 
     async def interrupt(self, session_id: str) -> None:
         """Stop the turn that is under way."""
@@ -188,7 +188,8 @@ class SessionHost:
         if entry is not None:  # the session's own news of itself comes a moment later
             await self._link.save_session(entry)
         section = material.bundle.mount_plan["approval"]
-        people = Elsewhere(section, [self._link], self._settings.folder, hosted=True)
+        by = entry.user if entry else ((state or {}).get("session_state") or {}).get(PROMPTED_BY)
+        people = Elsewhere(section, [self._link], self._settings.folder, hosted=True, user=by or "")
         session = await open_session(
             material.bundle,
             session_id=info.id,

@@ -29,6 +29,8 @@ LAST = 1_000_000
 FINISHING_SECONDS = 30.0
 UNDER_WAY = "turn_under_way"
 """The key of the session's state that says whether a turn had begun and not ended."""
+PROMPTED_BY = "prompted_by"
+"""The key for who gave the prompt, and so has requested whatever needs approval."""
 _UNDER_WAY = "A turn is under way; wait for its end, or interrupt it"
 
 
@@ -67,8 +69,8 @@ class HostedSession:
         """Whether a turn is under way."""
         return self._turn is not None and not self._turn.done()
 
-    async def start(self, prompt: str) -> None:
-        """Begin a turn; Conflict while there is one, and when the session ends."""
+    async def start(self, prompt: str, by: str = "") -> None:
+        """Begin a turn for a person; Conflict while there is one, and when the session ends."""
         if self.is_busy and not self._finishing:
             raise Conflict(_UNDER_WAY)
         async with self._starting:
@@ -77,6 +79,9 @@ class HostedSession:
                 raise Conflict("The session has ended")
             self._finishing = False
             self._announced.clear()
+            if by:
+                self.session.coordinator.session_state[PROMPTED_BY] = by
+                self._people.speak_for(by)
             self._turn = asyncio.create_task(self._run(prompt))
             await self._announced.wait()
 

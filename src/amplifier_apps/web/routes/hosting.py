@@ -37,20 +37,20 @@ class NextPrompt(Body):
 
 
 @router.post("", status_code=201, responses={201: {"model": DescribedSession}})
-async def create_session(body: NewSession, _: Runner, services: Shared) -> Response:
+async def create_session(body: NewSession, caller: Runner, services: Shared) -> Response:
     """Start a session of the server's bundle, in the server's folder.
 
     Wait for it with `GET /sessions/{id}?wait=60&while=running`. While its status is `waiting`, the
     answer has the approvals that it waits for as `approval_required`.
     """
-    session_id = await services.host.create(body.prompt, body.name)
+    session_id = await services.host.create(body.prompt, body.name, caller.name)
     return await _describe(services, session_id, 201)
 
 
 @router.post("/{id}/prompts", status_code=202, responses={202: {"model": DescribedSession}})
-async def prompt_session(body: NextPrompt, _: Runner, services: Shared, id: Id) -> Response:
+async def prompt_session(body: NextPrompt, caller: Runner, services: Shared, id: Id) -> Response:
     """Give it the next prompt; 409 while it works on one."""
-    await services.host.prompt(id, body.prompt)
+    await services.host.prompt(id, body.prompt, caller.name)
     return await _describe(services, id, 202)
 
 

@@ -18,9 +18,13 @@ async def get_own_approval(services: Services, caller: Caller, id: str) -> Appro
 
 
 async def refuse_foreign_session(services: Services, caller: Caller, session_id: str) -> None:
-    """Raise NotAllowed if the session is another agent's, by the index or by what it asked."""
+    """Raise NotAllowed if the session is another agent's, by the index or by what it asked.
+
+    A session that a server runs is nobody's but the server's, whatever people's names are.
+    """
     try:
-        owners = frozenset({(await services.store.sessions.get(session_id)).user})
+        session = await services.store.sessions.get(session_id)
+        owners = frozenset({"" if session.hosted else session.user})
     except NotFound:
         owners = await list_requesters(services.store.engine, session_id)
     if not owners <= {caller.name}:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests.apps.web.hosting_project import WRITE, save_bundle, trust
 from tests.apps.web.world import World, run_app
 
 RUN = ("read", "run")
+SOMEBODY_ELSE = {"via": "store", "requester_may_approve": False}
 
 
 @asynccontextmanager
@@ -145,3 +147,36 @@ async def test_two_turns_at_once_are_refused_and_one_can_be_interrupted(
         await wait_for(client, session, "idle")
         closed = await store.approvals.wait(approval["id"], 10)
         assert closed.status == "cancelled"
+
+
+async def test_who_gave_the_prompt_has_requested_what_comes_of_it(
+    store: Store, tmp_path: Path
+) -> None:
+    """So they may not allow it, also after a restart; an agent of that name owns nothing."""
+    folder = tmp_path / "project"
+    save_bundle(folder, WRITE, approval=SOMEBODY_ELSE)
+    trust(folder)
+    async with run_hosting(store, folder) as world:
+        eve = await world.person("eve", "read", "run", "decide")
+        session = (await eve.post("/sessions", json={"prompt": "configure"})).json()["id"]
+        (approval,) = (await wait_for(eve, session, "waiting"))["approval_required"]
+    assert approval["request"]["requester"] == "eve"
+    save_bundle(folder, "Finished.", approval=SOMEBODY_ELSE)
+    trust(folder)
+    async with run_hosting(store, folder) as world:
+        eve = await world.person("eve", "read", "run", "decide")
+        (again,) = (await wait_for(eve, session, "waiting"))["approval_required"]
+        assert again["id"] == approval["id"]
+        body = {"option": 0, "nonce": approval["nonce"], "key": "k"}
+        assert approval["request"]["options"][0]["allows"]
+        refused = await eve.post(f"/approvals/{approval['id']}/decision", json=body)
+        assert refused.status_code == 403
+        agent = await world.agent("eve")
+        stolen = await agent.post("/agent/sessions", json={"id": session, "reply": "forged"})
+        assert stolen.status_code == 403
+        await decide(world, approval, allow=True)
+        for _ in range(1000):
+            if (await store.approvals.get(approval["id"])).status == "executed":
+                break
+            await asyncio.sleep(0.02)
+        assert (folder / "production" / "app.conf").exists()
