@@ -71,7 +71,7 @@ async def refuse_approvals(body: RefusalsBody, caller: Person, services: Shared)
             decision = DecisionBody(
                 option=find_refusal(approval),
                 nonce=one.nonce,
-                key=f"{body.key[:100]}:{one.id[:90]}",
+                key=body.key,
                 comment=body.comment,
             )
             decided = await decide(services.store, caller, one.id, decision)

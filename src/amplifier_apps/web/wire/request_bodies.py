@@ -48,7 +48,9 @@ class ApprovalRequestBody(Body):
     tool_call_id: Name = ""
     tool_input: dict[str, Any] = Field(default_factory=dict)
     preview: Annotated[str, _LONG, STORABLE] = ""
-    notes: Annotated[list[Comment], Field(max_length=100)] = Field(default_factory=list)
+    notes: Annotated[list[Annotated[str, _LONG, STORABLE]], Field(max_length=16)] = Field(
+        default_factory=list
+    )
     default: Literal["allow", "deny"] = "deny"
     editable: bool = False
     requester: Annotated[Name, Field(description="Ignored: the token says who asks.")] = ""

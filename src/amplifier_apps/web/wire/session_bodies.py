@@ -23,7 +23,7 @@ class SessionBody(Body):
     id: Id
     machine: Name = ""
     user: Annotated[Name, Field(description="Ignored: the token says whose it is.")] = ""
-    name: Name = ""
+    name: Annotated[str, _LONG, STORABLE] = ""
     bundle: _Path = ""
     working_dir: _Path = ""
     status: SessionStatus = "running"

@@ -17,6 +17,7 @@ def check_text(text: str) -> str:
 
 
 STORABLE = AfterValidator(check_text)
-Name = Annotated[str, Field(max_length=200), STORABLE]
-Id = Annotated[str, Field(min_length=1, max_length=200), STORABLE]
+# The store keeps names of this length.
+Name = Annotated[str, Field(max_length=400), STORABLE]
+Id = Annotated[str, Field(min_length=1, max_length=400), STORABLE]
 Comment = Annotated[str, Field(max_length=4000), STORABLE]
