@@ -25,6 +25,7 @@ Tell = Callable[[str], Awaitable[Any]]
 # Seconds for a withdrawal nobody waits for; after them the row expires by itself.
 WITHDRAWING = 10.0
 AGAIN = 0.5
+GRACE = 3.0
 # Seconds for a look at the rules; a person is asked after them.
 RULE_SECONDS = 3.0
 
@@ -131,9 +132,13 @@ class RemoteApproval:
         task.add_done_callback(self._withdrawing.discard)
 
     async def close(self) -> None:
-        """Let withdrawals under way come to their end."""
-        if self._withdrawing:
-            await asyncio.wait(tuple(self._withdrawing), timeout=WITHDRAWING)
+        """Give withdrawals under way a moment; what stays open ends with its deadline."""
+        left = tuple(self._withdrawing)
+        if left:
+            _, late = await asyncio.wait(left, timeout=GRACE)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
 
     async def _write(
         self, question: ApprovalQuestion, call: str, seconds: float

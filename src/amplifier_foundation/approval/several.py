@@ -126,23 +126,29 @@ class _Race:
         won = self._tasks[winner]
         decided = [] if won is None else [answer]
         for remote, put in self._put.items():
-            del self._open[remote]
             if put is not won:
-                decided += await self._close(put, answer)
+                closed = await self._close(put, answer)
+                if closed is None:
+                    continue  # it stays open, and is tried again beside the agent
+                decided += closed
+            del self._open[remote]
         if not decided:
             return answer, None
         first = min(decided, key=lambda one: allows(one.option))  # a refusal is stronger
         return first, first
 
-    async def _close(self, put: PutQuestion, answer: ApprovalAnswer) -> list[ApprovalAnswer]:
-        """Close the question in one place; the answer of who was faster there, if anybody was."""
+    async def _close(self, put: PutQuestion, answer: ApprovalAnswer) -> list[ApprovalAnswer] | None:
+        """Close the question in one place; the answer of who was faster there, if anybody was.
+
+        None if it could not be closed, which a refusal can live with.
+        """
         by = answer.by or "somebody"
         try:
             closed = await put.withdraw(by=by, option=answer.option)
         except StoreError as error:
             if allows(answer.option):
                 raise ApprovalError(f"{UNRECORDED}: {error}") from error
-            return []
+            return None
         if closed is None or _is_ours(closed, by, answer):
             return []
         return [put.read_answer(closed)]

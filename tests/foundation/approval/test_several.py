@@ -139,11 +139,19 @@ async def test_an_allow_whose_withdrawal_cannot_be_recorded_is_not_used(
     place.terminal.say("Allow once")
     with pytest.raises(ApprovalError, match=UNRECORDED):
         await asking
+    # It is closed once that is possible, so that nobody allows what nobody waits for.
+    link.cut.clear()
+    await place.system.close()
+    assert await list_states(store) == ["cancelled"]
+    link.cut.add("withdraw")
     refusing = Place(store, tmp_path, link=link)
     again = refusing.ask()
     await refusing.terminal.shown.wait()
     refusing.terminal.say("Deny")
     assert (await again).option == "Deny"
+    link.cut.clear()
+    await refusing.system.close()
+    assert "pending" not in await list_states(store)
 
 
 async def test_when_the_time_is_over_everything_closes(store: Store, tmp_path: Path) -> None:
