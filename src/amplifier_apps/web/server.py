@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from amplifier_apps.web.app import create_app
-from amplifier_apps.web.connection import AbortableWebSocket
+from amplifier_apps.web.connection import AbortableWebSocket, ImpatientHttp
 from amplifier_apps.web.live.messages import MAX_MESSAGE
 from amplifier_apps.web.services import Services
 from amplifier_apps.web.settings import ServeError, ServerSettings, check_settings
@@ -83,7 +83,7 @@ def create_server(app: FastAPI, settings: ServerSettings) -> Server:
         app,
         loop="asyncio",
         # Others hide the difference between a path and a whole address as the target.
-        http="h11",
+        http=ImpatientHttp,
         ws=AbortableWebSocket,
         ws_max_size=MAX_MESSAGE,
         ws_per_message_deflate=False,
