@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -43,6 +44,7 @@ class SessionIndex:
         self._entries = {entry.id: entry}
         self.after_turn: Callable[[], None] = lambda: None
         self._read_messages = read_messages
+        self._questions: list[tuple[Any, ...]] = []
         self._news: dict[str, Messages | None] = {}
         self._woken = asyncio.Event()
         self._stopped = False
@@ -113,11 +115,23 @@ class SessionIndex:
         return self._note(data, status="idle", error=why[:LONGEST_REPLY])
 
     async def _on_question(self, event: str, data: dict[str, Any]) -> HookResult:
-        self._note(data, status="waiting")
-        return await self._note_messages(data)
+        self._questions.append(_identify(data))
+        self._note_waiting(data)
+        return await self._note_messages({})
 
     async def _on_answer(self, event: str, data: dict[str, Any]) -> HookResult:
-        return self._note(data, status="running")
+        with suppress(ValueError):  # what a person remembered was not asked
+            self._questions.remove(_identify(data))
+        self._note_waiting(data)
+        return CONTINUE
+
+    def _note_waiting(self, data: Mapping[str, Any]) -> None:
+        """A session waits while one of its questions is open, or one of a sub-agent's."""
+        session = self._find(data).id
+        is_open = any(one[0] == session for one in self._questions)
+        self._note(data, status="waiting" if is_open else "running")
+        if session != self._root:
+            self._note({}, status="waiting" if self._questions else "running")
 
     async def _on_end(self, event: str, data: dict[str, Any]) -> HookResult:
         reason = str(data.get("reason"))
@@ -195,3 +209,7 @@ class SessionIndex:
             logger.debug("The session is not in the index yet: %s", describe_error(error))
             return False
         return True
+
+
+def _identify(data: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(data.get(key) for key in ("session_id", "hook", "prompt", "digest"))

@@ -128,3 +128,28 @@ async def test_closing_what_never_began_is_nothing(store: Store, tmp_path: Path)
     followed = Followed(store)
     await followed.index.close()
     assert (await store.sessions.list())[0] == []
+
+
+@pytest.mark.parametrize(("answered", "status"), [("1", "waiting"), ("12", "running")])
+async def test_a_session_waits_until_the_last_of_its_questions_is_answered(
+    store: Store, answered: str, status: str
+) -> None:
+    """Two calls may wait side by side, and an answer that was remembered ends no question."""
+    followed = Followed(store)
+    for digest in "12":
+        await followed.emit(APPROVAL_REQUIRED, hook="h", digest=digest)
+    for digest in f"{answered}3":
+        await followed.emit(APPROVAL_GRANTED, hook="h", digest=digest)
+    await followed.index.close()
+    assert (await store.sessions.get("s")).status == status
+
+
+async def test_a_session_waits_with_its_sub_agent(store: Store) -> None:
+    """Whoever looks at the session must see that somebody is needed."""
+    followed = Followed(store)
+    await followed.emit(APPROVAL_REQUIRED, session="child", hook="h")
+    await followed.reaches("waiting", "child")
+    await followed.reaches("waiting")
+    await followed.emit(APPROVAL_GRANTED, session="child", hook="h")
+    await followed.reaches("running")
+    await followed.index.close()
