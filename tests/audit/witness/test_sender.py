@@ -84,7 +84,8 @@ def tell(alarms: list[str], server: WitnessServer, log: Path, *notes: Note) -> N
 
 def test_a_rewritten_or_shortened_log_is_an_alarm(tmp_path: Path) -> None:
     """The sender notices it before the witness has to refuse it, and stops."""
-    lines, server, alarms = make_lines(100, log="ab" * 16), WitnessServer(), []
+    lines, server = make_lines(100, log="ab" * 16), WitnessServer()
+    alarms: list[str] = []
     forged = make_lines(100, log="ab" * 16)  # the same log id, other times
     with run_witness(server):
         write_lines(tmp_path / "log", lines)
@@ -103,7 +104,8 @@ def test_a_rewritten_or_shortened_log_is_an_alarm(tmp_path: Path) -> None:
 
 def test_a_refusal_of_the_witness_is_an_alarm(tmp_path: Path) -> None:
     """Whatever its reason: the person hears of it."""
-    lines, server, alarms = make_lines(60), WitnessServer(), []
+    lines, server = make_lines(60), WitnessServer()
+    alarms: list[str] = []
     write_lines(tmp_path / "log", lines)
     with run_witness(server):
         sender = WitnessSender(Witness(server.url), tmp_path / "log", alarms.append)
