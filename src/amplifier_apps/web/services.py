@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, cast
 
 from fastapi import Depends, HTTPException
@@ -28,6 +29,8 @@ class Services:
     feed: ChangeFeed
     hub: Hub
     host: SessionHost
+    verifying: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
+    """Verifying reads a whole trail: others wait rather than fill the machine."""
 
     def close(self) -> None:
         """Send waiting clients away, because the server ends."""

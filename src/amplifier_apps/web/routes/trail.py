@@ -21,9 +21,6 @@ from amplifier_foundation.stores.values.session import TrailHead
 
 router = APIRouter(prefix="/sessions", tags=["sessions"])
 
-# Verifying reads the whole trail: others wait rather than fill the machine.
-_VERIFYING = asyncio.Semaphore(2)
-
 
 @router.get("/{id}/trail", responses={200: {"model": TrailAnswer}})
 async def get_trail(_: Reader, services: Shared, id: Id) -> Response:
@@ -34,7 +31,7 @@ async def get_trail(_: Reader, services: Shared, id: Id) -> Response:
     if not await asyncio.to_thread(folder.is_dir):
         return answer(_describe_head(head))
     try:
-        async with _VERIFYING:
+        async with services.verifying:
             report = await asyncio.to_thread(_verify, folder, id)
     except (AuditError, OSError) as error:
         return answer({**_describe_head(head), "message": f"The trail cannot be read: {error}"})
