@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ from amplifier_core.mount_plan import list_ways
 from amplifier_foundation.stores.errors import NotFound, StoreError
 
 SECONDS = 5.0
+VARIABLE = "AMPLIFIER_STORE"
 NOBODY = "0" * 32
 """An id that no approval has: the answer to it shows whether a token is taken."""
 
@@ -21,15 +23,20 @@ def probe_bundle() -> list[Health]:
     from amplifier_foundation.bundles import BundleError, load_bundle
 
     try:
-        section = load_bundle().mount_plan["approval"]
+        section: Mapping[str, Any] = load_bundle().mount_plan["approval"]
     except BundleError:
-        return []
-    return asyncio.run(probe_people(section))
+        section = {}
+    return asyncio.run(probe_people(section, os.environ.get(VARIABLE)))
 
 
-async def probe_people(section: Mapping[str, Any]) -> list[Health]:
-    """For each way to people elsewhere: its name, whether it works, and what was found."""
+async def probe_people(section: Mapping[str, Any], named: str | None = None) -> list[Health]:
+    """For each way to people elsewhere: its name, whether it works, and what was found.
+
+    `named` is the store that commands use here because the environment says so.
+    """
     found: list[Health] = []
+    if named:
+        found.append((VARIABLE, *await _probe_store(named)))
     if "store" in list_ways(section):
         found.append(("store", *await _probe_store(section.get("store"))))
     if "server" in list_ways(section):

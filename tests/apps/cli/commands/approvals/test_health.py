@@ -27,6 +27,16 @@ async def test_a_store_that_opens_is_well_and_says_what_waits(tmp_path: Path) ->
     assert detail
 
 
+async def test_the_store_that_the_environment_names_is_looked_at_too(tmp_path: Path) -> None:
+    """Commands use it here, whatever the bundle says."""
+    store = str(tmp_path / "store.db")
+    well = ("AMPLIFIER_STORE", True, "answers; 0 approvals wait")
+    assert await probe_people({}, store) == [well]
+    ((_, works, detail),) = await probe_people({}, "postgresql://me:secret@127.0.0.1:1/none")
+    assert not works
+    assert "secret" not in detail
+
+
 async def test_a_server_that_nobody_runs_is_broken_without_the_token_in_any_word() -> None:
     """Neither the address's secrets nor the token are printed."""
     with socket.socket() as taken:
