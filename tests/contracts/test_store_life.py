@@ -229,7 +229,7 @@ def live(url: str, examples: int, steps: int) -> None:
 def test_an_approval_has_one_end_and_one_run(database: str, request: pytest.FixtureRequest) -> None:
     """Asked, decided, voted on, withdrawn, expired, claimed, lost and restarted, as the model."""
     url = str(request.getfixturevalue("shared_database")) if database == "postgres" else ""
-    live(url, 4 if url else 8, 25)
+    live(url, 3 if url else 6, 25)
 
 
 @pytest.mark.slow

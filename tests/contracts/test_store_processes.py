@@ -12,7 +12,7 @@ from amplifier_foundation.stores.store import open_store
 from tests.support.stores import make_request
 
 ROOT = Path(__file__).parents[2]
-APPROVALS = 60
+APPROVALS = 30
 
 
 async def start_racer(url: str, name: str) -> asyncio.subprocess.Process:

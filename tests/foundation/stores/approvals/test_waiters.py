@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from amplifier_foundation.stores.approvals import waiters as waiting_list
 from amplifier_foundation.stores.approvals.waiters import Waiters
 from amplifier_foundation.stores.engine import Change
 from amplifier_foundation.stores.errors import Conflict, StoreUnavailable
@@ -111,8 +112,11 @@ async def test_a_thousand_waiters_are_woken_by_a_few_queries(tmp_path: Path) -> 
         assert engine.reads < 100
 
 
-async def test_without_news_a_decision_is_found_within_seconds(store: Store) -> None:
-    """Every row is looked at now and then; a database that fails for a moment does not matter."""
+async def test_without_news_a_decision_is_found_by_looking_now_and_then(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At every row that somebody waits for; a database that fails for a moment does not matter."""
+    monkeypatch.setattr(waiting_list, "POLL", 0.1)
     engine = Counting(store.engine, tells=False)
     waiters = Waiters(engine)
     approval = await ask(store)
