@@ -15,7 +15,7 @@ from amplifier_foundation.stores.checks.paging import read_limit
 from amplifier_foundation.stores.engine import Engine, Row, Transaction
 from amplifier_foundation.stores.errors import BadRequest
 from amplifier_foundation.stores.statistics import add_answers, list_answers
-from amplifier_foundation.stores.values.plain import to_json
+from amplifier_foundation.stores.values.plain import TooDeep, to_json
 from amplifier_foundation.stores.values.session import SessionRecord
 
 KEPT = 20_000
@@ -83,6 +83,8 @@ def _encode(record: SessionRecord) -> dict[str, Any]:
 def _encode_body(body: Mapping[str, Any]) -> str:
     try:
         text = to_json(body)
+    except TooDeep as error:
+        return to_json({"left_out": str(error)})
     except ValueError as error:
         raise BadRequest(f"A record's body cannot be kept as JSON: {error}") from error
     return text if len(text) <= BODY else to_json({"left_out": f"{len(text)} bytes"})

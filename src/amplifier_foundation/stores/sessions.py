@@ -16,7 +16,7 @@ from amplifier_foundation.stores.checks.fields import (
 from amplifier_foundation.stores.checks.paging import Position, read_limit, read_position
 from amplifier_foundation.stores.engine import Engine, Row, Transaction
 from amplifier_foundation.stores.errors import BadRequest, NotFound
-from amplifier_foundation.stores.values.plain import to_json
+from amplifier_foundation.stores.values.plain import TooDeep, to_json
 from amplifier_foundation.stores.values.session import SessionEntry, SessionStatus
 
 TEXT = 64 * 1024
@@ -119,10 +119,7 @@ def encode_transcript(messages: Sequence[Mapping[str, Any]]) -> str:
     kept: list[str] = []
     size = 0
     for message in reversed(messages):
-        try:
-            text = to_json(message)
-        except ValueError as error:
-            raise BadRequest(f"A message cannot be kept as JSON: {error}") from error
+        text = _encode_message(message)
         size += len(text) + 1
         if size > TRANSCRIPT:
             break
@@ -130,6 +127,15 @@ def encode_transcript(messages: Sequence[Mapping[str, Any]]) -> str:
     if len(kept) < len(messages):
         kept.append(to_json({"left_out": len(messages) - len(kept)}))
     return f"[{','.join(reversed(kept))}]"
+
+
+def _encode_message(message: Mapping[str, Any]) -> str:
+    try:
+        return to_json(message)
+    except TooDeep as error:
+        return to_json({"role": str(message.get("role"))[:20], "left_out": str(error)})
+    except ValueError as error:
+        raise BadRequest(f"A message cannot be kept as JSON: {error}") from error
 
 
 def _read_entry(entry: SessionEntry) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
@@ -17,7 +18,13 @@ from amplifier_foundation.stores.values.approval import (
 
 T = TypeVar("T")
 
+DEEPEST = 100
+"""How deeply what is kept may be nested."""
+
 _FIELDS: dict[Any, tuple[str, ...]] = {}
+_TOO_DEEP = f"it is nested more than {DEEPEST} levels deep"
+_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
+_BETWEEN_BRACKETS = re.compile(r"[^\[\]{}]+")
 
 
 def list_fields(kind: Any) -> tuple[str, ...]:
@@ -41,12 +48,32 @@ def to_plain(value: Any) -> Any:
     return value
 
 
+class TooDeep(ValueError):
+    """What is nested so deeply that those who read it later may fail."""
+
+
 def to_json(value: Any) -> str:
-    """As ASCII text, which every database keeps as it is; ValueError if it cannot be JSON."""
+    """As ASCII text, which every database keeps as it is; ValueError if it cannot be JSON.
+
+    TooDeep, because whoever lists what waits would fail with a single value of that kind in it.
+    """
     try:
-        return _encode(value)
-    except (TypeError, RecursionError) as error:
+        text = _encode(value)
+    except RecursionError as error:
+        raise TooDeep(_TOO_DEEP) from error
+    except TypeError as error:
         raise ValueError(str(error)) from error
+    if text.count("{") + text.count("[") > DEEPEST and _measure_depth(text) > DEEPEST:
+        raise TooDeep(_TOO_DEEP)
+    return text
+
+
+def _measure_depth(text: str) -> int:
+    depth = deepest = 0
+    for bracket in _BETWEEN_BRACKETS.sub("", _STRINGS.sub("", text)):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _open(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 
 from amplifier_foundation.stores.values.plain import to_plain
@@ -107,3 +108,42 @@ async def test_people_do_not_ask(world: World):
     async with await world.person() as person:
         answer = await person.post("/agent/approvals", json=to_plain(make_request()))
     assert answer.status_code == 403
+
+
+def nest(levels: int) -> str:
+    """JSON that is nested so deeply."""
+    return '{"a":' * levels + "1" + "}" * levels
+
+
+async def test_an_input_that_is_nested_too_deeply_hides_nothing_else(world: World):
+    """One that was kept would fail every list that it is in, and so hide all that waits."""
+    question = to_plain(make_request())
+    async with await world.agent() as agent, await world.person() as person:
+        agent.headers["Content-Type"] = "application/json"
+        for levels in (150, 900, 20_000):
+            text = json.dumps({**question, "key": str(levels), "tool_input": {"deep": None}})
+            refused = await agent.post(
+                "/agent/approvals", content=text.replace("null", nest(levels))
+            )
+            assert refused.status_code == 400
+            assert "nested" in refused.json()["error"]["message"]
+        asked = await world.ask()
+        listed = (await person.get("/approvals")).json()["approvals"]
+        assert [one["id"] for one in listed] == [asked.id]
+
+
+async def test_of_what_is_reported_too_deep_parts_are_left_out(world: World):
+    """The rest of the session is still shown."""
+    async with await world.agent() as agent, await world.person() as person:
+        agent.headers["Content-Type"] = "application/json"
+        messages = f'[{{"role":"user","content":{nest(500)}}},{{"role":"assistant","content":"b"}}]'
+        session = f'{{"id":"s","transcript":{messages}}}'
+        record = f'{{"number":1,"time":1.0,"type":"x","body":{nest(500)}}}'
+        assert (await agent.post("/agent/sessions", content=session)).status_code == 200
+        publish = await agent.post("/agent/sessions/s/records", content=f'{{"records":[{record}]}}')
+        assert publish.status_code == 200
+        told = (await person.get("/sessions/s/transcript")).json()["messages"]
+        assert told[1] == {"role": "assistant", "content": "b"}
+        (kept,) = (await person.get("/sessions/s/records")).json()["records"]
+        assert "100 levels" in told[0]["left_out"]
+        assert "100 levels" in kept["body"]["left_out"]

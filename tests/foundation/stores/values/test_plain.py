@@ -11,7 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_foundation.stores.values.plain import read_plain, read_request, to_json, to_plain
+from amplifier_foundation.stores.values.plain import (
+    DEEPEST,
+    TooDeep,
+    read_plain,
+    read_request,
+    to_json,
+    to_plain,
+)
 from amplifier_foundation.stores.values.session import SessionEntry
 from tests.support.stores import make_request
 
@@ -34,6 +41,23 @@ def test_every_input_is_kept_as_it_is(tool_input: dict[str, Any]) -> None:
     assert text.isascii()
     assert "\0" not in text
     assert read_request(json.loads(text)) == request
+
+
+def nest(levels: int) -> Any:
+    """Something nested so deeply, with brackets in its strings."""
+    value: Any = {']}\\"[{': "}"}
+    for _ in range(levels - 1):
+        value = [value]
+    return value
+
+
+def test_what_nobody_could_read_again_is_not_kept() -> None:
+    """Encoders and parsers end somewhere; what is wide is no deeper for it."""
+    assert json.loads(to_json(nest(DEEPEST))) == nest(DEEPEST)
+    assert to_json([{"a": ["[" * 500]}] * 500)
+    for levels in (DEEPEST + 1, 900, 100_000):
+        with pytest.raises(TooDeep, match="more than 100 levels"):
+            to_json(nest(levels))
 
 
 @given(values)
