@@ -39,7 +39,7 @@ from amplifier_apps.web.routes import (
 )
 from amplifier_apps.web.services import Services
 from amplifier_apps.web.settings import ServerSettings
-from amplifier_apps.web.sweeper import sweep_forever
+from amplifier_apps.web.sweeper import retain_forever, sweep_forever
 from amplifier_apps.web.upkeep import keep_running
 from amplifier_apps.web.wire.errors import ERRORS, add_error_handlers
 
@@ -127,6 +127,9 @@ async def _run_beside(app: FastAPI) -> AsyncIterator[None]:
             partial(sweep_forever, services.store),
         )
     ]
+    if services.settings.keep_days is not None:
+        retain = partial(retain_forever, services.store, services.settings.keep_days)
+        tasks.append(asyncio.create_task(keep_running(retain)))
     try:
         await services.feed.listening.wait()
         tasks.append(asyncio.create_task(keep_running(services.host.run)))

@@ -37,6 +37,8 @@ class ServerSettings:
     """The bundle of sessions that it runs; by default, the one of their folder."""
     folder: Path | None = None
     """Where they work; by default, where the server was started."""
+    keep_days: int | None = None
+    """After how many days ended sessions and approvals are removed; never, if it does not say."""
     max_sockets: int = MAX_SOCKETS
     """WebSockets and event streams that are open at the same time."""
 

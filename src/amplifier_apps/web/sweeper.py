@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 1.0
+RETAIN_SECONDS = 3600.0
 SESSION_SECONDS = 90.0
 """After how long a session that reports nothing is taken for lost."""
 
@@ -32,4 +33,17 @@ async def sweep_forever(store: Store, seconds: float = SWEEP_SECONDS) -> None:
             await sweep(store)
         except StoreError as error:
             logger.warning("sweeping failed: %s", error)
+        await asyncio.sleep(seconds)
+
+
+async def retain_forever(store: Store, days: int, seconds: float = RETAIN_SECONDS) -> None:
+    """Remove what ended longer ago than that, every hour."""
+    while True:
+        try:
+            sessions = await store.sessions.remove_older(days * 86_400.0)
+            approvals = await store.approvals.remove_older(days * 86_400.0)
+            if sessions or approvals:
+                logger.info("removed %d sessions and %d approvals", sessions, approvals)
+        except StoreError as error:
+            logger.warning("what is old could not be removed: %s", error)
         await asyncio.sleep(seconds)

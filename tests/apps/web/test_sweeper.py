@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from amplifier_apps.web import sweeper
-from amplifier_apps.web.sweeper import sweep, sweep_forever
+from amplifier_apps.web.sweeper import retain_forever, sweep, sweep_forever
 from amplifier_foundation.stores.errors import StoreUnavailable
 from amplifier_foundation.stores.store import open_store
-from amplifier_foundation.stores.values.approval import Choice, Decider
+from amplifier_foundation.stores.values.approval import ApprovalFilter, Choice, Decider
 from amplifier_foundation.stores.values.session import SessionEntry
 from tests.apps.web.world import make_request
 from tests.support.waiting import wait_until
@@ -52,3 +52,25 @@ async def test_a_store_that_does_not_answer_is_tried_again():
     sweeping = asyncio.create_task(sweep_forever(cast(Any, Failing()), seconds=0.001))
     await wait_until(lambda: len(tries) >= 2)
     sweeping.cancel()
+
+
+async def test_what_ended_long_ago_is_removed_and_nothing_else(tmp_path: Path):
+    """Whatever waits stays, however old it is."""
+    now = [1000.0]
+    async with await open_store(tmp_path / "store.db", clock=lambda: now[0]) as store:
+        old = await store.approvals.request(make_request(key="a"))
+        await store.approvals.withdraw(old.id)
+        await store.sessions.save(SessionEntry("over", user="bot", status="ended"))
+        now[0] += 40 * 86_400
+        await store.sessions.save(SessionEntry("new", user="bot", status="ended"))
+        waiting = await store.approvals.request(make_request(key="b", tool_call_id="call-2"))
+        retaining = asyncio.create_task(retain_forever(store, 30, seconds=0.01))
+        for _ in range(500):
+            sessions, _ = await store.sessions.list()
+            approvals, _ = await store.approvals.list(ApprovalFilter())
+            if len(sessions) == len(approvals) == 1:
+                break
+            await asyncio.sleep(0.01)
+        retaining.cancel()
+        assert [one.id for one in sessions] == ["new"]
+        assert [one.id for one in approvals] == [waiting.id]

@@ -54,6 +54,12 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     metavar="URL",
     help="Another address of the page itself, where a proxy changes it: https://NAME:PORT.",
 )
+@click.option(
+    "--keep-days",
+    type=click.IntRange(30),
+    metavar="DAYS",
+    help="Remove sessions and approvals that ended longer ago (30 or more); by default never.",
+)
 @BUNDLE
 def serve(
     host: str,
@@ -64,6 +70,7 @@ def serve(
     behind_proxy: bool,
     hosts: tuple[str, ...],
     origins: tuple[str, ...],
+    keep_days: int | None,
     bundle: Path | None,
 ) -> None:
     """Show approvals, sessions and statistics in the browser, and offer an API for them.
@@ -85,6 +92,7 @@ def serve(
         allowed_hosts=hosts,
         allowed_origins=origins,
         behind_proxy=behind_proxy,
+        keep_days=keep_days,
         bundle=bundle,
     )
     asyncio.run(run_server(settings, store, ready=_announce))
