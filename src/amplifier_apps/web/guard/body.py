@@ -44,11 +44,16 @@ def refuse_size(limit: int) -> Refusal:
 
 
 def check_json(body: bytes) -> Refusal | None:
-    """Refuse what is not JSON, or is only for Python: NaN, infinity, endless nesting."""
+    """Refuse what is not JSON, or what others read otherwise: NaN, a key twice, endless nesting."""
     if not body:
         return None
     try:
-        json.loads(body, parse_constant=_refuse_constant, parse_float=_parse_finite)
+        json.loads(
+            body,
+            parse_constant=_refuse_constant,
+            parse_float=_parse_finite,
+            object_pairs_hook=_refuse_repetition,
+        )
     except RecursionError:
         return Refusal(400, "json", "The body is nested too deeply.")
     except ValueError as error:
@@ -58,6 +63,11 @@ def check_json(body: bytes) -> Refusal | None:
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a JSON value")
+
+
+def _refuse_repetition(pairs: list[tuple[str, Any]]) -> None:
+    if len({key for key, _ in pairs}) < len(pairs):
+        raise ValueError("an object has a key twice")
 
 
 def _parse_finite(text: str) -> float:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from amplifier_apps.web.guard.body import check_json
 from amplifier_apps.web.wire.bodies import Body, DecisionBody, StandingBody
 from amplifier_apps.web.wire.text import Comment, Id, Name
 
@@ -85,6 +86,8 @@ def parse_message(text: str) -> ClientMessage:
 def _parse(adapter: TypeAdapter[T], text: str) -> T:
     if len(text) > MAX_MESSAGE:
         raise BadMessage(f"a message has at most {MAX_MESSAGE} bytes")
+    if refusal := check_json(text.encode("utf-8", "surrogatepass")):
+        raise BadMessage(refusal.message)
     try:
         return adapter.validate_json(text)
     except (ValidationError, RecursionError) as error:

@@ -94,7 +94,8 @@ async def match_rule(body: ApprovalRequestBody, caller: Agent, services: Shared)
 @router.post("/sessions", responses={200: {"model": Done}})
 async def save_session(body: SessionBody, caller: Agent, services: Shared) -> Response:
     """Put a session into the index, or renew it there."""
-    await refuse_foreign_session(services, caller, body.id)
+    for session in filter(None, (body.id, body.parent_id)):
+        await refuse_foreign_session(services, caller, session)
     await services.store.sessions.save(body.to_entry(caller.name), body.transcript)
     return answer({"status": "done"})
 

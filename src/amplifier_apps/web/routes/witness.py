@@ -15,7 +15,7 @@ from amplifier_apps.web.wire.encoding import answer
 from amplifier_apps.web.wire.session_answers import HeadList, Witnessed
 from amplifier_apps.web.wire.session_bodies import WitnessBody
 from amplifier_apps.web.wire.text import Id, Name
-from amplifier_foundation.stores.errors import BadRequest
+from amplifier_foundation.stores.errors import BadRequest, NotFound
 from amplifier_foundation.stores.values.session import TrailHead
 
 router = APIRouter(prefix="/witness", tags=["witness"])
@@ -42,13 +42,20 @@ async def put_head(body: WitnessBody, caller: Agent, services: Shared) -> Respon
 
 
 @router.get("", responses={200: {"model": HeadList}})
-async def list_heads(_: Verifier, services: Shared, name: Name = "") -> Response:
-    """The newest checkpoint of each trail, or of each trail of that name."""
-    return answer({"heads": await services.store.heads.list(name)})
+async def list_heads(caller: Verifier, services: Shared, name: Name = "") -> Response:
+    """The newest checkpoint of each trail, or of each trail of that name; for agents, of theirs."""
+    heads = await services.store.heads.list(name)
+    return answer({"heads": [one for one in heads if _may_see(caller, one)]})
 
 
 @router.get("/{log}", responses={200: {"model": Witnessed}})
-async def get_head(_: Verifier, services: Shared, log: Id) -> Response:
+async def get_head(caller: Verifier, services: Shared, log: Id) -> Response:
     """The newest checkpoint of a trail, and all that were seen."""
     head = await services.store.heads.get(log)
+    if not _may_see(caller, head):
+        raise NotFound(f"No checkpoint of the trail {log!r} has been seen here")
     return answer({"head": head, "history": await services.store.heads.history(log)})
+
+
+def _may_see(caller: Caller, head: TrailHead) -> bool:
+    return caller.may("read") or head.machine == caller.name

@@ -59,6 +59,13 @@ def test_everything_else_is_refused(message: object):
         parse_message(json.dumps(message))
 
 
+def test_a_message_says_everything_once():
+    """What comes last would count here, and what comes first elsewhere."""
+    text = json.dumps(DECIDE).replace('"option": 1', '"option": 0, "option": 1')
+    with pytest.raises(BadMessage, match="twice"):
+        parse_message(text)
+
+
 def test_a_message_has_a_size_and_a_depth():
     """Messages at most 64 KiB."""
     with pytest.raises(BadMessage, match="65536"):

@@ -110,6 +110,15 @@ async def test_people_do_not_ask(world: World):
     assert answer.status_code == 403
 
 
+async def test_a_session_is_no_child_of_another_agents(world: World):
+    """Nothing is shown below a session that it did not start."""
+    await world.ask()
+    body = {"id": "child", "parent_id": "session-1"}
+    async with await world.agent("other") as other, await world.agent() as agent:
+        assert (await other.post("/agent/sessions", json=body)).status_code == 403
+        assert (await agent.post("/agent/sessions", json=body)).status_code == 200
+
+
 def nest(levels: int) -> str:
     """JSON that is nested so deeply."""
     return '{"a":' * levels + "1" + "}" * levels
