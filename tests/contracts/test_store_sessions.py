@@ -311,6 +311,18 @@ async def test_no_credential_both_asks_and_decides(store: Store) -> None:
     assert await store.access.list_tokens() == []
 
 
+async def test_whoever_leaves_is_logged_out_everywhere(store: Store) -> None:
+    """All their logins and codes end; those of others do not."""
+    cookie, _ = await store.access.exchange_code(await store.access.add_code("Ann", ["read"]))
+    other, _ = await store.access.exchange_code(await store.access.add_code("bob", ["read"]))
+    code = await store.access.add_code("ann", ["read"])
+    assert await store.access.end_logins("ANN") == 2
+    assert await store.access.identify_login(cookie) is None
+    assert await store.access.exchange_code(code) is None
+    assert await store.access.identify_login(other) is not None
+    assert await store.access.end_logins("ann") == 0
+
+
 async def test_no_secret_is_in_the_database(store: Store) -> None:
     """Who reads the tables can use nothing that is in them."""
     token, _ = await store.access.add_token("ci", ["agent"])

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from amplifier_foundation.stores.checks.fields import read_name, read_seconds
+from amplifier_foundation.stores.checks.people import identify_person
 from amplifier_foundation.stores.engine import Engine, Row, Transaction
 from amplifier_foundation.stores.errors import BadRequest, NotFound
 from amplifier_foundation.stores.values.access import (
@@ -153,6 +154,21 @@ class Access:
         await self._engine.write(
             lambda transaction: transaction.run(statement, digest=_digest(cookie))
         )
+
+    async def end_logins(self, name: str) -> int:
+        """Log a person out of every browser, and end codes that are not used yet; how many."""
+        person = identify_person(_read_person(name))
+        return await self._engine.write(lambda transaction: _end_logins(transaction, person))
+
+
+def _end_logins(transaction: Transaction, person: str) -> int:
+    ended = 0
+    for table in ("logins", "codes"):
+        names = {row["name"] for row in transaction.run(f"SELECT DISTINCT name FROM {table}")}
+        for name in sorted(one for one in names if identify_person(one) == person):
+            statement = f"DELETE FROM {table} WHERE name = :name RETURNING digest"
+            ended += len(transaction.run(statement, name=name))
+    return ended
 
 
 def _exchange(transaction: Transaction, digest: str, cookie: str) -> Login | None:

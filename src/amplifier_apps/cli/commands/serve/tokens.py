@@ -21,6 +21,7 @@ Examples:
   amplifier tokens add ann --scope read --scope decide --days 90
   amplifier tokens list
   amplifier tokens revoke 6a0a16fc01c6e6fd
+  amplifier tokens logout ann
 
 Scopes: agent asks and reports, and can never decide; read sees everything; decide decides, and
 decide:hook=GLOB or decide:tool=GLOB only some; run starts sessions; admin makes tokens. Any other
@@ -78,6 +79,17 @@ def revoke_command(token_id: str, store: str | None) -> None:
     """End a token. ID may be its beginning."""
     token = use_store(store, lambda open: _revoke(open, token_id))
     click.echo(f"Revoked token {token.id} of {escape(token.name)}.")
+
+
+@tokens.command("logout")
+@click.argument("name")
+@STORE
+def logout_command(name: str, store: str | None) -> None:
+    """Log NAME out of every browser, at once; codes that were not used yet end as well."""
+    ended = use_store(store, lambda open: open.access.end_logins(name))
+    if not ended:
+        raise click.ClickException(f"{escape(name)} is logged in nowhere, and has no code")
+    click.echo(f"Ended {ended} {'login' if ended == 1 else 'logins'} and codes of {escape(name)}.")
 
 
 async def _revoke(store: Any, beginning: str) -> Token:

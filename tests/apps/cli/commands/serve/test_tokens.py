@@ -37,6 +37,28 @@ def test_a_token_is_printed_once_and_works_until_it_is_revoked(home: Path):
     assert "revoked" in invoke("tokens", "list", "--all").stdout
 
 
+def test_a_person_is_logged_out_of_every_browser(home: Path):
+    """However the name is written; others stay logged in."""
+
+    async def log_in() -> list[str]:
+        async with await open_store() as store:
+            codes = [await store.access.add_code(name, ["read"]) for name in ("ann", "Ann", "bob")]
+            logins = [await store.access.exchange_code(code) for code in codes]
+            return [cookie for cookie, _ in logins]
+
+    async def find(cookies: list[str]) -> list[bool]:
+        async with await open_store() as store:
+            return [await store.access.identify_login(one) is not None for one in cookies]
+
+    cookies = asyncio.run(log_in())
+    asyncio.run(find(cookies))
+    ended = invoke("tokens", "logout", "ann")
+    assert (ended.code, ended.stdout) == (0, "Ended 2 logins and codes of ann.\n")
+    assert asyncio.run(find(cookies)) == [False, False, True]
+    again = invoke("tokens", "logout", "ann")
+    assert (again.code, "logged in nowhere" in again.stderr) == (1, True)
+
+
 def test_what_cannot_be_is_said_in_one_line(home: Path):
     """With what would do."""
     both = invoke("tokens", "add", "x", "--scope", "agent", "--scope", "decide")
