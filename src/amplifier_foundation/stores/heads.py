@@ -30,10 +30,7 @@ UPDATE heads SET size = :size, root = :root, note = :note, name = :name, signer 
 WHERE log = :log
 RETURNING *
 """
-_OTHERS = """
-SELECT machine FROM heads
-WHERE (log = :log OR (name = :name AND name <> '')) AND machine <> :machine LIMIT 1
-"""
+_OTHERS = "SELECT machine FROM heads WHERE name = :name AND machine <> :machine LIMIT 1"
 _REMEMBER = """
 INSERT INTO head_history (log, size, root, note, seen)
 VALUES (:log, :size, :root, :note, unix_now())
@@ -103,8 +100,8 @@ def _read_note(text: str) -> Note:
 
 
 def _put(transaction: Transaction, note: Note, proof: Sequence[bytes], machine: str) -> TrailHead:
-    _refuse_other_machine(transaction, note, machine)
     known = transaction.run(_LOCK, log=note.checkpoint.log)
+    _refuse_other_machine(transaction, known, note, machine)
     if not known:
         first = transaction.run(_FIRST, **_write(note), machine=machine)
         if first:
@@ -119,18 +116,20 @@ def _put(transaction: Transaction, note: Note, proof: Sequence[bytes], machine: 
     return _read(following[0])
 
 
-def _refuse_other_machine(transaction: Transaction, note: Note, machine: str) -> None:
+def _refuse_other_machine(
+    transaction: Transaction, known: Sequence[Row], note: Note, machine: str
+) -> None:
     """Raise NotAllowed for a trail that somebody else reports.
 
     Otherwise anybody could continue it with records of their own, after which its owner would
     seem to contradict them.
     """
     log, name = note.checkpoint.log, note.checkpoint.name or ""
-    others = transaction.run(_OTHERS, log=log, name=name, machine=machine)
-    if others:
-        raise NotAllowed(
-            f"The trail {log!r} is reported by {others[0]['machine']!r}, not by {machine!r}"
-        )
+    others = [row["machine"] for row in known]
+    if name and name not in [row["name"] for row in known]:  # looking for a name takes longer
+        others += [row["machine"] for row in transaction.run(_OTHERS, name=name, machine=machine)]
+    if wrong := [one for one in others if one != machine]:
+        raise NotAllowed(f"The trail {log!r} is reported by {wrong[0]!r}, not by {machine!r}")
 
 
 def _is_known(transaction: Transaction, head: Row, note: Note) -> bool:
