@@ -48,6 +48,7 @@ async def test_a_rule_allows_nothing_else(store: Store) -> None:
         {"event": "prompt:submit"},
         {"tool_name": "Edit"},
         {"machine": "server"},
+        {"requester": "another agent"},
         {"working_dir": "/home/ann/project/sub"},
         {"default": "allow"},
         {"requirement": require(persons=2)},

@@ -18,16 +18,18 @@ _HOLDS = "revoked_at IS NULL AND expires > unix_now() AND (uses_left IS NULL OR 
 _INSERT = """
 INSERT INTO rules (
     id, author, created, expires, hook, event, tool_name, prompt, scope, digest, working_dir,
-    machine, approval_id, required_scope, uses_left, description
+    machine, approval_id, required_scope, uses_left, description, requester
 ) VALUES (
     :id, :author, unix_now(), unix_now() + :seconds, :hook, :event, :tool_name, :prompt, :scope,
-    :digest, :working_dir, :machine, :approval_id, :required_scope, :uses_left, :description
+    :digest, :working_dir, :machine, :approval_id, :required_scope, :uses_left, :description,
+    :requester
 )
 """
 _CANDIDATES = f"""
 SELECT * FROM rules
 WHERE hook = :hook AND event = :event AND tool_name = :tool_name AND working_dir = :working_dir
-    AND machine = :machine AND (:required_scope = '' OR required_scope = :required_scope)
+    AND machine = :machine AND requester = :requester
+    AND (:required_scope = '' OR required_scope = :required_scope)
     AND (scope <> 'exact' OR digest = :digest) AND {_HOLDS}
 ORDER BY created, id
 """
@@ -101,6 +103,7 @@ def insert_rule(
         required_scope=request.requirement.scope,
         uses_left=wish.uses,
         description=clean_text(scope.words, PROMPT),
+        requester=request.requester,
     )
     transaction.run(
         "UPDATE approvals SET rule_id = :rule_id WHERE id = :id", rule_id=rule_id, id=approval.id
@@ -122,6 +125,7 @@ def _find(transaction: Transaction, request: ApprovalRequest) -> StandingRule | 
         machine=request.machine,
         required_scope=request.requirement.scope,
         digest=request.digest,
+        requester=request.requester,
     )
     for rule in map(_read, candidates):
         if _may_speak(rule, request) and covers(rule, request):

@@ -36,6 +36,8 @@ def describe_scopes(approval: Approval) -> list[OfferedScope]:
 
 def _describe_place(request: ApprovalRequest) -> str:
     words = f"when hook {request.hook} asks"
+    if request.requester:
+        words += f" for {request.requester}"
     if request.working_dir:
         words += f", in sessions that work in {request.working_dir}"
     if request.machine:

@@ -226,4 +226,9 @@ STEPS = (
             _HEAD_HISTORY,
         ),
     ),
+    Step(
+        3,
+        "whose requests a standing rule is for",
+        ("ALTER TABLE rules ADD COLUMN requester TEXT NOT NULL DEFAULT ''",),
+    ),
 )

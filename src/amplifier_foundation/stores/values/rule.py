@@ -30,6 +30,8 @@ class StandingRule:
     revoked_at: float | None = None
     description: str = ""
     """What it allows, in the words that the person read."""
+    requester: str = ""
+    """Whose requests it is for; another agent cannot use it up."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from amplifier_foundation.stores.migrations.steps import STEPS
 RELEASED = {
     1: "6c2ea654e3e22532",
     2: "a05f07f09fa34bcc",
+    3: "c1086590e982789f",
 }
 
 
