@@ -43,7 +43,7 @@ def test_an_edit_can_be_granted_exactly_for_its_folder_or_for_the_project() -> N
     assert list(words) == ["exact", "below:/home/ann/project/notes", "below:/home/ann/project"]
     assert words["below:/home/ann/project/notes"] == (
         "Allow Write to change any file below /home/ann/project/notes, when hook production-guard "
-        "asks, in sessions that work in /home/ann/project on laptop"
+        "asks for agent-1, in sessions that work in /home/ann/project on laptop"
     )
     assert words["exact"].startswith("Allow Write with exactly this input, when hook")
 
