@@ -36,6 +36,7 @@ EXAMPLES = {
     "approvals watch": ("approvals watch", "approvals watch --json"),
     "approvals rules": ("approvals rules", "approvals rules --all"),
     "approvals revoke": ("approvals revoke 6a0a16fc",),
+    "tokens logout": ("tokens logout ann",),
     "tokens add": (
         "tokens add build-7 --scope agent",
         "tokens add ann --scope read --scope decide",

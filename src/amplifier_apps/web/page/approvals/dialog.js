@@ -23,7 +23,6 @@ import { makeToggle } from "./toggle.js";
 
 // A click or key that was meant for what was there before must not decide.
 const SETTLING = 500;
-const FRAMES = 30;
 const FAREWELL = 2500;
 
 /** Fires `done` when it is over, with whether the person put it aside (`later`, `all`). */
@@ -180,8 +179,8 @@ export class ApprovalDialog extends View {
     this.life.signal.addEventListener("abort", () => observer.disconnect());
   }
 
-  /** What is far away has no size until it comes near, so one jump may fall short. @param {number} frames */
-  #goToEnd(frames) {
+  /** What is far away has no size until it comes near, so one jump may fall short. */
+  #goToEnd(frames = 30) {
     this.#end.scrollIntoView({ block: "end" });
     if (frames > 0 && this.isConnected) requestAnimationFrame(() => this.#goToEnd(frames - 1));
   }
@@ -199,7 +198,7 @@ export class ApprovalDialog extends View {
   async #choose(option) {
     if (this.#ended || this.#sending || performance.now() - this.#opened < SETTLING) return;
     if (option.allows && !this.#seen) {
-      this.#goToEnd(FRAMES);
+      this.#goToEnd();
       this.#seen = true;
       return this.#say(`There was more to see; this is the end of it. Press “${option.label}” again to allow it.`);
     }
