@@ -10,7 +10,7 @@ from amplifier_foundation.bundles.bundle import Bundle, make_bundle
 from amplifier_foundation.bundles.document import DocumentReader
 from amplifier_foundation.bundles.mount_plan import find_incomplete
 from amplifier_foundation.bundles.node import BundleError, Place, Problem, raise_problems
-from amplifier_foundation.machine.user_folders import find_config_home
+from amplifier_foundation.machine.user import find_config_home
 
 FILE_NAME = "amplifier.yaml"
 

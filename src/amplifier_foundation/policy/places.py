@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from amplifier_foundation.machine.user_folders import find_config_home, find_data_home
+from amplifier_foundation.machine.user import find_config_home, find_data_home
 from amplifier_foundation.policy import place_table as table
 from amplifier_foundation.policy.file_identity import Identities
 from amplifier_foundation.policy.git_places import follow_settings, list_git_places

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import platform
-import pwd
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,6 +20,7 @@ from amplifier_foundation.approval.request import Asker
 from amplifier_foundation.approval.several import SeveralApprovals
 from amplifier_foundation.approval.waiting_list import WaitingList
 from amplifier_foundation.bundles import Bundle
+from amplifier_foundation.machine.user import get_user_name
 from amplifier_foundation.reporting.claims import Claims
 from amplifier_foundation.reporting.index import SessionIndex
 from amplifier_foundation.reporting.publisher import Publisher
@@ -53,7 +52,8 @@ class Elsewhere:
             section.get("requester_may_approve", True),
             section.get("scope", ""),
         )
-        self._asker = Asker(platform.node(), user or find_user(), folder.absolute(), requirement)
+        person = user or get_user_name()
+        self._asker = Asker(platform.node(), person, folder.absolute(), requirement)
         self._ways = list_ways(section)
         self._links = links
         self._hosted = hosted
@@ -181,11 +181,3 @@ def hide_credentials(plan: dict[str, Any]) -> dict[str, Any]:
     if str(section.get("store") or "").startswith("postgres"):
         section.pop("store")
     return {**plan, "approval": section}
-
-
-def find_user() -> str:
-    """Who runs this process, as the machine knows them."""
-    try:
-        return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        return f"uid {os.getuid()}"

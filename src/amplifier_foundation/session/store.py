@@ -17,7 +17,7 @@ from typing import Any
 
 from amplifier_core.errors import SessionStateError
 from amplifier_foundation.machine.files import replace_file
-from amplifier_foundation.machine.user_folders import find_data_home
+from amplifier_foundation.machine.user import find_data_home
 
 FORMAT = 1
 SUFFIX = ".session"

@@ -20,7 +20,7 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.models import HookResult
 from amplifier_core.trail import AuditSink
-from amplifier_foundation.machine.user_folders import find_data_home
+from amplifier_foundation.machine.user import find_data_home
 from amplifier_foundation.session.resuming.open_calls import follow_waiting
 from amplifier_foundation.session.resuming.unknown_outcomes import UnknownOutcome, unknown_outcomes
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import unquote
 
-from amplifier_foundation.machine.user_folders import find_data_home
+from amplifier_foundation.machine.user import find_data_home
 from amplifier_foundation.modules.installation import name_install_command
 from amplifier_foundation.stores.access import Access
 from amplifier_foundation.stores.approvals.approvals import Approvals

@@ -17,7 +17,7 @@ from amplifier_core.loader.sources import claim, release
 from amplifier_core.mount_plan import ModuleEntry, MountPlan, read_entry
 from amplifier_foundation.bundles import Bundle
 from amplifier_foundation.machine.snapshot import Snapshot, digest_files, normalize
-from amplifier_foundation.machine.user_folders import find_config_home
+from amplifier_foundation.machine.user import find_config_home
 from amplifier_foundation.trust.entry_files import (
     find_in_search_paths,
     find_installed,

@@ -20,7 +20,7 @@ from typing import Any
 from amplifier_core.errors import AmplifierError
 from amplifier_foundation.machine.files import replace_file
 from amplifier_foundation.machine.snapshot import compute_digest, digest_files, read_regular
-from amplifier_foundation.machine.user_folders import find_data_home
+from amplifier_foundation.machine.user import find_data_home
 from amplifier_foundation.trust.material import Material
 from amplifier_foundation.trust.outline import outline_plan
 

@@ -26,6 +26,7 @@ from amplifier_core.approval import (
     read_option,
 )
 from amplifier_core.models import Decision
+from amplifier_foundation.machine.user import get_user_name
 
 if TYPE_CHECKING:
     from amplifier_apps.cli.approval.question_state import QuestionState
@@ -199,16 +200,6 @@ def _word_comment(state: QuestionState) -> str | None:
             f"I changed the command to: {text}" if text else "I edited the input before it ran"
         )
     return "; ".join(filter(None, (state.comment, changed))) or None
-
-
-def get_user_name() -> str:
-    """The owner of this process: on a terminal that is who answers."""
-    import pwd
-
-    try:
-        return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        return f"uid {os.getuid()}"
 
 
 def _make_state(question: ApprovalQuestion, base: Path, commentable: bool) -> QuestionState:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from amplifier_apps.cli.approval.terminal_approval import TerminalApproval, get_user_name
+from amplifier_apps.cli.approval.terminal_approval import TerminalApproval
 from amplifier_apps.cli.terminal import NoTerminal
 from amplifier_core.approval import ApprovalQuestion, ApprovalTimeout
+from amplifier_foundation.machine.user import get_user_name
 from amplifier_foundation.trust.difference import describe_change, describe_first_use
 from amplifier_foundation.trust.material import Material, Untrusted
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from amplifier_apps.cli import exit_codes
 from amplifier_apps.cli.approval.mode import RULES, apply_mode, make_approval
-from amplifier_apps.cli.approval.terminal_approval import TerminalApproval, get_user_name
+from amplifier_apps.cli.approval.terminal_approval import TerminalApproval
 from amplifier_apps.cli.approval.trust_question import require_trust
 from amplifier_apps.cli.commands.plan import apply_flags
 from amplifier_apps.cli.commands.resume import (
@@ -30,6 +30,7 @@ from amplifier_core.events import APPROVAL_REQUIRED
 from amplifier_core.models import CONTINUE, HookResult
 from amplifier_core.mount_plan import list_ways
 from amplifier_foundation.bundles import load_bundle
+from amplifier_foundation.machine.user import get_user_name
 from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.assembly import open_session
 from amplifier_foundation.session.reload import ChangePolicy
@@ -70,7 +71,8 @@ def _name_ways(approve: str | None) -> str:
     if approve is not None and approve.startswith(RULES):
         return "A rule that matches it would decide."
     also = "" if approve == "edits" else "`--approve edits` or "
-    return f"{also}`--approve rules:FILE` decides without a terminal."
+    elsewhere = "`approval: {via: store}` in the bundle waits for a person elsewhere."
+    return f"{also}`--approve rules:FILE` decides without a terminal; {elsewhere}"
 
 
 class Agent:

@@ -91,7 +91,7 @@ def _show(material: Material, store: TrustStore) -> int:
 
 
 def _trust_digest(material: Material, store: TrustStore, digest: str) -> int:
-    from amplifier_apps.cli.approval.terminal_approval import get_user_name
+    from amplifier_foundation.machine.user import get_user_name
 
     if digest != material.digest:
         raise click.ClickException(

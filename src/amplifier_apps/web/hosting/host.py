@@ -17,7 +17,7 @@ from amplifier_apps.web.hosting.session_lock import SessionLock
 from amplifier_core.errors import AmplifierError
 from amplifier_core.utils import describe_error
 from amplifier_foundation.bundles import load_bundle
-from amplifier_foundation.machine.user_folders import find_data_home
+from amplifier_foundation.machine.user import find_data_home
 from amplifier_foundation.session.assembly import open_session
 from amplifier_foundation.session.elsewhere import Elsewhere
 from amplifier_foundation.session.store import SessionInfo, SessionStore

@@ -16,7 +16,7 @@ from amplifier_apps.web.wire.text import Id
 from amplifier_audit import AuditError, Report, verify
 from amplifier_audit.format.log_name import name_log
 from amplifier_audit.reader.report_text import report_to_dict
-from amplifier_foundation.machine.user_folders import find_data_home
+from amplifier_foundation.machine.user import find_data_home
 from amplifier_foundation.stores.values.session import TrailHead
 
 router = APIRouter(prefix="/sessions", tags=["sessions"])

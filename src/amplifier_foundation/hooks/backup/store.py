@@ -20,7 +20,7 @@ from typing import Any
 
 from amplifier_core.errors import AmplifierError
 from amplifier_foundation.machine.files import replace_file, write_new_file
-from amplifier_foundation.machine.user_folders import find_data_home
+from amplifier_foundation.machine.user import find_data_home
 from amplifier_foundation.policy.paths import is_within, resolve
 from amplifier_foundation.policy.places import list_places
 

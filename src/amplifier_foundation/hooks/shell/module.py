@@ -17,7 +17,7 @@ from amplifier_foundation.hooks.shell.dispatch import Dispatcher
 from amplifier_foundation.hooks.shell.scripts.pinning import Pins
 from amplifier_foundation.hooks.shell.settings import Settings, read_settings, read_settings_file
 from amplifier_foundation.machine.snapshot import Snapshot, normalize
-from amplifier_foundation.machine.user_folders import find_data_home
+from amplifier_foundation.machine.user import find_data_home
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.modules.subscription import combine_removals, get_working_dir
 from amplifier_foundation.policy.paths import match_glob

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_apps.web.hosting.host import HostSettings, SessionHost
-from amplifier_foundation.machine.user_folders import find_data_home
+from amplifier_foundation.machine.user import find_data_home
 from amplifier_foundation.session.store import SessionStore
 from amplifier_foundation.stores.errors import Conflict, NotFound, TooMany
 from amplifier_foundation.stores.store import Store, open_store

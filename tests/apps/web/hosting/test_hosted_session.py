@@ -11,7 +11,7 @@ import pytest
 
 from amplifier_apps.web.hosting.host import HostSettings, SessionHost
 from amplifier_apps.web.hosting.hosted_session import UNDER_WAY
-from amplifier_foundation.machine.user_folders import find_data_home
+from amplifier_foundation.machine.user import find_data_home
 from amplifier_foundation.session.store import SessionStore
 from amplifier_foundation.stores.errors import Conflict
 from amplifier_foundation.stores.store import Store

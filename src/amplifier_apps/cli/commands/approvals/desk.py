@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from amplifier_core.errors import AmplifierError
-from amplifier_foundation.machine.user_folders import find_data_home
+from amplifier_foundation.machine.user import find_data_home
 
 if TYPE_CHECKING:
     from amplifier_foundation.stores.store import Store
@@ -115,10 +115,11 @@ class StoreDesk:
 
     async def decide(self, approval_id: str, choice: Choice) -> Approval:
         """Decide; Conflict if somebody was first."""
-        from amplifier_foundation.session.elsewhere import find_user
+        from amplifier_foundation.machine.user import get_user_name
         from amplifier_foundation.stores.values.approval import Decider
 
-        return await self._store.approvals.decide(approval_id, choice, Decider(find_user(), "cli"))
+        person = Decider(get_user_name(), "cli")
+        return await self._store.approvals.decide(approval_id, choice, person)
 
     async def list_rules(self, *, include_ended: bool = False) -> Rules:
         """The standing rules."""
@@ -126,9 +127,9 @@ class StoreDesk:
 
     async def revoke_rule(self, rule_id: str) -> StandingRule:
         """Take a rule back."""
-        from amplifier_foundation.session.elsewhere import find_user
+        from amplifier_foundation.machine.user import get_user_name
 
-        return await self._store.rules.revoke(rule_id, find_user())
+        return await self._store.rules.revoke(rule_id, get_user_name())
 
     async def watch(self) -> AsyncIterator[Approval]:
         """Every pending approval, then each one that changes."""

@@ -32,7 +32,7 @@ class Trail:
 
 def find_home() -> Path:
     """Where trails lie unless a bundle says otherwise."""
-    from amplifier_foundation.machine.user_folders import find_data_home
+    from amplifier_foundation.machine.user import find_data_home
 
     return find_data_home() / "amplifier" / "audit"
 
@@ -157,7 +157,7 @@ def _is_meant(origin: Origin | None, wanted: Origin, *, is_home: bool) -> bool:
 
 
 def _is_of_a_project(origin: Origin) -> bool:
-    from amplifier_foundation.machine.user_folders import find_config_home
+    from amplifier_foundation.machine.user import find_config_home
 
     personal = find_config_home() / "amplifier"
     return bool(origin.file) and not Path(origin.file).is_relative_to(personal)

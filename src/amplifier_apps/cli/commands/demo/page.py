@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from amplifier_apps.cli.approval.terminal_approval import get_user_name
 from amplifier_apps.cli.text.output import print_line
 from amplifier_apps.web.addresses import name_address
 from amplifier_apps.web.server import serve_beside
 from amplifier_apps.web.settings import ServerSettings
+from amplifier_foundation.machine.user import get_user_name
 from amplifier_foundation.session.elsewhere import Elsewhere
 from amplifier_foundation.stores.store import open_store
 

@@ -74,9 +74,9 @@ def _describe_run(offline: bool) -> str:
 
 def _trust(folder: Path, written: dict[Path, str]) -> None:
     """Trust what was just written for the person, if that is all that the bundle runs."""
-    from amplifier_apps.cli.approval.terminal_approval import get_user_name
     from amplifier_foundation.bundles import BundleError, load_bundle
     from amplifier_foundation.machine.snapshot import normalize
+    from amplifier_foundation.machine.user import get_user_name
     from amplifier_foundation.trust.material import collect_material
     from amplifier_foundation.trust.store import TrustStore
 

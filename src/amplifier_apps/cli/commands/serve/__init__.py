@@ -101,8 +101,8 @@ def serve(
 
 async def _announce(store: Store, settings: ServerSettings) -> None:
     """Say where the server is, and how the person who started it gets in."""
-    from amplifier_apps.cli.approval.terminal_approval import get_user_name
     from amplifier_apps.web.addresses import name_address
+    from amplifier_foundation.machine.user import get_user_name
 
     address = name_address(settings)
     click.echo(f"Listening on {address}")

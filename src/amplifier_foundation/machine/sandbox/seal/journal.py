@@ -18,7 +18,7 @@ from typing import Any
 
 from amplifier_foundation.machine.files import replace_file
 from amplifier_foundation.machine.sandbox.seal.copy import ABSENT, Copy, Tree
-from amplifier_foundation.machine.user_folders import find_data_home
+from amplifier_foundation.machine.user import find_data_home
 
 _OPEN, _CLOSED = b"1", b"0"
 

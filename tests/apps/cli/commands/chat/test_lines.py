@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_apps.cli.commands.chat.lines import _open_history, read_prompts
-from amplifier_foundation.machine.user_folders import find_data_home
+from amplifier_foundation.machine.user import find_data_home
 from tests.apps.cli.conftest import Project
 from tests.apps.cli.program import run_at_terminal, wait_for_prompt
 

@@ -1,10 +1,23 @@
-"""Where a person's programs keep their files, by the XDG rules."""
+"""The person whose process this is: what the machine calls them, and where their files are.
+
+The folders follow the XDG rules.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
+
+
+def get_user_name() -> str:
+    """The owner of this process: at a terminal, that is who answers."""
+    import pwd  # not on every system, and not needed for the folders
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return f"uid {os.getuid()}"
 
 
 def find_config_home(env: Mapping[str, str] | None = None) -> Path:

@@ -1,4 +1,4 @@
-"""Where a person's programs keep their files."""
+"""What the machine calls a person, and where their programs keep their files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_foundation.machine.user_folders import find_config_home, find_data_home
+from amplifier_foundation.machine.user import find_config_home, find_data_home, get_user_name
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,11 @@ def test_without_a_home_the_system_is_asked(
     """A service may run without HOME."""
     monkeypatch.setenv("HOME", "/from-the-system")
     assert find_config_home(env) == Path("/from-the-system/.config")
+
+
+def test_a_process_has_the_name_of_its_owner(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or its number, where the machine knows no name for it."""
+    monkeypatch.setattr("os.getuid", lambda: 0)
+    assert get_user_name() == "root"
+    monkeypatch.setattr("os.getuid", lambda: 4_000_000_123)
+    assert get_user_name() == "uid 4000000123"
