@@ -19,7 +19,16 @@ import psycopg
 
 from amplifier_foundation.stores.store import Store, open_store
 from amplifier_foundation.stores.values.approval import Choice, Decider
-from benchmarks.bench_store import ALONE, APPROVALS, WAITERS, create, find_p99, make_request, race
+from benchmarks.bench_store import (
+    ALONE,
+    APPROVALS,
+    WAITERS,
+    create,
+    make_request,
+    make_rows,
+    make_wait_row,
+    race,
+)
 from benchmarks.harness import Row, report
 from tests.support.postgres_server import PostgresServer
 
@@ -84,14 +93,9 @@ async def measure(url: str) -> list[Row]:
         winners, racing = await race(store, asked)
         woken = await wake(store, url)
         alone = await compare_alone(store, url)
-    per_thousand = seconds / APPROVALS * 1000
-    race_p99, wake_p99 = find_p99(racing), find_p99(woken)
     return [
-        Row("1,000 approvals created durably, seconds", per_thousand, 1, 0, per_thousand * 1e6),
-        Row("winners of 20,000 decisions on 10,000", winners / APPROVALS, 1, 0, 0),
-        Row("lost of 20,000 decisions on 10,000", 2 - winners / APPROVALS, 1, 0, 0),
-        Row("a racing decision, p99, milliseconds", race_p99, 150, 0, race_p99 * 1000),
-        Row("decision to another process, p99, milliseconds", wake_p99, 50, 0, wake_p99 * 1000),
+        *make_rows(seconds, winners, racing),
+        make_wait_row("decision to another process, p99, milliseconds", woken, 50),
         alone,
     ]
 
