@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from amplifier_foundation.hooks.shell.handler import Handler
-from amplifier_foundation.hooks.shell.reply import Reply
+from amplifier_foundation.dialects.handler import Handler
+from amplifier_foundation.dialects.reply import Reply
 from amplifier_foundation.machine.process import run_command
 
 

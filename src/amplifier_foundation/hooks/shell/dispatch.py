@@ -9,12 +9,12 @@ from typing import Any
 from amplifier_core import events
 from amplifier_core.interfaces import Host
 from amplifier_core.models import HookResult
+from amplifier_foundation.dialects.handler import Handler
+from amplifier_foundation.dialects.verdict import Verdict, combine
 from amplifier_foundation.hooks.shell.config import NAME, Config
 from amplifier_foundation.hooks.shell.effect import build_answers
-from amplifier_foundation.hooks.shell.handler import Handler
 from amplifier_foundation.hooks.shell.runner import Runner
 from amplifier_foundation.hooks.shell.selector import Selector
-from amplifier_foundation.hooks.shell.verdict import Verdict, combine
 from amplifier_foundation.modules.subscription import is_own_event
 
 Follower = Callable[[str, dict[str, Any]], Awaitable[HookResult]]

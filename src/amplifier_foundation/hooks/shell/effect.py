@@ -8,7 +8,7 @@ from typing import Any
 
 from amplifier_core import events
 from amplifier_core.models import HookResult
-from amplifier_foundation.hooks.shell.verdict import UNCHANGED, Verdict
+from amplifier_foundation.dialects.verdict import UNCHANGED, Verdict
 
 _REFUSES = frozenset(
     {

@@ -10,9 +10,9 @@ from typing import Any
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.utils.suggest import find_slip
+from amplifier_foundation.dialects import Dialect
+from amplifier_foundation.dialects.handler import Handler
 from amplifier_foundation.hooks.shell.config import NAME
-from amplifier_foundation.hooks.shell.dialects import Dialect
-from amplifier_foundation.hooks.shell.handler import Handler
 from amplifier_foundation.hooks.shell.http import explain_refusal
 from amplifier_foundation.machine.http import ensure_available
 

@@ -7,8 +7,8 @@ import re
 from fnmatch import fnmatchcase
 from typing import Any
 
-from amplifier_foundation.hooks.shell.handler import Handler
-from amplifier_foundation.hooks.shell.reply import Reply
+from amplifier_foundation.dialects.handler import Handler
+from amplifier_foundation.dialects.reply import Reply
 from amplifier_foundation.machine.http import HttpError, check_private_url, post_json
 
 _LIMIT = 1_000_000

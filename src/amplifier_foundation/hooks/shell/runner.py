@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.utils import describe_error
-from amplifier_foundation.hooks.shell.call import Call
+from amplifier_foundation.dialects import DIALECTS
+from amplifier_foundation.dialects.call import Call
+from amplifier_foundation.dialects.handler import Handler
+from amplifier_foundation.dialects.reply import Reply
+from amplifier_foundation.dialects.verdict import Verdict, report_failure
 from amplifier_foundation.hooks.shell.command import run_hook
 from amplifier_foundation.hooks.shell.config import NAME, Config
-from amplifier_foundation.hooks.shell.dialects import DIALECTS
-from amplifier_foundation.hooks.shell.handler import Handler
 from amplifier_foundation.hooks.shell.http import post
-from amplifier_foundation.hooks.shell.reply import Reply
 from amplifier_foundation.hooks.shell.scripts.names import find_changed
 from amplifier_foundation.hooks.shell.selector import Job
-from amplifier_foundation.hooks.shell.verdict import Verdict, report_failure
 from amplifier_foundation.machine.background import BackgroundTasks
 
 logger = logging.getLogger(__name__)

@@ -7,11 +7,11 @@ from typing import Any
 
 from amplifier_core import events
 from amplifier_core.interfaces import Host
-from amplifier_foundation.hooks.shell.call import Call
+from amplifier_foundation.dialects import DIALECTS
+from amplifier_foundation.dialects.call import Call
+from amplifier_foundation.dialects.handler import Handler
+from amplifier_foundation.dialects.matcher import passes_rule
 from amplifier_foundation.hooks.shell.config import Config
-from amplifier_foundation.hooks.shell.dialects import DIALECTS
-from amplifier_foundation.hooks.shell.handler import Handler
-from amplifier_foundation.hooks.shell.matcher import passes_rule
 from amplifier_foundation.modules.subscription import get_working_dir
 
 Job = tuple[Handler, Call]

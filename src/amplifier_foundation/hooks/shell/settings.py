@@ -11,10 +11,10 @@ from typing import Any
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.utils.suggest import find_slip
+from amplifier_foundation.dialects import DIALECTS, Dialect
+from amplifier_foundation.dialects.handler import Handler
 from amplifier_foundation.hooks.shell.config import NAME
-from amplifier_foundation.hooks.shell.dialects import DIALECTS, Dialect
 from amplifier_foundation.hooks.shell.entry import Position, UnsupportedEntry, get_list, read_entry
-from amplifier_foundation.hooks.shell.handler import Handler
 
 _COPILOT_KEYS = frozenset({"bash", "powershell", "timeoutSec", "exec"})
 _FOLDERS = {

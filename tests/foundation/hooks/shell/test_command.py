@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from amplifier_foundation.dialects.handler import Handler
+from amplifier_foundation.dialects.reply import Reply
 from amplifier_foundation.hooks.shell.command import run_hook
-from amplifier_foundation.hooks.shell.handler import Handler
-from amplifier_foundation.hooks.shell.reply import Reply
 from tests.foundation.hooks.shell.hook_files import write_script
 from tests.support.processes import is_running
 from tests.support.waiting import wait_until

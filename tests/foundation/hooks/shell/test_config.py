@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from amplifier_core.errors import ModuleLoadError
+from amplifier_foundation.dialects import DIALECTS
 from amplifier_foundation.hooks.shell.config import NAME, Config
-from amplifier_foundation.hooks.shell.dialects import DIALECTS
 from amplifier_foundation.modules.options import parse_config
 
 

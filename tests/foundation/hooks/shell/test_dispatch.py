@@ -10,9 +10,9 @@ import pytest
 
 from amplifier_core.models import HookResult
 from amplifier_core.testing import ScriptedApproval
+from amplifier_foundation.dialects.handler import Handler
 from amplifier_foundation.hooks.shell.config import Config
 from amplifier_foundation.hooks.shell.dispatch import Dispatcher
-from amplifier_foundation.hooks.shell.handler import Handler
 from tests.foundation.hooks.shell.hook_files import (
     configure,
     make_command,

@@ -8,8 +8,8 @@ import pytest
 
 from amplifier_core import events
 from amplifier_core.models import HookResult
+from amplifier_foundation.dialects.verdict import NOTHING, Verdict
 from amplifier_foundation.hooks.shell.effect import build_answers
-from amplifier_foundation.hooks.shell.verdict import NOTHING, Verdict
 
 CALL = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
 DENIAL = Verdict(decision="deny", reason="no")

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from amplifier_core.errors import ModuleLoadError
-from amplifier_foundation.hooks.shell.dialects import DIALECTS
+from amplifier_foundation.dialects import DIALECTS
+from amplifier_foundation.dialects.handler import Handler
 from amplifier_foundation.hooks.shell.entry import Position, UnsupportedEntry, get_list, read_entry
-from amplifier_foundation.hooks.shell.handler import Handler
 
 Data = dict[str, Any]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from amplifier_foundation.hooks.shell.handler import Handler
+from amplifier_foundation.dialects.handler import Handler
+from amplifier_foundation.dialects.reply import Reply
 from amplifier_foundation.hooks.shell.http import explain_refusal, post
-from amplifier_foundation.hooks.shell.reply import Reply
 from tests.foundation.hooks.shell.hook_files import configure, specific
 from tests.support.harness import Harness
 from tests.support.http_server import receiver

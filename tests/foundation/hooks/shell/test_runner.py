@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from amplifier_foundation.hooks.shell.call import Call
+from amplifier_foundation.dialects.call import Call
+from amplifier_foundation.dialects.handler import Handler
+from amplifier_foundation.dialects.verdict import Verdict, combine
 from amplifier_foundation.hooks.shell.config import Config
-from amplifier_foundation.hooks.shell.handler import Handler
 from amplifier_foundation.hooks.shell.runner import Runner, encode_payload
 from amplifier_foundation.hooks.shell.selector import Job
-from amplifier_foundation.hooks.shell.verdict import Verdict, combine
 from tests.foundation.hooks.shell.hook_files import make_command, read_log, specific
 from tests.support.waiting import wait_until as wait_until_holds
 

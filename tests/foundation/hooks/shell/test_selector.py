@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from amplifier_foundation.dialects.handler import Handler
 from amplifier_foundation.hooks.shell.config import Config
-from amplifier_foundation.hooks.shell.handler import Handler
 from amplifier_foundation.hooks.shell.selector import Selector
 from tests.support.harness import Harness
 

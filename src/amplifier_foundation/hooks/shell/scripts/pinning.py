@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from amplifier_foundation.hooks.shell.handler import Handler
+from amplifier_foundation.dialects.handler import Handler
 from amplifier_foundation.hooks.shell.scripts.names import list_modules, list_named, runs_modules
 from amplifier_foundation.hooks.shell.scripts.places import is_part_of_script, is_script
 from amplifier_foundation.hooks.shell.scripts.positions import (

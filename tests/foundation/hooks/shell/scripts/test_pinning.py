@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_foundation.hooks.shell.handler import Handler
+from amplifier_foundation.dialects.handler import Handler
 from amplifier_foundation.hooks.shell.scripts.pinning import Pins, read_scripts
 from amplifier_foundation.machine.snapshot import Snapshot
 from amplifier_foundation.trust.material import collect_material

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_foundation.hooks.shell.matcher import (
+from amplifier_foundation.dialects.matcher import (
     matches_listed,
     matches_regex,
     matches_whole,

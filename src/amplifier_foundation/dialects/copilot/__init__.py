@@ -8,14 +8,14 @@ from datetime import datetime
 from typing import Any, Literal
 
 from amplifier_core import events
-from amplifier_foundation.hooks.shell.call import Call
-from amplifier_foundation.hooks.shell.dialects import claude
-from amplifier_foundation.hooks.shell.dialects.answer import Answer, read_answer
-from amplifier_foundation.hooks.shell.dialects.dialect import TOOL, Dialect, NativeEvent, Occasion
-from amplifier_foundation.hooks.shell.handler import Handler
-from amplifier_foundation.hooks.shell.matcher import matches_whole
-from amplifier_foundation.hooks.shell.reply import Reply
-from amplifier_foundation.hooks.shell.verdict import UNCHANGED, Decision, Verdict, report_failure
+from amplifier_foundation.dialects import claude
+from amplifier_foundation.dialects.answer import Answer, read_answer
+from amplifier_foundation.dialects.call import Call
+from amplifier_foundation.dialects.dialect import TOOL, Dialect, NativeEvent, Occasion
+from amplifier_foundation.dialects.handler import Handler
+from amplifier_foundation.dialects.matcher import matches_whole
+from amplifier_foundation.dialects.reply import Reply
+from amplifier_foundation.dialects.verdict import UNCHANGED, Decision, Verdict, report_failure
 
 TOOL_NAMES = {
     "Bash": "bash",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from amplifier_foundation.hooks.shell.call import Call
-from amplifier_foundation.hooks.shell.dialects import claude
-from amplifier_foundation.hooks.shell.dialects.answer import parse_object
-from amplifier_foundation.hooks.shell.handler import Handler
-from amplifier_foundation.hooks.shell.reply import Reply
-from amplifier_foundation.hooks.shell.verdict import UNCHANGED, Verdict, report_failure
+from amplifier_foundation.dialects import claude
+from amplifier_foundation.dialects.answer import parse_object
+from amplifier_foundation.dialects.call import Call
+from amplifier_foundation.dialects.handler import Handler
+from amplifier_foundation.dialects.reply import Reply
+from amplifier_foundation.dialects.verdict import UNCHANGED, Verdict, report_failure
 
 EVENTS = {
     name: claude.EVENTS[name]

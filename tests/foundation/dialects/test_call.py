@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_foundation.hooks.shell.call import Call, read_text
+from amplifier_foundation.dialects.call import Call, read_text
 
 
 def make_call(**data: Any) -> Call:

@@ -1,4 +1,4 @@
-"""Fixtures of the hook modules."""
+"""Fixtures of the foundation."""
 
 from __future__ import annotations
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from amplifier_foundation.hooks.shell.dialects.gemini import DIALECT, EVENTS
+from amplifier_foundation.dialects.gemini import DIALECT, EVENTS
+from amplifier_foundation.dialects.verdict import UNCHANGED, Verdict
 from amplifier_foundation.hooks.shell.settings import read_settings_file
-from amplifier_foundation.hooks.shell.verdict import UNCHANGED, Verdict
-from tests.foundation.hooks.shell.dialects.conversation import TOOL, Data, make_call, read
+from tests.foundation.dialects.conversation import TOOL, Data, make_call, read
 from tests.foundation.hooks.shell.hook_files import make_command, read_log, write_file
 from tests.support.harness import Harness
 

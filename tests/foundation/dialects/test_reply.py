@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from amplifier_foundation.hooks.shell.reply import Reply
+from amplifier_foundation.dialects.reply import Reply
 
 
 def test_a_reply_without_words_is_a_success() -> None:

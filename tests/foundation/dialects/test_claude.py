@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from amplifier_foundation.hooks.shell.dialects.claude import DIALECT, EVENTS, build_response
-from amplifier_foundation.hooks.shell.verdict import NOTHING, UNCHANGED, Verdict
-from tests.foundation.hooks.shell.dialects.conversation import TOOL, Data, make_call, read
+from amplifier_foundation.dialects.claude import DIALECT, EVENTS, build_response
+from amplifier_foundation.dialects.verdict import NOTHING, UNCHANGED, Verdict
+from tests.foundation.dialects.conversation import TOOL, Data, make_call, read
 from tests.foundation.hooks.shell.hook_files import specific
 
 COMMON = {

@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from amplifier_core import events
-from amplifier_foundation.hooks.shell.call import Call, read_text
-from amplifier_foundation.hooks.shell.dialects.answer import Answer, CommonAnswer, read_answer
-from amplifier_foundation.hooks.shell.dialects.claude import build_response
-from amplifier_foundation.hooks.shell.dialects.dialect import TOOL, Dialect, NativeEvent, Occasion
-from amplifier_foundation.hooks.shell.handler import Handler
-from amplifier_foundation.hooks.shell.matcher import matches_regex
-from amplifier_foundation.hooks.shell.reply import Reply
-from amplifier_foundation.hooks.shell.verdict import UNCHANGED, Decision, Verdict
+from amplifier_foundation.dialects.answer import Answer, CommonAnswer, read_answer
+from amplifier_foundation.dialects.call import Call, read_text
+from amplifier_foundation.dialects.claude import build_response
+from amplifier_foundation.dialects.dialect import TOOL, Dialect, NativeEvent, Occasion
+from amplifier_foundation.dialects.handler import Handler
+from amplifier_foundation.dialects.matcher import matches_regex
+from amplifier_foundation.dialects.reply import Reply
+from amplifier_foundation.dialects.verdict import UNCHANGED, Decision, Verdict
 
 TOOL_NAMES = {
     "Bash": "run_shell_command",

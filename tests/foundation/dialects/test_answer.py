@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_foundation.hooks.shell.dialects.answer import (
+from amplifier_foundation.dialects.answer import (
     CommonAnswer,
     judge_exit,
     judge_text,
@@ -12,9 +12,9 @@ from amplifier_foundation.hooks.shell.dialects.answer import (
     read_answer,
     validate_answer,
 )
-from amplifier_foundation.hooks.shell.handler import Handler
-from amplifier_foundation.hooks.shell.reply import Reply
-from amplifier_foundation.hooks.shell.verdict import NOTHING, Verdict
+from amplifier_foundation.dialects.handler import Handler
+from amplifier_foundation.dialects.reply import Reply
+from amplifier_foundation.dialects.verdict import NOTHING, Verdict
 
 OPEN = Handler("claude", "PreToolUse", "x", command="hook")
 CLOSED = Handler("claude", "PreToolUse", "x", command="hook", fail_closed=True)

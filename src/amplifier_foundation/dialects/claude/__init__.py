@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from amplifier_core import events
-from amplifier_foundation.hooks.shell.call import Call
-from amplifier_foundation.hooks.shell.dialects.answer import (
+from amplifier_foundation.dialects.answer import (
     Answer,
     CommonAnswer,
     judge_exit,
@@ -14,11 +13,12 @@ from amplifier_foundation.hooks.shell.dialects.answer import (
     parse_object,
     validate_answer,
 )
-from amplifier_foundation.hooks.shell.dialects.dialect import TOOL, Dialect, NativeEvent, Occasion
-from amplifier_foundation.hooks.shell.handler import Handler
-from amplifier_foundation.hooks.shell.matcher import matches_listed
-from amplifier_foundation.hooks.shell.reply import Reply
-from amplifier_foundation.hooks.shell.verdict import (
+from amplifier_foundation.dialects.call import Call
+from amplifier_foundation.dialects.dialect import TOOL, Dialect, NativeEvent, Occasion
+from amplifier_foundation.dialects.handler import Handler
+from amplifier_foundation.dialects.matcher import matches_listed
+from amplifier_foundation.dialects.reply import Reply
+from amplifier_foundation.dialects.verdict import (
     NOTHING,
     UNCHANGED,
     Decision,

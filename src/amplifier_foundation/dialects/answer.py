@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from amplifier_foundation.hooks.shell.handler import Handler
-from amplifier_foundation.hooks.shell.reply import Reply
-from amplifier_foundation.hooks.shell.verdict import NOTHING, Verdict, report_failure
+from amplifier_foundation.dialects.handler import Handler
+from amplifier_foundation.dialects.reply import Reply
+from amplifier_foundation.dialects.verdict import NOTHING, Verdict, report_failure
 
 _LONGEST_LINE = 300
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from amplifier_foundation.hooks.shell.dialects.dialect import (
+from amplifier_foundation.dialects.dialect import (
     TOOL,
     Dialect,
     NativeEvent,
     Occasion,
 )
-from amplifier_foundation.hooks.shell.matcher import matches_regex
-from amplifier_foundation.hooks.shell.verdict import NOTHING
-from tests.foundation.hooks.shell.dialects.conversation import make_call, make_handler
+from amplifier_foundation.dialects.matcher import matches_regex
+from amplifier_foundation.dialects.verdict import NOTHING
+from tests.foundation.dialects.conversation import make_call, make_handler
 
 PLAIN = Dialect(
     name="plain",

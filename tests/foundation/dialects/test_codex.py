@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from amplifier_foundation.hooks.shell.dialects import claude
-from amplifier_foundation.hooks.shell.dialects.codex import DIALECT, EVENTS
-from amplifier_foundation.hooks.shell.verdict import UNCHANGED, Verdict
-from tests.foundation.hooks.shell.dialects.conversation import TOOL, Data, make_call, read
+from amplifier_foundation.dialects import claude
+from amplifier_foundation.dialects.codex import DIALECT, EVENTS
+from amplifier_foundation.dialects.verdict import UNCHANGED, Verdict
+from tests.foundation.dialects.conversation import TOOL, Data, make_call, read
 from tests.foundation.hooks.shell.hook_files import configure, make_command, specific
 from tests.support.harness import Harness
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from amplifier_foundation.hooks.shell.call import Call
-from amplifier_foundation.hooks.shell.handler import Handler
-from amplifier_foundation.hooks.shell.reply import Reply
-from amplifier_foundation.hooks.shell.verdict import Verdict
+from amplifier_foundation.dialects.call import Call
+from amplifier_foundation.dialects.handler import Handler
+from amplifier_foundation.dialects.reply import Reply
+from amplifier_foundation.dialects.verdict import Verdict
 
 TOOL = "tool"
 """In the column `matched`: the matchers of this event name tools."""

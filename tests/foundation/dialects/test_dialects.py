@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from amplifier_core import events
 from amplifier_core.models import HookResult
-from amplifier_foundation.hooks.shell.call import Call
-from amplifier_foundation.hooks.shell.dialects import DIALECTS
+from amplifier_foundation.dialects import DIALECTS
+from amplifier_foundation.dialects.call import Call
+from amplifier_foundation.dialects.handler import Handler
+from amplifier_foundation.dialects.reply import Reply
+from amplifier_foundation.dialects.verdict import combine
 from amplifier_foundation.hooks.shell.effect import build_answers
-from amplifier_foundation.hooks.shell.handler import Handler
-from amplifier_foundation.hooks.shell.reply import Reply
 from amplifier_foundation.hooks.shell.runner import encode_payload
-from amplifier_foundation.hooks.shell.verdict import combine
 
 ROWS = [(dialect.name, native) for dialect in DIALECTS.values() for native in dialect.events]
 TOOL_EVENTS = {events.TOOL_PRE, events.TOOL_POST, events.TOOL_ERROR}

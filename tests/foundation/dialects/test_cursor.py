@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from amplifier_foundation.hooks.shell.dialects.cursor import DIALECT, EVENTS
-from amplifier_foundation.hooks.shell.verdict import NOTHING, Verdict
-from tests.foundation.hooks.shell.dialects.conversation import TOOL, Data, make_call, read
+from amplifier_foundation.dialects.cursor import DIALECT, EVENTS
+from amplifier_foundation.dialects.verdict import NOTHING, Verdict
+from tests.foundation.dialects.conversation import TOOL, Data, make_call, read
 from tests.foundation.hooks.shell.hook_files import read_log, write_file
 from tests.support.harness import Harness
 

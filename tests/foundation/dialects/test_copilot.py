@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from amplifier_foundation.hooks.shell.dialects import claude
-from amplifier_foundation.hooks.shell.dialects.copilot import CLAUDE_FORM, DIALECT, EVENTS
-from amplifier_foundation.hooks.shell.verdict import NOTHING, UNCHANGED, Verdict
-from tests.foundation.hooks.shell.dialects.conversation import TOOL, Data, make_call, read
+from amplifier_foundation.dialects import claude
+from amplifier_foundation.dialects.copilot import CLAUDE_FORM, DIALECT, EVENTS
+from amplifier_foundation.dialects.verdict import NOTHING, UNCHANGED, Verdict
+from tests.foundation.dialects.conversation import TOOL, Data, make_call, read
 from tests.foundation.hooks.shell.hook_files import read_log, specific, write_file
 from tests.support.harness import Harness
 

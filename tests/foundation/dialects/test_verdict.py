@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_foundation.hooks.shell.verdict import (
+from amplifier_foundation.dialects.verdict import (
     NOTHING,
     STRONGEST_FIRST,
     UNCHANGED,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from amplifier_foundation.hooks.shell.call import Call
-from amplifier_foundation.hooks.shell.dialects import Dialect
-from amplifier_foundation.hooks.shell.handler import Handler
-from amplifier_foundation.hooks.shell.reply import Reply
-from amplifier_foundation.hooks.shell.verdict import Verdict
+from amplifier_foundation.dialects import Dialect
+from amplifier_foundation.dialects.call import Call
+from amplifier_foundation.dialects.handler import Handler
+from amplifier_foundation.dialects.reply import Reply
+from amplifier_foundation.dialects.verdict import Verdict
 
 Data = dict[str, Any]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_foundation.hooks.shell.handler import Handler
+from amplifier_foundation.dialects.handler import Handler
 
 
 @pytest.mark.parametrize(

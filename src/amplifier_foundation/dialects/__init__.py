@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from amplifier_foundation.hooks.shell.dialects import claude, codex, copilot, cursor, gemini
-from amplifier_foundation.hooks.shell.dialects.dialect import Dialect
+from amplifier_foundation.dialects import claude, codex, copilot, cursor, gemini
+from amplifier_foundation.dialects.dialect import Dialect
 
 DIALECTS: dict[str, Dialect] = {
     dialect.name: dialect

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.errors import ModuleError
-from amplifier_foundation.hooks.shell.config import NAME
 from amplifier_foundation.policy.patterns import PatternError, compile_pattern
 
 _PLAIN = re.compile(r"[A-Za-z0-9_\- ,|]*\Z")
@@ -58,7 +57,7 @@ def search(pattern: str, text: str) -> bool:
 @lru_cache(maxsize=512)
 def _compile(pattern: str) -> Callable[[str], bool] | None:
     try:
-        return compile_pattern(pattern, NAME).occurs_in
+        return compile_pattern(pattern, "hooks-shell").occurs_in
     except (PatternError, ModuleError):
         pass  # look-around, or RE2 is not installed: the slower engine, on short text only
     try:
