@@ -5,15 +5,42 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Literal
 
 from amplifier_foundation.dialects.call import Call
 from amplifier_foundation.dialects.handler import Handler
+from amplifier_foundation.dialects.incoming import Incoming
 from amplifier_foundation.dialects.reply import Reply
 from amplifier_foundation.dialects.verdict import Verdict
 
 TOOL = "tool"
 """In the column `matched`: the matchers of this event name tools."""
+
+
+Power = Literal["deny", "rewrite", "replace", "inject", "ask", "allow", "stop", "tell"]
+"""What an answer can bring about at an event of the agent:
+
+deny     what was about to happen does not, or (at a stop) the agent goes on working
+rewrite  the tool's input or the prompt is changed
+replace  the tool's output is changed or withheld
+inject   text reaches the model
+ask      the agent asks its person
+allow    the agent does not ask its person
+stop     the turn ends
+tell     the person reads a message
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The names of the fields that every payload of an agent has."""
+
+    session: str = "session_id"
+    cwd: str = "cwd"
+    transcript: str = "transcript_path"
+    call: str = "tool_use_id"
+    agent: str = "agent_id"
+    event: str = "hook_event_name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +77,21 @@ class NativeEvent:
     matched: str | None = None
     """The field that a matcher is compared with, or TOOL; without one, every matcher fits."""
 
+    read_fields: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
+    """The data of our event, from what the agent tells at this one of its own."""
+
+    powers: frozenset[Power] = frozenset()
+    """What an answer can do here."""
+
+    gate: bool = False
+    """Whether something must not happen when nobody could judge it."""
+
+    noisy: bool = False
+    """Whether it happens so often that listening to it costs; nobody is told unless asked for."""
+
+    becomes: str = ""
+    """Our event, where it is not that of the first occasion."""
+
     def happens_at(self, event: str, data: Mapping[str, Any]) -> bool:
         """Whether an occurrence of one of our events is one of this, too."""
         return any(one.event == event and one.fits(data) for one in self.occasions)
@@ -72,17 +114,22 @@ class Dialect:
     passes_input_on: bool = False  # hooks in order see what those before made of the input
     closed: frozenset[str] = frozenset()  # native events whose commands fail closed
     tool_names: Mapping[str, str] = field(default_factory=dict)  # ours to theirs
+    input_keys: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by our tool's name
+    keys: Keys = field(default_factory=Keys)
+    write_reply: Callable[[Incoming, Verdict], Reply] | None = None  # the reverse of `read_reply`
+    find_parts: Callable[[dict[str, Any]], tuple[dict[str, Any], ...]] = lambda data: ()
     variant: Dialect | None = None  # how the agent treats events that are written otherwise
 
     def find_form(self, native: str) -> Dialect | None:
-        """This dialect or its variant, whichever has the event; None if neither does."""
-        if native in self.events:
+        """This dialect or its variant, whichever has the event and we too; None if neither does."""
+        if native in self.events and self.events[native].occasions:
             return self
         return None if self.variant is None else self.variant.find_form(native)
 
     def list_events(self) -> list[str]:
         """The agent's names of the events that we have, in either way of writing."""
-        return [*self.events, *(self.variant.list_events() if self.variant is not None else ())]
+        own = [name for name, row in self.events.items() if row.occasions]
+        return [*own, *(self.variant.list_events() if self.variant is not None else ())]
 
     def build_payload(self, call: Call) -> dict[str, Any]:
         """What a hook reads on stdin."""
@@ -99,6 +146,20 @@ class Dialect:
     def translate_tool(self, name: str) -> str:
         """Their name of a tool."""
         return self.tool_names.get(name, name)
+
+    def recognize_tool(self, name: str) -> str:
+        """Our name of one of their tools."""
+        return next((ours for ours, theirs in self.tool_names.items() if theirs == name), name)
+
+    def translate_input(self, tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The input of a tool of ours, with their names of its fields."""
+        names = self.input_keys.get(tool, {})
+        return {names.get(key, key): value for key, value in given.items()}
+
+    def recognize_input(self, tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The input of a tool of ours, from what one of theirs was given."""
+        names = {theirs: ours for ours, theirs in self.input_keys.get(tool, {}).items()}
+        return {names.get(key, key): value for key, value in given.items()}
 
     def get_timeout(self, native: str) -> float:
         """Seconds that a hook of this event has unless it says otherwise."""

@@ -29,6 +29,7 @@ class Verdict:
     reason: str | None = None
     withhold: bool = False  # a blocked result is hidden, not only commented
     tool_input: dict[str, Any] | None = None
+    prompt: str | None = None  # in the place of what the person wrote
     output: Any = UNCHANGED
     messages: list[Any] | None = None
     context: tuple[str, ...] = ()
@@ -58,6 +59,7 @@ def combine(verdicts: Iterable[Verdict]) -> Verdict:
         reason=_join_reasons(found, decision),
         withhold=any(one.withhold for one in found if one.decision == "deny"),
         tool_input=_pick_last(found, lambda one: one.tool_input),
+        prompt=_pick_last(found, lambda one: one.prompt),
         output=_pick_last(found, lambda one: one.output, missing=UNCHANGED),
         messages=_pick_last(found, lambda one: one.messages),
         context=_join(found, lambda one: one.context),
