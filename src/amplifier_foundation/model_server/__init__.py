@@ -1,4 +1,4 @@
-"""A local model server: plays a script over HTTP, in the protocols of Anthropic and OpenAI."""
+"""A local model server: plays a script over HTTP, as Anthropic, OpenAI and Gemini would."""
 
 from amplifier_foundation.model_server.server import ModelServer
 from amplifier_foundation.providers.script import Failure, Reply, ScriptedCall

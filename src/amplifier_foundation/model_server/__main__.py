@@ -15,7 +15,7 @@ from amplifier_foundation.providers.script import read_script
 def _parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m amplifier_foundation.model_server",
-        description="Play a script in the protocols of Anthropic and OpenAI.",
+        description="Play a script in the protocols of Anthropic, OpenAI and Gemini.",
     )
     parser.add_argument("script", help="YAML file with the replies")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
@@ -45,7 +45,9 @@ async def _serve(options: argparse.Namespace) -> None:
         per_conversation=options.per_conversation,
     )
     async with server:
-        sys.stdout.write(f"Anthropic: {server.url}\nOpenAI:    {server.openai_url}\n")
+        sys.stdout.write(
+            f"Anthropic: {server.url}\nOpenAI:    {server.openai_url}\nGemini:    {server.url}\n"
+        )
         sys.stdout.flush()
         await server.serve_forever()
 

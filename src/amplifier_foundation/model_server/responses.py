@@ -21,7 +21,8 @@ from amplifier_foundation.providers.script import Failure, split_words
 
 PATH = "/v1/responses"
 
-_OF_MODEL = frozenset(("function_call", "reasoning"))
+_CALLS = frozenset(("function_call", "custom_tool_call"))
+_OF_MODEL = _CALLS | {"reasoning"}
 
 __all__ = [
     "PATH",
@@ -49,14 +50,20 @@ def find_problem(body: Object) -> str | None:
     items = _read_items(body)
     if not items:
         return "Missing required parameter: 'input'"
-    called = _read_call_ids(items, "function_call")
-    answered = _read_call_ids(items, "function_call_output")
+    _list_custom_tools(body)
+    return next(filter(None, (_check_pairs(items, kind) for kind in sorted(_CALLS))), None)
+
+
+def _check_pairs(items: list[Object], kind: str) -> str | None:
+    """Every call has its output, and every output its call."""
+    called, answered = _read_call_ids(items, kind), _read_call_ids(items, f"{kind}_output")
+    words = kind.replace("_", " ")
     for call_id in called:
         if call_id not in answered:
-            return f"No tool output found for function call {call_id}."
+            return f"No tool output found for {words} {call_id}."
     for call_id in answered:
         if call_id not in called:
-            return f"No tool call found for function call output with call_id {call_id}."
+            return f"No tool call found for {words} output with call_id {call_id}."
     return None
 
 
@@ -131,8 +138,16 @@ def _write_output(exchange: Exchange) -> Iterator[tuple[Object, list[Event]]]:
         yield _write_reasoning(exchange, reply.thinking)
     if reply.text:
         yield _write_message(exchange)
+    custom = _list_custom_tools(exchange.body)
     for call_id, call in exchange.number_calls("call"):
-        yield _write_function_call(call_id, call.name, call.written_arguments)
+        write = _write_custom_call if call.name in custom else _write_function_call
+        yield write(call_id, call.name, call.written_arguments)
+
+
+def _list_custom_tools(body: Object) -> set[str | None]:
+    """The tools of this request that take a text of their own syntax instead of JSON."""
+    offered = read_objects(body, "tools")
+    return {read_text(tool, "name") for tool in offered if read_text(tool, "type") == "custom"}
 
 
 def _write_reasoning(exchange: Exchange, thought: str) -> tuple[Object, list[Event]]:
@@ -169,6 +184,8 @@ def _write_message(exchange: Exchange) -> tuple[Object, list[Event]]:
 
 
 def _write_function_call(call_id: str, name: str, written: str) -> tuple[Object, list[Event]]:
+    # No name may hold a dot; in the script it stands between a group of tools and one of them.
+    namespace, _, name = name.rpartition(".")
     item = {
         "id": f"fc_{call_id}",
         "type": "function_call",
@@ -177,11 +194,29 @@ def _write_function_call(call_id: str, name: str, written: str) -> tuple[Object,
         "arguments": written,
         "status": "completed",
     }
+    if namespace:
+        item["namespace"] = namespace
     kind, place = "response.function_call_arguments", {"item_id": item["id"]}
     said: list[Event] = [
         (f"{kind}.delta", place | {"delta": part}) for part in split_arguments(written)
     ]
     return item, [*said, (f"{kind}.done", place | {"arguments": written, "name": name})]
+
+
+def _write_custom_call(call_id: str, name: str, written: str) -> tuple[Object, list[Event]]:
+    item = {
+        "id": f"ctc_{call_id}",
+        "type": "custom_tool_call",
+        "call_id": call_id,
+        "name": name,
+        "input": written,
+        "status": "completed",
+    }
+    kind, place = "response.custom_tool_call_input", {"item_id": item["id"]}
+    said: list[Event] = [
+        (f"{kind}.delta", place | {"delta": part}) for part in split_arguments(written)
+    ]
+    return item, [*said, (f"{kind}.done", place | {"input": written})]
 
 
 def write_events(exchange: Exchange) -> Iterator[bytes]:
@@ -208,6 +243,7 @@ def _empty_item(item: Object) -> Object:
         "content": [],
         "summary": [],
         "arguments": "",
+        "input": "",
         "encrypted_content": None,
     }
     status = {"status": "in_progress"} if "status" in item else {}

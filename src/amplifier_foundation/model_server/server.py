@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Protocol, Self
 
-from amplifier_foundation.model_server import chat, messages, responses
+from amplifier_foundation.model_server import chat, gemini, messages, responses
 from amplifier_foundation.model_server.body import Malformed, Object, parse_body
 from amplifier_foundation.model_server.exchange import Exchange
 from amplifier_foundation.model_server.http import (
@@ -45,6 +45,14 @@ class ServerWire(Protocol):
 
 # The SDK of OpenAI puts /v1 into its base URL, the one of Anthropic into its paths.
 _WIRES: dict[str, ServerWire] = {module.PATH: module for module in (messages, chat, responses)}
+
+
+def _find_wire(path: str) -> tuple[ServerWire, Object] | None:
+    """The protocol of a path, and what the path itself says about the request."""
+    if path in _WIRES:
+        return _WIRES[path], {}
+    said = gemini.read_address(path)
+    return None if said is None else (gemini, said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +172,14 @@ class ModelServer:
             await answering
 
     async def _answer(self, request: HttpRequest, response: HttpResponse) -> None:
-        wire = _WIRES.get(request.path)
-        if wire is None or request.method != "POST":
+        found = _find_wire(request.path)
+        if found is None or request.method != "POST":
             await _send_not_found(request, response)
             return
+        wire, said_in_address = found
         body = parse_body(request.body)
         self.requests.append(Received(request.path, request.headers, body))
+        body = body | said_in_address
         answer = self._choose_answer(wire, request, body)
         if isinstance(answer, Failure):
             await _send_failure(wire, answer, response, body)
@@ -203,12 +213,14 @@ class ModelServer:
 
 def _read_keys(request: HttpRequest) -> set[str]:
     bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
-    return {request.headers.get("x-api-key", ""), bearer}
+    return {request.headers.get(name, "") for name in ("x-api-key", "x-goog-api-key")} | {bearer}
 
 
 async def _send_not_found(request: HttpRequest, response: HttpResponse) -> None:
     where = f"{request.method} {request.path}"
-    message = f"There is no {where}; have {', '.join(f'POST {path}' for path in _WIRES)}"
+    message = (
+        f"There is no {where}; have {', '.join(f'POST {path}' for path in (*_WIRES, gemini.PATH))}"
+    )
     error = {"message": message, "type": "not_found_error"}
     await response.send_json(404, {"type": "error", "error": error})
 

@@ -16,6 +16,7 @@ from tests.foundation.model_server.wire import read_events, send_bytes, write_po
 
 CALL = {"type": "function_call", "call_id": "a", "name": "b", "arguments": ""}
 OUTPUT = {"type": "function_call_output", "call_id": "a", "output": "out"}
+PATCH = {"type": "custom_tool_call", "call_id": "a", "name": "b", "input": ""}
 SAID = {"role": "assistant", "content": "x"}
 ASKED = {"role": "user", "content": "y"}
 
@@ -27,6 +28,8 @@ ASKED = {"role": "user", "content": "y"}
         ([CALL], "No tool output found"),
         ([OUTPUT], "No tool call found"),
         ([CALL, {**OUTPUT, "call_id": "b"}], "No tool output found"),
+        ([PATCH], "No tool output found for custom tool call"),
+        ([PATCH, OUTPUT], "No tool output found for custom tool call"),
     ],
 )
 async def test_a_request_that_the_real_server_refuses_is_refused(
@@ -55,6 +58,12 @@ def test_a_field_of_another_type_is_named(given_input: Any, field: str) -> None:
         responses.find_problem({"input": given_input})
 
 
+def test_a_tool_of_another_type_is_named_before_the_reply_begins() -> None:
+    """Which tools are offered decides the form of a call."""
+    with pytest.raises(Malformed, match=r"'tools.0'"):
+        responses.find_problem({"input": "x", "tools": ["x"]})
+
+
 def test_one_string_is_a_conversation() -> None:
     """The shortest request is a text."""
     body = {"input": "hello"}
@@ -69,7 +78,9 @@ def test_what_was_said_last_includes_the_outputs_of_tools() -> None:
     assert responses.read_last_words(body) == "out\ny"
 
 
-@given(st.lists(st.sampled_from([ASKED, SAID, CALL, OUTPUT, {"type": "reasoning"}]), max_size=9))
+@given(
+    st.lists(st.sampled_from([ASKED, SAID, CALL, PATCH, OUTPUT, {"type": "reasoning"}]), max_size=9)
+)
 def test_a_reply_of_several_items_is_one_reply(items: list[dict[str, Any]]) -> None:
     """Thoughts, words and calls in a row are what the model said at once."""
     of_model = [item not in (ASKED, OUTPUT) for item in items]
@@ -92,6 +103,47 @@ def test_events_are_numbered_and_hold_the_reply_in_pieces() -> None:
     assert join("response.function_call_arguments.delta") == '{"command": "git status"}'
     assert events[-1]["type"] == "response.completed"
     assert events[-1]["response"]["output"] == responses.write_reply(exchange)["output"]
+
+
+async def test_a_tool_that_takes_text_is_called_with_text() -> None:
+    """A tool that was offered as `custom` gets the script's `arguments` as they are."""
+    patch = "*** Begin Patch\n*** End Patch"
+    line = {"tool_calls": [{"name": "apply_patch", "arguments": patch}]}
+    tool: Any = {"type": "custom", "name": "apply_patch"}
+    async with (
+        ModelServer([line, line]) as server,
+        openai.AsyncOpenAI(api_key="k", base_url=server.openai_url) as client,
+        client.responses.stream(model="m", input="x", tools=[tool]) as events,
+    ):
+        (call,) = (await events.get_final_response()).output
+        (plain,) = (await client.responses.create(model="m", input="x")).output
+    assert call.type == "custom_tool_call"
+    assert (call.name, call.input) == ("apply_patch", patch)
+    assert plain.type == "function_call"
+
+
+def test_the_deltas_of_a_text_are_its_input() -> None:
+    """Put together, they are what the finished item holds."""
+    body = {"tools": [{"type": "custom", "name": "apply_patch"}]}
+    call = ScriptedCall(name="apply_patch", arguments="*** Begin Patch\n+a line")
+    events = read_events(
+        b"".join(responses.write_events(Exchange(Reply(tool_calls=(call,)), 1, body)))
+    )
+    kind = "response.custom_tool_call_input"
+    deltas = [event["delta"] for event in events if event["type"] == f"{kind}.delta"]
+    assert "".join(deltas) == call.arguments
+    (begun,) = (e for e in events if e["type"] == "response.output_item.added")
+    assert begun["item"]["input"] == ""
+
+
+def test_a_dot_in_a_name_separates_the_namespace() -> None:
+    """Codex has its sub-agents and the tools of MCP servers in groups."""
+    call = ScriptedCall(name="mcp__demo.add", input={"a": 1})
+    (item,) = responses.write_reply(Exchange(Reply(tool_calls=(call,)), 1, {}))["output"]
+    assert (item["namespace"], item["name"]) == ("mcp__demo", "add")
+    plain = ScriptedCall(name="Bash")
+    (item,) = responses.write_reply(Exchange(Reply(tool_calls=(plain,)), 1, {}))["output"]
+    assert (item.get("namespace"), item["name"]) == (None, "Bash")
 
 
 @pytest.mark.parametrize("reason", ["max_output_tokens", "content_filter"])

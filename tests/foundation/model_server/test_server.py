@@ -55,8 +55,9 @@ async def test_plain_text_is_understood_in_every_protocol():
         "/v1/messages": write_body(USER),
         "/v1/chat/completions": write_body({"role": "user", "content": [TEXT]}),
         "/v1/responses": {"input": "x"},
+        "/v1beta/models/m:generateContent": {"contents": [{"parts": [{"text": "x"}]}]},
     }
-    async with ModelServer([{"text": "Yes.", "expect": "x"}] * 3) as server:
+    async with ModelServer([{"text": "Yes.", "expect": "x"}] * len(bodies)) as server:
         for path, body in bodies.items():
             answer = await send_bytes(server, write_post(path, body))
             assert b"Yes." in answer, answer
@@ -143,7 +144,10 @@ def test_the_command_line_says_what_is_wrong_with_a_script(tmp_path: Path):
     assert "Traceback" not in done.stderr
 
 
-PATHS = {protocol.path for protocol in PROTOCOLS.values()}
+PATHS = {protocol.path for protocol in PROTOCOLS.values()} | {
+    "/v1beta/models/m:generateContent",
+    "/v1beta/models/m:streamGenerateContent",
+}
 FIELDS = st.sampled_from(
     [
         "role",
@@ -156,6 +160,8 @@ FIELDS = st.sampled_from(
         "tool_use_id",
         "call_id",
         "output",
+        "parts",
+        "functionResponse",
     ]
 )
 JSON = st.recursive(
@@ -168,13 +174,14 @@ JSON = st.recursive(
 # A message of the right shape first, so that what is odd lies deeper down.
 MESSAGES_OF_ANY_KIND = st.lists(
     st.fixed_dictionaries(
-        {"role": st.sampled_from(["user", "assistant", "tool"]) | JSON},
+        {"role": st.sampled_from(["user", "assistant", "tool", "model"]) | JSON},
         optional={
             "content": st.just("x") | JSON,
             "type": st.sampled_from(["function_call", "message"]) | JSON,
             "tool_calls": JSON,
             "tool_call_id": JSON,
             "call_id": JSON,
+            "parts": JSON,
         },
     )
     | JSON,
@@ -185,6 +192,7 @@ BODIES = JSON | st.fixed_dictionaries(
     optional={
         "messages": MESSAGES_OF_ANY_KIND | JSON,
         "input": MESSAGES_OF_ANY_KIND | JSON,
+        "contents": MESSAGES_OF_ANY_KIND | JSON,
         "max_tokens": st.just(9) | JSON,
         "model": JSON,
         "stream": st.booleans() | JSON,
