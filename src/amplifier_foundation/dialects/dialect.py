@@ -117,7 +117,8 @@ class Dialect:
     input_keys: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by our tool's name
     keys: Keys = field(default_factory=Keys)
     write_reply: Callable[[Incoming, Verdict], Reply] | None = None  # the reverse of `read_reply`
-    find_parts: Callable[[dict[str, Any]], tuple[dict[str, Any], ...]] = lambda data: ()
+    find_parts: Callable[[Incoming], tuple[dict[str, Any], ...]] = lambda incoming: ()
+    older_names: Mapping[str, str] = field(default_factory=dict)  # further ones of theirs, to ours
     variant: Dialect | None = None  # how the agent treats events that are written otherwise
 
     def find_form(self, native: str) -> Dialect | None:
@@ -139,8 +140,9 @@ class Dialect:
         """The values that a matcher is compared with; none means that every matcher fits."""
         row = self.events[call.native]
         if row.matched == TOOL:
-            # Matchers are written with our names as well as with theirs.
-            return tuple({call.tool, self.translate_tool(call.tool)}) if call.tool else ()
+            # Matchers are written with our names as well as with theirs, old and new.
+            older = (old for old, ours in self.older_names.items() if ours == call.tool)
+            return tuple({call.tool, self.translate_tool(call.tool), *older} - {""})
         return () if row.matched is None else (str(row.build_fields(call)[row.matched]),)
 
     def translate_tool(self, name: str) -> str:
@@ -149,7 +151,8 @@ class Dialect:
 
     def recognize_tool(self, name: str) -> str:
         """Our name of one of their tools."""
-        return next((ours for ours, theirs in self.tool_names.items() if theirs == name), name)
+        names = {theirs: ours for ours, theirs in self.tool_names.items()}
+        return names.get(name) or self.older_names.get(name, name)
 
     def translate_input(self, tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """The input of a tool of ours, with their names of its fields."""

@@ -81,7 +81,21 @@ def _read_tool(dialect: Dialect, found: Incoming) -> Incoming:
         "tool_input": dialect.recognize_input(ours, given),
         "tool_call_id": found.call_id,
     }
-    return replace(found, data=data, also=dialect.find_parts(data))
+    named = replace(found, data=data)
+    return replace(named, also=_find_parts(dialect, named))
+
+
+def _find_parts(dialect: Dialect, found: Incoming) -> tuple[dict[str, Any], ...]:
+    """Before it runs, what else the call does: afterwards each part has been judged."""
+    if "tool_result" in found.data or "error" in found.data:
+        return ()
+    try:
+        return dialect.find_parts(found)
+    except UnreadablePayload:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        where = f"{dialect.name} {found.native}"
+        raise UnreadablePayload(f"{where}: cannot be taken apart: {error!r}") from error
 
 
 def _read_text(payload: Mapping[str, Any], key: str) -> str:
