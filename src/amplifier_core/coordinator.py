@@ -234,6 +234,10 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         """The last ephemeral injections, which no conversation keeps: for review."""
         return list(self._injector.reviewed)
 
+    def take_ephemeral(self) -> list[dict[str, Any]]:
+        """The ephemeral injections, used up: for an agent that makes its requests elsewhere."""
+        return self._injector.use_ephemeral([])
+
     def tool_calls(self) -> ToolCalls:
         """While tool calls are under way, injections wait until their results are in place."""
         return ToolCalls(self._injector, self._report_drops)

@@ -86,11 +86,11 @@ async def _refuse(
     if not isinstance(tool_input, dict):
         kind = type(tool_input).__name__
         return ToolResult.failed(f"A hook left no usable input for {name}: {kind}")
-    reason = await _start(coordinator, outcome, left, tool is before)
+    reason = await start_call(coordinator, outcome, left, tool is before)
     return None if reason is None else ToolResult.refused(describe_denial(KERNEL, reason))
 
 
-async def _start(
+async def start_call(
     coordinator: SessionCoordinator, outcome: Outcome, left: dict[str, Any], same_tool: bool
 ) -> str | None:
     """Record that the call starts; returns why it must not, if it is not what a person allowed."""
@@ -121,27 +121,28 @@ async def _run(coordinator: SessionCoordinator, tool: Any, left: dict[str, Any])
         answer = tool.execute(left["tool_input"])
         result = read_tool_result(await answer if is_awaitable(answer) else answer)
     except asyncio.CancelledError:
-        _record_end(coordinator, left, started, "cancelled")
+        record_end(coordinator, left, started, "cancelled")
         if is_being_cancelled():
             raise
         return await _fail(coordinator, left, "CancelledError", "the tool cancelled itself")
     except Exception as error:  # noqa: BLE001 - a tool may raise anything; the agent reads it
-        _record_end(coordinator, left, started, "raised")
+        record_end(coordinator, left, started, "raised")
         return await _fail(coordinator, left, type(error).__name__, describe_error(error))
     finally:
         output.restore(printing)
         coordinator.cancellation.register_tool_complete(call_id)
-    spent = _record_end(coordinator, left, started, "returned", result)
+    spent = record_end(coordinator, left, started, "returned", result)
     return await _judge_result(coordinator, left, result, spent)
 
 
-def _record_end(
+def record_end(
     coordinator: SessionCoordinator,
-    left: dict[str, Any],
+    left: Mapping[str, Any],
     started: float,
     outcome: str,
     result: ToolResult | None = None,
 ) -> int:
+    """Record how the call ended; returns the milliseconds since `started`, by `perf_counter`."""
     spent = int((time.perf_counter() - started) * 1000)
     if coordinator.trail.records:
         body = {"tool": left.get("tool_name"), "id": left.get("tool_call_id"), "outcome": outcome}

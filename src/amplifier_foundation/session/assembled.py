@@ -26,6 +26,8 @@ class Reloads(Protocol):
 
     async def reload(self) -> bool: ...
 
+    async def check(self) -> bool: ...
+
     def watch(self) -> None: ...
 
 
@@ -53,6 +55,13 @@ class AssembledSession(AmplifierSession):
             raise SessionStateError("A turn is under way; nothing can be reloaded meanwhile")
         async with self._turn:
             return self.reloader is not None and await self.reloader.reload()
+
+    async def check_files(self) -> bool:
+        """Use changed files that may be used without asking; nothing else goes on meanwhile.
+
+        Returns whether the session now has something new.
+        """
+        return self.reloader is not None and await self.reloader.check()
 
     async def compact(self) -> bool:
         """Make the conversation smaller now; False if a hook denied it or nothing could go."""
@@ -131,6 +140,12 @@ class AssembledSession(AmplifierSession):
     def own(self, close: Callable[[], Awaitable[Any]]) -> None:
         """Close something with the session, before its trail."""
         self._owned.append(close)
+
+    async def suspend(self) -> None:
+        """Close everything without ending the session: another process goes on with it."""
+        self.coordinator.trail.write("session_suspended", {})
+        self.initialized = False
+        await self.cleanup()
 
     async def cleanup(self, reason: EndReason = "complete") -> None:
         """End the session, then close the trail, so that the end is recorded."""

@@ -19,6 +19,10 @@ from amplifier_foundation.session.resuming.open_calls import NOT_RUN, is_unchang
 _Message = dict[str, Any]
 
 
+RUNNING_ELSEWHERE = "running_elsewhere"
+"""In the state of a session: the ids of calls that another program runs, and will report."""
+
+
 @dataclass(frozen=True, slots=True)
 class UnknownOutcome:
     """A call that a trail shows as started and not as finished."""
@@ -80,7 +84,10 @@ async def report_unknown_outcomes(
     session: AmplifierSession, outcomes: Iterable[UnknownOutcome]
 ) -> None:
     """Tell person, agent and trail that the outcome of these calls is unknown."""
+    reported_later = session.coordinator.session_state.get(RUNNING_ELSEWHERE) or ()
     for one in outcomes:
+        if one.call_id in reported_later:
+            continue
         await session.coordinator.show(one.sentence, "warning", "session")
         note = {"role": "system", "content": one.sentence, "metadata": {"source": "session"}}
         await add_message(session.context, note)

@@ -1,0 +1,1 @@
+"""The sessions of ours that stand behind the sessions of other agents, one each."""

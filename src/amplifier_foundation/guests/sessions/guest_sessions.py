@@ -1,0 +1,129 @@
+"""All sessions of other agents that this process stands behind."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from amplifier_core.errors import AmplifierError
+from amplifier_core.utils import describe_error
+from amplifier_foundation.dialects import Dialect
+from amplifier_foundation.guests.sessions.guest_session import GuestSession
+from amplifier_foundation.guests.sessions.opening import name_session, open_guest
+from amplifier_foundation.guests.sessions.states import GuestStates
+
+logger = logging.getLogger(__name__)
+
+MOST_OPEN = 64
+"""More than these are suspended, the one first that was used least lately."""
+
+
+class GuestSessions:
+    """Opens each session once, keeps it, and saves how it stands after every event."""
+
+    def __init__(
+        self, states: GuestStates, list_guarded: Callable[[Path], Sequence[Path]] = lambda root: ()
+    ) -> None:
+        self._states = states
+        self._list_guarded = list_guarded
+        self._open: dict[str, GuestSession] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._saving: dict[str, asyncio.Task[None]] = {}
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    @asynccontextmanager
+    async def use(
+        self, dialect: Dialect, theirs: str, start: Path, bundle: str = ""
+    ) -> AsyncIterator[GuestSession]:
+        """The session, opened or resumed if need be; how it stands is saved afterwards."""
+        session_id = name_session(dialect.name, theirs)
+        async with self._locks.setdefault(session_id, asyncio.Lock()):
+            guest = self._open.get(session_id)
+            if guest is None:
+                guest = await self._start(dialect, session_id, start, bundle)
+        try:
+            yield guest
+        finally:
+            if session_id in self._open:
+                self._save_soon(session_id, guest)
+            await self._suspend_surplus()
+
+    async def _start(
+        self, dialect: Dialect, session_id: str, start: Path, bundle: str
+    ) -> GuestSession:
+        guest = await open_guest(
+            dialect,
+            session_id,
+            start,
+            bundle=bundle,
+            guarded=self._list_guarded(start),
+            state=await self._states.load(session_id),
+        )
+        self._open[session_id] = guest
+        return guest
+
+    async def end(self, guest: GuestSession, reason: str) -> None:
+        """The agent's session is over; it may still be resumed."""
+        session_id = guest.session.session_id
+        self._open.pop(session_id, None)
+        await self._stop_saving(session_id)
+        await self._save(session_id, guest)
+        await guest.end(reason)  # type: ignore[arg-type]
+
+    # Saving
+
+    def _save_soon(self, session_id: str, guest: GuestSession) -> None:
+        """Save without making the agent wait; saves of one session follow one another."""
+        before = self._saving.get(session_id)
+
+        async def save() -> None:
+            if before is not None:
+                await before
+            if self._saving.get(session_id) is task:  # else a later one saves more
+                await self._save(session_id, guest)
+                del self._saving[session_id]
+
+        task = self._saving[session_id] = asyncio.create_task(save())
+
+    async def _save(self, session_id: str, guest: GuestSession) -> None:
+        try:
+            folder = guest.coordinator.get_capability("session.working_dir")
+            await self._states.save(session_id, await guest.read_state(), str(folder))
+        except (AmplifierError, OSError, TypeError, ValueError) as error:
+            logger.warning("The state of %s is not saved: %s", session_id, describe_error(error))
+
+    async def _stop_saving(self, session_id: str) -> None:
+        task = self._saving.pop(session_id, None)
+        if task is not None:
+            await asyncio.gather(task, return_exceptions=True)
+
+    # Suspending
+
+    async def _suspend_surplus(self) -> None:
+        idle = [one for one in self._open.items() if not one[1].is_busy]
+        surplus = len(self._open) - MOST_OPEN
+        if surplus <= 0:
+            return
+        for session_id, guest in sorted(idle, key=lambda one: one[1].last_used)[:surplus]:
+            await self._suspend(session_id, guest)
+
+    async def _suspend(self, session_id: str, guest: GuestSession) -> None:
+        async with self._locks.setdefault(session_id, asyncio.Lock()):
+            if self._open.pop(session_id, None) is None:
+                return
+            await self._stop_saving(session_id)
+            await self._save(session_id, guest)
+            await guest.suspend()
+
+    async def close(self) -> None:
+        """Suspend all of them."""
+        for session_id, guest in list(self._open.items()):
+            try:
+                await self._suspend(session_id, guest)
+            except Exception:
+                logger.exception("Session %s could not be suspended", session_id)

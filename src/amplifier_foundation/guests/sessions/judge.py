@@ -1,0 +1,109 @@
+"""From what an agent's hook was given to what it is to answer."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from amplifier_core import events
+from amplifier_core.errors import AmplifierError
+from amplifier_core.utils import describe_error
+from amplifier_foundation.bundles import BundleError
+from amplifier_foundation.dialects import DIALECTS, Dialect
+from amplifier_foundation.dialects.incoming import Incoming, UnreadablePayload
+from amplifier_foundation.dialects.reading import read_payload
+from amplifier_foundation.dialects.verdict import Verdict
+from amplifier_foundation.dialects.writing import BLOCKED, write_reply
+from amplifier_foundation.guests.resident.request import Request, Response
+from amplifier_foundation.guests.sessions.guest_sessions import GuestSessions
+from amplifier_foundation.guests.sessions.states import GuestStates
+
+logger = logging.getLogger(__name__)
+
+FAILED = 1
+_UNDER_CLAUDE = "copilot-claude"
+
+
+class GuestJudge:
+    """Answers the hooks of all agents of one person."""
+
+    def __init__(
+        self,
+        states: GuestStates | None = None,
+        list_guarded: Callable[[Path], Sequence[Path]] | None = None,
+    ) -> None:
+        guarded = _list_installed if list_guarded is None else list_guarded
+        self._sessions = GuestSessions(states or GuestStates(), guarded)
+        self._over_http: set[str] = set()
+
+    async def answer(self, request: Request) -> Response:
+        """Judge one event; whatever goes wrong at a gate is a denial that says what."""
+        dialect = choose_dialect(request)
+        try:
+            incoming = read_payload(dialect, request.event, request.payload)
+        except UnreadablePayload as error:
+            return _fail(dialect, request.event, str(error))
+        try:
+            verdict = await self._judge(dialect, incoming, request)
+        except (AmplifierError, BundleError, OSError) as error:
+            verdict = _explain(dialect, incoming, str(error))
+        except Exception as error:
+            logger.exception("%s %s could not be judged", dialect.name, incoming.native)
+            verdict = _explain(dialect, incoming, describe_error(error))
+        reply = write_reply(dialect, incoming, verdict)
+        return Response(reply.code, _encode(reply.stdout), _encode(reply.stderr))
+
+    async def _judge(self, dialect: Dialect, incoming: Incoming, request: Request) -> Verdict:
+        start = Path(incoming.cwd or request.cwd or "/")
+        if "HTTP" in request.marks:
+            self._over_http.add(incoming.session_id)
+        async with self._sessions.use(dialect, incoming.session_id, start, request.bundle) as guest:
+            if incoming.event == events.SESSION_END:
+                self._over_http.discard(incoming.session_id)
+                await self._sessions.end(guest, str(incoming.data.get("reason") or "complete"))
+                return Verdict()
+            return await guest.handle(incoming)
+
+    async def close(self) -> None:
+        """Suspend every session; another process goes on with them."""
+        await self._sessions.close()
+
+    def count_sessions(self) -> int:
+        """How many are open."""
+        return len(self._sessions)
+
+    def holds_open(self) -> bool:
+        """Whether an agent relies on this process without being able to start it."""
+        return bool(self._over_http)
+
+
+def choose_dialect(request: Request) -> Dialect:
+    """How the caller speaks: Copilot also calls what was installed for Claude."""
+    if request.agent == "claude" and "COPILOT_CLI" in request.marks:
+        return replace(DIALECTS[_UNDER_CLAUDE], name="copilot")
+    return DIALECTS[request.agent]
+
+
+def _explain(dialect: Dialect, incoming: Incoming, why: str) -> Verdict:
+    """What to answer where nothing could be judged: no, at a gate; else a message."""
+    if dialect.events[incoming.native].gate:
+        return Verdict(decision="deny", reason=f"amplifier: {why}")
+    return Verdict(notes=(f"amplifier: {why}",))
+
+
+def _fail(dialect: Dialect, native: str, why: str) -> Response:
+    row = dialect.events.get(native)
+    code = FAILED if row is not None and not row.gate else BLOCKED
+    return Response(code, b"", f"amplifier: {why}\n".encode("utf-8", "replace"))
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def _list_installed(root: Path) -> Sequence[Path]:
+    from amplifier_foundation.guests.installing.places import list_guarded_files
+
+    return list_guarded_files(root)

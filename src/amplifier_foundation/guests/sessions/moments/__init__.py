@@ -1,0 +1,1 @@
+"""The moments of an agent's session: what each event of it means here."""

@@ -1,0 +1,158 @@
+"""A tool call in two halves: the agent asks before it, and reports after it."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from typing import Any
+
+from amplifier_core import events
+from amplifier_core.models import ToolResult
+from amplifier_core.models.outcome import Outcome
+from amplifier_core.tool_call import record_end, start_call
+from amplifier_core.utils.copying import is_same
+from amplifier_foundation.dialects.incoming import Incoming
+from amplifier_foundation.dialects.verdict import UNCHANGED, Verdict
+from amplifier_foundation.guests.sessions.moments.guest import Guest, judge, notify
+from amplifier_foundation.guests.sessions.open_calls import OpenCall, measure_start
+from amplifier_foundation.guests.sessions.passing import Passing
+
+
+async def before_tool(guest: Guest, incoming: Incoming, passing: Passing) -> Verdict:
+    """Judge the call, and every part of it; what is allowed is recorded as started."""
+    guest.count_tool_call()
+    call_id = incoming.call_id or f"call_{uuid.uuid4().hex[:12]}"
+    wanted = _describe_call(incoming, incoming.data, call_id)
+    outcome = await judge(guest, events.TOOL_PRE, wanted)
+    if not outcome.allowed:
+        return Verdict(decision="deny", reason=outcome.denial)
+    left = dict(outcome.data or {})
+    why = _find_unusable(guest, wanted, left) or await _judge_parts(guest, incoming, call_id)
+    why = why or await start_call(guest.coordinator, outcome, left, same_tool=True)
+    if why is not None:
+        return Verdict(decision="deny", reason=why)
+    changed = not is_same(left["tool_input"], wanted["tool_input"])
+    call = OpenCall(
+        id=call_id,
+        given=incoming.call_id,
+        tool=left["tool_name"],
+        input=left["tool_input"],
+        asked=dict(wanted["tool_input"]) if changed else {},
+        started=time.time(),
+        approved=bool(outcome.digest) and not passing.question,
+    )
+    guest.calls.add(call)
+    return _allow(outcome, passing, left["tool_input"] if changed else None)
+
+
+def _describe_call(incoming: Incoming, data: dict[str, Any], call_id: str) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "tool_name": data["tool_name"],
+        "tool_input": dict(data["tool_input"]),
+        "tool_call_id": call_id,
+    }
+    if incoming.agent_id:
+        described["agent_id"] = incoming.agent_id
+    return described
+
+
+def _find_unusable(guest: Guest, wanted: dict[str, Any], left: dict[str, Any]) -> str | None:
+    """What a hook made of the call that the agent cannot be told."""
+    if left.get("tool_name") != wanted["tool_name"]:
+        name = left.get("tool_name")
+        return f"a hook chose another tool ({name!r}), and {guest.dialect.name} cannot be given one"
+    if not isinstance(left.get("tool_input"), dict):
+        kind = type(left.get("tool_input")).__name__
+        return f"A hook left no usable input for {wanted['tool_name']}: {kind}"
+    return None
+
+
+async def _judge_parts(guest: Guest, incoming: Incoming, call_id: str) -> str | None:
+    """Judge what else the call does; returns why it must not, if so."""
+    for number, part in enumerate(incoming.also, 1):
+        wanted = _describe_call(incoming, part, f"{call_id}:{number}")
+        outcome = await judge(guest, events.TOOL_PRE, wanted)
+        if not outcome.allowed:
+            return outcome.denial
+        left = outcome.data or {}
+        if not is_same(left.get("tool_input"), wanted["tool_input"]):
+            return f"a hook changed a part of this ({wanted['tool_name']}), which cannot be done"
+    return None
+
+
+def _allow(outcome: Outcome, passing: Passing, changed: dict[str, Any] | None) -> Verdict:
+    said = tuple(f"The user allowed this and said: {one}" for one in outcome.comments)
+    if passing.question:
+        return Verdict(decision="ask", reason=passing.question, tool_input=changed, context=said)
+    if outcome.digest:
+        reason = "A person approved exactly this."
+        return Verdict(decision="allow", reason=reason, tool_input=changed, context=said)
+    return Verdict(tool_input=changed)
+
+
+async def after_tool(guest: Guest, incoming: Incoming, passing: Passing) -> Verdict:
+    """Record how the call ended, and let the hooks change or withhold what the model reads."""
+    call, given = _take_call(guest, incoming), incoming.data["tool_result"]
+    result = ToolResult(
+        success=bool(given.get("success", True)),
+        output=given.get("output"),
+        error=_read_error(given.get("error")),
+    )
+    spent = _record(guest, call, incoming, "returned", result)
+    data = {
+        "tool_name": call.tool,
+        "tool_input": call.input,
+        "tool_call_id": call.id,
+        "tool_result": given,
+        "success": result.success,
+        "duration_ms": spent,
+    }
+    outcome = await judge(guest, events.TOOL_POST, data)
+    if not outcome.allowed:
+        return Verdict(output=outcome.denial, reason=outcome.denial, withhold=True)
+    seen = (outcome.data or {}).get("tool_result", given)
+    if is_same(seen, given):
+        return Verdict()
+    return Verdict(output=seen.get("output", UNCHANGED) if isinstance(seen, dict) else seen)
+
+
+async def after_failure(guest: Guest, incoming: Incoming, passing: Passing) -> Verdict:
+    """Record that the call failed, and tell the hooks."""
+    call = _take_call(guest, incoming)
+    _record(guest, call, incoming, "raised")
+    data = {
+        "tool_name": call.tool,
+        "tool_input": call.input,
+        "tool_call_id": call.id,
+        "error": incoming.data["error"],
+    }
+    await notify(guest, events.TOOL_ERROR, data)
+    return Verdict()
+
+
+def _take_call(guest: Guest, incoming: Incoming) -> OpenCall:
+    """The call that is over; one that was never judged here is taken as the agent tells it."""
+    tool, given = incoming.data["tool_name"], incoming.data["tool_input"]
+    found = guest.calls.take(incoming.call_id, tool, given)
+    if found is not None:
+        return found
+    call_id = incoming.call_id or f"call_{uuid.uuid4().hex[:12]}"
+    return OpenCall(call_id, incoming.call_id, tool, dict(given), {}, time.time())
+
+
+def _record(
+    guest: Guest,
+    call: OpenCall,
+    incoming: Incoming,
+    how: str,
+    result: ToolResult | None = None,
+) -> int:
+    spent = incoming.data.get("duration_ms") or (time.time() - call.started) * 1000
+    ended = {"tool_name": call.tool, "tool_call_id": call.id}
+    return record_end(guest.coordinator, ended, measure_start(spent), how, result)
+
+
+def _read_error(error: Any) -> dict[str, Any] | None:
+    if error is None or isinstance(error, dict):
+        return error
+    return {"message": str(error)}

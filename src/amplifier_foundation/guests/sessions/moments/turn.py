@@ -1,0 +1,106 @@
+"""A turn of the agent: its prompt, its end, its sub-agents, and everything else that it tells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amplifier_core import events
+from amplifier_core.events import is_notification
+from amplifier_foundation.dialects.incoming import Incoming
+from amplifier_foundation.dialects.verdict import Verdict
+from amplifier_foundation.guests.sessions.moments.guest import Guest, judge, notify
+from amplifier_foundation.guests.sessions.passing import Passing
+
+MOST_BLOCKED_STOPS = 8
+"""How often hooks may keep the agent from stopping: not every agent has a limit of its own."""
+
+
+async def take_prompt(guest: Guest, incoming: Incoming, passing: Passing) -> Verdict:
+    """A new turn: budgets are whole again, and the hooks may refuse or rewrite the prompt."""
+    coordinator = guest.coordinator
+    coordinator.cancellation.reset()
+    coordinator.reset_turn()
+    guest.blocked_stops = 0
+    data = dict(incoming.data)
+    outcome = await judge(guest, events.PROMPT_SUBMIT, data)
+    if not outcome.allowed:
+        return Verdict(decision="deny", reason=outcome.denial)
+    wanted = (outcome.data or {}).get("prompt", data["prompt"])
+    if not isinstance(wanted, str):
+        kind = type(wanted).__name__
+        return Verdict(decision="deny", reason=f"A hook left no usable prompt: {kind}")
+    denied = await _announce_request(guest, passing)
+    return denied or Verdict(prompt=None if wanted == data["prompt"] else wanted)
+
+
+async def _announce_request(guest: Guest, passing: Passing) -> Verdict | None:
+    """The agent will now call its model: hooks of that event speak here, if it does not tell."""
+    tells = any(
+        row.occasions and row.occasions[0].event == events.PROVIDER_REQUEST and not row.noisy
+        for row in guest.dialect.events.values()
+    )
+    if tells or not guest.coordinator.hooks.hears(events.PROVIDER_REQUEST):
+        return None
+    coordinator: Any = guest.coordinator
+    asked = {
+        "provider": guest.dialect.name,
+        "model": "",
+        "messages": [],
+        "tools": [],
+        "iteration": 1,
+    }
+    outcome = await coordinator.open_request(asked)
+    if not outcome.allowed:
+        return Verdict(decision="deny", reason=outcome.denial)
+    messages = (outcome.data or {}).get("messages") or []
+    passing.texts += [str(one.get("content") or "") for one in messages]
+    return None
+
+
+async def end_turn(guest: Guest, incoming: Incoming, passing: Passing) -> Verdict:
+    """Tell the hooks that the agent stops; those that want it to go on say why."""
+    await notify(guest, events.ORCHESTRATOR_COMPLETE, incoming.data)
+    if not passing.go_on:
+        guest.blocked_stops = 0
+        complete = {"prompt": "", "response": _read_reply(incoming.data)}
+        await notify(guest, events.PROMPT_COMPLETE, complete)
+        return Verdict()
+    guest.blocked_stops += 1
+    if guest.blocked_stops > MOST_BLOCKED_STOPS:
+        guest.blocked_stops = 0
+        passing.notes.append(
+            f"Hooks kept the agent working {MOST_BLOCKED_STOPS} times in a row; it may stop now"
+        )
+        return Verdict()
+    return Verdict(decision="deny", reason="\n\n".join(passing.go_on))
+
+
+def _read_reply(data: dict[str, Any]) -> str:
+    final = data.get("final_message")
+    return str(final.get("content") or "") if isinstance(final, dict) else ""
+
+
+async def start_agent(guest: Guest, incoming: Incoming, passing: Passing) -> Verdict:
+    """A sub-agent starts: what hooks say here is meant for it."""
+    coordinator = guest.coordinator
+    outcome = await judge(guest, events.AGENT_SPAWN, incoming.data)
+    if not outcome.allowed:
+        return Verdict(decision="deny", reason=outcome.denial)
+    await coordinator.inject_answers(events.AGENT_SPAWN, list(outcome.answers))
+    return Verdict()
+
+
+async def start_again(guest: Guest, incoming: Incoming, passing: Passing) -> Verdict:
+    """The session has been opened by this event, or goes on after it: that was told already."""
+    return Verdict()
+
+
+async def pass_on(guest: Guest, incoming: Incoming, passing: Passing) -> Verdict:
+    """Any other event: hooks hear of it, and may refuse it where it can be refused."""
+    if is_notification(incoming.event):
+        await notify(guest, incoming.event, incoming.data)
+        return Verdict()
+    outcome = await judge(guest, incoming.event, incoming.data)
+    if outcome.allowed:
+        return Verdict()
+    return Verdict(decision="deny", reason=outcome.denial)

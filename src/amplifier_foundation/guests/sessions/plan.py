@@ -1,0 +1,117 @@
+"""The bundle of an agent's project, as a session without a model or tools of its own runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.mount_plan import list_ways, read_entry
+from amplifier_foundation.bundles import Bundle, load_bundle
+from amplifier_foundation.bundles.load import list_project_candidates
+from amplifier_foundation.dialects import Dialect
+from amplifier_foundation.dialects.dialect import TOOL
+from amplifier_foundation.trust.material import Material, Untrusted, collect_material
+from amplifier_foundation.trust.store import TrustStore
+
+WALLS = "guest-walls"
+"""The hook that keeps an agent away from what it is guarded by."""
+
+_NEED_A_MODEL = frozenset({"hooks-session-naming"})
+
+
+@dataclass(frozen=True, slots=True)
+class GuestPlan:
+    """Where an agent works, and what governs it there."""
+
+    folder: Path
+    bundle: Bundle
+    material: Material
+    named: str = ""
+    names_people: bool = False
+    """Whether the bundle itself says who is asked elsewhere."""
+
+    def accepts(self, seen: Material) -> bool:
+        """Whether a person has trusted the content that a reload has read.
+
+        People trust everything that the bundle would run in a session of our own.
+        """
+        whole = load_bundle(self.named or None, project_dir=self.folder).mount_plan
+        full = collect_material(seen.bundle, self.folder, whole)
+        same = all(full.files.get(name) == content for name, content in seen.files.items())
+        return same and _is_trusted(full)
+
+
+def find_project(start: Path) -> Path:
+    """The nearest folder with a bundle, within the repository; else where the agent started."""
+    for folder in (start, *start.parents):
+        if any(candidate.is_file() for candidate in list_project_candidates(folder)):
+            return folder
+        if (folder / ".git").exists():
+            return start
+    return start
+
+
+def load_plan(
+    dialect: Dialect, start: Path, named: str = "", guarded: Sequence[Path] = ()
+) -> GuestPlan:
+    """Read what governs an agent; Untrusted if no person has allowed exactly that.
+
+    `guarded` has the files by which the agent is guarded.
+    """
+    folder = find_project(start) if not named else start
+    bundle = load_bundle(named or None, project_dir=folder)
+    adapted = bundle.changed(lambda plan: adapt_plan(plan, dialect, guarded))
+    material = collect_material(adapted, folder, bundle.mount_plan)
+    if not _is_trusted(material):
+        raise Untrusted(
+            f"{material.name or 'The bundle'} in {folder} is not trusted, or has changed since it "
+            "was. A person reviews and allows it there with: amplifier trust"
+        )
+    material.snapshot.seal()
+    material.snapshot.govern(material.folder)
+    ways = list_ways(bundle.mount_plan["approval"])
+    return GuestPlan(folder, adapted, material, named, any(way != "terminal" for way in ways))
+
+
+def _is_trusted(material: Material) -> bool:
+    return TrustStore().is_trusted(material)
+
+
+def adapt_plan(
+    plan: dict[str, Any], dialect: Dialect, guarded: Sequence[Path] = ()
+) -> dict[str, Any]:
+    """The plan without what the agent has itself, and with its guard's own guard."""
+    session = {**plan["session"], "orchestrator": "loop-basic", "context": "context-simple"}
+    hooks = [one for one in plan["hooks"] if read_entry("hooks", one).module not in _NEED_A_MODEL]
+    if guarded:
+        hooks.append(_build_walls(guarded))
+    return {
+        **plan,
+        "session": session,
+        "providers": [],
+        "tools": [],
+        "agents": {},
+        "hooks": hooks,
+        "approval": _adapt_approval(plan["approval"], dialect),
+        "sandbox": {"mode": "off"},
+    }
+
+
+def _build_walls(guarded: Sequence[Path]) -> dict[str, Any]:
+    config = {"patterns": [str(path) for path in guarded], "action": "deny", "priority": -1000}
+    return {"module": "hooks-production-guard", "name": WALLS, "config": config, "required": True}
+
+
+def _adapt_approval(section: Mapping[str, Any], dialect: Dialect) -> dict[str, Any]:
+    """An agent without a prompt of its own has people asked through the store on this machine."""
+    if list_ways(section) == ("terminal",) and not can_ask(dialect):
+        return {**section, "via": "store"}
+    return dict(section)
+
+
+def can_ask(dialect: Dialect) -> bool:
+    """Whether the agent asks its person when a hook wants it before a tool."""
+    rows = dialect.events.values()
+    return any(row.matched == TOOL and "ask" in row.powers for row in rows)
