@@ -4,7 +4,7 @@ PYTEST_ARGS ?=
 SAMPLE ?=
 CHANGED ?=
 
-.PHONY: help demo demo-web test check bench slow screenshots mutants clean
+.PHONY: help demo demo-web test check bench slow agents screenshots mutants clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -27,6 +27,10 @@ bench: .venv/dev.ok ## Measure against the bare loop
 
 slow: .venv/dev.ok .venv/local.ok ## Run the slow tests, with the embedded model
 	@scripts/test -m slow
+
+agents: .venv/dev.ok ## Run the real coding agents, without a network, behind our hooks
+	@scripts/agents >/dev/null
+	@scripts/test -m agents -p no:randomly tests/agents $(PYTEST_ARGS)
 
 screenshots: .venv/dev.ok ## Renew the pictures in docs/images
 	@.venv/bin/python scripts/screenshots

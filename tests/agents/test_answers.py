@@ -1,0 +1,98 @@
+"""What a hook says is what happens: files on disk and requests to the model, not words."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.agents.cases import run_with_all
+from tests.agents.programs import Program
+from tests.agents.world import World
+
+pytestmark = pytest.mark.agents
+
+DONE = {"text": "Done."}
+
+
+@run_with_all
+async def test_without_a_guard_the_command_runs(bare_world: World, program: Program) -> None:
+    """The control: what the other tests forbid would happen without us."""
+    bare_world.set_up(program)
+    shell = program.call_shell("echo deny-me >> out.txt")
+    outcome = await bare_world.run(program, [{"tool_calls": [shell]}, DONE])
+    assert bare_world.read() == ["deny-me"]
+    assert len(outcome.asked) == 2
+
+
+@run_with_all
+async def test_a_call_without_objections_runs_once(world: World, program: Program) -> None:
+    """A guard that has nothing to say is not noticed."""
+    shell = program.call_shell("echo fine >> out.txt")
+    outcome = await world.run(program, [{"tool_calls": [shell]}, DONE])
+    assert world.read() == ["fine"], outcome.output
+    assert len(outcome.asked) == 2
+
+
+@run_with_all
+async def test_a_denied_command_does_not_run(world: World, program: Program) -> None:
+    """And the model reads why."""
+    shell = program.call_shell("echo deny-me >> out.txt")
+    outcome = await world.run(program, [{"tool_calls": [shell]}, DONE])
+    assert world.read() == [], outcome.output
+    assert "the-judge-refuses" in outcome.asked[1]
+    assert "the-judge-refuses" not in outcome.asked[0]
+
+
+@run_with_all
+async def test_a_rewritten_command_runs_instead(world: World, program: Program) -> None:
+    """The original never does."""
+    shell = program.call_shell("echo rewrite-me >> out.txt")
+    outcome = await world.run(program, [{"tool_calls": [shell]}, DONE])
+    assert world.read() == ["rewritten"], outcome.output
+
+
+@run_with_all
+async def test_an_injected_text_is_in_the_next_request(world: World, program: Program) -> None:
+    """The command runs, and the model learns more than its output."""
+    shell = program.call_shell("echo inject-me >> out.txt")
+    outcome = await world.run(program, [{"tool_calls": [shell]}, DONE])
+    assert world.read() == ["inject-me"], outcome.output
+    assert "the-judge-adds-this" in outcome.asked[1]
+
+
+@run_with_all
+async def test_a_hook_that_raises_denies(world: World, program: Program) -> None:
+    """A guard with a fault is a closed door."""
+    shell = program.call_shell("echo crash-me >> out.txt")
+    outcome = await world.run(program, [{"tool_calls": [shell]}, DONE])
+    assert world.read() == [], outcome.output
+    assert len(outcome.asked) == 2
+
+
+@run_with_all
+async def test_a_hook_that_takes_too_long_denies(world: World, program: Program) -> None:
+    """Our own deadline comes before that of the agent, after which it would run the command."""
+    shell = program.call_shell("echo hang-me >> out.txt")
+    short = {"AMPLIFIER_GUEST_SECONDS": "4"}
+    outcome = await world.run(program, [{"tool_calls": [shell]}, DONE], env=short)
+    assert world.read() == [], outcome.output
+    assert len(outcome.asked) == 2
+
+
+@run_with_all
+async def test_a_denied_prompt_never_reaches_the_model(world: World, program: Program) -> None:
+    """Nothing is asked, so nothing can be called."""
+    (world.project / "refuse-prompts").touch()
+    shell = program.call_shell("echo ran >> out.txt")
+    outcome = await world.run(program, [{"tool_calls": [shell]}, DONE])
+    assert outcome.asked == [], outcome.output
+    assert world.read() == []
+
+
+@run_with_all
+async def test_a_text_added_to_a_prompt_is_in_the_first_request(
+    world: World, program: Program
+) -> None:
+    """The model reads it before it does anything."""
+    (world.project / "explain-prompts").touch()
+    outcome = await world.run(program, [DONE])
+    assert "the-judge-explains" in outcome.asked[0], outcome.output

@@ -1,0 +1,164 @@
+"""A home and a project to throw away, an agent that works there, and what is left afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from amplifier_foundation.model_server import ModelServer
+from amplifier_foundation.model_server.server import Received
+from tests.agents.programs import Program
+from tests.support.waiting import wait_until
+
+AMPLIFIER = Path(sys.executable).with_name("amplifier")
+LONGEST_RUN = 120.0
+JUDGE = Path(__file__).with_name("judge.py")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an agent did: its exit code, what it printed, and what it asked its model."""
+
+    code: int | None
+    output: str
+    requests: list[Received]
+
+    @property
+    def asked(self) -> list[str]:
+        """The requests of the conversation as text, without side requests that offer no tools."""
+        return [json.dumps(one.body) for one in self.requests if one.body.get("tools")]
+
+
+class World:
+    """One person's machine, as far as an agent sees it."""
+
+    def __init__(self, agents: Path) -> None:
+        # Short: the path of a socket has to fit below it.
+        self._root = Path(tempfile.mkdtemp(prefix="ag-", dir="/tmp")).resolve()
+        self._agents = agents
+        self.home, self.project = self._root / "h", self._root / "p"
+        self.home.mkdir()
+        self.project.mkdir()
+        (self.project / ".git").mkdir()
+        node = Path(shutil.which("node") or "/usr/bin/node").parent
+        self.env = {"PATH": f"{node}:/usr/bin:/bin", "HOME": str(self.home), "LANG": "C.UTF-8"}
+
+    @property
+    def guests(self) -> Path:
+        """Where the resident process and its clients meet."""
+        return self.home / ".local" / "share" / "amplifier" / "guests"
+
+    def set_up(self, program: Program) -> None:
+        """Install an agent, as its user would have before us."""
+        where = program.locate(self._agents).parent
+        self.env["PATH"] = f"{where}:{self.env['PATH']}"
+        program.write_settings(self.home, self.project)
+
+    def read(self, name: str = "out.txt") -> list[str]:
+        """The lines of a file of the project; none if it is not there."""
+        path = self.project / name
+        return path.read_text().splitlines() if path.exists() else []
+
+    # Our side
+
+    def amplifier(self, *words: str, codes: Sequence[int] = (0,)) -> str:
+        """Run the command line in the project; what it printed."""
+        done = subprocess.run(
+            [AMPLIFIER, *words], cwd=self.project, env=self.env, capture_output=True, text=True
+        )
+        said = f"amplifier {' '.join(words)}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        assert done.returncode in codes, said
+        return done.stdout
+
+    def write_bundle(self, more: str = "") -> None:
+        """Put the hook of these tests into the project, and trust it as its person would."""
+        (self.project / "judge.py").write_text(JUDGE.read_text())
+        bundle = "name: agents\nhooks:\n  - {module: judge, source: ./judge.py}\n" + more
+        (self.project / "amplifier.yaml").write_text(bundle)
+        shown = self.amplifier("trust", "--show", codes=(0, 3))
+        (digest,) = {word for word in shown.split() if len(word) == 64} or {""}
+        self.amplifier("trust", "--digest", digest)
+
+    def guard(self, program: Program, *options: str) -> str:
+        """Put our hooks in front of an agent."""
+        return self.amplifier("guard", program.name, *options)
+
+    def ask_resident(self, word: str) -> dict[str, Any]:
+        """The state of the resident process, or tell it to stop; empty if there is none."""
+        import socket
+
+        from amplifier_foundation.guests.client.client import VERSION
+
+        with socket.socket(socket.AF_UNIX) as line, suppress(OSError):
+            line.settimeout(10)
+            line.connect(str(self.guests / "guest.sock"))
+            line.sendall(f"amplifier-guest 1\t{VERSION}\t-\t{word}\t5\t\t/\t\n".encode())
+            line.shutdown(socket.SHUT_WR)
+            with line.makefile("rb") as answer:
+                _, _, said = answer.read().lstrip(b".\n").partition(b"\n")
+            facts: dict[str, Any] = json.loads(said)
+            return facts
+        return {}
+
+    # The agent's side
+
+    async def run(
+        self,
+        program: Program,
+        script: Sequence[Mapping[str, Any]],
+        env: Mapping[str, str] | None = None,
+    ) -> Outcome:
+        """Run an agent on a script to its end."""
+        async with ModelServer(script, per_conversation=True) as server:
+            process = await self.start(program, server.url, env)
+            try:
+                output, _ = await asyncio.wait_for(process.communicate(), LONGEST_RUN)
+            finally:
+                _end(process)
+            return Outcome(process.returncode, output.decode(errors="replace"), server.requests)
+
+    async def start(
+        self, program: Program, url: str, env: Mapping[str, str] | None = None
+    ) -> asyncio.subprocess.Process:
+        """Start an agent whose model is at this address, in a process group of its own."""
+        return await asyncio.create_subprocess_exec(
+            *program.build_command(program.locate(self._agents), url),
+            cwd=self.project,
+            env={**self.env, **program.build_environment(self.home, url), **(env or {})},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    # What is left
+
+    def list_trails(self) -> list[dict[str, Any]]:
+        """The trails of all sessions."""
+        return [json.loads(line) for line in self.amplifier("audit", "list", "--json").splitlines()]
+
+    # The end
+
+    async def close(self) -> None:
+        """Stop the resident process, and remove everything."""
+        resident = self.ask_resident("stop").get("pid")
+        if resident is not None:
+            await wait_until(lambda: not Path(f"/proc/{resident}").exists())
+        shutil.rmtree(self._root, ignore_errors=True)
+
+
+def _end(process: asyncio.subprocess.Process) -> None:
+    """End what still runs of an agent, with everything it has started itself."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
