@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amplifier_foundation.dialects import claude, codex, copilot, cursor, gemini
+from amplifier_foundation.dialects import claude, codex, copilot, cursor, gemini, opencode
 from amplifier_foundation.dialects.dialect import Dialect
 
 DIALECTS: dict[str, Dialect] = {
@@ -14,6 +14,7 @@ DIALECTS: dict[str, Dialect] = {
         cursor.DIALECT,
         copilot.DIALECT,
         copilot.CLAUDE_FORM,
+        opencode.DIALECT,
     )
 }
 

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from amplifier_foundation.dialects.call import Call
+from amplifier_foundation.dialects.fields import rename_keys
 from amplifier_foundation.dialects.handler import Handler
 from amplifier_foundation.dialects.incoming import Incoming
 from amplifier_foundation.dialects.reply import Reply
@@ -37,6 +38,9 @@ class Keys:
 
     session: str = "session_id"
     cwd: str = "cwd"
+    roots: str = "workspace_roots"
+    """Where `cwd` is missing or empty: a list whose first entry is the project."""
+
     transcript: str = "transcript_path"
     call: str = "tool_use_id"
     agent: str = "agent_id"
@@ -156,13 +160,12 @@ class Dialect:
 
     def translate_input(self, tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """The input of a tool of ours, with their names of its fields."""
-        names = self.input_keys.get(tool, {})
-        return {names.get(key, key): value for key, value in given.items()}
+        return rename_keys(given, self.input_keys.get(tool, {}))
 
     def recognize_input(self, tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """The input of a tool of ours, from what one of theirs was given."""
         names = {theirs: ours for ours, theirs in self.input_keys.get(tool, {}).items()}
-        return {names.get(key, key): value for key, value in given.items()}
+        return rename_keys(given, names)
 
     def get_timeout(self, native: str) -> float:
         """Seconds that a hook of this event has unless it says otherwise."""

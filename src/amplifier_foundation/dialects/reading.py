@@ -30,7 +30,7 @@ def read_payload(dialect: Dialect, native: str, text: bytes | str) -> Incoming:
         data=_read_fields(dialect, native, row, payload),
         native=native,
         session_id=session,
-        cwd=_read_text(payload, keys.cwd),
+        cwd=_read_text(payload, keys.cwd) or _read_first(payload, keys.roots),
         transcript=_read_text(payload, keys.transcript),
         call_id=_read_text(payload, keys.call),
         agent_id=_read_text(payload, keys.agent),
@@ -96,6 +96,12 @@ def _find_parts(dialect: Dialect, found: Incoming) -> tuple[dict[str, Any], ...]
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         where = f"{dialect.name} {found.native}"
         raise UnreadablePayload(f"{where}: cannot be taken apart: {error!r}") from error
+
+
+def _read_first(payload: Mapping[str, Any], key: str) -> str:
+    listed = payload.get(key)
+    first = listed[0] if isinstance(listed, list) and listed else ""
+    return first if isinstance(first, str) else ""
 
 
 def _read_text(payload: Mapping[str, Any], key: str) -> str:

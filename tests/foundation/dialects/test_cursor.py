@@ -27,20 +27,20 @@ PAYLOADS: list[tuple[str, Data, Data]] = [
     (
         "postToolUseFailure",
         {**TOOL, "error": "no rule"},
-        {**SHELL, "error_message": "no rule", "duration": 7},
+        {**SHELL, "error_message": "no rule", "failure_type": "error", "duration": 7},
     ),
-    ("beforeShellExecution", TOOL, {"command": "make"}),
+    ("beforeShellExecution", TOOL, {"command": "make", "sandbox": False}),
     (
         "afterShellExecution",
         RESULT,
-        {"command": "make", "output": "built", "duration": 7},
+        {"command": "make", "sandbox": False, "output": "built", "duration": 7},
     ),
     ("beforeMCPExecution", MCP, MCP_TOOL),
-    ("afterMCPExecution", MCP, {**MCP_TOOL, "result_json": "built"}),
+    ("afterMCPExecution", MCP, {**MCP_TOOL, "result_json": "built", "duration": 7}),
     (
         "beforeReadFile",
         {**TOOL, "tool_name": "Read", "tool_input": {"file_path": "a.py"}},
-        {"file_path": "a.py", "content": ""},
+        {"file_path": "a.py", "content": "", "attachments": []},
     ),
     (
         "afterFileEdit",
@@ -70,8 +70,22 @@ PAYLOADS: list[tuple[str, Data, Data]] = [
     ("preCompact", {"trigger": "auto"}, {"trigger": "auto"}),
     ("afterAgentResponse", {"response": "Built."}, {"text": "Built."}),
     ("afterAgentThought", {"thinking": "Hm."}, {"text": "Hm."}),
-    ("sessionStart", {"source": "startup"}, {"session_id": "session-1"}),
-    ("sessionEnd", {"reason": "complete"}, {"session_id": "session-1", "reason": "complete"}),
+    (
+        "sessionStart",
+        {"source": "startup"},
+        {"is_background_agent": False, "composer_mode": "agent"},
+    ),
+    ("sessionEnd", {"reason": "complete"}, {"reason": "complete"}),
+    (
+        "beforeTabFileRead",
+        {"tool_input": {"file_path": "a"}},
+        {"file_path": "a", "content": "", "attachments": []},
+    ),
+    (
+        "afterTabFileEdit",
+        {"tool_input": {"file_path": "a", **EDIT}},
+        {"file_path": "a", "edits": [EDIT]},
+    ),
 ]
 ANY = sorted(EVENTS)
 
@@ -81,6 +95,7 @@ def test_a_hook_is_told_the_fields_of_its_event(native: str, data: Data, fields:
     """And those that every event has."""
     assert DIALECT.build_payload(make_call(native, data)) == {
         "conversation_id": "session-1",
+        "session_id": "session-1",
         "generation_id": data.get("tool_call_id", "session-1"),
         "hook_event_name": native,
         "workspace_roots": ["/project"],
@@ -100,11 +115,11 @@ def test_a_stop_hook_learns_how_often_it_blocked() -> None:
     assert DIALECT.build_payload(make_call("stop", {}, blocked_stops=2))["loop_count"] == 2
 
 
-def test_a_result_that_is_no_text_is_an_object() -> None:
-    """As Claude's hooks get it."""
+def test_a_result_is_a_text_in_any_case() -> None:
+    """An object is told as JSON."""
     data = {**TOOL, "tool_result": {"success": True, "output": {"stdout": "a"}}}
     payload = DIALECT.build_payload(make_call("postToolUse", data))
-    assert payload["tool_output"] == {"success": True, "stdout": "a"}
+    assert payload["tool_output"] == '{"stdout": "a"}'
 
 
 @pytest.mark.parametrize(
