@@ -1,0 +1,1 @@
+"""Putting the guard into the settings of coding agents, and taking it out again."""

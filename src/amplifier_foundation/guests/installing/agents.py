@@ -1,0 +1,167 @@
+"""The agents that can be guarded: what an entry of ours looks like in the settings of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from amplifier_foundation.dialects import DIALECTS
+from amplifier_foundation.dialects.dialect import TOOL, NativeEvent
+from amplifier_foundation.guests.installing.document import Form
+from amplifier_foundation.guests.installing.line import GuestCommand, is_line
+
+HTTP_MARK = "X-Amplifier-Guest"
+"""The header by which an HTTP entry is known as ours."""
+
+# Claude Code starts these before it speaks HTTP to anybody.
+_NEVER_BY_HTTP = frozenset({"SessionStart", "Setup"})
+_HOST_SECONDS, _OUR_SECONDS = 600, 590
+_END_SECONDS = (10, 8)
+_SHORT = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a hook may take: what is written into the settings (None: nothing), and our own."""
+
+    host: float | None
+    ours: float
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is to be installed."""
+
+    command: GuestCommand
+    bundle: Path | None = None
+    every_event: bool = False
+    http: tuple[int, str] | None = None
+    """The port and the token of the resident process, where the agent is to speak HTTP to it."""
+
+
+Build = Callable[[str, Limits, NativeEvent], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """One agent, and the form of its entries."""
+
+    name: str
+    title: str
+    program: str
+    form: Form
+    build: Build
+    also_reads: tuple[str, ...] = ()
+    """Agents whose settings this one runs as well."""
+
+    def list_events(self, *, every_event: bool = False) -> dict[str, NativeEvent]:
+        """The events that are installed: all that the agent has, but not those that are noisy."""
+        rows = DIALECTS[self.name].events
+        return {name: row for name, row in rows.items() if every_event or not row.noisy}
+
+    def get_limits(self, event: str) -> Limits:
+        """Long enough for a person to answer, except where the agent ends soon anyway."""
+        default = DIALECTS[self.name].get_timeout(event)
+        if default <= _SHORT:
+            return Limits(None, default * 0.8)
+        is_end = event.lower() == "sessionend"
+        host, ours = _END_SECONDS if is_end else (_HOST_SECONDS, _OUR_SECONDS)
+        return Limits(host / DIALECTS[self.name].unit, ours)
+
+    def build_entries(self, options: Options) -> dict[str, Any]:
+        """Our entry for each event."""
+        events = self.list_events(every_event=options.every_event)
+        return {name: self._build_entry(name, row, options) for name, row in events.items()}
+
+    def _build_entry(self, event: str, row: NativeEvent, options: Options) -> dict[str, Any]:
+        limits = self.get_limits(event)
+        if options.http is not None and event not in _NEVER_BY_HTTP:
+            return _build_http(event, limits, row, options.http)
+        line = options.command.build_line(
+            self.name, event, limits.ours, gate=row.gate, bundle=options.bundle
+        )
+        return self.build(line, limits, row)
+
+
+def get_command(handler: Any) -> str | None:
+    """The shell line of a handler, if it has one."""
+    found = handler.get("command", handler.get("bash")) if isinstance(handler, dict) else None
+    return found if isinstance(found, str) else None
+
+
+def is_ours(handler: Any) -> bool:
+    """Whether a handler in some agent's settings is one that we wrote."""
+    if is_line(get_command(handler)):
+        return True
+    headers = handler.get("headers") if isinstance(handler, dict) else None
+    return isinstance(headers, dict) and HTTP_MARK in headers
+
+
+def _limit(key: str, limits: Limits) -> dict[str, Any]:
+    return {} if limits.host is None else {key: round(limits.host)}
+
+
+def _build_claude(line: str, limits: Limits, row: NativeEvent) -> dict[str, Any]:
+    closed = {"onFailure": "block"} if row.gate else {}
+    return {"hooks": [{"type": "command", "command": line, **_limit("timeout", limits), **closed}]}
+
+
+def _build_http(
+    event: str, limits: Limits, row: NativeEvent, http: tuple[int, str]
+) -> dict[str, Any]:
+    port, token = http
+    handler = {
+        "type": "http",
+        "url": f"http://127.0.0.1:{port}/claude/{event}",
+        "headers": {"Authorization": f"Bearer {token}", HTTP_MARK: "1"},
+        **_limit("timeout", limits),
+        **({"onFailure": "block"} if row.gate else {}),
+    }
+    return {"hooks": [handler]}
+
+
+def _build_codex(line: str, limits: Limits, row: NativeEvent) -> dict[str, Any]:
+    return {"hooks": [{"type": "command", "command": line, **_limit("timeout", limits)}]}
+
+
+def _build_gemini(line: str, limits: Limits, row: NativeEvent) -> dict[str, Any]:
+    matcher = {"matcher": "*"} if row.matched == TOOL else {}
+    handler = {"type": "command", "name": "amplifier", "command": line}
+    return {**matcher, "hooks": [{**handler, **_limit("timeout", limits)}]}
+
+
+def _build_copilot(line: str, limits: Limits, row: NativeEvent) -> dict[str, Any]:
+    return {"type": "command", "bash": line, **_limit("timeoutSec", limits)}
+
+
+def _build_cursor(line: str, limits: Limits, row: NativeEvent) -> dict[str, Any]:
+    closed = {"failClosed": True} if row.gate else {}
+    return {"command": line, **_limit("timeout", limits), **closed}
+
+
+def _make_form(*, grouped: bool, comments: bool = False, version: bool = False) -> Form:
+    return Form(is_ours, grouped, comments, {"version": 1} if version else {})
+
+
+_GROUPED = _make_form(grouped=True)
+_FLAT = _make_form(grouped=False, version=True)
+
+AGENTS: Mapping[str, Agent] = {
+    one.name: one
+    for one in (
+        Agent("claude", "Claude Code", "claude", _GROUPED, _build_claude),
+        Agent("codex", "Codex", "codex", _GROUPED, _build_codex),
+        Agent(
+            "gemini",
+            "Gemini CLI",
+            "gemini",
+            _make_form(grouped=True, comments=True),
+            _build_gemini,
+        ),
+        Agent("copilot", "Copilot CLI", "copilot", _FLAT, _build_copilot, ("claude",)),
+        Agent("cursor", "Cursor", "cursor", _FLAT, _build_cursor, ("claude",)),
+        Agent("opencode", "OpenCode", "opencode", _GROUPED, _build_codex),
+    )
+}

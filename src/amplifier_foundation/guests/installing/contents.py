@@ -1,0 +1,120 @@
+"""What stands in the settings file of an agent: as hooks in JSON, or as a plugin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from amplifier_foundation.guests.installing.agents import Agent, Options
+from amplifier_foundation.guests.installing.document import (
+    add_entries,
+    list_entries,
+    remove_entries,
+)
+from amplifier_foundation.guests.installing.json_tree import JsonProblem
+from amplifier_foundation.guests.installing.plugin import build_plugin, list_plugin_entries
+from amplifier_foundation.guests.installing.settings_file import SettingsError, SettingsFile
+
+
+class Contents(Protocol):
+    """A settings file with or without us in it. Every method raises SettingsError, or works."""
+
+    @property
+    def entries(self) -> dict[str, list[Any]]: ...
+
+    def add(self, options: Options, before: bytes | None) -> bytes: ...
+
+    def remove(self, before: bytes | None) -> bytes: ...
+
+    def is_empty(self, content: bytes) -> bool: ...
+
+
+def read_contents(agent: Agent, file: SettingsFile) -> Contents:
+    """What is in a file, in the form of its agent."""
+    if agent.name == "opencode":
+        return PluginContents(agent, file)
+    return HookContents(agent, file)
+
+
+@dataclass(frozen=True, slots=True)
+class HookContents:
+    """Hooks in JSON, ours among those of others."""
+
+    agent: Agent
+    file: SettingsFile
+
+    @property
+    def entries(self) -> dict[str, list[Any]]:
+        """Our handlers, by event."""
+        text = self.file.text
+        if not text.strip():
+            return {}
+        try:
+            return list_entries(text, self.agent.form)
+        except JsonProblem as problem:
+            raise self._explain(problem) from problem
+
+    def add(self, options: Options, before: bytes | None) -> bytes:
+        """The content with our entries as they are wanted."""
+        wanted, original = self.agent.build_entries(options), _decode(before)
+        try:
+            text = add_entries(self.file.text, wanted, self.agent.form, original)
+        except JsonProblem as problem:
+            raise self._explain(problem) from problem
+        return self.file.encode(text)
+
+    def remove(self, before: bytes | None) -> bytes:
+        """The content without our entries."""
+        try:
+            text = remove_entries(self.file.text, self.agent.form, _decode(before))
+        except JsonProblem as problem:
+            raise self._explain(problem) from problem
+        return self.file.encode(text)
+
+    def is_empty(self, content: bytes) -> bool:
+        """Whether a content says nothing at all."""
+        return not _decode(content).strip().strip("{}").strip()
+
+    def _explain(self, problem: JsonProblem) -> SettingsError:
+        return SettingsError(
+            f"{self.file.path}, line {problem.line}: {problem.what}. "
+            f"Correct the file, which {self.agent.title} may not read either, and try again; "
+            "nothing was changed"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PluginContents:
+    """A program that is all ours."""
+
+    agent: Agent
+    file: SettingsFile
+
+    @property
+    def entries(self) -> dict[str, list[Any]]:
+        """The events that our plugin reports."""
+        if self.file.content is None:
+            return {}
+        found = list_plugin_entries(self.file.text)
+        if not found:
+            raise SettingsError(
+                f"{self.file.path} is not a plugin of ours; move it away and try again; "
+                "nothing was changed"
+            )
+        return found
+
+    def add(self, options: Options, before: bytes | None) -> bytes:
+        """The plugin."""
+        return build_plugin(self.agent, options).encode()
+
+    def remove(self, before: bytes | None) -> bytes:
+        """Nothing is left of it."""
+        return b""
+
+    def is_empty(self, content: bytes) -> bool:
+        """Whether nothing is left."""
+        return not content
+
+
+def _decode(content: bytes | None) -> str:
+    return "" if content is None else content.decode("utf-8-sig", "replace")

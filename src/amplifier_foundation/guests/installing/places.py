@@ -1,0 +1,106 @@
+"""Where each agent keeps its settings, for a person and for a project."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from amplifier_foundation.machine.user import find_config_home
+
+Scope = Literal["user", "project"]
+_BUNDLES = ("amplifier.yaml", ".amplifier/amplifier.yaml")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The settings files of one agent in which hooks can stand; ours go into the first of each."""
+
+    find_home: Callable[[Mapping[str, str]], Path]
+    user: tuple[str, ...]
+    """Below the agent's own folder."""
+    project: tuple[str, ...]
+    """Below the project's root."""
+
+
+def _find_below_home(name: str, variable: str = "") -> Callable[[Mapping[str, str]], Path]:
+    def find(env: Mapping[str, str]) -> Path:
+        if variable and env.get(variable):
+            return Path(env[variable]).absolute()
+        return Path(env.get("HOME") or Path.home()) / name
+
+    return find
+
+
+def _find_gemini(env: Mapping[str, str]) -> Path:
+    # Unlike the others, its variable names what stands for the home.
+    return Path(env.get("GEMINI_CLI_HOME") or env.get("HOME") or Path.home()) / ".gemini"
+
+
+PLACES: Mapping[str, Place] = {
+    # Paths of one machine do not belong into the file that a team shares.
+    "claude": Place(
+        _find_below_home(".claude", "CLAUDE_CONFIG_DIR"),
+        ("settings.json",),
+        (".claude/settings.local.json", ".claude/settings.json"),
+    ),
+    "codex": Place(
+        _find_below_home(".codex", "CODEX_HOME"),
+        ("hooks.json", "config.toml"),
+        (".codex/hooks.json", ".codex/config.toml"),
+    ),
+    "gemini": Place(_find_gemini, ("settings.json",), (".gemini/settings.json",)),
+    "copilot": Place(
+        _find_below_home(".copilot", "COPILOT_HOME"),
+        ("hooks/amplifier.json", "config.json", "settings.json"),
+        (".github/hooks/amplifier.json", ".github/copilot/settings.json"),
+    ),
+    "cursor": Place(_find_below_home(".cursor"), ("hooks.json",), (".cursor/hooks.json",)),
+    "opencode": Place(
+        lambda env: find_config_home(env) / "opencode",
+        ("plugin/amplifier.js", "opencode.json", "opencode.jsonc"),
+        (".opencode/plugin/amplifier.js", "opencode.json", "opencode.jsonc"),
+    ),
+}
+
+
+def find_settings(
+    agent: str, scope: Scope, root: Path, env: Mapping[str, str] | None = None
+) -> Path:
+    """The file that our entries go into."""
+    place = PLACES[agent]
+    if scope == "project":
+        return root / place.project[0]
+    return place.find_home(os.environ if env is None else env) / place.user[0]
+
+
+def list_guarded_files(
+    root: Path | None = None, env: Mapping[str, str] | None = None, folder: Path | None = None
+) -> list[Path]:
+    """Every file and folder that an agent could switch its guard off with.
+
+    The settings of all agents, for the person and for the project at `root`; the guests' runtime
+    folder, if it is given; and the client that the lines start.
+    """
+    env = os.environ if env is None else env
+    found: list[Path] = []
+    for place in PLACES.values():
+        found += [place.find_home(env) / name for name in place.user]
+        found += [root / name for name in place.project] if root is not None else []
+    found += [] if folder is None else [folder]
+    return [*dict.fromkeys(found), Path(__file__).parents[1] / "client"]
+
+
+def find_root(start: Path) -> tuple[Path, bool]:
+    """The folder that `start` is part of, and whether it has a bundle.
+
+    The nearest with an amplifier.yaml up to the repository's root, else that root, else `start`.
+    """
+    above = (start, *start.parents)
+    top = next((number for number, one in enumerate(above) if (one / ".git").exists()), 0)
+    for folder in above[: top + 1]:
+        if any((folder / name).is_file() for name in _BUNDLES):
+            return folder, True
+    return above[top], False
