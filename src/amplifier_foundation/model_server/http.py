@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
 
@@ -31,19 +31,27 @@ class HttpRequest:
     body: bytes
 
 
-async def read_request(reader: asyncio.StreamReader) -> HttpRequest | None:
-    """The request on a fresh connection, or None if it was closed without one."""
+async def read_request(
+    reader: asyncio.StreamReader, check: Callable[[HttpRequest], None] | None = None
+) -> HttpRequest | None:
+    """The next request on a connection, or None if it was closed without one.
+
+    `check` sees the request before its body is read, and may raise a BadRequest.
+    """
     try:
         line = await reader.readline()
         if not line.strip():
             return None
         method, target, headers = *_parse_request_line(line), await _read_headers(reader)
+        request = HttpRequest(method, target.partition("?")[0], headers, b"")
+        if check is not None:
+            check(request)
         body = await reader.readexactly(_read_length(headers))
     except (asyncio.IncompleteReadError, ConnectionError):
         return None
     except ValueError as failure:
         raise BadRequest(400, f"This is not an HTTP request: {failure}") from failure
-    return HttpRequest(method, target.partition("?")[0], headers, body)
+    return replace(request, body=body)
 
 
 def _parse_request_line(line: bytes) -> tuple[str, str]:

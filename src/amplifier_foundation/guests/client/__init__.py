@@ -1,0 +1,1 @@
+"""The command that coding agents call: next to nothing, and quick."""

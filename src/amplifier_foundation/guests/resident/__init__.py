@@ -1,0 +1,1 @@
+"""The resident process: one per user, it judges what the clients of coding agents hand it."""
