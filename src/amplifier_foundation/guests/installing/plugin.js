@@ -63,10 +63,22 @@ function parse(text) {
 }
 
 function obey(event, answer, output) {
-  if (answer.args) output.args = answer.args;
-  if (typeof answer.output === "string") output.output = answer.output;
+  if (answer.args) setArgs(output.args, answer.args);
+  if (typeof answer.output === "string") setOutput(output, answer.output);
   if (typeof answer.prompt === "string") setPrompt(output, answer.prompt);
   for (const text of answer.context ?? []) addContext(event, output, String(text));
+}
+
+// In place: OpenCode runs the tool with the object that it handed out, whatever `output.args` is now.
+function setArgs(args, wanted) {
+  for (const key of Object.keys(args)) delete args[key];
+  Object.assign(args, wanted);
+}
+
+// Tools of MCP servers return a list of parts, and all others a text.
+function setOutput(output, text) {
+  if (Array.isArray(output.content)) output.content = [{ type: "text", text }];
+  else output.output = text;
 }
 
 function setPrompt(output, prompt) {
@@ -77,7 +89,8 @@ function setPrompt(output, prompt) {
 }
 
 function addContext(event, output, text) {
-  if (event === "tool.execute.after") output.output = `${output.output ?? ""}\n\n${text}`;
+  if (event === "tool.execute.after" && Array.isArray(output.content)) output.content.push({ type: "text", text });
+  else if (event === "tool.execute.after") output.output = `${output.output ?? ""}\n\n${text}`;
   else if (Array.isArray(output.context)) output.context.push(text);
   else if (Array.isArray(output.parts)) {
     const like = output.parts.at(-1);
