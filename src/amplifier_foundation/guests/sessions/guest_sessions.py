@@ -56,13 +56,17 @@ class GuestSessions:
     async def _start(
         self, dialect: Dialect, session_id: str, start: Path, bundle: str
     ) -> GuestSession:
+        saved = await self._states.load(session_id)
+        if saved is not None:
+            # Not where the agent is by now: it may have gone where other rules hold.
+            start = Path(saved.info.working_dir)
         guest = await open_guest(
             dialect,
             session_id,
             start,
             bundle=bundle,
             guarded=self._list_guarded(start),
-            state=await self._states.load(session_id),
+            state=None if saved is None else saved.state,
         )
         self._open[session_id] = guest
         return guest

@@ -19,6 +19,7 @@ from amplifier_foundation.dialects.writing import BLOCKED, write_reply
 from amplifier_foundation.guests.resident.request import Request, Response
 from amplifier_foundation.guests.sessions.guest_sessions import GuestSessions
 from amplifier_foundation.guests.sessions.states import GuestStates
+from amplifier_foundation.machine.user import find_data_home
 
 logger = logging.getLogger(__name__)
 
@@ -104,6 +105,7 @@ def _encode(text: str) -> bytes:
 
 
 def _list_installed(root: Path) -> Sequence[Path]:
+    """The agents' settings with our hook in them, and everything that we keep."""
     from amplifier_foundation.guests.installing.places import list_guarded_files
 
-    return list_guarded_files(root)
+    return [*list_guarded_files(root), find_data_home() / "amplifier" / "**"]

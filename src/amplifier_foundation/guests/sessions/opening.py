@@ -16,6 +16,7 @@ from amplifier_foundation.guests.sessions.host_prompt import HostPrompt
 from amplifier_foundation.guests.sessions.moments.permission import ask_people_elsewhere
 from amplifier_foundation.guests.sessions.passing import GuestContext, GuestDisplay
 from amplifier_foundation.guests.sessions.plan import can_ask, load_plan
+from amplifier_foundation.guests.sessions.remembering import RememberingApproval
 from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.assembly import open_session
 from amplifier_foundation.session.elsewhere import reach_people
@@ -54,12 +55,21 @@ async def open_guest(
         material=plan.material,
         changes=ChangePolicy(accepts=plan.accepts),
         elsewhere=people,
+        prepare=_remember_answers,
     )
     await _take_conversation_over(session, context)
     deny_bare_shells(session.coordinator, dialect)
     if people is not None and plan.names_people:
         ask_people_elsewhere(session.coordinator, dialect.name)
     return GuestSession(dialect, session, context, display, people)
+
+
+def _remember_answers(session: AssembledSession) -> None:
+    """Have what people say for always kept with the session."""
+    coordinator = session.coordinator
+    if coordinator.approval_system is not None:
+        state = coordinator.session_state
+        coordinator.approval_system = RememberingApproval(coordinator.approval_system, state)
 
 
 async def _take_conversation_over(session: AssembledSession, context: GuestContext) -> None:

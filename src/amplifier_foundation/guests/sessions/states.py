@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from amplifier_core.errors import SessionStateError
 from amplifier_foundation.machine.user import find_data_home
-from amplifier_foundation.session.store import SessionInfo, SessionStore
+from amplifier_foundation.session.store import SavedSession, SessionInfo, SessionStore
 
 KEPT_DAYS = 30
 
@@ -23,17 +22,16 @@ class GuestStates:
         folder = root or find_data_home() / "amplifier" / "guests" / "sessions"
         self._store = SessionStore(folder)
 
-    async def load(self, session_id: str) -> dict[str, Any] | None:
-        """How a session stood; None if it is new, or if what was kept of it is damaged."""
+    async def load(self, session_id: str) -> SavedSession | None:
+        """How a session stood, and where; None if it is new.
+
+        SessionStateError if what was kept of it cannot be read: where it worked decides what
+        governs it, so nothing else is taken instead.
+        """
         return await asyncio.to_thread(self._load, session_id)
 
-    def _load(self, session_id: str) -> dict[str, Any] | None:
-        if self._store.get(session_id) is None:
-            return None
-        try:
-            return self._store.load(session_id).state
-        except SessionStateError:
-            return None
+    def _load(self, session_id: str) -> SavedSession | None:
+        return None if self._store.get(session_id) is None else self._store.load(session_id)
 
     async def save(self, session_id: str, state: Mapping[str, Any], folder: str) -> None:
         """Write how a session stands."""
