@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -74,10 +74,15 @@ def parse_object(text: str) -> dict[str, Any] | None:
     if not _looks_like_object(text):
         return None
     try:
-        value = json.loads(text.strip())
+        value = json.loads(text.strip(), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    """No agent but a Python program reads NaN."""
+    raise ValueError(name)
 
 
 def judge_text(handler: Handler, text: str) -> Verdict:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from amplifier_core import events
 from amplifier_foundation.dialects.call import Call
 from amplifier_foundation.dialects.dialect import TOOL, Dialect, NativeEvent
 from amplifier_foundation.dialects.handler import Handler
@@ -12,6 +13,9 @@ from amplifier_foundation.dialects.reply import Reply
 from amplifier_foundation.dialects.verdict import UNCHANGED, Verdict
 
 NO_REASON = "Blocked by a hook."
+_GOES_ON = frozenset({events.ORCHESTRATOR_COMPLETE, events.AGENT_COMPLETE})
+"""Where a denial makes the agent go on."""
+
 BLOCKED = 2
 """The exit code that blocks at a gate of every agent, as long as there is text on stderr."""
 
@@ -22,33 +26,59 @@ def write_reply(dialect: Dialect, incoming: Incoming, verdict: Verdict) -> Reply
     if write is None:
         raise ValueError(f"{dialect.name} cannot be answered")
     wanted = fit_verdict(dialect, incoming, verdict)
-    reply = write(incoming, wanted)
-    blocks = wanted.decision == "deny" and "deny" in dialect.events[incoming.native].powers
-    if blocks and not _is_denied(dialect, incoming, reply):
-        return Reply(code=BLOCKED, stderr=wanted.reason or NO_REASON)
-    return reply
+    row = dialect.events[incoming.native]
+    try:
+        reply = write(incoming, wanted)
+    except (ValueError, TypeError, RecursionError) as error:
+        reply = Reply(failure=f"the answer of a hook cannot be written as JSON: {error}")
+    obeyed = reply.failure is None and _is_obeyed(dialect, incoming, wanted, reply)
+    if obeyed:
+        return reply
+    return _block(wanted, reply) if "deny" in row.powers else Reply()
+
+
+def _block(wanted: Verdict, reply: Reply) -> Reply:
+    reason = wanted.reason if wanted.decision == "deny" else reply.failure
+    return Reply(code=BLOCKED, stderr=reason or NO_REASON)
 
 
 def fit_verdict(dialect: Dialect, incoming: Incoming, verdict: Verdict) -> Verdict:
     """The verdict within the powers that an answer has at this event; it only gets stricter."""
     row = dialect.events[incoming.native]
-    if verdict.decision == "ask" and "ask" not in row.powers:
-        why = f"{verdict.reason or 'A hook asks.'} ({dialect.name} cannot ask a person here)"
-        verdict = replace(verdict, decision="deny", reason=why)
-    if verdict.decision == "allow" and "allow" not in row.powers:
-        verdict = replace(verdict, decision=None)
-    if verdict.stop is not None and verdict.decision != "deny" and "deny" in row.powers:
-        verdict = replace(verdict, decision="deny", reason=verdict.stop)
+    verdict = _fit_decision(dialect, incoming, verdict)
     verdict = _fit_changes(dialect, row, incoming, verdict)
-    if verdict.decision == "deny":
-        reason = (verdict.reason or "").strip() or NO_REASON
-        verdict = replace(verdict, reason=reason, tool_input=None, prompt=None)
+    verdict = _fit_denial(row, verdict)
     return replace(
         verdict,
         context=verdict.context if "inject" in row.powers else (),
-        notes=verdict.notes if "tell" in row.powers else (),
+        notes=(*verdict.notes, *verdict.warnings) if "tell" in row.powers else (),
+        warnings=(),
         stop=verdict.stop if "stop" in row.powers else None,
     )
+
+
+def _fit_decision(dialect: Dialect, incoming: Incoming, verdict: Verdict) -> Verdict:
+    """A question that cannot be put is a denial, and a permission that is not taken is nothing."""
+    row = dialect.events[incoming.native]
+    if verdict.decision in ("ask", "defer"):
+        if "ask" in row.powers:
+            return replace(verdict, decision="ask")
+        why = f"{verdict.reason or 'A hook asks.'} ({dialect.name} cannot ask a person here)"
+        verdict = _refuse(incoming, verdict, why)
+    if verdict.decision == "allow" and "allow" not in row.powers:
+        verdict = replace(verdict, decision=None)
+    if verdict.stop is not None and row.gate and verdict.decision != "deny":
+        verdict = replace(verdict, decision="deny", reason=verdict.stop)
+    if verdict.stop is not None and incoming.event in _GOES_ON:
+        verdict = replace(verdict, decision=None)
+    return verdict
+
+
+def _refuse(incoming: Incoming, verdict: Verdict, why: str) -> Verdict:
+    """Deny what a hook had no business with; at the end of a turn that would start another one."""
+    if incoming.event in _GOES_ON:
+        return replace(verdict, decision=None, notes=(*verdict.notes, why))
+    return replace(verdict, decision="deny", reason=why)
 
 
 def _fit_changes(
@@ -56,9 +86,9 @@ def _fit_changes(
 ) -> Verdict:
     """What was changed goes out in their terms, or not at all."""
     changed = verdict.tool_input is not None or verdict.prompt is not None
-    if changed and "rewrite" not in row.powers:
+    if changed and "rewrite" not in row.powers and verdict.decision != "deny":
         why = f"a hook changed this, and {dialect.name} takes no changes at {incoming.native}"
-        return replace(verdict, decision="deny", reason=why)
+        verdict = _refuse(incoming, replace(verdict, tool_input=None, prompt=None), why)
     if verdict.tool_input is not None and row.matched == TOOL:
         ours = str(incoming.data.get("tool_name"))
         theirs = dialect.translate_input(ours, verdict.tool_input)
@@ -69,8 +99,32 @@ def _fit_changes(
     return verdict
 
 
-def _is_denied(dialect: Dialect, incoming: Incoming, reply: Reply) -> bool:
-    """Whether the agent, as we know it, will read a denial in this."""
+def _fit_denial(row: NativeEvent, verdict: Verdict) -> Verdict:
+    """A denial has a reason; where nothing can be denied, the reason is all that is left of it."""
+    if verdict.decision != "deny":
+        return verdict
+    reason = (verdict.reason or "").strip() or NO_REASON
+    verdict = replace(verdict, reason=reason, tool_input=None, prompt=None)
+    if "deny" in row.powers:
+        return verdict
+    verdict = replace(verdict, decision=None, reason=None)
+    if "replace" in row.powers:
+        return replace(verdict, output=reason)
+    if "tell" in row.powers and row.matched != TOOL:
+        return replace(verdict, notes=(*verdict.notes, reason))
+    return replace(verdict, context=(*verdict.context, reason))
+
+
+def _is_obeyed(dialect: Dialect, incoming: Incoming, wanted: Verdict, reply: Reply) -> bool:
+    """Whether the agent, as we know it, reads what was decided; a denial is more than a change."""
+    read = _read_back(dialect, incoming, reply)
+    if read.decision == "deny" or (wanted.decision != "deny" and wanted.tool_input is None):
+        return True
+    return wanted.decision != "deny" and read.tool_input is not None
+
+
+def _read_back(dialect: Dialect, incoming: Incoming, reply: Reply) -> Verdict:
+    """What the agent makes of it."""
     handler = Handler(dialect=dialect.name, native=incoming.native, where="guest")
     call = Call(
         event=incoming.event,
@@ -79,4 +133,4 @@ def _is_denied(dialect: Dialect, incoming: Incoming, reply: Reply) -> bool:
         session_id=incoming.session_id,
         cwd=incoming.cwd,
     )
-    return dialect.read_reply(handler, call, reply).decision == "deny"
+    return dialect.read_reply(handler, call, reply)
