@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from pathlib import Path
 
 from amplifier_foundation.guests.resident.request import Judge
@@ -19,8 +18,9 @@ def main(argv: list[str]) -> int:
 
 
 def _create_judge() -> Judge:
-    judge: Judge = import_module("amplifier_foundation.guests.sessions.judge").GuestJudge()
-    return judge
+    from amplifier_foundation.guests.sessions.judge import GuestJudge
+
+    return GuestJudge()
 
 
 if __name__ == "__main__":

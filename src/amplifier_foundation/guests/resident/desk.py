@@ -35,6 +35,8 @@ class Desk:
 
         `since` is the monotonic time from which the client counts its seconds.
         """
+        if self._interrupted:
+            raise Interrupted
         with self.lifetime.hold():
             task = asyncio.create_task(self._judge(request))
             self._work.add(task)

@@ -7,6 +7,7 @@ import contextlib
 import fcntl
 import logging
 import os
+import signal
 import socket
 import sys
 import time
@@ -16,12 +17,13 @@ from pathlib import Path
 from amplifier_foundation.guests.client.launch import read_launch
 from amplifier_foundation.guests.resident.folder import RUNNING_LOCK, SOCKET, check_folder
 from amplifier_foundation.guests.resident.launching import Door
-from amplifier_foundation.guests.resident.log import set_up_log
+from amplifier_foundation.guests.resident.log import set_up_log, trim_log
 from amplifier_foundation.guests.resident.request import Judge
 from amplifier_foundation.guests.resident.server import Resident, read_idle_seconds
 
 _LONGEST_WAIT = 60.0
 _STEP = 0.02
+_TRIM_SECONDS = 60.0
 
 
 def run_resident(folder: Path, create_judge: Callable[[], Judge]) -> int:
@@ -78,7 +80,19 @@ def announce_ready() -> None:
 async def _serve(folder: Path, create_judge: Callable[[], Judge], idle: float) -> None:
     door = read_door(folder)
     resident = Resident(folder, create_judge(), idle_seconds=idle, door=door)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        loop.add_signal_handler(number, resident.end, f"signal {number.name}")
+    trimming = asyncio.create_task(_keep_log_short())
     await resident.run(announce_ready)
+    trimming.cancel()
+
+
+async def _keep_log_short() -> None:
+    """What hooks print goes to the log as well, past the one that counts."""
+    while True:
+        await asyncio.sleep(_TRIM_SECONDS)
+        trim_log()
 
 
 def read_door(folder: Path) -> Door | None:

@@ -7,10 +7,10 @@ import contextlib
 import errno
 import logging
 import os
-import signal
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from amplifier_foundation.guests.client.client import check_peer
 from amplifier_foundation.guests.resident.control import Controls
@@ -18,10 +18,12 @@ from amplifier_foundation.guests.resident.desk import Desk
 from amplifier_foundation.guests.resident.exchange import Exchange
 from amplifier_foundation.guests.resident.folder import SOCKET
 from amplifier_foundation.guests.resident.freshness import Freshness
-from amplifier_foundation.guests.resident.http import HttpServer
 from amplifier_foundation.guests.resident.launching import Door
 from amplifier_foundation.guests.resident.lifetime import Lifetime
 from amplifier_foundation.guests.resident.request import Judge
+
+if TYPE_CHECKING:
+    from amplifier_foundation.guests.resident.http import HttpServer
 
 logger = logging.getLogger(__name__)
 
@@ -53,19 +55,19 @@ class Resident:
         self._judge = judge
         self._lifetime = Lifetime(idle_seconds, self._close_doors)
         self._desk = Desk(judge, self._lifetime)
-        self._http = HttpServer(door, self._desk) if door else None
+        self._door = door
+        self._http: HttpServer | None = None
         controls = Controls(self._desk, self._describe_http)
         self._exchange = Exchange(self._desk, controls, Freshness(folder))
         self._listener = socket.socket(socket.AF_UNIX)
+        self._number = -1
         self._connections: set[asyncio.Task[None]] = set()
 
     async def run(self, announce: Callable[[], None] = lambda: None) -> None:
         """Serve; `announce` is called when clients can connect."""
         self._open_doors()
         try:
-            if self._http:
-                await self._http.open()
-            self._obey_signals()
+            await self._open_http()
             announce()
             await self._lifetime.wait(self._judge.holds_open)
         finally:
@@ -74,6 +76,14 @@ class Resident:
     def end(self, why: str) -> None:
         """Let it end after what is open."""
         self._lifetime.end(why)
+
+    async def _open_http(self) -> None:
+        if self._door is not None:
+            # Most installations need none of what it imports.
+            from amplifier_foundation.guests.resident.http import HttpServer
+
+            self._http = HttpServer(self._door, self._desk)
+            await self._http.open()
 
     def _describe_http(self) -> dict[str, object] | None:
         return self._http.describe() if self._http else None
@@ -84,18 +94,15 @@ class Resident:
         self._listener.setblocking(False)
         self._listener.bind(str(self._path))
         self._path.chmod(0o600)
+        self._number = self._path.lstat().st_ino
         self._listener.listen(_BACKLOG)
         self._listen()
 
     def _close_doors(self) -> None:
         """Remove the name, so that whoever comes from now on starts a new process."""
-        with contextlib.suppress(FileNotFoundError):
-            self._path.unlink()
-
-    def _obey_signals(self) -> None:
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            loop.add_signal_handler(number, self.end, f"signal {number.name}")
+        with contextlib.suppress(OSError):
+            if self._path.lstat().st_ino == self._number:  # nobody has made the folder anew
+                self._path.unlink()
 
     def _accept(self) -> None:
         """Serve who waits at the door; without awaiting anything, so that nobody gets lost."""
@@ -146,12 +153,12 @@ class Resident:
         self._accept()  # who connected before the name was removed
         self._listener.close()
         if self._http:
-            await self._http.close()
+            self._http.close()
+        await self._desk.finish(self._grace)
         if self._connections:
             await asyncio.wait(set(self._connections), timeout=self._grace)
-        await self._desk.finish(0 if self._connections else self._grace)
-        if self._connections:
-            await asyncio.wait(set(self._connections), timeout=self._grace)
+        if self._http:
+            await self._http.finish(self._grace)
         try:
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self._judge.close()

@@ -1,0 +1,49 @@
+"""The log of the resident process."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from amplifier_foundation.guests.resident.log import trim_log
+
+
+def test_a_log_that_is_too_long_begins_anew(tmp_path: Path) -> None:
+    """What comes later stands at its beginning; a shorter one stays."""
+    path = tmp_path / "log"
+    log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.write(log, b"x" * 20)
+    trim_log(log, 20)
+    assert path.read_bytes() == b"x" * 20
+    trim_log(log, 19)
+    os.write(log, b"new")
+    os.close(log)
+    assert path.read_bytes() == b"new"
+
+
+def test_what_is_no_file_has_no_length() -> None:
+    """A terminal, a pipe or nothing at all is left alone."""
+    read, write = os.pipe()
+    trim_log(write, 0)
+    os.close(read)
+    os.close(write)
+    trim_log(write, 0)
+
+
+def test_warnings_are_logged_and_a_full_disk_is_borne() -> None:
+    """A log that cannot be written ends nothing."""
+    code = (
+        "import logging, sys; from amplifier_foundation.guests.resident.log import set_up_log;"
+        "set_up_log(); logging.getLogger('x').info('quiet'); logging.getLogger('x').warning('loud')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stderr.endswith(b"WARNING loud\n")
+    assert b"quiet" not in done.stderr
+    with Path("/dev/full").open("w") as full:
+        code += "; sys.stdout.write('still here')"
+        done = subprocess.run([sys.executable, "-c", code], stdout=-1, stderr=full, check=False)
+    assert done.stdout == b"still here"
+    assert logging.raiseExceptions
