@@ -44,6 +44,7 @@ class Keys:
     transcript: str = "transcript_path"
     call: str = "tool_use_id"
     agent: str = "agent_id"
+    parent: str = "parent_agent_id"
     event: str = "hook_event_name"
 
 
@@ -95,6 +96,9 @@ class NativeEvent:
 
     becomes: str = ""
     """Our event, where it is not that of the first occasion."""
+
+    keys: Keys | None = None
+    """The names of the common fields, where this event has other ones than the rest."""
 
     def happens_at(self, event: str, data: Mapping[str, Any]) -> bool:
         """Whether an occurrence of one of our events is one of this, too."""

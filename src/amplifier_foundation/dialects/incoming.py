@@ -25,6 +25,10 @@ class Incoming:
     agent_id: str = ""
     """Of the sub-agent that does this; empty for the agent itself."""
 
+    parent_id: str = ""
+    """Of the agent that started the sub-agent: a session, or a sub-agent itself; empty where the
+    sub-agent's events belong to the session of the agent anyway."""
+
     also: tuple[dict[str, Any], ...] = ()
     """Further tool calls that are part of this one, such as each file of a patch: each is judged,
     and none can be rewritten."""

@@ -21,7 +21,7 @@ def read_payload(dialect: Dialect, native: str, text: bytes | str) -> Incoming:
         known = ", ".join(dialect.events)
         raise UnreadablePayload(f"{dialect.name} has no event {native!r}; it has {known}")
     payload = _parse(dialect, native, text)
-    keys = dialect.keys
+    keys = row.keys or dialect.keys
     session = payload.get(keys.session)
     if not isinstance(session, str) or not session:
         raise UnreadablePayload(f"{dialect.name} {native}: {keys.session!r} must be a text")
@@ -34,6 +34,7 @@ def read_payload(dialect: Dialect, native: str, text: bytes | str) -> Incoming:
         transcript=_read_text(payload, keys.transcript),
         call_id=_read_text(payload, keys.call),
         agent_id=_read_text(payload, keys.agent),
+        parent_id=_read_text(payload, keys.parent),
         payload=payload,
     )
     return _read_tool(dialect, found) if row.matched == TOOL else found

@@ -59,7 +59,7 @@ values = st.recursive(
 
 def test_every_agent_has_its_dialect_under_its_name() -> None:
     """And Copilot two, for its two spellings."""
-    names = {"claude", "codex", "gemini", "cursor", "copilot", "copilot-claude-form", "opencode"}
+    names = {"claude", "codex", "gemini", "cursor", "copilot", "copilot-claude", "opencode"}
     assert set(DIALECTS) == names
     assert all(name == dialect.name for name, dialect in DIALECTS.items())
 

@@ -103,7 +103,7 @@ def test_the_environment_of_an_entry_may_name_other_variables(
         ("gemini", "BeforeTool", {}, 60),
         ("cursor", "preToolUse", {}, 60),
         ("copilot", "preToolUse", {}, 30),
-        ("copilot-claude-form", "PreToolUse", {}, 30),
+        ("copilot-claude", "PreToolUse", {}, 30),
         ("claude", "PreToolUse", {"timeout": 5}, 5),
         ("gemini", "BeforeTool", {"timeout": 5000}, 5),
         ("gemini", "BeforeTool", {"timeoutSec": 5}, 5),

@@ -69,7 +69,7 @@ def test_a_copilot_file_may_hold_both_spellings() -> None:
     """Each event in the form that belongs to its spelling."""
     hooks = {"preToolUse": [RUN], "PreToolUse": [RUN]}
     handlers = read_settings({"hooks": hooks}, "copilot", "f").handlers
-    assert [one.dialect for one in handlers] == ["copilot", "copilot-claude-form"]
+    assert [one.dialect for one in handlers] == ["copilot", "copilot-claude"]
 
 
 def test_what_cannot_be_run_is_a_notice_and_the_rest_works() -> None:

@@ -1,0 +1,67 @@
+"""Copilot CLI's tools: what they and their fields are called, and what else a call does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from amplifier_foundation.dialects.fields import get_text, rename_keys
+from amplifier_foundation.dialects.incoming import Incoming
+
+TOOL_NAMES = {
+    "Bash": "bash",
+    "Read": "view",
+    "Write": "create",
+    "Edit": "edit",
+    "Glob": "glob",
+    "Grep": "grep",
+    "Delegate": "task",
+    "Todo": "update_todo",
+    "WebFetch": "web_fetch",
+}
+OLDER_NAMES = {"str_replace": "Edit", "rg": "Grep"}
+INPUT_KEYS = {
+    "Read": {"file_path": "path"},
+    "Write": {"file_path": "path", "content": "file_text"},
+    "Edit": {"file_path": "path", "old_string": "old_str", "new_string": "new_str"},
+    "Glob": {"path": "paths"},
+    "Grep": {"path": "paths"},
+    "Delegate": {"agent_name": "agent_type", "task": "prompt"},
+}
+_EDITOR = {"view": "view", "create": "create", "str_replace": "edit", "insert": "edit"}
+
+
+def build_input(tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The input of a tool of ours, with Copilot's names of its fields."""
+    return rename_keys(given, INPUT_KEYS.get(tool, {}))
+
+
+def read_input(tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The input of a tool of ours, from what Copilot's has."""
+    return rename_keys(given, {theirs: ours for ours, theirs in INPUT_KEYS.get(tool, {}).items()})
+
+
+def read_call(name: str, given: Any) -> dict[str, Any]:
+    """A tool call, under the name of the tool that it amounts to."""
+    given = _parse(given) if isinstance(given, str) else given
+    if name == "str_replace_editor" and isinstance(given, Mapping):
+        name = _EDITOR.get(get_text(given, "command"), name)
+    return {"tool_name": name, "tool_input": given}
+
+
+def _parse(text: str) -> Any:
+    """Arguments that came as JSON in a text; some tools have a text and no fields at all."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    return value if isinstance(value, dict) else {"input": text}
+
+
+def find_parts(incoming: Incoming) -> tuple[dict[str, Any], ...]:
+    """What is typed into a shell that runs already is a command, too."""
+    typed = get_text(incoming.data["tool_input"], "input")
+    if incoming.data["tool_name"] == "write_bash" and typed:
+        return ({"tool_name": "Bash", "tool_input": {"command": typed}},)
+    return ()
