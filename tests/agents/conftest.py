@@ -64,7 +64,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    rows = sorted(set(terminalreporter.config.stash[RESULTS]))
+    results = terminalreporter.config.stash[RESULTS]
+    rows = sorted(set(results))
     if not rows:
         return
     terminalreporter.section("the real agents")

@@ -35,6 +35,16 @@ async def judge_prompt(event: str, data: dict[str, Any]) -> HookResult:
     return CONTINUE
 
 
+@hook("tool:post", on_error="deny")
+async def judge_result(event: str, data: dict[str, Any]) -> HookResult:
+    """Replace what a tool said, if it said a certain word."""
+    result = data["tool_result"]
+    if "replace-this" not in json.dumps(result):
+        return CONTINUE
+    changed = json.loads(json.dumps(result).replace("replace-this", "the-judge-replaced-it"))
+    return HookResult(action="modify", data={**data, "tool_result": changed})
+
+
 async def deny(data: dict[str, Any]) -> HookResult:
     """No."""
     return HookResult(action="deny", reason="the-judge-refuses")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.agents.cases import run_with_all
+from tests.agents.cases import ALL, run_with, run_with_all
 from tests.agents.programs import Program
 from tests.agents.world import World
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.agents
 DONE = {"text": "Done."}
 
 
-@run_with_all
+@run_with(*ALL, "opencode")
 async def test_without_a_guard_the_command_runs(bare_world: World, program: Program) -> None:
     """The control: what the other tests forbid would happen without us."""
     bare_world.set_up(program)
@@ -23,7 +23,7 @@ async def test_without_a_guard_the_command_runs(bare_world: World, program: Prog
     assert len(outcome.asked) == 2
 
 
-@run_with_all
+@run_with(*ALL, "opencode")
 async def test_a_call_without_objections_runs_once(world: World, program: Program) -> None:
     """A guard that has nothing to say is not noticed."""
     shell = program.call_shell("echo fine >> out.txt")
@@ -32,7 +32,7 @@ async def test_a_call_without_objections_runs_once(world: World, program: Progra
     assert len(outcome.asked) == 2
 
 
-@run_with_all
+@run_with(*ALL, "opencode")
 async def test_a_denied_command_does_not_run(world: World, program: Program) -> None:
     """And the model reads why."""
     shell = program.call_shell("echo deny-me >> out.txt")
@@ -42,7 +42,7 @@ async def test_a_denied_command_does_not_run(world: World, program: Program) -> 
     assert "the-judge-refuses" not in outcome.asked[0]
 
 
-@run_with_all
+@run_with(*ALL, "opencode")
 async def test_a_rewritten_command_runs_instead(world: World, program: Program) -> None:
     """The original never does."""
     shell = program.call_shell("echo rewrite-me >> out.txt")
@@ -57,6 +57,16 @@ async def test_an_injected_text_is_in_the_next_request(world: World, program: Pr
     outcome = await world.run(program, [{"tool_calls": [shell]}, DONE])
     assert world.read() == ["inject-me"], outcome.output
     assert "the-judge-adds-this" in outcome.asked[1]
+
+
+@run_with(*ALL, "opencode")
+async def test_a_replaced_result_is_what_the_model_reads(world: World, program: Program) -> None:
+    """The command runs, and the model never sees what it printed."""
+    shell = program.call_shell("echo replace-''this | tee out.txt")
+    outcome = await world.run(program, [{"tool_calls": [shell]}, DONE])
+    assert world.read() == ["replace-this"], outcome.output
+    assert "the-judge-replaced-it" in outcome.asked[1]
+    assert "replace-this" not in outcome.asked[1]
 
 
 @run_with_all

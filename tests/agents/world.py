@@ -111,6 +111,21 @@ class World:
             return facts
         return {}
 
+    def let_go(self) -> None:
+        """Have the hook that waits go on."""
+        (self.project / "go").touch()
+
+    def find_clients(self) -> list[int]:
+        """The processes that wait for an answer of the resident process."""
+        return [one for one in _list_processes() if self._is_client(one)]
+
+    def _is_client(self, process: int) -> bool:
+        try:
+            words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+        except OSError:
+            return False
+        return str(self.guests).encode() in words and b"-I" in words
+
     # The agent's side
 
     async def run(
@@ -142,20 +157,19 @@ class World:
             start_new_session=True,
         )
 
-    # What is left
-
-    def list_trails(self) -> list[dict[str, Any]]:
-        """The trails of all sessions."""
-        return [json.loads(line) for line in self.amplifier("audit", "list", "--json").splitlines()]
-
     # The end
 
     async def close(self) -> None:
         """Stop the resident process, and remove everything."""
+        self.let_go()
         resident = self.ask_resident("stop").get("pid")
         if resident is not None:
             await wait_until(lambda: not Path(f"/proc/{resident}").exists())
         shutil.rmtree(self._root, ignore_errors=True)
+
+
+def _list_processes() -> list[int]:
+    return [int(one.name) for one in Path("/proc").iterdir() if one.name.isdigit()]
 
 
 def _end(process: asyncio.subprocess.Process) -> None:
