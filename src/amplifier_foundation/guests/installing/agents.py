@@ -9,8 +9,9 @@ from typing import Any
 
 from amplifier_foundation.dialects import DIALECTS
 from amplifier_foundation.dialects.dialect import TOOL, NativeEvent
-from amplifier_foundation.guests.installing.document import Form
+from amplifier_foundation.guests.installing.editing.document import Form
 from amplifier_foundation.guests.installing.line import GuestCommand, is_line
+from amplifier_foundation.guests.installing.names import TITLES
 
 HTTP_MARK = "X-Amplifier-Guest"
 """The header by which an HTTP entry is known as ours."""
@@ -85,6 +86,12 @@ class Agent:
         return self.build(line, limits, row)
 
 
+def list_handlers(entry: Any) -> list[Any]:
+    """The handlers of an entry: those in a group, or itself."""
+    inner = entry.get("hooks") if isinstance(entry, dict) else None
+    return inner if isinstance(inner, list) else [entry]
+
+
 def get_command(handler: Any) -> str | None:
     """The shell line of a handler, if it has one."""
     found = handler.get("command", handler.get("bash")) if isinstance(handler, dict) else None
@@ -148,20 +155,14 @@ def _make_form(*, grouped: bool, comments: bool = False, version: bool = False) 
 _GROUPED = _make_form(grouped=True)
 _FLAT = _make_form(grouped=False, version=True)
 
+_ROWS: Mapping[str, tuple[Form, Build, tuple[str, ...]]] = {
+    "claude": (_GROUPED, _build_claude, ()),
+    "codex": (_GROUPED, _build_codex, ()),
+    "gemini": (_make_form(grouped=True, comments=True), _build_gemini, ()),
+    "copilot": (_FLAT, _build_copilot, ("claude",)),
+    "cursor": (_FLAT, _build_cursor, ("claude",)),
+    "opencode": (_GROUPED, _build_codex, ()),  # whose plugin has the same lines
+}
 AGENTS: Mapping[str, Agent] = {
-    one.name: one
-    for one in (
-        Agent("claude", "Claude Code", "claude", _GROUPED, _build_claude),
-        Agent("codex", "Codex", "codex", _GROUPED, _build_codex),
-        Agent(
-            "gemini",
-            "Gemini CLI",
-            "gemini",
-            _make_form(grouped=True, comments=True),
-            _build_gemini,
-        ),
-        Agent("copilot", "Copilot CLI", "copilot", _FLAT, _build_copilot, ("claude",)),
-        Agent("cursor", "Cursor", "cursor", _FLAT, _build_cursor, ("claude",)),
-        Agent("opencode", "OpenCode", "opencode", _GROUPED, _build_codex),
-    )
+    name: Agent(name, title, name, *_ROWS[name]) for name, title in TITLES.items()
 }

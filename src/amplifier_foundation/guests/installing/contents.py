@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from amplifier_foundation.guests.installing.agents import Agent, Options
-from amplifier_foundation.guests.installing.document import (
+from amplifier_foundation.guests.installing.editing.document import (
     add_entries,
     list_entries,
     remove_entries,
 )
-from amplifier_foundation.guests.installing.json_tree import JsonProblem
+from amplifier_foundation.guests.installing.editing.json_tree import JsonProblem
 from amplifier_foundation.guests.installing.plugin import build_plugin, list_plugin_entries
 from amplifier_foundation.guests.installing.settings_file import SettingsError, SettingsFile
 
@@ -45,7 +45,7 @@ class HookContents:
 
     @property
     def entries(self) -> dict[str, list[Any]]:
-        """Our handlers, by event."""
+        """Our entries, by event."""
         text = self.file.text
         if not text.strip():
             return {}

@@ -80,7 +80,7 @@ def remove(target: Target, records: Records) -> Change:
 
 
 def list_ours(target: Target) -> dict[str, list[Any]]:
-    """The handlers of ours in a settings file, by event."""
+    """Our entries in a settings file, by event."""
     return read_contents(AGENTS[target.agent], read_settings(target.path)).entries
 
 

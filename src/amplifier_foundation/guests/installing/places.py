@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from amplifier_foundation.guests.resident.folder import choose_folder
 from amplifier_foundation.machine.user import find_config_home
 
 Scope = Literal["user", "project"]
@@ -55,7 +56,11 @@ PLACES: Mapping[str, Place] = {
     "copilot": Place(
         _find_below_home(".copilot", "COPILOT_HOME"),
         ("hooks/amplifier.json", "config.json", "settings.json"),
-        (".github/hooks/amplifier.json", ".github/copilot/settings.json"),
+        (
+            ".github/hooks/amplifier.json",
+            ".github/copilot/settings.json",
+            ".github/copilot/settings.local.json",
+        ),
     ),
     "cursor": Place(_find_below_home(".cursor"), ("hooks.json",), (".cursor/hooks.json",)),
     "opencode": Place(
@@ -79,18 +84,18 @@ def find_settings(
 def list_guarded_files(
     root: Path | None = None, env: Mapping[str, str] | None = None, folder: Path | None = None
 ) -> list[Path]:
-    """Every file and folder that an agent could switch its guard off with.
+    """Every file that an agent could switch its guard off with; folders as globs of all in them.
 
     The settings of all agents, for the person and for the project at `root`; the guests' runtime
-    folder, if it is given; and the client that the lines start.
+    folder (by default the one that would be chosen now); and the client that the lines start.
     """
     env = os.environ if env is None else env
     found: list[Path] = []
     for place in PLACES.values():
         found += [place.find_home(env) / name for name in place.user]
         found += [root / name for name in place.project] if root is not None else []
-    found += [] if folder is None else [folder]
-    return [*dict.fromkeys(found), Path(__file__).parents[1] / "client"]
+    folders = (folder or choose_folder(env), Path(__file__).parents[1] / "client")
+    return [*dict.fromkeys(found), *(path for one in folders for path in (one, one / "**"))]
 
 
 def find_root(start: Path) -> tuple[Path, bool]:

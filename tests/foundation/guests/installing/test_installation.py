@@ -112,8 +112,8 @@ def test_other_options_change_our_lines(root: Path) -> None:
     install(target, OPTIONS, records, "1")
     changed = install(target, replace(OPTIONS, bundle=Path("/b.yaml")), records, "1")
     assert changed.kind == "updated"
-    entries = [one for found in list_ours(target).values() for one in found]
-    assert all("'/b.yaml' ||" in one["command"] for one in entries)
+    handlers = [one["hooks"][0] for found in list_ours(target).values() for one in found]
+    assert all("'/b.yaml' ||" in one["command"] for one in handlers)
     remove(target, records)
     assert target.path.read_text() == '{\n  // mine\n  "a": 1\n}\n'
 

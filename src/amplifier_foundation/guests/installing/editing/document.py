@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from amplifier_foundation.guests.installing.json_edit import (
+from amplifier_foundation.guests.installing.editing.json_edit import (
     append_child,
     remove_child,
     replace_value,
 )
-from amplifier_foundation.guests.installing.json_tree import (
+from amplifier_foundation.guests.installing.editing.json_tree import (
     Child,
     JsonProblem,
     Node,
@@ -74,12 +74,12 @@ def remove_entries(text: str, form: Form, original: str | None) -> str:
 
 
 def list_entries(text: str, form: Form) -> dict[str, list[Any]]:
-    """Our handlers in a text, by event."""
+    """The entries in a text that hold handlers of ours, by event: groups, where there are any."""
     found = {}
     for event in _list_events(text, form):
-        handlers = _find_ours(text, event, form)
-        if handlers:
-            found[event] = [one.child.node.to_value() for one in handlers]
+        ours = _find_ours(text, event, form)
+        if ours:
+            found[event] = [one.item.node.to_value() for one in ours]
     return found
 
 

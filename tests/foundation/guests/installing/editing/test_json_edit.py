@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_foundation.guests.installing.json_edit import (
+from amplifier_foundation.guests.installing.editing.json_edit import (
     append_child,
     read_style,
     remove_child,
     replace_value,
 )
-from amplifier_foundation.guests.installing.json_tree import Node, parse_json
+from amplifier_foundation.guests.installing.editing.json_tree import Node, parse_json
 
 
 def parse(text: str) -> Node:

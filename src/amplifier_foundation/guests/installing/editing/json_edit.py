@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from amplifier_foundation.guests.installing.json_tree import Child, Node
+from amplifier_foundation.guests.installing.editing.json_tree import Child, Node
 
 _INDENT = re.compile(r"[{\[][ \t]*\r?\n([ \t]+)\S")
 _COMMENTS_ON_LINE = re.compile(r"(?:[ \t]*(?:/\*[^\r\n]*?\*/|//[^\r\n]*))*")

@@ -1,0 +1,90 @@
+"""amplifier guard AGENT: one command for each agent, with the same options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from amplifier_apps.cli.options import AS_JSON, BUNDLE, add_options
+
+if TYPE_CHECKING:
+    from amplifier_foundation.guests.installing.installation import Target
+    from amplifier_foundation.guests.installing.places import Scope
+
+_HELP = """Put your hooks in front of {title}, or look at the guard, or remove it.
+
+By default the guard is for this project if the folder, or one above it in the repository, has an
+amplifier.yaml, and else for you, in every folder. What is in the settings of {title} stays as it
+is. --status ends with 0 only if the guard really stands.
+"""
+_EPILOG = """\b
+Examples:
+  amplifier guard {name}
+  amplifier guard {name} --user --bundle ~/strict.yaml
+  amplifier guard {name} --status
+  amplifier guard {name} --remove
+"""
+_HTTP = click.option(
+    "--http",
+    is_flag=True,
+    help="Have it call a local server, which is faster, instead of a program. Needs 2.1.325 or "
+    "later: older versions let calls through when the server cannot be reached.",
+)
+_OPTIONS: list[Callable[[Any], Any]] = [
+    click.option("--user", "scope", flag_value="user", help="For you, in every folder."),
+    click.option("--project", "scope", flag_value="project", help="Only for this project."),
+    BUNDLE,
+    click.option("--status", "show", is_flag=True, help="Show whether the guard stands."),
+    click.option("--remove", is_flag=True, help="Remove the guard without a trace."),
+    click.option(
+        "--every-event", is_flag=True, help="Also events that happen many times a second."
+    ),
+    AS_JSON,
+]
+
+
+def make_agent_command(name: str, title: str) -> click.Command:
+    """The command for one agent."""
+
+    def run(
+        scope: Scope | None,
+        bundle: Path | None,
+        show: bool,
+        remove: bool,
+        every_event: bool,
+        as_json: bool,
+        http: bool = False,
+    ) -> int:
+        if show and remove:
+            raise click.UsageError("Use only one of --status and --remove")
+        if (show or remove) and (bundle or every_event or http):
+            raise click.UsageError(
+                "--bundle, --every-event and --http say what to install; "
+                "they do not go with --status and --remove"
+            )
+        if show:
+            from amplifier_apps.cli.commands.guard.status import show_one
+
+            return show_one(name, Path.cwd(), as_json=as_json)
+        from amplifier_apps.cli.commands.guard.installing import install_guard, remove_guard
+
+        if remove:
+            return remove_guard(name, scope, as_json=as_json)
+        target = _choose_target(name, scope)
+        full = None if bundle is None else bundle.absolute()
+        return install_guard(target, full, every_event=every_event, http=http, as_json=as_json)
+
+    options = [*_OPTIONS[:-2], *([_HTTP] if name == "claude" else []), *_OPTIONS[-2:]]
+    command = click.command(name, help=_HELP.format(title=title), epilog=_EPILOG.format(name=name))
+    return command(add_options(run, options))
+
+
+def _choose_target(name: str, scope: Scope | None) -> Target:
+    from amplifier_foundation.guests.installing.installation import Target
+    from amplifier_foundation.guests.installing.places import find_root
+
+    root, has_bundle = find_root(Path.cwd())
+    return Target(name, scope or ("project" if has_bundle else "user"), root)

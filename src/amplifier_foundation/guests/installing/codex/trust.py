@@ -1,0 +1,127 @@
+"""Codex runs a hook only if somebody has trusted it; without a word it skips all others."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from amplifier_foundation.guests.installing.codex.config import list_state_keys, remove_states
+from amplifier_foundation.guests.installing.codex.server import CodexHook, CodexServer
+from amplifier_foundation.guests.installing.line import is_line
+from amplifier_foundation.guests.installing.places import PLACES
+from amplifier_foundation.guests.installing.record import Record, Records
+from amplifier_foundation.guests.installing.settings_file import (
+    delete_settings,
+    read_settings,
+    write_settings,
+)
+from amplifier_foundation.machine.snapshot import compute_digest
+
+TRUST = "trust"
+"""In the place of the scope, in the record of Codex's own file."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodexTrust:
+    """Gives, reads and removes Codex's trust in the hooks of one file."""
+
+    hooks_file: Path
+    folder: Path
+    """Where sessions are started: Codex looks for hooks from there."""
+    program: str
+    env: Mapping[str, str] | None = None
+
+    @property
+    def config(self) -> Path:
+        """Where Codex writes down what it trusts."""
+        return find_config(self.env)
+
+    def read(self) -> list[CodexHook]:
+        """Our hooks as Codex sees them."""
+        with CodexServer(self.program, self.env) as server:
+            return self._list(server)
+
+    def give(self, records: Records) -> list[CodexHook]:
+        """Have our hooks trusted as they are now; returns how Codex sees them afterwards."""
+        before = read_settings(self.config)
+        known = records.find(self.config)
+        with CodexServer(self.program, self.env) as server:
+            new = [one for one in self._list(server) if one.trust != "trusted"]
+            if new:
+                server.trust(new)
+            found = self._list(server)
+        after = read_settings(self.config).content
+        if new and after is not None:
+            record = Record(
+                path=str(self.config),
+                agent="codex",
+                scope=TRUST,
+                root="",
+                written=compute_digest(after),
+                existed=known.existed if known else before.content is not None,
+                mode=known.mode if known else before.mode,
+            )
+            old = records.read_before(self.config) if known else before.content
+            records.save(record, old)
+        return found
+
+    def _list(self, server: CodexServer) -> list[CodexHook]:
+        mine = os.path.realpath(self.hooks_file)
+        found = server.list_hooks(self.folder)
+        return [
+            one for one in found if is_line(one.command) and os.path.realpath(one.source) == mine
+        ]
+
+
+def find_program(env: Mapping[str, str] | None = None) -> str | None:
+    """The Codex that is installed."""
+    return shutil.which("codex", path=None if env is None else env.get("PATH"))
+
+
+def find_config(env: Mapping[str, str] | None = None) -> Path:
+    """Where Codex keeps what it trusts, also for the hooks of projects."""
+    return PLACES["codex"].find_home(os.environ if env is None else env) / "config.toml"
+
+
+def build_key(hooks_file: Path, event: str, position: tuple[int, int]) -> str:
+    """What Codex calls a hook."""
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", event).lower()
+    return f"{hooks_file}:{name}:{position[0]}:{position[1]}"
+
+
+def normalize_key(key: str) -> str:
+    """The same for every way to the file: Codex may have come to it through other links."""
+    file, *position = key.rsplit(":", 3)
+    return ":".join([os.path.realpath(file), *position])
+
+
+def remove_trust(keys: list[str], records: Records, env: Mapping[str, str] | None = None) -> bool:
+    """Take out what Codex has written down about these hooks; whether there was something."""
+    path = find_config(env)
+    file, record = read_settings(path), records.find(path)
+    wanted, states = set(map(normalize_key, keys)), list_state_keys(file.text)
+    mine = [key for key in states if normalize_key(key) in wanted]
+    if file.content is None or not mine:
+        return False
+    known = records.read_before(path)
+    content = file.encode(remove_states(file.text, mine, keep_section=_has_section(known)))
+    is_untouched = record is not None and record.written == compute_digest(file.content)
+    if record is not None and is_untouched and set(mine) == set(states):
+        content = known if known is not None else b""
+    if record is not None and not record.existed and not content.strip():
+        delete_settings(file)
+    else:
+        write_settings(file, content, file.mode)
+    if record is not None and set(states) != set(mine):  # perhaps ours, of a project
+        records.save(replace(record, written=compute_digest(content)), known)
+    else:
+        records.forget(path)
+    return True
+
+
+def _has_section(content: bytes | None) -> bool:
+    return content is not None and re.search(rb"(?m)^\s*\[hooks\.state\]", content) is not None

@@ -1,0 +1,1 @@
+"""Editing JSON texts of others: one value changes, every other byte stays."""
