@@ -8,7 +8,12 @@ from amplifier_foundation.dialects.call import Call
 from amplifier_foundation.dialects.cursor.answers import read_reply, write_reply
 from amplifier_foundation.dialects.cursor.session_events import SESSION_EVENTS
 from amplifier_foundation.dialects.cursor.tool_events import TOOL_EVENTS
-from amplifier_foundation.dialects.cursor.tools import INPUT_KEYS, TOOL_NAMES
+from amplifier_foundation.dialects.cursor.tools import (
+    INPUT_KEYS,
+    OLDER_NAMES,
+    TOOL_NAMES,
+    find_parts,
+)
 from amplifier_foundation.dialects.dialect import Dialect, Keys
 from amplifier_foundation.dialects.matcher import matches_regex
 
@@ -45,5 +50,7 @@ DIALECT = Dialect(
     in_order=True,
     tool_names=TOOL_NAMES,
     input_keys=INPUT_KEYS,
+    older_names=OLDER_NAMES,
+    find_parts=find_parts,
     keys=Keys(session="conversation_id", agent="subagent_id"),
 )

@@ -19,8 +19,18 @@ from amplifier_foundation.dialects.verdict import UNCHANGED, Decision, Verdict
 LONGEST_CONTEXT = 10_000
 """Characters; of a longer context Cursor takes nothing."""
 
-_SHOWN_ALREADY = "A hook changed this result, but Cursor had shown it already. Do not rely on it."
+_SHOWN_ALREADY = "A hook changed this result, but Cursor had shown it already. It should read:"
 _STOPS = frozenset({"stop", "subagentStop"})
+_PERMISSIONS = frozenset(
+    {
+        "beforeMCPExecution",
+        "beforeReadFile",
+        "beforeShellExecution",
+        "beforeTabFileRead",
+        "preToolUse",
+        "subagentStart",
+    }
+)
 
 
 class Output(Answer):
@@ -81,20 +91,28 @@ def write_reply(incoming: Incoming, verdict: Verdict) -> Reply:
 
 
 def _build_answer(incoming: Incoming, verdict: Verdict) -> dict[str, Any]:
+    if incoming.native in _PERMISSIONS:
+        return _answer_request(incoming, verdict)
     if incoming.native in _STOPS:
         return {"followup_message": verdict.reason if verdict.decision == "deny" else None}
     if incoming.native == "beforeSubmitPrompt":
         return _answer_prompt(verdict)
     if incoming.native == "postToolUse":
         return _answer_result(incoming, verdict)
+    return {
+        "user_message": "\n".join(verdict.notes) or None,
+        "additional_context": _join_context(verdict.context),
+    }
+
+
+def _answer_request(incoming: Incoming, verdict: Verdict) -> dict[str, Any]:
     changed = verdict.tool_input
     reason = verdict.reason if verdict.decision in ("deny", "ask") else None
     return {
         "permission": verdict.decision,
-        "user_message": reason or "\n".join(verdict.notes) or None,
+        "user_message": reason,
         "agent_message": reason,
         "updated_input": None if changed is None else restore_fields(incoming.payload, changed),
-        "additional_context": _join_context(verdict.context),
     }
 
 
@@ -108,7 +126,7 @@ def _answer_result(incoming: Incoming, verdict: Verdict) -> dict[str, Any]:
     """Only what an MCP server returned can be replaced."""
     changed, context = verdict.output, verdict.context
     if changed is not UNCHANGED and not is_from_server(incoming.payload):
-        changed, context = UNCHANGED, (_SHOWN_ALREADY, *context)
+        changed, context = UNCHANGED, (f"{_SHOWN_ALREADY} {_print(changed)}", *context)
     return {
         "updated_mcp_tool_output": None if changed is UNCHANGED else _shape_result(changed),
         "additional_context": _join_context(context),
@@ -119,8 +137,11 @@ def _shape_result(changed: Any) -> dict[str, Any]:
     """An object of the same form, or the form that every MCP server has."""
     if isinstance(changed, Mapping):
         return dict(changed)
-    text = changed if isinstance(changed, str) else json.dumps(changed, default=str)
-    return {"content": [{"type": "text", "text": text}]}
+    return {"content": [{"type": "text", "text": _print(changed)}]}
+
+
+def _print(changed: Any) -> str:
+    return changed if isinstance(changed, str) else json.dumps(changed, default=str)
 
 
 def _join_context(texts: tuple[str, ...]) -> str | None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from amplifier_foundation.dialects.answer import parse_object
+from amplifier_foundation.dialects.codex import patches
 from amplifier_foundation.dialects.fields import get_text, require_text
+from amplifier_foundation.dialects.incoming import Incoming
 
 TOOL_NAMES = {"Bash": "Shell", "Delegate": "Task"}
 INPUT_KEYS = {"Delegate": {"agent_name": "subagent_type", "task": "prompt"}}
 
-_SAME = {
+OLDER_NAMES = {
     "ApplyPatch": "Edit",
     "Delete": "Edit",
     "EditNotebook": "NotebookEdit",
@@ -40,6 +44,24 @@ def restore_fields(payload: Mapping[str, Any], changed: Mapping[str, Any]) -> di
     return {theirs.get(key, key): value for key, value in changed.items()}
 
 
+def find_parts(incoming: Incoming) -> tuple[dict[str, Any], ...]:
+    """A command where it really runs, and each file of a patch."""
+    name, given = incoming.data["tool_name"], incoming.data["tool_input"]
+    folder = get_text(given, "working_directory") or get_text(given, "cwd")
+    if name == "Bash" and folder and folder != incoming.cwd:
+        command = f"cd {shlex.quote(folder)} && {get_text(given, 'command')}"
+        return ({"tool_name": "Bash", "tool_input": {"command": command}},)
+    patch = next((one for one in given.values() if _is_patch(one)), None)
+    if name != "Edit" or patch is None:
+        return ()
+    data = {"tool_name": "apply_patch", "tool_input": {"command": patch}}
+    return patches.find_parts(replace(incoming, data=data))
+
+
+def _is_patch(value: Any) -> bool:
+    return isinstance(value, str) and value.lstrip().startswith(patches.BEGIN)
+
+
 def is_from_server(payload: Mapping[str, Any]) -> bool:
     """Whether the tool belongs to an MCP server."""
     return get_text(payload, "tool_name").startswith((_MCP, "mcp__"))
@@ -55,7 +77,7 @@ def _read_name(payload: Mapping[str, Any]) -> str:
     name = require_text(payload, "tool_name")
     if name.startswith(_MCP):
         return _name_server_tool(payload, name.removeprefix(_MCP))
-    return _SAME.get(name, name)
+    return OLDER_NAMES.get(name, name)
 
 
 def _name_server_tool(payload: Mapping[str, Any], tool: str) -> str:

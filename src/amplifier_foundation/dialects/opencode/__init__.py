@@ -14,20 +14,8 @@ from amplifier_foundation.dialects.call import Call
 from amplifier_foundation.dialects.dialect import Dialect
 from amplifier_foundation.dialects.matcher import matches_regex
 from amplifier_foundation.dialects.opencode.answers import read_reply, write_reply
-from amplifier_foundation.dialects.opencode.events import EVENTS, TOOL_NAMES
-
-INPUT_KEYS = {
-    "Read": {"file_path": "filePath"},
-    "Write": {"file_path": "filePath"},
-    "Edit": {
-        "file_path": "filePath",
-        "old_string": "oldString",
-        "new_string": "newString",
-        "replace_all": "replaceAll",
-    },
-    "Grep": {"glob": "include"},
-    "Delegate": {"agent_name": "subagent_type", "task": "prompt"},
-}
+from amplifier_foundation.dialects.opencode.events import EVENTS
+from amplifier_foundation.dialects.opencode.tools import INPUT_KEYS, TOOL_NAMES, find_parts
 
 
 def build_common(call: Call) -> dict[str, Any]:
@@ -51,4 +39,5 @@ DIALECT = Dialect(
     timeout=600.0,
     tool_names=TOOL_NAMES,
     input_keys=INPUT_KEYS,
+    find_parts=find_parts,
 )

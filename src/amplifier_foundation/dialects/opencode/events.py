@@ -14,21 +14,9 @@ from amplifier_foundation.dialects.fields import (
     require_object,
     require_text,
 )
+from amplifier_foundation.dialects.opencode.tools import TOOL_NAMES
 
-TOOL_NAMES = {
-    "Bash": "bash",
-    "Read": "read",
-    "Write": "write",
-    "Edit": "edit",
-    "Glob": "glob",
-    "Grep": "grep",
-    "LS": "list",
-    "WebFetch": "webfetch",
-    "WebSearch": "websearch",
-    "Todo": "todowrite",
-    "Delegate": "task",
-}
-_COMMON = frozenset({"session_id", "cwd", "hook_event_name", "agent_id"})
+_COMMON = frozenset({"session_id", "sessionID", "cwd", "hook_event_name", "agent_id"})
 
 
 # Tools
@@ -74,6 +62,12 @@ def _build_prompt(call: Call) -> dict[str, Any]:
 
 def _read_prompt(payload: Mapping[str, Any]) -> dict[str, Any]:
     return {"prompt": require_text(payload, "prompt"), "metadata": {}}
+
+
+def _read_command(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """A command of the person's, by its name, with the words behind it."""
+    arguments = get_text(payload, "arguments")
+    return {"command": require_text(payload, "command"), "arguments": arguments}
 
 
 def _build_nothing(call: Call) -> dict[str, Any]:
@@ -124,7 +118,7 @@ def _read_end(payload: Mapping[str, Any]) -> dict[str, Any]:
     return {"reason": "user_exit", "duration_ms": 0, "stats": {}}
 
 
-# The first four are functions that OpenCode waits for; it only mentions the others.
+# The first five are functions that OpenCode waits for; it only mentions the others.
 EVENTS: dict[str, NativeEvent] = {
     "tool.execute.before": NativeEvent(
         (Occasion(events.TOOL_PRE),),
@@ -150,7 +144,7 @@ EVENTS: dict[str, NativeEvent] = {
         gate=True,
     ),
     "command.execute.before": NativeEvent(
-        (), _build_nothing, read_fields=_read_rest, powers=frozenset({"deny"}), gate=True
+        (), _build_nothing, read_fields=_read_command, powers=frozenset({"deny"}), gate=True
     ),
     "experimental.session.compacting": NativeEvent(
         (Occasion(events.CONTEXT_PRE_COMPACT),),
@@ -170,6 +164,10 @@ EVENTS: dict[str, NativeEvent] = {
     "session.error": NativeEvent(
         (Occasion(events.ERROR_ORCHESTRATION),), _build_error, read_fields=_read_error
     ),
+    "session.deleted": NativeEvent(
+        (Occasion(events.SESSION_END),), _build_nothing, read_fields=_read_end
+    ),
+    # The program ends, and with it all that was open.
     "dispose": NativeEvent((Occasion(events.SESSION_END),), _build_nothing, read_fields=_read_end),
     "permission.asked": NativeEvent((), _build_nothing, read_fields=_read_rest),
     "permission.replied": NativeEvent((), _build_nothing, read_fields=_read_rest),
