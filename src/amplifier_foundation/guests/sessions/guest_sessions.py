@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import AmplifierError
 from amplifier_core.utils import describe_error
 from amplifier_foundation.dialects import Dialect
@@ -17,6 +18,9 @@ from amplifier_foundation.guests.sessions.states import GuestStates
 
 logger = logging.getLogger(__name__)
 
+Equip = Callable[[SessionCoordinator], None]
+"""Adds to a session that has just been opened."""
+
 MOST_OPEN = 64
 """More than these are suspended, the one first that was used least lately."""
 
@@ -25,10 +29,14 @@ class GuestSessions:
     """Opens each session once, keeps it, and saves how it stands after every event."""
 
     def __init__(
-        self, states: GuestStates, list_guarded: Callable[[Path], Sequence[Path]] = lambda root: ()
+        self,
+        states: GuestStates,
+        list_guarded: Callable[[Path], Sequence[Path]] = lambda root: (),
+        equip: Equip = lambda coordinator: None,
     ) -> None:
         self._states = states
         self._list_guarded = list_guarded
+        self._equip = equip
         self._open: dict[str, GuestSession] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._saving: dict[str, asyncio.Task[None]] = {}
@@ -68,6 +76,7 @@ class GuestSessions:
             guarded=self._list_guarded(start),
             state=None if saved is None else saved.state,
         )
+        self._equip(guest.coordinator)
         self._open[session_id] = guest
         return guest
 

@@ -17,7 +17,7 @@ from amplifier_foundation.dialects.reading import read_payload
 from amplifier_foundation.dialects.verdict import Verdict
 from amplifier_foundation.dialects.writing import BLOCKED, write_reply
 from amplifier_foundation.guests.resident.request import Request, Response
-from amplifier_foundation.guests.sessions.guest_sessions import GuestSessions
+from amplifier_foundation.guests.sessions.guest_sessions import Equip, GuestSessions
 from amplifier_foundation.guests.sessions.states import GuestStates
 from amplifier_foundation.machine.user import find_data_home
 
@@ -34,9 +34,10 @@ class GuestJudge:
         self,
         states: GuestStates | None = None,
         list_guarded: Callable[[Path], Sequence[Path]] | None = None,
+        equip: Equip = lambda coordinator: None,
     ) -> None:
         guarded = _list_installed if list_guarded is None else list_guarded
-        self._sessions = GuestSessions(states or GuestStates(), guarded)
+        self._sessions = GuestSessions(states or GuestStates(), guarded, equip)
         self._over_http: set[str] = set()
 
     async def answer(self, request: Request) -> Response:

@@ -48,7 +48,7 @@ class RememberingApproval:
         return ApprovalAnswer(chosen["option"], by=f"rule:always, said by {chosen.get('by')}")
 
     def _remember(self, question: ApprovalQuestion, answer: ApprovalAnswer | str) -> None:
-        option = answer if isinstance(answer, str) else answer.option
+        option = answer if isinstance(answer, str) else getattr(answer, "option", None)
         meaning = read_option(option) if isinstance(option, str) else None
         edited = isinstance(answer, ApprovalAnswer) and answer.edited_input is not None
         if meaning is None or not meaning.remembered or edited or option not in question.options:

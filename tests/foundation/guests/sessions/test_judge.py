@@ -1,0 +1,147 @@
+"""From what a hook was given to what it is to answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_core.errors import AmplifierError
+from amplifier_foundation.dialects import DIALECTS
+from amplifier_foundation.guests.resident.request import Request, Response
+from amplifier_foundation.guests.sessions.judge import GuestJudge, choose_dialect
+from tests.foundation.guests.sessions.agents import PAYLOADS, make_project, record
+
+
+@pytest.fixture
+async def judge(home: Path) -> AsyncIterator[GuestJudge]:
+    """A judge over an empty home."""
+    found = GuestJudge()
+    yield found
+    await found.close()
+
+
+async def ask(judge: GuestJudge, agent: str, name: str, folder: Path, **changes: Any) -> Response:
+    """Fire a recorded event through the judge."""
+    payload = json.dumps(record(agent, name, cwd=str(folder), **changes)).encode()
+    return await judge.answer(Request(agent, Path(name).name.split(".")[0], payload, 60.0))
+
+
+async def test_a_guarded_file_is_denied_in_the_agents_own_form(
+    judge: GuestJudge, project: Path
+) -> None:
+    """With the real list of guarded files, for each agent with its own settings."""
+    for agent, event, settings in (
+        ("claude", "PreToolUse", ".claude/settings.json"),
+        ("gemini", "BeforeTool", ".gemini/settings.json"),
+    ):
+        given = {"command": f"echo > {settings}"}
+        response = await ask(judge, agent, event, project, tool_input=given)
+        assert response.code == 0
+        assert "deny" in response.stdout.decode()
+        assert settings in response.stdout.decode()
+
+
+async def test_our_own_data_is_guarded(judge: GuestJudge, project: Path, home: Path) -> None:
+    """The trail, the trust and the state of sessions."""
+    given = {"command": f"rm -r {home}/.local/share/amplifier/audit"}
+    response = await ask(judge, "claude", "PreToolUse", project, tool_input=given)
+    assert b'"deny"' in response.stdout
+
+
+async def test_what_nobody_trusted_denies_at_gates_and_says_so(
+    judge: GuestJudge, project: Path
+) -> None:
+    """Before the tool it is a no; at the start of the session a message."""
+    (project / "amplifier.yaml").write_text("name: changed\n")
+    response = await ask(judge, "claude", "PreToolUse", project)
+    answer = json.loads(response.stdout)["hookSpecificOutput"]
+    assert answer["permissionDecision"] == "deny"
+    assert "amplifier trust" in answer["permissionDecisionReason"]
+    started = await ask(judge, "claude", "SessionStart", project)
+    assert "amplifier trust" in json.loads(started.stdout)["systemMessage"]
+
+
+@pytest.mark.parametrize("payload", [b"", b"[]", b"{", b'{"session_id": 5}', b"\xff\xfe"])
+async def test_rubbish_blocks_at_a_gate_and_is_a_failure_elsewhere(
+    judge: GuestJudge, payload: bytes
+) -> None:
+    """Exit code 2 with a sentence blocks in every agent; at a stop it would do the opposite."""
+    gate = await judge.answer(Request("codex", "PreToolUse", payload, 60.0))
+    assert (gate.code, gate.stdout) == (2, b"")
+    assert gate.stderr.startswith(b"amplifier: codex PreToolUse")
+    stop = await judge.answer(Request("codex", "Stop", payload, 60.0))
+    assert (stop.code, stop.stdout) == (1, b"")
+
+
+async def test_an_event_that_the_agent_does_not_have_blocks(judge: GuestJudge) -> None:
+    """Nobody knows what it would let through."""
+    response = await judge.answer(Request("claude", "NoSuchEvent", b"{}", 60.0))
+    assert response.code == 2
+    assert b"claude has no event 'NoSuchEvent'" in response.stderr
+
+
+async def test_an_unexpected_error_is_a_denial(
+    judge: GuestJudge, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever raises, the call does not run."""
+
+    async def fail(*args: Any) -> None:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr(judge, "_judge", fail)
+    response = await ask(judge, "claude", "PreToolUse", project)
+    assert json.loads(response.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+    async def refuse(*args: Any) -> None:
+        raise AmplifierError("a known one")
+
+    monkeypatch.setattr(judge, "_judge", refuse)
+    response = await ask(judge, "gemini", "BeforeTool", project)
+    assert "a known one" in json.loads(response.stdout)["reason"]
+
+
+async def test_the_end_of_a_session_ends_it(judge: GuestJudge, project: Path) -> None:
+    """And it is counted no more."""
+    await ask(judge, "claude", "PreToolUse", project, session_id="x")
+    assert judge.count_sessions() == 1
+    await ask(judge, "claude", "SessionEnd", project, session_id="x")
+    assert judge.count_sessions() == 0
+
+
+async def test_an_agent_that_speaks_http_keeps_the_process(
+    judge: GuestJudge, project: Path
+) -> None:
+    """It cannot start another one; its end lets the process go."""
+    for event, held in (("PreToolUse", True), ("SessionEnd", False)):
+        payload = json.dumps(record("claude", event, cwd=str(project), session_id="x")).encode()
+        await judge.answer(Request("claude", event, payload, 60.0, marks=frozenset({"HTTP"})))
+        assert judge.holds_open() is held
+
+
+def test_copilot_is_recognised_behind_claudes_settings() -> None:
+    """It calls what was installed for Claude, and reads another form of answers."""
+    marked = Request("claude", "PreToolUse", b"", 60.0, marks=frozenset({"COPILOT_CLI"}))
+    assert choose_dialect(marked).name == "copilot"
+    assert choose_dialect(marked).events is DIALECTS["copilot-claude"].events
+    assert choose_dialect(Request("claude", "PreToolUse", b"", 60.0)) is DIALECTS["claude"]
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "copilot"])
+async def test_every_recorded_event_is_answered(
+    judge: GuestJudge, tmp_path: Path, agent: str
+) -> None:
+    """Each as its agent would read it: nothing, or one JSON object."""
+    folder = make_project(tmp_path / agent)
+    for path in sorted((PAYLOADS / agent).glob("[!_]*.json")):
+        native = path.stem
+        while native not in DIALECTS[agent].events:
+            native = native.rpartition(".")[0]
+        payload = {**json.loads(path.read_text()), "cwd": str(folder)}
+        response = await judge.answer(Request(agent, native, json.dumps(payload).encode(), 60.0))
+        assert response.code == 0, (path.name, response)
+        if response.stdout:
+            assert isinstance(json.loads(response.stdout), dict)
