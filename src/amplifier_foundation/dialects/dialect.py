@@ -91,6 +91,9 @@ class NativeEvent:
     gate: bool = False
     """Whether something must not happen when nobody could judge it."""
 
+    refusal: str = ""
+    """What a hook prints at a gate when nobody could judge, where exit code 2 does not block."""
+
     noisy: bool = False
     """Whether it happens so often that listening to it costs; nobody is told unless asked for."""
 

@@ -6,6 +6,8 @@ from amplifier_core import events
 from amplifier_foundation.dialects.copilot import fields
 from amplifier_foundation.dialects.dialect import TOOL, NativeEvent, Occasion
 
+_REFUSAL = '{"decision": "block", "reason": "amplifier: this was not judged, so it is not allowed"}'
+
 EVENTS: dict[str, NativeEvent] = {
     "preToolUse": NativeEvent(
         (Occasion(events.TOOL_PRE),),
@@ -30,6 +32,8 @@ EVENTS: dict[str, NativeEvent] = {
         TOOL,
         fields.read_tool_result,
         powers=frozenset({"deny", "replace", "inject"}),
+        gate=True,
+        refusal=_REFUSAL,
     ),
     "postToolUseFailure": NativeEvent(
         (Occasion(events.TOOL_ERROR), Occasion(events.TOOL_POST, success=False)),
@@ -47,6 +51,7 @@ EVENTS: dict[str, NativeEvent] = {
         fields.read_prompt,
         powers=frozenset({"deny", "rewrite", "inject"}),
         gate=True,
+        refusal=_REFUSAL,
     ),
     # The same prompt again, with what Copilot adds to it.
     "userPromptTransformed": NativeEvent((), lambda call: {}, None, fields.read_rest, noisy=True),

@@ -81,7 +81,12 @@ class Agent:
         if options.http is not None and event not in _NEVER_BY_HTTP:
             return _build_http(event, limits, row, options.http)
         line = options.command.build_line(
-            self.name, event, limits.ours, gate=row.gate, bundle=options.bundle
+            self.name,
+            event,
+            limits.ours,
+            gate=row.gate,
+            bundle=options.bundle,
+            refusal=row.refusal,
         )
         return self.build(line, limits, row)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,14 +32,23 @@ class GuestCommand:
     folder: Path
 
     def build_line(
-        self, agent: str, event: str, seconds: float, *, gate: bool, bundle: Path | None = None
+        self,
+        agent: str,
+        event: str,
+        seconds: float,
+        *,
+        gate: bool,
+        bundle: Path | None = None,
+        refusal: str = "",
     ) -> str:
-        """The line for one event. A gate that cannot judge blocks; anything else only fails."""
+        """The line for one event. A gate that cannot judge blocks, by its exit code or by what it
+        prints; anything else only fails."""
         words = [_quote(self.python), "-I", "-S", _quote(self.client), _quote(self.folder)]
         words += [agent, event, f"{seconds:g}"]
         if bundle is not None:
             words.append(_quote(bundle))
-        return f"{' '.join(words)} || {_ENDS[gate]} {MARK}"
+        end = f"echo {shlex.quote(refusal)}" if refusal else _ENDS[gate]
+        return f"{' '.join(words)} || {end} {MARK}"
 
 
 def make_guest_command(folder: Path) -> GuestCommand:
@@ -49,8 +59,6 @@ def make_guest_command(folder: Path) -> GuestCommand:
 
 def list_words(line: str) -> list[str]:
     """The words of a line of ours before its `||`, from the interpreter to the bundle."""
-    import shlex
-
     try:
         words = shlex.split(line.removesuffix(MARK))
     except ValueError:

@@ -54,6 +54,14 @@ def test_a_failure_blocks_at_gates_only(tmp_path: Path, gate: bool, code: int, b
     assert ("this was not judged" in done.stderr) is gate
 
 
+def test_a_failure_says_no_where_an_exit_code_does_not(tmp_path: Path) -> None:
+    """Copilot lets a prompt through whatever code the hook ends with."""
+    command = write_client(tmp_path, "raise SystemExit(3)")
+    refusal = '{"decision": "block", "reason": "it\'s not judged"}'
+    done = run(command.build_line("copilot", "X", 1, gate=True, refusal=refusal))
+    assert (done.returncode, done.stdout) == (0, f"{refusal}\n")
+
+
 def test_a_missing_interpreter_blocks(tmp_path: Path) -> None:
     """As it is after the environment was removed."""
     command = GuestCommand(tmp_path / "gone", tmp_path / "client.py", tmp_path)
