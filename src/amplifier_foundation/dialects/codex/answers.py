@@ -63,27 +63,51 @@ def _find_fault(native: str, reply: Reply) -> str | None:
     if reply.code == 2 and not reply.stderr.strip():
         return "exited with 2 and gave no reason, which Codex takes for a failure"
     printed = parse_object(reply.stdout) if reply.code == 0 else None
-    found = None if printed is None else _find_rejected(native, printed)
+    found = None if printed is None else _find_rejected(native, _drop_nulls(printed))
     return None if found is None else f"answered with {found}, which Codex rejects"
+
+
+def _drop_nulls(printed: Mapping[str, Any]) -> dict[str, Any]:
+    """A known key without a value is as good as none."""
+    known = _ALWAYS | _BLOCK | _SPECIFIC
+    return {key: value for key, value in printed.items() if value is not None or key not in known}
 
 
 def _find_rejected(native: str, printed: Mapping[str, Any]) -> str | None:
     """What in an answer Codex does not accept, and so ignores all of it."""
+    if _has_half_a_character(printed):
+        return "half a character"
     unknown = printed.keys() - _ALWAYS - _TOP_KEYS.get(native, frozenset())
     if unknown:
         return f"{min(unknown)!r}"
-    if native == "PreToolUse":
-        for key in ("stopReason", "suppressOutput"):
-            if key in printed:
-                return f"{key!r}"
-        if printed.get("continue") is False:
-            return "'continue: false'"
+    found = _find_rejected_stop(printed) if native == "PreToolUse" else None
+    found = found or _find_rejected_block(printed)
+    return found or _find_rejected_specific(native, printed.get("hookSpecificOutput"))
+
+
+def _has_half_a_character(printed: Mapping[str, Any]) -> bool:
+    """Its parser takes no surrogate without the other half."""
+    try:
+        json.dumps(printed, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _find_rejected_stop(printed: Mapping[str, Any]) -> str | None:
+    for key in ("stopReason", "suppressOutput"):
+        if printed.get(key):
+            return f"{key!r}"
+    return "'continue: false'" if printed.get("continue") is False else None
+
+
+def _find_rejected_block(printed: Mapping[str, Any]) -> str | None:
     decision = printed.get("decision")
     if decision not in (None, "block"):
         return f"'decision: {decision}'"
     if decision == "block" and not _has_text(printed.get("reason")):
         return "a block without a reason"
-    return _find_rejected_specific(native, printed.get("hookSpecificOutput"))
+    return None
 
 
 def _find_rejected_specific(native: str, specific: Any) -> str | None:

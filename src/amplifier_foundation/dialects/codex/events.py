@@ -125,9 +125,16 @@ def _observe(event: str, build: Build, read: Read, *, noisy: bool = False) -> Na
 EVENTS: dict[str, NativeEvent] = {
     "PreToolUse": _take("PreToolUse", "deny", "rewrite", "inject", "tell", build=_build_tool),
     "PermissionRequest": _take("PermissionRequest", "deny", "allow", build=_build_permission),
-    # Exit code 2 withholds the result here, so it is a gate.
+    # Also after a command that failed. Exit code 2 withholds the result, so it is a gate.
     "PostToolUse": _take(
-        "PostToolUse", "deny", "replace", "inject", "tell", build=_build_tool_result, gate=True
+        "PostToolUse",
+        "deny",
+        "replace",
+        "inject",
+        "tell",
+        build=_build_tool_result,
+        occasions=(Occasion(events.TOOL_POST), Occasion(events.TOOL_ERROR)),
+        gate=True,
     ),
     "UserPromptSubmit": _take("UserPromptSubmit", "deny", "inject", "tell"),
     "SessionStart": _take("SessionStart", "inject", "stop", "tell"),
