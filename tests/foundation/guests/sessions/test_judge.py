@@ -140,7 +140,8 @@ async def test_every_recorded_event_is_answered(
         native = path.stem
         while native not in DIALECTS[agent].events:
             native = native.rpartition(".")[0]
-        payload = {**json.loads(path.read_text()), "cwd": str(folder)}
+        own = {"cwd": str(folder), DIALECTS[agent].keys.session: "s"}
+        payload = {**json.loads(path.read_text()), **own}
         response = await judge.answer(Request(agent, native, json.dumps(payload).encode(), 60.0))
         assert response.code == 0, (path.name, response)
         if response.stdout:

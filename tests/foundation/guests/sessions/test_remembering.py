@@ -51,8 +51,10 @@ async def test_other_questions_are_asked() -> None:
     await RememberingApproval(Person("Allow always"), state).decide(QUESTION)
     person = Person("Allow once")
     asking = RememberingApproval(person, state)
-    for other in ({"digest": "d2"}, {"hook": "x"}, {"prompt": "?"}, {"tool_name": "Read"}):
-        await asking.decide(replace(QUESTION, **other))
+    others = [replace(QUESTION, digest="d2"), replace(QUESTION, hook="x")]
+    others += [replace(QUESTION, prompt="?"), replace(QUESTION, tool_name="Read")]
+    for other in others:
+        await asking.decide(other)
     assert person.asked == 4
 
 
