@@ -147,7 +147,8 @@ def _hold_result(output: Any, duration: int) -> dict[str, Any]:
     return {"tool_result": result, "success": True, "duration_ms": duration}
 
 
-# What is noisy here tells of a call that preToolUse and postToolUse tell of, too.
+# What is noisy here tells of a call that preToolUse and postToolUse tell of, too, or happens while
+# the person types.
 TOOL_EVENTS: dict[str, NativeEvent] = {
     "preToolUse": NativeEvent(
         (Occasion(events.TOOL_PRE),),
@@ -227,6 +228,7 @@ TOOL_EVENTS: dict[str, NativeEvent] = {
         _read_reading,
         powers=_DENIAL,
         gate=True,
+        noisy=True,
         becomes=events.TOOL_PRE,
     ),
     "afterTabFileEdit": NativeEvent(

@@ -125,9 +125,9 @@ def test_a_result_that_is_no_json_is_a_text() -> None:
 
 
 def test_each_call_is_told_once_unless_every_event_is_wanted() -> None:
-    """The special events repeat what the general ones tell; the inline completion's do not."""
+    """The special events repeat what the general ones tell, or happen while the person types."""
     quiet = {name for name, row in TOOL_EVENTS.items() if not row.noisy}
-    assert quiet == {"preToolUse", "postToolUse", "postToolUseFailure", "beforeTabFileRead"}
+    assert quiet == {"preToolUse", "postToolUse", "postToolUseFailure"}
 
 
 def test_what_can_be_denied_is_a_gate() -> None:
