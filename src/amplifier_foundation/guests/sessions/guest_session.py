@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Any
 from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events.payloads import EndReason
+from amplifier_core.utils import describe_error
 from amplifier_foundation.dialects import Dialect
 from amplifier_foundation.dialects.incoming import Incoming
 from amplifier_foundation.dialects.verdict import Verdict
@@ -33,6 +35,7 @@ STATE = "guest"
 STOPPED = "A hook ended the run."
 _KEPT_TEXTS = 64
 _RELOAD_EVERY = 2.0
+_PATIENCE = 10.0
 
 _MOMENTS: dict[str, Moment] = {
     events.TOOL_PRE: tool_call.before_tool,
@@ -98,7 +101,21 @@ class GuestSession:
             current.reset(token)
         if self.coordinator.cancellation.is_cancelled:
             verdict = replace(verdict, stop=STOPPED)
-        return self._add_what_waits(verdict, passing)
+        verdict = self._add_what_waits(verdict, passing)
+        unrecorded = await self._put_on_disk()
+        if unrecorded is not None and row.gate:
+            return replace(verdict, decision="deny", reason=unrecorded)
+        return verdict
+
+    async def _put_on_disk(self) -> str | None:
+        """Keep what was judged before the agent acts on it; returns why not, if that is fatal."""
+        trail = self.coordinator.trail
+        try:
+            await asyncio.wait_for(trail.sink.commit(), _PATIENCE)
+        except Exception as error:  # noqa: BLE001 - not on disk, whatever it was
+            why = f"The audit trail takes no records: {describe_error(error)}"
+            return why if trail.sink.on_failure != "warn" else None
+        return None
 
     async def _reload_if_changed(self, incoming: Incoming) -> None:
         """Use changed files that a person has trusted, when nothing is under way."""

@@ -7,6 +7,8 @@ from amplifier_core.approval.meaning import read_option
 from amplifier_core.errors import ApprovalError
 from amplifier_foundation.guests.sessions.passing import current
 
+HANDED_OVER = "rule:handed over to "
+
 
 class HostPrompt:
     """Hands the question over: the answer is the agent's to get, and a no keeps the tool away.
@@ -15,7 +17,7 @@ class HostPrompt:
     """
 
     def __init__(self, agent: str) -> None:
-        self._by = f"rule:{agent} asks its person"
+        self._by = f"{HANDED_OVER}{agent}"
 
     async def decide(self, question: ApprovalQuestion) -> ApprovalAnswer:
         """Let it pass here, so that the agent asks before it goes on."""

@@ -29,7 +29,7 @@ async def test_the_agent_asks_its_person(project: Path) -> None:
     assert "Really?" in str(verdict.reason)
     records = read_records(open_log(locate_trail({}, "s1")))
     decided = [one["body"] for one in records if one["type"] == "approval_decided"]
-    assert [(one["how"], one["by"]) for one in decided] == [("rule", "rule:claude asks its person")]
+    assert [(one["how"], one["by"]) for one in decided] == [("rule", "rule:handed over to claude")]
 
 
 async def test_nothing_is_handed_over_where_the_agent_cannot_ask() -> None:

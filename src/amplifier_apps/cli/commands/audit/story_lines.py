@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Body = Mapping[str, Any]
 
+_HANDED_OVER = "rule:handed over to "
 _LEVELS = {"info": ("note", "·"), "warning": ("warn", "!"), "error": ("bad", "✗")}
 _SUBJECTS = {
     "tool:pre": "the call",
@@ -112,6 +113,9 @@ def _describe_question(record: Record) -> Line:
 
 def _describe_decision(record: Record) -> Line:
     body = record["body"]
+    handed = read_name(body.get("by")).partition(_HANDED_OVER)
+    if handed[1] and not handed[0]:
+        return ("question", f"→ handed over to {handed[2]}, which asks its person"), ("", "")
     allowed = body.get("allowed") is True
     by = f" by {_name_decider(body['by'])}" if body.get("by") else ""
     reason = explain_how(body.get("how"))

@@ -12,6 +12,7 @@ from amplifier_apps.cli.commands.audit.story_lines import (
     format_milliseconds,
 )
 from amplifier_apps.cli.text.fragments import join_text
+from amplifier_foundation.guests.sessions.host_prompt import HANDED_OVER
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,11 @@ from amplifier_apps.cli.text.fragments import join_text
             "approval_decided",
             {"allowed": True, "how": "person", "by": "rule:edits", "edited": True},
             "✓ allowed by the rule edits · with another input",
+        ),
+        (
+            "approval_decided",
+            {"allowed": True, "how": "rule", "by": f"{HANDED_OVER}claude"},
+            "→ handed over to claude, which asks its person",
         ),
         ("approval_expired", {"how": "timeout"}, "✗ refused · nobody decided in time"),
         ("approval_cancelled", {}, "✗ the question was withdrawn"),
