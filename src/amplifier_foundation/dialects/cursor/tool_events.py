@@ -17,8 +17,8 @@ from amplifier_foundation.policy.editing_tools import EDITING_TOOLS
 _SHELL = frozenset({"Bash"})
 _MCP = frozenset({"mcp__*"})
 _READ = frozenset({"Read"})
-_PERMISSION: frozenset[Power] = frozenset({"deny", "ask", "allow"})
 _DENIAL: frozenset[Power] = frozenset({"deny", "allow"})
+"""It takes "ask" everywhere, but before most tools it does not ask then."""
 
 
 # Any tool
@@ -155,7 +155,6 @@ TOOL_EVENTS: dict[str, NativeEvent] = {
         _build_tool,
         TOOL,
         read_tool,
-        # It takes "ask" and does not ask.
         powers=frozenset({"deny", "allow", "rewrite"}),
         gate=True,
     ),
@@ -177,7 +176,7 @@ TOOL_EVENTS: dict[str, NativeEvent] = {
         _build_command,
         "command",
         _read_command,
-        powers=_PERMISSION,
+        powers=_DENIAL,
         gate=True,
         noisy=True,
     ),
@@ -193,7 +192,7 @@ TOOL_EVENTS: dict[str, NativeEvent] = {
         _build_tool,
         TOOL,
         read_server_tool,
-        powers=_PERMISSION,
+        powers=_DENIAL,
         gate=True,
         noisy=True,
     ),

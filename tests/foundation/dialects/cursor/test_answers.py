@@ -24,9 +24,9 @@ NO: Data = {"permission": "deny", "user_message": "no", "agent_message": "no"}
 SURE = "sure? (cursor cannot ask a person here)"
 
 
-def refuse(reason: str, permission: str = "deny") -> Data:
+def refuse(reason: str) -> Data:
     """A refusal as the person and the agent read it."""
-    return {"permission": permission, "user_message": reason, "agent_message": reason}
+    return {"permission": "deny", "user_message": reason, "agent_message": reason}
 
 
 def refuse_change(native: str) -> Data:
@@ -55,18 +55,15 @@ ANSWERS: dict[str, dict[str, Data]] = {
             **NOTHING,
             "deny": NO,
             "modify": refuse_change(native),
-            "ask_user": refuse("sure?", "ask"),
-        }
-        for native in ("beforeShellExecution", "beforeMCPExecution")
-    },
-    **{
-        native: {
-            **NOTHING,
-            "deny": NO,
-            "modify": refuse_change(native),
             "ask_user": refuse(SURE),
         }
-        for native in ("beforeReadFile", "beforeTabFileRead", "subagentStart")
+        for native in (
+            "beforeMCPExecution",
+            "beforeReadFile",
+            "beforeShellExecution",
+            "beforeTabFileRead",
+            "subagentStart",
+        )
     },
     "beforeSubmitPrompt": {
         **NOTHING,
