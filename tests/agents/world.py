@@ -48,6 +48,7 @@ class World:
         self._root = Path(tempfile.mkdtemp(prefix="ag-", dir="/tmp")).resolve()
         self._agents = agents
         self.home, self.project = self._root / "h", self._root / "p"
+        self._running: list[asyncio.subprocess.Process] = []
         self.home.mkdir()
         self.project.mkdir()
         (self.project / ".git").mkdir()
@@ -140,14 +141,14 @@ class World:
             try:
                 output, _ = await asyncio.wait_for(process.communicate(), LONGEST_RUN)
             finally:
-                _end(process)
+                await self._end(process)
             return Outcome(process.returncode, output.decode(errors="replace"), server.requests)
 
     async def start(
         self, program: Program, url: str, env: Mapping[str, str] | None = None
     ) -> asyncio.subprocess.Process:
         """Start an agent whose model is at this address, in a process group of its own."""
-        return await asyncio.create_subprocess_exec(
+        process = await asyncio.create_subprocess_exec(
             *program.build_command(program.locate(self._agents), url),
             cwd=self.project,
             env={**self.env, **program.build_environment(self.home, url), **(env or {})},
@@ -156,23 +157,28 @@ class World:
             stderr=asyncio.subprocess.STDOUT,
             start_new_session=True,
         )
+        self._running.append(process)
+        return process
 
     # The end
 
     async def close(self) -> None:
         """Stop the resident process, and remove everything."""
         self.let_go()
+        for process in tuple(self._running):
+            await self._end(process)
         resident = self.ask_resident("stop").get("pid")
         if resident is not None:
             await wait_until(lambda: not Path(f"/proc/{resident}").exists())
         shutil.rmtree(self._root, ignore_errors=True)
 
+    async def _end(self, process: asyncio.subprocess.Process) -> None:
+        """End what still runs of an agent, with everything it has started in its group."""
+        self._running.remove(process)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+
 
 def _list_processes() -> list[int]:
     return [int(one.name) for one in Path("/proc").iterdir() if one.name.isdigit()]
-
-
-def _end(process: asyncio.subprocess.Process) -> None:
-    """End what still runs of an agent, with everything it has started itself."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
