@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from amplifier_foundation.dialects.answer import judge_exit, judge_text, parse_object
 from amplifier_foundation.dialects.call import Call
 from amplifier_foundation.dialects.copilot.fields import write_output
-from amplifier_foundation.dialects.copilot.tools import read_input
+from amplifier_foundation.dialects.copilot.tools import read_input, write_arguments
 from amplifier_foundation.dialects.fields import get_text
 from amplifier_foundation.dialects.handler import Handler
 from amplifier_foundation.dialects.incoming import Incoming
@@ -38,7 +39,7 @@ def read_reply(handler: Handler, call: Call, reply: Reply) -> Verdict:
     verdict = _judge_exit(handler, reply)
     if verdict is not None:
         return verdict
-    printed = parse_object(reply.stdout)
+    printed = _parse(reply.stdout)
     if printed is None:
         return judge_text(handler, reply.stdout)
     return _read_object(handler, call, printed)
@@ -46,7 +47,7 @@ def read_reply(handler: Handler, call: Call, reply: Reply) -> Verdict:
 
 def read_claude_reply(handler: Handler, call: Call, reply: Reply) -> Verdict:
     """The same; before a tool the answer may also stand where Claude's hooks put it."""
-    printed = parse_object(reply.stdout) if call.native in BEFORE_TOOL else None
+    printed = _parse(reply.stdout) if call.native in BEFORE_TOOL else None
     specific = (printed or {}).get("hookSpecificOutput")
     verdict = _judge_exit(handler, reply)
     if verdict is not None or printed is None or not isinstance(specific, Mapping):
@@ -64,12 +65,22 @@ def _judge_exit(handler: Handler, reply: Reply) -> Verdict | None:
     return judge_exit(judged, reply, blocks=handler.native in _BLOCKS_AT_2)
 
 
+def _parse(text: str) -> dict[str, Any] | None:
+    """The object that was printed; half a character anywhere in it makes it none."""
+    printed = parse_object(text)
+    try:
+        json.dumps(printed, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return None
+    return printed
+
+
 def _read_object(handler: Handler, call: Call, printed: Mapping[str, Any]) -> Verdict:
     """What has the right type counts, whatever stands beside it."""
     said, known = _pick_decision(call.native, printed)
     decision = known.get(said) if isinstance(said, str) else None
-    if call.native in _AFTER_TOOL and not get_text(printed, "reason"):
-        decision = None  # without a reason nothing is withheld
+    if known is _BLOCKS and not get_text(printed, "reason"):
+        decision = None  # a block without a reason blocks nothing
     verdict = _build_verdict(call, printed, decision)
     if said is None or (isinstance(said, str) and said in known):
         return verdict
@@ -91,6 +102,7 @@ def _pick_decision(
 def _build_verdict(call: Call, printed: Mapping[str, Any], decision: Decision | None) -> Verdict:
     keys = ("permissionDecisionReason", "message", "reason")
     arguments, prompt = printed.get("modifiedArgs"), printed.get("modifiedPrompt")
+    arguments = {"input": arguments} if isinstance(arguments, str) else arguments
     context = get_text(printed, "additionalContext")
     return Verdict(
         decision=decision,
@@ -122,7 +134,7 @@ def write_reply(incoming: Incoming, verdict: Verdict) -> Reply:
             {
                 "permissionDecision": verdict.decision,
                 "permissionDecisionReason": verdict.reason if verdict.decision else None,
-                "modifiedArgs": verdict.tool_input,
+                "modifiedArgs": _write_arguments(incoming, verdict),
                 "additionalContext": context,
             }
         )
@@ -140,6 +152,13 @@ def write_reply(incoming: Incoming, verdict: Verdict) -> Reply:
             "additionalContext": context,
         }
     )
+
+
+def _write_arguments(incoming: Incoming, verdict: Verdict) -> Any:
+    if verdict.tool_input is None:
+        return None
+    given = incoming.payload.get("toolArgs", incoming.payload.get("tool_input"))
+    return write_arguments(given, verdict.tool_input)
 
 
 def _write_result(incoming: Incoming, verdict: Verdict) -> dict[str, Any] | None:

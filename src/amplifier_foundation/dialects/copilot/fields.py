@@ -64,7 +64,7 @@ def build_tool(call: Call) -> dict[str, Any]:
 
 def read_tool(payload: Payload) -> dict[str, Any]:
     """The same, read."""
-    return read_call(require_text(payload, "toolName"), payload.get("toolArgs"))
+    return read_call(require_text(payload, "toolName"), payload["toolArgs"])
 
 
 def build_permission(call: Call) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def build_permission(call: Call) -> dict[str, Any]:
 
 def read_permission(payload: Payload) -> dict[str, Any]:
     """The same, read."""
-    return read_call(require_text(payload, "toolName"), payload.get("toolInput"))
+    return read_call(require_text(payload, "toolName"), payload["toolInput"])
 
 
 def build_tool_result(call: Call) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from amplifier_foundation.dialects.codex.patches import take_apart
 from amplifier_foundation.dialects.fields import get_text, rename_keys
 from amplifier_foundation.dialects.incoming import Incoming
 
@@ -42,16 +43,21 @@ def read_input(tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
     return rename_keys(given, {theirs: ours for ours, theirs in INPUT_KEYS.get(tool, {}).items()})
 
 
+def write_arguments(given: Any, changed: Mapping[str, Any]) -> Any:
+    """Changed arguments in the shape of those that were given: an object, or a text alone."""
+    return changed["input"] if isinstance(given, str) and changed.keys() == {"input"} else changed
+
+
 def read_call(name: str, given: Any) -> dict[str, Any]:
     """A tool call, under the name of the tool that it amounts to."""
-    given = _parse(given) if isinstance(given, str) else given
+    given = _parse(given) if isinstance(given, str) else {} if given is None else given
     if name == "str_replace_editor" and isinstance(given, Mapping):
         name = _EDITOR.get(get_text(given, "command"), name)
     return {"tool_name": name, "tool_input": given}
 
 
 def _parse(text: str) -> Any:
-    """Arguments that came as JSON in a text; some tools have a text and no fields at all."""
+    """Arguments that came as JSON in a text; a patch is a text and nothing else."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -60,8 +66,10 @@ def _parse(text: str) -> Any:
 
 
 def find_parts(incoming: Incoming) -> tuple[dict[str, Any], ...]:
-    """What is typed into a shell that runs already is a command, too."""
-    typed = get_text(incoming.data["tool_input"], "input")
-    if incoming.data["tool_name"] == "write_bash" and typed:
+    """The files of a patch; and what is typed into a shell that runs already is a command, too."""
+    name, given = incoming.data["tool_name"], incoming.data["tool_input"]
+    if name == "apply_patch" or (name == "Edit" and "file_path" not in given):
+        return take_apart(given.get("input"), incoming.cwd)
+    if name == "write_bash" and (typed := get_text(given, "input")):
         return ({"tool_name": "Bash", "tool_input": {"command": typed}},)
     return ()
