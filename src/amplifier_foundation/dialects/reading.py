@@ -65,7 +65,7 @@ def _read_fields(
 ) -> dict[str, Any]:
     try:
         return row.read_fields(payload)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise UnreadablePayload(f"{dialect.name} {native}: cannot be read: {error!r}") from error
 
 
@@ -94,7 +94,7 @@ def _find_parts(dialect: Dialect, found: Incoming) -> tuple[dict[str, Any], ...]
         return dialect.find_parts(found)
     except UnreadablePayload:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         where = f"{dialect.name} {found.native}"
         raise UnreadablePayload(f"{where}: cannot be taken apart: {error!r}") from error
 

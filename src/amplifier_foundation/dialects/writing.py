@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from amplifier_core import events
@@ -26,20 +27,32 @@ def write_reply(dialect: Dialect, incoming: Incoming, verdict: Verdict) -> Reply
     if write is None:
         raise ValueError(f"{dialect.name} cannot be answered")
     wanted = fit_verdict(dialect, incoming, verdict)
-    row = dialect.events[incoming.native]
-    try:
-        reply = write(incoming, wanted)
-    except (ValueError, TypeError, RecursionError) as error:
-        reply = Reply(failure=f"the answer of a hook cannot be written as JSON: {error}")
-    obeyed = reply.failure is None and _is_obeyed(dialect, incoming, wanted, reply)
-    if obeyed:
+    reply = _try(write, incoming, wanted)
+    if reply.failure is None and _is_obeyed(dialect, incoming, wanted, reply):
         return reply
-    return _block(wanted, reply) if "deny" in row.powers else Reply()
+    row = dialect.events[incoming.native]
+    if "deny" in row.powers:
+        return _block(row, wanted, reply)
+    if wanted.output is not UNCHANGED:
+        return _try(write, incoming, Verdict(output=f"Withheld: {reply.failure}."))
+    return Reply()
 
 
-def _block(wanted: Verdict, reply: Reply) -> Reply:
+def _try(write: Callable[[Incoming, Verdict], Reply], incoming: Incoming, wanted: Verdict) -> Reply:
+    """The reply, or the failure to write one: hooks change things to what JSON cannot say."""
+    try:
+        return write(incoming, wanted)
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        return Reply(failure=f"a hook's change cannot be written as JSON ({error})")
+
+
+def _block(row: NativeEvent, wanted: Verdict, reply: Reply) -> Reply:
+    """In the one way that needs no answer to be understood."""
+    if row.refusal:
+        return Reply(stdout=row.refusal)
     reason = wanted.reason if wanted.decision == "deny" else reply.failure
-    return Reply(code=BLOCKED, stderr=reason or NO_REASON)
+    whole = (reason or NO_REASON).encode("utf-8", "replace").decode()
+    return Reply(code=BLOCKED, stderr=whole)
 
 
 def fit_verdict(dialect: Dialect, incoming: Incoming, verdict: Verdict) -> Verdict:
@@ -118,9 +131,13 @@ def _fit_denial(row: NativeEvent, verdict: Verdict) -> Verdict:
 def _is_obeyed(dialect: Dialect, incoming: Incoming, wanted: Verdict, reply: Reply) -> bool:
     """Whether the agent, as we know it, reads what was decided; a denial is more than a change."""
     read = _read_back(dialect, incoming, reply)
-    if read.decision == "deny" or (wanted.decision != "deny" and wanted.tool_input is None):
+    if read.decision == "deny":
         return True
-    return wanted.decision != "deny" and read.tool_input is not None
+    return (
+        wanted.decision != "deny"
+        and (wanted.tool_input is None or read.tool_input is not None)
+        and (wanted.prompt is None or read.prompt is not None)
+    )
 
 
 def _read_back(dialect: Dialect, incoming: Incoming, reply: Reply) -> Verdict:

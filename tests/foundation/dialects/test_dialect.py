@@ -34,6 +34,8 @@ PLAIN = Dialect(
     timeouts={"end": 1.0},
     closed=frozenset({"before"}),
     tool_names={"Bash": "shell"},
+    older_names={"sh": "Bash", "run": "Bash"},
+    input_keys={"Bash": {"command": "line"}},
 )
 
 
@@ -83,7 +85,7 @@ def test_a_payload_has_the_common_fields_and_those_of_its_event() -> None:
 @pytest.mark.parametrize(
     ("native", "data", "expected"),
     [
-        ("before", {"tool_name": "Bash"}, {"Bash", "shell"}),
+        ("before", {"tool_name": "Bash"}, {"Bash", "shell", "sh", "run"}),
         ("before", {"tool_name": "Read"}, {"Read"}),
         ("before", {}, set()),
         ("start", {"source": "resume"}, {"resume"}),
@@ -93,7 +95,7 @@ def test_a_payload_has_the_common_fields_and_those_of_its_event() -> None:
 def test_a_matcher_is_compared_with_what_the_row_says(
     native: str, data: dict[str, Any], expected: set[str]
 ) -> None:
-    """Both names of a tool, a field of the event, or nothing."""
+    """All names of a tool, a field of the event, or nothing."""
     assert set(PLAIN.list_matched(make_call(native, data))) == expected
 
 
@@ -124,3 +126,33 @@ def test_an_event_that_a_dialect_does_not_know_may_be_its_variants() -> None:
     assert both.find_form("Before") is variant
     assert both.find_form("BEFORE") is None
     assert PLAIN.find_form("Before") is None
+
+
+@pytest.mark.parametrize("theirs", ["shell", "sh", "run", "Bash"])
+def test_a_tool_is_recognized_by_any_name_that_it_ever_had(theirs: str) -> None:
+    """The newest one is the one that it is called by."""
+    assert PLAIN.recognize_tool(theirs) == "Bash"
+    assert PLAIN.translate_tool("Bash") == "shell"
+    assert PLAIN.recognize_tool("other") == "other"
+
+
+def test_an_input_is_translated_there_and_back() -> None:
+    """Fields that have no name of theirs keep ours."""
+    theirs = PLAIN.translate_input("Bash", {"command": "ls", "timeout": 1})
+    assert theirs == {"line": "ls", "timeout": 1}
+    assert PLAIN.recognize_input("Bash", theirs) == {"command": "ls", "timeout": 1}
+    assert PLAIN.recognize_input("Read", {"line": 1}) == {"line": 1}
+
+
+def test_an_event_that_we_do_not_have_runs_no_hooks() -> None:
+    """It is a row for guests only."""
+    silent = NativeEvent((), lambda call: {})
+    dialect = replace(PLAIN, events={**PLAIN.events, "idle": silent})
+    assert dialect.find_form("idle") is None
+    assert dialect.list_events() == ["before", "start", "end"]
+
+
+def test_a_row_is_open_quiet_and_without_power_unless_it_says_otherwise() -> None:
+    """So a forgotten column blocks nobody's agent."""
+    row = PLAIN.events["before"]
+    assert (row.gate, row.noisy, row.powers, row.becomes) == (False, False, frozenset(), "")
