@@ -39,7 +39,7 @@ COMMANDS = {
     "audit": "Read, verify and redact the audit trail.",
     "backups": "List and restore files that were overwritten.",
     "approvals": "Answer what agents ask, from any shell.",
-    "guard": "Put your hooks in front of Claude Code, Codex, Gemini CLI and others.",
+    "guard": "Guard Claude Code, Codex, Gemini CLI and others.",
     "serve": "Show approvals and sessions in the browser; offer an API.",
     "tokens": "Make, list and revoke the tokens for that API.",
     "login-code": "Print a code that logs a browser in.",

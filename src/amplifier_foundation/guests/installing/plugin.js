@@ -128,6 +128,7 @@ export const Amplifier = async ({ directory }) => {
     },
   };
   for (const name of Object.keys(LINES)) {
+    if (/^(session|permission)\./.test(name)) continue; // those come as an `event`
     hooks[name] ??= (input, output) => judge(directory, name, input ?? {}, output ?? {});
   }
   return hooks;

@@ -70,6 +70,8 @@ def read_status(name: str, root: Path, *, ask_agent: bool = True) -> Status:
     """
     agent, found, problems = AGENTS[name], [], []
     for scope in SCOPES:
+        if scope == "project" and _is_home(name, root):
+            continue
         try:
             installed = _inspect(Target(name, scope, root))
         except SettingsError as error:
@@ -82,6 +84,11 @@ def read_status(name: str, root: Path, *, ask_agent: bool = True) -> Status:
     if name == "codex" and ask_agent:
         problems += _find_distrust([Target(name, one.scope, root) for one in found], program)
     return Status(agent, program, tuple(found), tuple(problems), tuple(_note(agent, found, root)))
+
+
+def _is_home(name: str, root: Path) -> bool:
+    """Whether the project's settings are the person's: in a home, some agents have but one file."""
+    return find_settings(name, "project", root) == find_settings(name, "user", root)
 
 
 def _inspect(target: Target) -> Installed | None:

@@ -26,35 +26,23 @@ IN_JSON = [name for name in AGENTS if name != "opencode"]
 THEIRS = '{\r\n\t"version": 1,\r\n\t"théme": "dark"\r\n}'
 
 
-@pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty home that is a project, too."""
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".config"))
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    return tmp_path
-
-
 @pytest.mark.parametrize("scope", ["user", "project"])
 @pytest.mark.parametrize("agent", AGENTS)
-def test_what_was_not_there_is_gone_again(root: Path, agent: str, scope: Scope) -> None:
+def test_what_was_not_there_is_gone_again(home: Path, agent: str, scope: Scope) -> None:
     """File and folders."""
-    target, records = Target(agent, scope, root), Records()
+    target, records = Target(agent, scope, home), Records()
     assert install(target, OPTIONS, records, "1").kind == "installed"
     assert set(list_ours(target)) == set(AGENTS[agent].list_events())
     assert install(target, OPTIONS, records, "1").kind == "unchanged"
     assert remove(target, records).kind == "removed"
     assert remove(target, records).kind == "absent"
-    left = {one.name for one in root.rglob("*")}
-    assert left <= {"data", "amplifier", "guests", ".config"} - {""}
+    assert {one.name for one in home.rglob("*")} <= {"bin", "data", "amplifier", "guests"}
 
 
 @pytest.mark.parametrize("agent", IN_JSON)
-def test_a_file_of_theirs_is_as_before(root: Path, agent: str) -> None:
+def test_a_file_of_theirs_is_as_before(home: Path, agent: str) -> None:
     """Byte for byte, with its mode."""
-    target, records = Target(agent, "user", root), Records()
+    target, records = Target(agent, "user", home), Records()
     target.path.parent.mkdir(parents=True)
     target.path.write_bytes(b"\xef\xbb\xbf" + THEIRS.encode())
     target.path.chmod(0o604)
@@ -68,9 +56,9 @@ def test_a_file_of_theirs_is_as_before(root: Path, agent: str) -> None:
     assert stat.S_IMODE(target.path.stat().st_mode) == 0o604
 
 
-def test_an_unusual_file_is_restored_from_its_copy(root: Path) -> None:
+def test_an_unusual_file_is_restored_from_its_copy(home: Path) -> None:
     """Even what editing alone could not bring back."""
-    target, records = Target("gemini", "project", root), Records()
+    target, records = Target("gemini", "project", home), Records()
     target.path.parent.mkdir()
     target.path.write_text("  \n")
     install(target, OPTIONS, records, "1")
@@ -79,9 +67,9 @@ def test_an_unusual_file_is_restored_from_its_copy(root: Path) -> None:
 
 
 @pytest.mark.parametrize("with_record", [True, False])
-def test_what_others_wrote_since_stays(root: Path, with_record: bool) -> None:
+def test_what_others_wrote_since_stays(home: Path, with_record: bool) -> None:
     """Also if our own notes are lost."""
-    target, records = Target("claude", "user", root), Records()
+    target, records = Target("claude", "user", home), Records()
     install(target, OPTIONS, records, "1")
     changed = json.loads(target.path.read_text())
     changed["model"] = "opus"
@@ -93,9 +81,9 @@ def test_what_others_wrote_since_stays(root: Path, with_record: bool) -> None:
     assert list(records.list()) == []
 
 
-def test_installing_again_after_others_wrote_keeps_what_they_wrote(root: Path) -> None:
+def test_installing_again_after_others_wrote_keeps_what_they_wrote(home: Path) -> None:
     """And it is still there after the removal."""
-    target, records = Target("codex", "user", root), Records()
+    target, records = Target("codex", "user", home), Records()
     install(target, OPTIONS, records, "1")
     text = target.path.read_text()
     target.path.write_text(text[: text.rindex("}")] + ', "description": "mine"}')
@@ -104,9 +92,9 @@ def test_installing_again_after_others_wrote_keeps_what_they_wrote(root: Path) -
     assert json.loads(target.path.read_text()) == {"description": "mine"}
 
 
-def test_other_options_change_our_lines(root: Path) -> None:
+def test_other_options_change_our_lines(home: Path) -> None:
     """And nothing else."""
-    target, records = Target("gemini", "user", root), Records()
+    target, records = Target("gemini", "user", home), Records()
     target.path.parent.mkdir()
     target.path.write_text('{\n  // mine\n  "a": 1\n}\n')
     install(target, OPTIONS, records, "1")
@@ -118,9 +106,9 @@ def test_other_options_change_our_lines(root: Path) -> None:
     assert target.path.read_text() == '{\n  // mine\n  "a": 1\n}\n'
 
 
-def test_a_file_with_our_token_is_private_until_it_is_removed(root: Path) -> None:
+def test_a_file_with_our_token_is_private_until_it_is_removed(home: Path) -> None:
     """The mode comes back."""
-    target, records = Target("claude", "user", root), Records()
+    target, records = Target("claude", "user", home), Records()
     target.path.parent.mkdir()
     target.path.write_text("{}")
     target.path.chmod(0o644)
@@ -133,9 +121,9 @@ def test_a_file_with_our_token_is_private_until_it_is_removed(root: Path) -> Non
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex", "copilot", "cursor"])
-def test_a_file_that_cannot_be_read_is_refused(root: Path, agent: str) -> None:
+def test_a_file_that_cannot_be_read_is_refused(home: Path, agent: str) -> None:
     """With its line; nothing is written, not even a record."""
-    target, records = Target(agent, "user", root), Records()
+    target, records = Target(agent, "user", home), Records()
     target.path.parent.mkdir(parents=True)
     target.path.write_text('{\n  "a": 1 // why\n}')
     with pytest.raises(SettingsError, match=r"line 2: a comment.*nothing was changed"):
@@ -144,9 +132,9 @@ def test_a_file_that_cannot_be_read_is_refused(root: Path, agent: str) -> None:
     assert list(records.list()) == []
 
 
-def test_a_plugin_of_somebody_else_is_refused(root: Path) -> None:
+def test_a_plugin_of_somebody_else_is_refused(home: Path) -> None:
     """It is neither overwritten nor removed."""
-    target, records = Target("opencode", "user", root), Records()
+    target, records = Target("opencode", "user", home), Records()
     target.path.parent.mkdir(parents=True)
     target.path.write_text("export const Mine = 1")
     with pytest.raises(SettingsError, match="not a plugin of ours"):

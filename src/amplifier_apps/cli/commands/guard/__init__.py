@@ -24,7 +24,7 @@ Examples:
 @AS_JSON
 @click.pass_context
 def guard(ctx: click.Context, as_json: bool) -> int:
-    """Put your hooks in front of Claude Code, Codex, Gemini CLI, Copilot, Cursor or OpenCode.
+    """Guard Claude Code, Codex, Gemini CLI and others with your hooks.
 
     Every event of the agent is then judged by the hooks of the bundle, and nothing that could not
     be judged is allowed. Without an agent: how those on this machine are guarded, with exit code 0

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from amplifier_foundation.guests.installing.installation import Target
     from amplifier_foundation.guests.installing.places import Scope
 
-_HELP = """Put your hooks in front of {title}, or look at the guard, or remove it.
+_HELP = """Guard {title} with your hooks.
 
 By default the guard is for this project if the folder, or one above it in the repository, has an
 amplifier.yaml, and else for you, in every folder. What is in the settings of {title} stays as it

@@ -41,7 +41,7 @@ def _get_state(text: str) -> dict[str, Any]:
 def _remove_table(text: str, path: tuple[str, ...]) -> str:
     """Take out the table with this name, from its header to the next one."""
     headers = list(_HEADER.finditer(text))
-    for number, header in enumerate(headers):
+    for number, header in reversed(list(enumerate(headers))):
         if _read_header(header.group()) != path:
             continue
         is_last = number == len(headers) - 1

@@ -66,7 +66,7 @@ class CodexServer:
             self._ask("initialize", {"clientInfo": _ME})
             self._send({"method": "initialized"})
         except BaseException:
-            self._stop()
+            self._stop(failed=True)
             raise
         return self
 
@@ -76,7 +76,7 @@ class CodexServer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._stop()
+        self._stop(failed=error is not None)
 
     def list_hooks(self, folder: Path) -> list[CodexHook]:
         """Every hook that Codex has found for sessions in a folder."""
@@ -134,13 +134,13 @@ class CodexServer:
             raise CodexError(f"{self._program} app-server has ended without an answer")
         return more
 
-    def _stop(self) -> None:
-        """Close its input, which ends it; then by force."""
+    def _stop(self, *, failed: bool) -> None:
+        """Close its input, which ends it; if that does not, or it has failed, by force."""
         with self._process as process:
             assert process.stdin is not None
             try:
                 process.stdin.close()
-                process.wait(5)
+                process.wait(0 if failed else 5)
             except (OSError, subprocess.TimeoutExpired):
                 process.kill()
 

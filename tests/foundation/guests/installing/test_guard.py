@@ -1,0 +1,94 @@
+"""A guard as a whole: put up with everything it needs, and gone without a trace."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from amplifier_foundation.guests.installing.agents import AGENTS
+from amplifier_foundation.guests.installing.guard import Wish, put_up, take_down
+from amplifier_foundation.guests.installing.installation import Target
+from amplifier_foundation.guests.installing.settings_file import SettingsError
+from tests.support.agent_homes import install_codex, list_left
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_nothing_is_left_of_a_guard_that_was_removed(home: Path, agent: str) -> None:
+    """No setting, no record, no file of the resident process."""
+    target = Target(agent, "user", home)
+    outcome = put_up(target, Wish())
+    assert outcome.change.kind == "installed"
+    assert set(outcome.events) == set(AGENTS[agent].list_events())
+    assert "data/amplifier/guests/launch.json" in list_left(home)
+    assert take_down(target).change.kind == "removed"
+    assert list_left(home) == []
+
+
+def test_the_runtime_stays_for_another_guard(home: Path) -> None:
+    """Until the last one goes."""
+    first, second = Target("claude", "user", home), Target("gemini", "project", home)
+    put_up(first, Wish())
+    put_up(second, Wish())
+    take_down(first)
+    assert "data/amplifier/guests/launch.json" in list_left(home)
+    take_down(second)
+    assert list_left(home) == []
+
+
+def test_a_refused_file_leaves_nothing_behind(home: Path) -> None:
+    """Not even the runtime."""
+    path = home / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.write_text("{,}")
+    with pytest.raises(SettingsError):
+        put_up(Target("claude", "user", home), Wish())
+    assert list_left(home) == [".claude/settings.json"]
+
+
+def test_changing_from_http_to_commands_closes_the_address(home: Path) -> None:
+    """Nobody calls it any more."""
+    target, launch = Target("claude", "user", home), home / "data/amplifier/guests/launch.json"
+    put_up(target, Wish(http=True))
+    door = json.loads(launch.read_text())["http"]
+    assert f"127.0.0.1:{door['port']}/claude/PreToolUse" in target.path.read_text()
+    put_up(target, Wish())
+    assert "http" not in json.loads(launch.read_text())
+    assert door["token"] not in target.path.read_text()
+
+
+def test_codex_is_told_to_trust_our_hooks(home: Path) -> None:
+    """Else it skips them without a word."""
+    install_codex(home)
+    target = Target("codex", "user", home)
+    assert put_up(target, Wish()).untrusted == ""
+    assert "trusted_hash" in (home / ".codex" / "config.toml").read_text()
+    take_down(target)
+    assert list_left(home) == []
+
+
+def test_without_a_codex_the_person_is_told_what_to_do(home: Path) -> None:
+    """The hooks are there, but do not run."""
+    outcome = put_up(Target("codex", "user", home), Wish())
+    assert "There is no codex on the PATH" in outcome.untrusted
+    assert "/hooks" in outcome.untrusted
+
+
+@pytest.mark.parametrize("knows", [True, False])
+def test_codex_reads_a_project_only_if_it_trusts_the_folder(
+    home: Path, monkeypatch: pytest.MonkeyPatch, knows: bool
+) -> None:
+    """That is for the person to say, in Codex."""
+    install_codex(home)
+    monkeypatch.setenv("FAKE_CODEX", "trusts-projects" if knows else "")
+    outcome = put_up(Target("codex", "project", home / "p"), Wish())
+    assert ("before you trust that folder" in outcome.untrusted) is not knows
+
+
+def test_a_codex_that_fails_is_told(home: Path) -> None:
+    """And the person trusts by hand."""
+    program = home / "bin" / "codex"
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    assert "start codex, type /hooks" in put_up(Target("codex", "user", home), Wish()).untrusted

@@ -1,0 +1,56 @@
+"""Settings that keep hooks from running are found, wherever they stand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from amplifier_foundation.guests.installing.switches import find_switches
+
+OFF = '{"disableAllHooks": true}'
+
+
+@pytest.mark.parametrize(
+    ("agent", "file", "text"),
+    [
+        ("claude", ".claude/settings.json", OFF),
+        ("claude", "p/.claude/settings.json", OFF),
+        ("claude", "p/.claude/settings.local.json", OFF),
+        ("copilot", "p/.claude/settings.json", OFF),
+        ("copilot", "p/.github/copilot/settings.json", OFF),
+        ("copilot", ".copilot/hooks/amplifier.json", OFF),
+        ("gemini", ".gemini/settings.json", '{"hooksConfig": {"enabled": false}}'),
+        ("gemini", "p/.gemini/settings.json", '// c\n{"hooksConfig": {"disabled": ["amplifier"]}}'),
+    ],
+)
+def test_a_switch_is_named_with_its_file(home: Path, agent: str, file: str, text: str) -> None:
+    """A project can switch off what a person has installed, so those count, too."""
+    path = home / file
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    (found,) = find_switches(agent, home / "p")
+    assert found.startswith(f"{path}: '")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"disableAllHooks": false}',
+        "{broken",
+        "[]",
+        '{"hooksConfig": 1}',
+        '{"hooksConfig": {"enabled": true, "disabled": ["other"]}}',
+    ],
+)
+def test_other_settings_switch_nothing_off(home: Path, text: str) -> None:
+    """Nor do files that the agent cannot read."""
+    for name in (".claude", ".gemini"):
+        (home / name).mkdir()
+        (home / name / "settings.json").write_text(text)
+    assert [find_switches(one, home) for one in ("claude", "gemini", "copilot", "codex")] == [
+        [],
+        [],
+        [],
+        [],
+    ]
