@@ -30,7 +30,8 @@ def ask_again(client: ModuleType, call: tuple[Any, ...], failure: Exception) -> 
         lost += not isinstance(failure, (*_AWAY, client.Restart))
         if isinstance(failure, PermissionError) or lost > 1:
             break
-        ensure_resident(client, call[0], hung=isinstance(failure, TimeoutError))
+        # One that hung up may be dying: it takes connections, and leaves them without an answer.
+        ensure_resident(client, call[0], hung=not isinstance(failure, (*_AWAY, client.Restart)))
         try:
             return client.ask(*call)  # type: ignore[no-any-return]
         except (OSError, ValueError, client.Restart) as again:

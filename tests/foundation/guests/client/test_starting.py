@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import resource
 import signal
+import socket
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -50,6 +53,27 @@ def test_calls_survive_the_death_of_the_process(folder: Path) -> None:
         os.kill(first, signal.SIGKILL)
         pids = {one["pid"] for one in calls.result()}
     assert len(pids - {first}) == 1
+
+
+def test_a_process_that_hangs_up_is_not_asked_again(folder: Path) -> None:
+    """While it dies it may still take connections: its successor gets the second question."""
+    write_played_launch(folder)
+    with socket.socket(socket.AF_UNIX) as dying:
+        dying.bind(str(folder / "guest.sock"))
+        dying.listen()
+        thread = threading.Thread(target=hang_up_on_all, args=(dying,))
+        thread.start()
+        done = call_client(folder)
+        dying.shutdown(socket.SHUT_RDWR)
+        thread.join(timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+def hang_up_on_all(listener: socket.socket) -> None:
+    """Take every connection, and close it."""
+    with contextlib.suppress(OSError):
+        while True:
+            listener.accept()[0].close()
 
 
 def test_the_process_shares_nothing_with_the_agent(folder: Path) -> None:
