@@ -33,10 +33,8 @@ def read_plain(handler: Handler, call: Call, reply: Reply) -> Verdict:
     if reply.code == 2 and reply.stderr:
         return Verdict("deny", reply.stderr)
     said = parse_object(reply.stdout) or {}
-    decision = "deny" if "no" in said else None
-    return Verdict(
-        decision, said.get("no"), tool_input=said.get("input"), prompt=said.get("prompt")
-    )
+    verdict = Verdict(tool_input=said.get("input"), prompt=said.get("prompt"))
+    return replace(verdict, decision="deny", reason=said["no"]) if "no" in said else verdict
 
 
 def write_plain(incoming: Incoming, verdict: Verdict) -> Reply:

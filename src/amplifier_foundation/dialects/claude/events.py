@@ -23,24 +23,24 @@ _NO_STATS = {"total_messages": 0, "tool_invocations": 0, "total_tokens": 0, "hoo
 # Sessions
 
 
-def build_session_start(call: Call) -> dict[str, Any]:
+def _build_session_start(call: Call) -> dict[str, Any]:
     """Why it starts."""
     return {"source": call.data.get("source", "startup")}
 
 
-def read_session_start(payload: Mapping[str, Any]) -> dict[str, Any]:
+def _read_session_start(payload: Mapping[str, Any]) -> dict[str, Any]:
     """The same in our words; how they put it is kept."""
     own = drop_common(payload)
     source = _SOURCES.get(get_text(payload, "source"), "startup")
     return {"mount_plan": {}, "source": source, "metadata": own}
 
 
-def build_session_end(call: Call) -> dict[str, Any]:
+def _build_session_end(call: Call) -> dict[str, Any]:
     """Why it ends."""
     return {"reason": _END_REASONS.get(str(call.data.get("reason")), "other")}
 
 
-def read_session_end(payload: Mapping[str, Any]) -> dict[str, Any]:
+def _read_session_end(payload: Mapping[str, Any]) -> dict[str, Any]:
     """The same; whoever keeps the session knows the figures."""
     reason = _END_REASONS_OF_OURS.get(get_text(payload, "reason"), "complete")
     return {"reason": reason, "duration_ms": 0, "stats": dict(_NO_STATS)}
@@ -49,17 +49,17 @@ def read_session_end(payload: Mapping[str, Any]) -> dict[str, Any]:
 # Prompts and turns
 
 
-def build_prompt(call: Call) -> dict[str, Any]:
+def _build_prompt(call: Call) -> dict[str, Any]:
     """What the person wrote."""
     return {"prompt": str(call.data.get("prompt", ""))}
 
 
-def read_prompt(payload: Mapping[str, Any]) -> dict[str, Any]:
+def _read_prompt(payload: Mapping[str, Any]) -> dict[str, Any]:
     """The same."""
     return {"prompt": require_text(payload, "prompt"), "metadata": {}}
 
 
-def build_stop(call: Call) -> dict[str, Any]:
+def _build_stop(call: Call) -> dict[str, Any]:
     """What the agent said last."""
     return {
         "stop_hook_active": call.blocked_stops > 0,
@@ -69,7 +69,7 @@ def build_stop(call: Call) -> dict[str, Any]:
     }
 
 
-def read_stop(payload: Mapping[str, Any]) -> dict[str, Any]:
+def _read_stop(payload: Mapping[str, Any]) -> dict[str, Any]:
     """The end of a turn."""
     said = get_text(payload, "last_assistant_message")
     return {
@@ -82,12 +82,12 @@ def read_stop(payload: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def build_stop_failure(call: Call) -> dict[str, Any]:
+def _build_stop_failure(call: Call) -> dict[str, Any]:
     """Why the turn failed."""
     return {"error": call.error}
 
 
-def read_stop_failure(payload: Mapping[str, Any]) -> dict[str, Any]:
+def _read_stop_failure(payload: Mapping[str, Any]) -> dict[str, Any]:
     """The same as an error of ours."""
     message = get_text(payload, "error_details") or get_text(payload, "error")
     return {"error": {"type": get_text(payload, "error") or "StopFailure", "message": message}}
@@ -96,14 +96,14 @@ def read_stop_failure(payload: Mapping[str, Any]) -> dict[str, Any]:
 # Sub-agents
 
 
-def build_subagent(call: Call) -> dict[str, Any]:
+def _build_subagent(call: Call) -> dict[str, Any]:
     """Which one."""
     agent = str(call.data.get("agent_name") or "")
     child = call.data.get("child_session_id") or call.agent_id or agent
     return {"agent_id": str(child), "agent_type": agent}
 
 
-def read_subagent(payload: Mapping[str, Any]) -> dict[str, Any]:
+def _read_subagent(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Which one; its task is not told."""
     return {
         "parent_session_id": get_text(payload, "session_id"),
@@ -113,12 +113,12 @@ def read_subagent(payload: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def build_subagent_stop(call: Call) -> dict[str, Any]:
+def _build_subagent_stop(call: Call) -> dict[str, Any]:
     """Which one, and what it said last."""
-    return {**build_stop(call), **build_subagent(call), "agent_transcript_path": ""}
+    return {**_build_stop(call), **_build_subagent(call), "agent_transcript_path": ""}
 
 
-def read_subagent_stop(payload: Mapping[str, Any]) -> dict[str, Any]:
+def _read_subagent_stop(payload: Mapping[str, Any]) -> dict[str, Any]:
     """The same."""
     return {
         "parent_session_id": get_text(payload, "session_id"),
@@ -133,23 +133,23 @@ def read_subagent_stop(payload: Mapping[str, Any]) -> dict[str, Any]:
 # Compaction and notices
 
 
-def build_pre_compact(call: Call) -> dict[str, Any]:
+def _build_pre_compact(call: Call) -> dict[str, Any]:
     """Who asked for it."""
     return {"trigger": call.data.get("trigger"), "custom_instructions": ""}
 
 
-def read_pre_compact(payload: Mapping[str, Any]) -> dict[str, Any]:
+def _read_pre_compact(payload: Mapping[str, Any]) -> dict[str, Any]:
     """The same."""
     counts = {"current_tokens": 0, "target_tokens": 0, "messages_count": 0}
     return {"trigger": _read_trigger(payload), **counts}
 
 
-def build_post_compact(call: Call) -> dict[str, Any]:
+def _build_post_compact(call: Call) -> dict[str, Any]:
     """Who asked for it."""
     return {"trigger": call.data.get("trigger"), "compact_summary": ""}
 
 
-def read_post_compact(payload: Mapping[str, Any]) -> dict[str, Any]:
+def _read_post_compact(payload: Mapping[str, Any]) -> dict[str, Any]:
     """The same."""
     counts = ("tokens_before", "tokens_after", "messages_before", "messages_after")
     return {"trigger": _read_trigger(payload), **dict.fromkeys(counts, 0)}
@@ -159,14 +159,14 @@ def _read_trigger(payload: Mapping[str, Any]) -> str:
     return "manual" if payload.get("trigger") == "manual" else "auto"
 
 
-def build_notification(call: Call) -> dict[str, Any]:
+def _build_notification(call: Call) -> dict[str, Any]:
     """What the person should look at."""
     kind = str(call.data.get("notification_type") or "")
     message = str(call.data.get("message") or "")
     return {"message": message, "notification_type": _NOTIFICATIONS.get(kind, kind)}
 
 
-def read_notification(payload: Mapping[str, Any]) -> dict[str, Any]:
+def _read_notification(payload: Mapping[str, Any]) -> dict[str, Any]:
     """The same; how they put it is kept."""
     own = drop_common(payload)
     kind = _NOTIFICATIONS_OF_OURS.get(get_text(payload, "notification_type"), "alert")
@@ -195,8 +195,8 @@ EVENTS: dict[str, NativeEvent] = {
     **TOOL_EVENTS,
     "UserPromptSubmit": _tell_here(
         events.PROMPT_SUBMIT,
-        build_prompt,
-        read_prompt,
+        _build_prompt,
+        _read_prompt,
         powers=frozenset({"deny", "inject", "tell"}),
         gate=True,
     ),
@@ -204,50 +204,50 @@ EVENTS: dict[str, NativeEvent] = {
     "UserPromptExpansion": _tell_guests(gate=True, powers=frozenset({"deny", "inject", "tell"})),
     "SessionStart": _tell_here(
         events.SESSION_START,
-        build_session_start,
-        read_session_start,
+        _build_session_start,
+        _read_session_start,
         matched="source",
         powers=frozenset({"inject", "tell"}),
     ),
     "Setup": _tell_guests(),
     "SessionEnd": _tell_here(
-        events.SESSION_END, build_session_end, read_session_end, matched="reason"
+        events.SESSION_END, _build_session_end, _read_session_end, matched="reason"
     ),
     "Stop": _tell_here(
         events.ORCHESTRATOR_COMPLETE,
-        build_stop,
-        read_stop,
+        _build_stop,
+        _read_stop,
         powers=frozenset({"deny", "inject", "stop", "tell"}),
     ),
-    "StopFailure": _tell_here(events.ERROR_ORCHESTRATION, build_stop_failure, read_stop_failure),
+    "StopFailure": _tell_here(events.ERROR_ORCHESTRATION, _build_stop_failure, _read_stop_failure),
     "SubagentStart": _tell_here(
         events.AGENT_SPAWN,
-        build_subagent,
-        read_subagent,
+        _build_subagent,
+        _read_subagent,
         matched="agent_type",
         powers=frozenset({"inject"}),
     ),
     "SubagentStop": _tell_here(
         events.AGENT_COMPLETE,
-        build_subagent_stop,
-        read_subagent_stop,
+        _build_subagent_stop,
+        _read_subagent_stop,
         matched="agent_type",
         powers=frozenset({"deny", "tell"}),
     ),
     "PreCompact": _tell_here(
         events.CONTEXT_PRE_COMPACT,
-        build_pre_compact,
-        read_pre_compact,
+        _build_pre_compact,
+        _read_pre_compact,
         matched="trigger",
         powers=frozenset({"deny"}),
     ),
     "PostCompact": _tell_here(
-        events.CONTEXT_POST_COMPACT, build_post_compact, read_post_compact, matched="trigger"
+        events.CONTEXT_POST_COMPACT, _build_post_compact, _read_post_compact, matched="trigger"
     ),
     "Notification": _tell_here(
         events.USER_NOTIFICATION,
-        build_notification,
-        read_notification,
+        _build_notification,
+        _read_notification,
         matched="notification_type",
     ),
     "PreModelSwitch": _tell_guests(),

@@ -19,19 +19,19 @@ from amplifier_foundation.dialects.incoming import Incoming
 # Before a tool
 
 
-def build_permission(call: Call) -> dict[str, Any]:
+def _build_permission(call: Call) -> dict[str, Any]:
     """A tool and its input, by their names of them."""
     names = INPUT_KEYS.get(call.tool, {})
     given = {names.get(key, key): value for key, value in call.input.items()}
     return {"tool_name": TOOL_NAMES.get(call.tool, call.tool), "tool_input": given}
 
 
-def build_tool(call: Call) -> dict[str, Any]:
+def _build_tool(call: Call) -> dict[str, Any]:
     """The same, and the id of the call."""
-    return {**build_permission(call), "tool_use_id": call.tool_call_id}
+    return {**_build_permission(call), "tool_use_id": call.tool_call_id}
 
 
-def read_tool(payload: Mapping[str, Any]) -> dict[str, Any]:
+def _read_tool(payload: Mapping[str, Any]) -> dict[str, Any]:
     """A tool and its input."""
     return {"tool_name": payload["tool_name"], "tool_input": payload["tool_input"]}
 
@@ -69,48 +69,48 @@ def _build_known(tool: str, given: Mapping[str, Any], text: str) -> dict[str, An
     return known
 
 
-def build_tool_result(call: Call) -> dict[str, Any]:
+def _build_tool_result(call: Call) -> dict[str, Any]:
     """The call and what came of it."""
     duration = call.data.get("duration_ms", 0)
-    return {**build_tool(call), "tool_response": build_response(call), "duration_ms": duration}
+    return {**_build_tool(call), "tool_response": build_response(call), "duration_ms": duration}
 
 
-def read_tool_result(payload: Mapping[str, Any]) -> dict[str, Any]:
+def _read_tool_result(payload: Mapping[str, Any]) -> dict[str, Any]:
     """What the tool gave stays as it is, so that a part of it can be changed."""
     result = {"success": True, "output": payload["tool_response"], "error": None}
     duration = get_number(payload, "duration_ms")
     return {
-        **read_tool(payload),
+        **_read_tool(payload),
         "tool_result": result,
         "success": True,
         "duration_ms": duration,
     }
 
 
-def build_tool_failure(call: Call) -> dict[str, Any]:
+def _build_tool_failure(call: Call) -> dict[str, Any]:
     """The call and why it failed."""
     failure = {"error": call.error, "is_interrupt": False}
-    return {**build_tool(call), **failure, "duration_ms": call.data.get("duration_ms", 0)}
+    return {**_build_tool(call), **failure, "duration_ms": call.data.get("duration_ms", 0)}
 
 
-def read_tool_failure(payload: Mapping[str, Any]) -> dict[str, Any]:
+def _read_tool_failure(payload: Mapping[str, Any]) -> dict[str, Any]:
     """The same as an error of ours."""
     kind = "Interrupted" if payload.get("is_interrupt") is True else "ToolError"
     error = {"type": kind, "message": get_text(payload, "error")}
-    return {**read_tool(payload), "error": error}
+    return {**_read_tool(payload), "error": error}
 
 
 # Permissions
 
 
-def build_permission_denied(call: Call) -> dict[str, Any]:
+def _build_permission_denied(call: Call) -> dict[str, Any]:
     """The call that was not allowed, and why."""
-    return {**build_tool(call), "reason": str(call.data.get("how") or "denied")}
+    return {**_build_tool(call), "reason": str(call.data.get("how") or "denied")}
 
 
-def read_permission_denied(payload: Mapping[str, Any]) -> dict[str, Any]:
+def _read_permission_denied(payload: Mapping[str, Any]) -> dict[str, Any]:
     """The same for whoever listens to guests."""
-    return {**read_tool(payload), "reason": get_text(payload, "reason")}
+    return {**_read_tool(payload), "reason": get_text(payload, "reason")}
 
 
 def find_parts(incoming: Incoming) -> tuple[dict[str, Any], ...]:
@@ -129,40 +129,40 @@ def find_parts(incoming: Incoming) -> tuple[dict[str, Any], ...]:
 TOOL_EVENTS: dict[str, NativeEvent] = {
     "PreToolUse": NativeEvent(
         (Occasion(events.TOOL_PRE),),
-        build_tool,
+        _build_tool,
         TOOL,
-        read_tool,
+        _read_tool,
         powers=frozenset({"deny", "rewrite", "inject", "ask", "allow", "stop", "tell"}),
         gate=True,
     ),
     "PermissionRequest": NativeEvent(
         (Occasion(events.APPROVAL_REQUIRED),),
-        build_permission,
+        _build_permission,
         TOOL,
-        read_tool,
+        _read_tool,
         powers=frozenset({"deny", "allow", "rewrite", "stop"}),
         gate=True,
         becomes="guest:permission_request",
     ),
     "PermissionDenied": NativeEvent(
         (Occasion(events.APPROVAL_DENIED),),
-        build_permission_denied,
+        _build_permission_denied,
         TOOL,
-        read_permission_denied,
+        _read_permission_denied,
         becomes="guest:permission_denied",
     ),
     "PostToolUse": NativeEvent(
         (Occasion(events.TOOL_POST, success=True),),
-        build_tool_result,
+        _build_tool_result,
         TOOL,
-        read_tool_result,
+        _read_tool_result,
         powers=frozenset({"replace", "inject", "stop", "tell"}),
     ),
     "PostToolUseFailure": NativeEvent(
         (Occasion(events.TOOL_ERROR), Occasion(events.TOOL_POST, success=False)),
-        build_tool_failure,
+        _build_tool_failure,
         TOOL,
-        read_tool_failure,
+        _read_tool_failure,
         powers=frozenset({"inject", "tell"}),
     ),
     # Once more what PostToolUse has told already.
