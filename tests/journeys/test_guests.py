@@ -6,22 +6,17 @@ import json
 import os
 import signal
 import subprocess
-import tempfile
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from amplifier_audit import open_log, read_records, verify
 from amplifier_foundation.guests.installing.line import make_guest_command
-from amplifier_foundation.guests.resident.asking import read_status, stop_resident
-from amplifier_foundation.guests.resident.folder import prepare_folder
-from amplifier_foundation.guests.resident.launching import select_environment, write_launch
-from tests.foundation.guests.sessions.agents import PLAIN, make_project, record
+from amplifier_foundation.guests.resident.asking import read_status
+from tests.foundation.guests.sessions.agents import record
+from tests.support.guest_world import World, make_world, write_hook
 
 GUARD = """
 from amplifier_core.models import HookResult
@@ -36,54 +31,11 @@ async def mount(coordinator, config=None):
 CALLS = 50
 
 
-@dataclass(frozen=True)
-class World:
-    """A person's machine: a home, a project, and the command that agents call."""
-
-    home: Path
-    project: Path
-    folder: Path
-
-    def call(self, agent: str, event: str, **changes: Any) -> subprocess.CompletedProcess[bytes]:
-        """What an agent does at an event: the command through a shell, the payload on stdin."""
-        line = make_guest_command(self.folder).build_line(agent, event, 60, gate=True)
-        payload = record(agent, event, cwd=str(self.project), **changes)
-        return subprocess.run(
-            ["/bin/sh", "-c", line],
-            input=json.dumps(payload).encode(),
-            capture_output=True,
-            env={"PATH": os.defpath},
-            cwd=self.project,
-            timeout=150,
-            check=False,
-        )
-
-    def read_trail(self, session: str) -> list[dict[str, Any]]:
-        """The records of a session, once its trail is proved to be whole."""
-        path = self.home / ".local" / "share" / "amplifier" / "audit" / session
-        assert verify(path).verdict in ("consistent", "recovered")
-        return list(read_records(open_log(path)))
-
-
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """Ends with the process that answered."""
-    home, project = tmp_path / "home", tmp_path / "project"
-    home.mkdir()
-    monkeypatch.setenv("HOME", str(home))
-    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "AMPLIFIER_STORE"):
-        monkeypatch.delenv(name, raising=False)
-    project.mkdir()
-    (project / "guard.py").write_text(GUARD)
-    make_project(project, f"{PLAIN}  - {{module: guard, source: ./guard.py}}\n")
-    with tempfile.TemporaryDirectory(prefix="guests-") as short:
-        folder = Path(short) / "g"
-        prepare_folder(folder)
-        write_launch(folder, select_environment(os.environ))
-        try:
-            yield World(home, project, folder)
-        finally:
-            stop_resident(folder)
+    """A machine with one guard."""
+    with make_world(tmp_path, monkeypatch, GUARD) as found:
+        yield found
 
 
 def _is_denied(done: subprocess.CompletedProcess[bytes]) -> bool:
@@ -142,8 +94,7 @@ def test_a_guard_that_hangs_denies_before_the_agent_gives_up(world: World) -> No
     hangs = GUARD.replace(
         'if "forbidden"', 'import asyncio; await asyncio.sleep(600)\n        if "forbidden"'
     )
-    (world.project / "guard.py").write_text(hangs)
-    make_project(world.project, f"{PLAIN}  - {{module: guard, source: ./guard.py}}\n")
+    write_hook(world.project, hangs)
     line = make_guest_command(world.folder).build_line("claude", "PreToolUse", 3, gate=True)
     payload = json.dumps(record("claude", "PreToolUse", cwd=str(world.project))).encode()
     done = subprocess.run(
