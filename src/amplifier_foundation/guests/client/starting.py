@@ -31,7 +31,8 @@ def ask_again(client: ModuleType, call: tuple[Any, ...], failure: Exception) -> 
         if isinstance(failure, PermissionError) or lost > 1:
             break
         # One that hung up may be dying: it takes connections, and leaves them without an answer.
-        ensure_resident(client, call[0], hung=not isinstance(failure, (*_AWAY, client.Restart)))
+        doubtful = isinstance(failure, (TimeoutError, ConnectionResetError, BrokenPipeError))
+        ensure_resident(client, call[0], hung=doubtful)
         try:
             return client.ask(*call)  # type: ignore[no-any-return]
         except (OSError, ValueError, client.Restart) as again:
