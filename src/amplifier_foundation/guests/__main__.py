@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 from amplifier_foundation.guests.resident.request import Judge
@@ -14,13 +15,15 @@ def main(argv: list[str]) -> int:
     if len(argv) != 1 or not Path(argv[0]).is_absolute():
         sys.stderr.write("usage: python -m amplifier_foundation.guests FOLDER (a full path)\n")
         return 2
-    return run_resident(Path(argv[0]), _create_judge)
+    folder = Path(argv[0])
+    return run_resident(folder, partial(_create_judge, folder))
 
 
-def _create_judge() -> Judge:
+def _create_judge(folder: Path) -> Judge:
+    from amplifier_foundation.guests.checking.hook import add_check_hook
     from amplifier_foundation.guests.sessions.judge import GuestJudge
 
-    return GuestJudge()
+    return GuestJudge(equip=partial(add_check_hook, folder))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""Proving that a guard works: events fired through the very command that is installed."""

@@ -1,0 +1,97 @@
+"""The whole check of one installation: line by line, in the order in which people read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+from amplifier_core.utils import describe_error
+from amplifier_foundation.guests.checking import answers, failures
+from amplifier_foundation.guests.checking.entry import Entry
+from amplifier_foundation.guests.checking.finding import Finding
+from amplifier_foundation.guests.checking.host import Host
+from amplifier_foundation.guests.checking.leaving import leave
+from amplifier_foundation.guests.checking.scene import CheckProblem, Scene
+from amplifier_foundation.guests.checking.ticket import make_ticket
+from amplifier_foundation.guests.installing.agents import AGENTS
+
+Line = Callable[[Scene, str], Finding]
+
+SECONDS = 2.0
+FIRST = "the guard answers"
+LINES: Mapping[str, Line] = {
+    "a denied tool call does not run": answers.deny_call,
+    "a denied prompt does not reach the model": answers.deny_prompt,
+    "a rewritten tool call runs as rewritten": answers.rewrite_call,
+    "injected text reaches the model": answers.inject_text,
+    "a question is put to a person": answers.ask_person,
+    "a tool's result is replaced": answers.replace_result,
+    "two calls at once get their own answers": failures.call_twice,
+    "a crash of the command blocks": failures.crash_client,
+    "a time-out blocks": failures.time_out,
+    "the death of the resident process blocks": failures.kill_resident,
+}
+_SLOW = (answers.ask_person, failures.time_out, failures.kill_resident)
+"""They mostly wait, so they are tried beside the others."""
+
+
+class Check:
+    """One run through all lines; afterwards `milliseconds` says what a call takes."""
+
+    def __init__(self, agent: str, entries: Mapping[str, Entry], cwd: Path) -> None:
+        self.milliseconds: float | None = None
+        self._agent = agent
+        self._entries = entries
+        self._cwd = cwd
+
+    def run(self, seconds: float = SECONDS) -> Iterator[Finding]:
+        """Try every line; `seconds` is how long to wait for what is not to come."""
+        folder = next((one.folder for one in self._entries.values() if one.folder), None)
+        if folder is None:
+            yield Finding(FIRST, "broken", "our lines cannot be read; somebody has changed them")
+            yield from _leave_out()
+            return
+        ticket = make_ticket(folder, seconds)
+        host = Host(self._agent, self._entries, ticket.session_id, self._cwd)
+        scene = Scene(host, ticket, AGENTS[self._agent].title, folder, seconds)
+        try:
+            yield from self._try_all(scene)
+        finally:
+            leave(host, ticket, folder)
+
+    def _try_all(self, scene: Scene) -> Iterator[Finding]:
+        first = _try(failures.answer_at_all, scene, FIRST)
+        yield first
+        if first.fails:
+            yield from _leave_out()
+            return
+        self.milliseconds = failures.measure_call(scene)
+        with ThreadPoolExecutor(len(_SLOW)) as pool:
+            slow = {
+                name: pool.submit(_try, line, scene, name)
+                for name, line in LINES.items()
+                if line in _SLOW
+            }
+            done = {
+                name: _try(line, scene, name) for name, line in LINES.items() if name not in slow
+            }
+            for name in LINES:
+                yield _get(slow, name) if name in slow else done[name]
+
+
+def _get(slow: Mapping[str, Future[Finding]], name: str) -> Finding:
+    return slow[name].result()
+
+
+def _try(line: Line, scene: Scene, name: str) -> Finding:
+    """A line that falls over has found something, too."""
+    try:
+        return line(scene, name)
+    except (CheckProblem, OSError, ValueError) as error:
+        return Finding(name, "broken", str(error) or describe_error(error))
+
+
+def _leave_out() -> Iterator[Finding]:
+    for name in LINES:
+        yield Finding(name, "untried", "the guard does not answer")
