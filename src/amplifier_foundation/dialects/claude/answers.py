@@ -14,7 +14,7 @@ from amplifier_foundation.dialects.answer import (
     validate_answer,
 )
 from amplifier_foundation.dialects.call import Call
-from amplifier_foundation.dialects.claude.shapes import has_shape, reshape
+from amplifier_foundation.dialects.claude.shapes import SHOWN_BY, has_shape, reshape
 from amplifier_foundation.dialects.handler import Handler
 from amplifier_foundation.dialects.incoming import Incoming
 from amplifier_foundation.dialects.reply import Reply, build_reply
@@ -159,10 +159,12 @@ def build_answer(incoming: Incoming, verdict: Verdict) -> dict[str, Any]:
         specific = _write_permission(verdict)
     elif verdict.decision == "deny":
         answer = {"decision": "block", "reason": verdict.reason}
+    context = verdict.context
     if verdict.output is not UNCHANGED:
         specific |= _write_output(incoming, verdict.output)
-    if verdict.context:
-        specific["additionalContext"] = "\n\n".join(verdict.context)
+        context = (*context, *_list_unseen(incoming, verdict.output))
+    if context:
+        specific["additionalContext"] = "\n\n".join(context)
     if specific:
         answer["hookSpecificOutput"] = {"hookEventName": native, **specific}
     return answer | _write_common(native, verdict)
@@ -214,3 +216,10 @@ def _write_output(incoming: Incoming, output: Any) -> dict[str, Any]:
         return {"updatedToolOutput": output}
     text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
     return {"updatedToolOutput": reshape(tool, shape, text)}
+
+
+def _list_unseen(incoming: Incoming, output: Any) -> tuple[str, ...]:
+    """A text that the model would not find in the result of this tool."""
+    tool = str(incoming.payload.get("tool_name"))
+    seen = tool in SHOWN_BY or tool.startswith("mcp__")
+    return () if seen or not isinstance(output, str) else (output,)

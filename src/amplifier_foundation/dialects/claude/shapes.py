@@ -11,6 +11,9 @@ _KEPT = ("type", "status", "mode", "kind", "role", "filepath")
 _SHOWN = ("stdout", "content", "result", "text", "output", "newString", "filenames")
 """The keys whose text the model reads, the likeliest first."""
 
+SHOWN_BY = frozenset({"Bash", "Read", "Grep", "Glob", "WebFetch", "Agent"})
+"""The tools whose text the model reads; of others it may be told only that they succeeded."""
+
 _DEEPEST = 50
 
 Place = tuple[str | int, ...]
@@ -26,6 +29,7 @@ def reshape(tool: str, shape: Any, text: str) -> Any:
     place = _find_place(emptied, shape)
     if place:
         _put(emptied, place, text)
+    emptied = _drop_empty(emptied)
     if tool == "Bash" and isinstance(emptied, dict):
         emptied["isImage"] = False
     return emptied
@@ -58,6 +62,15 @@ def _empty(key: str, value: Any, depth: int) -> Any:
             return [""] if value else []
         return [_empty(key, one, depth - 1) for one in value]
     return value if not isinstance(value, dict | list) else type(value)()
+
+
+def _drop_empty(value: Any) -> Any:
+    """Lists of texts that are empty now: an empty name of something is worse than none."""
+    if isinstance(value, dict):
+        return {name: _drop_empty(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [] if value == [""] else [_drop_empty(one) for one in value]
+    return value
 
 
 def _find_place(emptied: Any, shape: Any) -> Place:

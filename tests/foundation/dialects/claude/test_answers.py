@@ -371,6 +371,18 @@ def test_a_changed_object_is_sent_as_it_is() -> None:
     assert printed == specific("PostToolUse", updatedToolOutput={**HIDDEN, "stdout": "***"})
 
 
+@pytest.mark.parametrize(
+    "name", ["PostToolUse.Write", "PostToolUse.Edit", "PostToolUse.TaskCreate"]
+)
+def test_a_text_that_a_result_does_not_show_is_told_beside_it(tool: str) -> None:
+    """Of these the model reads only that they succeeded."""
+    incoming = read_recording("claude", f"PostToolUse.{tool}")
+    printed = answer("claude", incoming, Verdict("deny", "fix line 3"))
+    assert printed["hookSpecificOutput"]["additionalContext"] == "fix line 3"
+    printed = answer("claude", read_recording("claude", "PostToolUse.Read"), Verdict(output="x"))
+    assert "additionalContext" not in printed["hookSpecificOutput"]
+
+
 @pytest.mark.parametrize("output", [{"other": 1}, ["a"], None])
 def test_an_object_of_another_shape_is_shown_as_text(output: Any) -> None:
     """The program would ignore it, and show what was to be hidden."""

@@ -77,6 +77,11 @@ def test_a_result_keeps_its_shape_and_shows_the_text_once(name: str) -> None:
             {"retrieval_status": "success", "task": {"task_type": "bash", "log": SECRET}},
             {"retrieval_status": "success", "task": {"task_type": "bash", "log": "T"}},
         ),
+        (
+            "ToolSearch",
+            {"matches": ["TaskCreate"], "query": "select:TaskCreate", "total_deferred_tools": 15},
+            {"matches": [], "query": "T", "total_deferred_tools": 15},
+        ),
         ("Unknown", {"a": "x", "b": SECRET, "n": 1}, {"a": "", "b": "T", "n": 1}),
         ("Unknown", {"n": 1, "empty": []}, {"n": 1, "empty": []}),
         ("Unknown", [{"text": SECRET}, {"text": "x"}], [{"text": "T"}, {"text": ""}]),
