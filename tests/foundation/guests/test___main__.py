@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from amplifier_foundation.guests.__main__ import _create_judge, main
@@ -15,6 +17,6 @@ def test_it_says_how_to_use_it(argv: list[str], capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().err.startswith("usage: ")
 
 
-def test_it_judges_with_the_sessions_of_the_guests() -> None:
+def test_it_judges_with_the_sessions_of_the_guests(tmp_path: Path) -> None:
     """The judge is the real one."""
-    assert isinstance(_create_judge(), GuestJudge)
+    assert isinstance(_create_judge(tmp_path), GuestJudge)
