@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from amplifier_foundation.guests.installing.places import find_settings
 from tests.agents.cases import ALL, run_with, run_with_all
 from tests.agents.programs import PROGRAMS, Program
 from tests.agents.trails import read_trail
@@ -56,7 +57,10 @@ async def test_a_bundle_that_nobody_trusts_denies(world: World, program: Program
 @run_with_all
 async def test_the_agent_cannot_change_its_own_guard(world: World, program: Program) -> None:
     """Neither the settings that call us, nor what is called."""
-    targets = [world.guests / "launch.json", world.project / "amplifier.yaml"]
+    targets = [
+        world.guests / "launch.json",
+        find_settings(program.name, "user", world.project, world.env),
+    ]
     before = [one.read_bytes() for one in targets]
     calls = [program.call_shell(f"echo '{{}}' > {one}") for one in targets]
     await world.run(program, [*({"tool_calls": [call]} for call in calls), DONE])

@@ -85,11 +85,14 @@ class GuestSession:
         """Whether an event is being handled."""
         return self._under_way > 0
 
-    async def handle(self, incoming: Incoming) -> Verdict:
-        """Take one event through the hooks; the verdict is what the agent is to do."""
+    async def handle(self, incoming: Incoming, dialect: Dialect | None = None) -> Verdict:
+        """Take one event through the hooks; the verdict is what the agent is to do.
+
+        `dialect` is the form of this event, if it is not the one that the session began with.
+        """
         self.last_used = time.monotonic()
         await self._reload_if_changed(incoming)
-        row = self.dialect.events[incoming.native]
+        row = (dialect or self.dialect).events[incoming.native]
         passing = Passing(row.powers)
         token = current.set(passing)
         self._under_way += 1

@@ -66,7 +66,7 @@ class GuestJudge:
                 self._over_http.discard(incoming.session_id)
                 await self._sessions.end(guest, str(incoming.data.get("reason") or "complete"))
                 return Verdict()
-            return await guest.handle(incoming)
+            return await guest.handle(incoming, dialect)
 
     async def close(self) -> None:
         """Suspend every session; another process goes on with them."""

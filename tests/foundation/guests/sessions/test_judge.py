@@ -130,6 +130,19 @@ def test_copilot_is_recognised_behind_claudes_settings() -> None:
     assert choose_dialect(Request("claude", "PreToolUse", b"", 60.0)) is DIALECTS["claude"]
 
 
+async def test_one_session_of_copilot_is_judged_in_both_of_its_forms(
+    judge: GuestJudge, project: Path
+) -> None:
+    """Installed for Copilot and for Claude, it is called twice for each event of the session."""
+    own = {"sessionId": "s", "session_id": "s", "cwd": str(project), "prompt": "please do it"}
+    payload = json.dumps(own | {"timestamp": "2026-01-01T00:00:00Z"}).encode()
+    marks = frozenset({"COPILOT_CLI"})
+    first = await judge.answer(Request("copilot", "userPromptSubmitted", payload, 60.0))
+    second = await judge.answer(Request("claude", "UserPromptSubmit", payload, 60.0, marks=marks))
+    assert [(one.code, one.stdout, one.stderr) for one in (first, second)] == [(0, b"", b"")] * 2
+    assert judge.count_sessions() == 1
+
+
 @pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "copilot"])
 async def test_every_recorded_event_is_answered(
     judge: GuestJudge, tmp_path: Path, agent: str
