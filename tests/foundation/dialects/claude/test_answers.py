@@ -295,6 +295,8 @@ WRITTEN: dict[str, tuple[Data, Data, Data, Data]] = {
     ),
     "SubagentStop": (BLOCK, {}, {}, {"systemMessage": f"sure?{CANNOT}"}),
     "PreCompact": (BLOCK, {}, {}, {"decision": "block", "reason": f"sure?{CANNOT}"}),
+    "TaskCreated": (BLOCK, {}, {}, {"decision": "block", "reason": f"sure?{CANNOT}"}),
+    "TaskCompleted": (BLOCK, {}, {}, {"decision": "block", "reason": f"sure?{CANNOT}"}),
     "PostToolBatch": ({"systemMessage": "no"}, {}, {}, {"systemMessage": f"sure?{CANNOT}"}),
 }
 
@@ -371,9 +373,7 @@ def test_a_changed_object_is_sent_as_it_is() -> None:
     assert printed == specific("PostToolUse", updatedToolOutput={**HIDDEN, "stdout": "***"})
 
 
-@pytest.mark.parametrize(
-    "name", ["PostToolUse.Write", "PostToolUse.Edit", "PostToolUse.TaskCreate"]
-)
+@pytest.mark.parametrize("tool", ["Write", "Edit", "TaskCreate"])
 def test_a_text_that_a_result_does_not_show_is_told_beside_it(tool: str) -> None:
     """Of these the model reads only that they succeeded."""
     incoming = read_recording("claude", f"PostToolUse.{tool}")
