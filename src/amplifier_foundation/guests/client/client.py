@@ -159,7 +159,10 @@ def _set_alarm(limit: float) -> None:
 
 
 def _read_input() -> bytes:
-    return b"".join(iter(lambda: posix.read(0, 65536), b""))
+    try:
+        return b"".join(iter(lambda: posix.read(0, 65536), b""))
+    except OSError as failure:
+        raise RuntimeError(f"the event cannot be read: {failure.strerror}") from None
 
 
 def _ask_again(call: _Call, failure: Exception) -> tuple[int, bytes, bytes]:
@@ -175,6 +178,8 @@ def _write_all(descriptor: int, data: bytes) -> None:
             data = data[posix.write(descriptor, data) :]
         except BlockingIOError:  # the agent shares a pipe that does not wait
             posix.set_blocking(descriptor, True)
+        except OSError as failure:
+            raise RuntimeError(f"the answer cannot be written: {failure.strerror}") from None
 
 
 if __name__ == "__main__":

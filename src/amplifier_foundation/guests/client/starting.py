@@ -82,8 +82,8 @@ def _end(pid: int, line: socket.socket) -> None:
     if pid <= 1:  # it has no number in our namespace
         raise RuntimeError("the resident process says nothing, and cannot be ended from here")
     # The number cannot be that of another process by now: this one holds our connection.
-    os.kill(pid, signal.SIGKILL)
-    with contextlib.suppress(ConnectionError):
+    with contextlib.suppress(ProcessLookupError, ConnectionError):
+        os.kill(pid, signal.SIGKILL)
         line.recv(1)
 
 

@@ -49,3 +49,22 @@ def test_only_a_plain_small_file_is_read(folder: Path) -> None:
     (folder / "launch.json").symlink_to("real")
     with pytest.raises(ValueError, match="symbolic links"):
         read_launch(os.fsencode(folder))
+
+
+def test_a_file_that_others_can_write_is_not_obeyed(folder: Path) -> None:
+    """It names a program that would run as us."""
+    write_launch_text(folder, '{"argv": ["/p"], "env": {}}')
+    (folder / "launch.json").chmod(0o620)
+    with pytest.raises(ValueError, match="somebody else can write"):
+        read_launch(os.fsencode(folder))
+
+
+@pytest.mark.parametrize(("text", "words"), [(None, "No such file"), ("{", "no JSON")])
+def test_without_a_readable_file_it_says_what_to_do(
+    folder: Path, text: str | None, words: str
+) -> None:
+    """The guard is to be installed again."""
+    if text is not None:
+        write_launch_text(folder, text)
+    with pytest.raises(ValueError, match=rf"launch\.json.*{words}.*install the guard again"):
+        read_launch(os.fsencode(folder))

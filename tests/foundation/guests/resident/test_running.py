@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from amplifier_foundation.guests.resident.launching import Door, write_launch
-from amplifier_foundation.guests.resident.running import read_door, take_lock
+from amplifier_foundation.guests.resident.running import read_door, run_resident, take_lock
 from tests.support.guest_lines import ask
+from tests.support.guest_resident import PlayedJudge
 from tests.support.guests import PLAYED, write_launch_text
 
 
@@ -45,17 +46,26 @@ async def test_it_is_the_only_one_and_ends_properly(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("mode", "env", "words"),
-    [(0o755, {}, b"0700"), (0o700, {"AMPLIFIER_GUEST_IDLE": "long"}, b"AMPLIFIER_GUEST_IDLE")],
+    [(0o755, {}, "0700"), (0o700, {"AMPLIFIER_GUEST_IDLE": "long"}, "AMPLIFIER_GUEST_IDLE")],
 )
 def test_it_says_why_it_cannot_run(
-    folder: Path, mode: int, env: dict[str, str], words: bytes
+    folder: Path,
+    mode: int,
+    env: dict[str, str],
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """In one line, which the client repeats."""
     folder.chmod(mode)
-    with start_played(folder, **env) as child:
-        said = child.communicate()[1]
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    before = os.umask(0o022)
+    assert run_resident(folder, PlayedJudge) == 1
+    assert os.umask(before) == 0o077
     folder.chmod(0o700)
-    assert (child.returncode, said.count(b"\n"), words in said) == (1, 1, True)
+    said = capsys.readouterr().err
+    assert (said.count("\n"), words in said) == (1, True)
 
 
 def test_one_that_still_ends_is_waited_for(folder: Path) -> None:
