@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import posix
 import signal
 import subprocess
 import time
@@ -98,7 +99,7 @@ def test_the_environment_can_only_shorten_the_time(
     monkeypatch: pytest.MonkeyPatch, text: str, limit: float
 ) -> None:
     """Fewer seconds hold, more do not, and nonsense changes nothing."""
-    monkeypatch.setitem(client.posix.environ, b"AMPLIFIER_GUEST_SECONDS", text.encode())
+    monkeypatch.setitem(posix.environ, b"AMPLIFIER_GUEST_SECONDS", text.encode())
     assert client._read_limit(b"50") == limit
 
 
