@@ -37,6 +37,17 @@ def list_hooks(cwd: str) -> Iterator[dict[str, Any]]:
                     yield describe(hook, key, file, known.get(key, {}).get("trusted_hash"))
 
 
+def describe_folder(cwd: str) -> dict[str, Any]:
+    """The hooks that would run in a folder, or why none would."""
+    found: dict[str, Any] = {"cwd": cwd, "hooks": [], "warnings": [], "errors": []}
+    try:
+        return {**found, "hooks": list(list_hooks(cwd))}
+    except tomllib.TOMLDecodeError as error:
+        return {**found, "errors": [{"path": cwd, "message": f"{CONFIG}: {error}"}]}
+    except ValueError as error:
+        return {**found, "warnings": [f"failed to parse hooks config: {error}"]}
+
+
 def describe(hook: dict[str, Any], key: str, file: Path, known: str | None) -> dict[str, Any]:
     """One hook, with what is known about it."""
     digest = "sha256:" + hashlib.sha256(json.dumps(hook).encode()).hexdigest()
@@ -61,7 +72,7 @@ def write(value: dict[str, Any]) -> None:
 def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
     """What one request brings."""
     if method == "hooks/list":
-        return {"data": [{"cwd": cwd, "hooks": list(list_hooks(cwd))} for cwd in params["cwds"]]}
+        return {"data": [describe_folder(cwd) for cwd in params["cwds"]]}
     if method == "config/batchWrite":
         write(params["edits"][0]["value"])
     return {}

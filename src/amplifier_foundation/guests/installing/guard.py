@@ -26,7 +26,7 @@ from amplifier_foundation.guests.installing.installation import (
 from amplifier_foundation.guests.installing.line import make_guest_command
 from amplifier_foundation.guests.installing.record import Records
 from amplifier_foundation.guests.installing.runtime import clear_runtime, prepare_runtime
-from amplifier_foundation.guests.installing.settings_file import read_settings
+from amplifier_foundation.guests.installing.settings_file import SettingsError, read_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Outcome:
     change: Change
     events: tuple[str, ...] = ()
     untrusted: str = ""
-    """Why Codex does not run our hooks yet; empty if it does."""
+    """Why Codex does not run our hooks yet, or still knows them; else empty."""
 
 
 def put_up(target: Target, wish: Wish) -> Outcome:
@@ -69,26 +69,27 @@ def take_down(target: Target) -> Outcome:
     records = Records()
     keys = _list_codex_keys(target) if target.agent == "codex" else []
     change = remove(target, records)
-    if keys:
-        remove_trust(keys, records)
+    left = _remove_codex_trust(keys, records) if keys else ""
     clear_runtime(records)
-    return Outcome(change)
+    return Outcome(change, untrusted=left)
 
 
 def explain_distrust(hooks: list[CodexHook], target: Target) -> str:
     """Why Codex skips hooks of ours; empty if it runs them all."""
+    again = f"amplifier guard codex --{target.scope}"
+    if not hooks and target.scope == "project":
+        return (
+            f"Codex reads no hooks in {target.root} before you trust that folder: start codex "
+            f"there, say yes, and run: {again}"
+        )
     run = {normalize_key(one.key) for one in hooks if one.trust == "trusted" and one.enabled}
     missing = [key for key in _list_codex_keys(target) if normalize_key(key) not in run]
     if not missing:
         return ""
-    if not hooks and target.scope == "project":
-        return (
-            f"Codex reads no hooks in {target.root} before you trust that folder: start codex "
-            "there, say yes, and run amplifier guard codex again"
-        )
-    changed = any(one.trust == "modified" for one in hooks)
-    why = "they have changed, or another hook was put before them" if changed else "not trusted"
-    return f"Codex skips {len(missing)} of our hooks ({why})"
+    return (
+        f"Codex skips {len(missing)} of our hooks: they have changed, another one was put before "
+        f"them, or somebody has switched them off. To have them trusted: {again}"
+    )
 
 
 def _give_codex_trust(target: Target, records: Records) -> str:
@@ -101,6 +102,15 @@ def _give_codex_trust(target: Target, records: Records) -> str:
     except CodexError as error:
         return f"{error}: {by_hand}"
     return explain_distrust(hooks, target)
+
+
+def _remove_codex_trust(keys: list[str], records: Records) -> str:
+    """Why the trust could not be removed; empty if it was."""
+    try:
+        remove_trust(keys, records)
+    except SettingsError as error:
+        return str(error)
+    return ""
 
 
 def _list_codex_keys(target: Target) -> list[str]:

@@ -94,12 +94,12 @@ def _find_before(
     if file.content is None or not contents.entries:
         return file.content
     known = records.read_before(file.path)
+    existed = old is not None and old.existed
     is_untouched = old is not None and old.written == compute_digest(file.content)
-    if old is not None and is_untouched and (known is not None or not old.existed):
+    if is_untouched and (known is not None or not existed):
         return known
     without = contents.remove(known)
-    may_go = old is None or not old.existed
-    return None if may_go and contents.is_empty(without) else without
+    return without if existed or not contents.is_empty(without) else None
 
 
 def _choose_mode(file: SettingsFile, old: Record | None, options: Options) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,12 @@ from amplifier_foundation.guests.installing.agents import (
 )
 from amplifier_foundation.guests.installing.codex.server import CodexError
 from amplifier_foundation.guests.installing.codex.trust import CodexTrust, find_program
+from amplifier_foundation.guests.installing.contents import read_contents
 from amplifier_foundation.guests.installing.guard import explain_distrust
 from amplifier_foundation.guests.installing.installation import Target, list_ours
 from amplifier_foundation.guests.installing.line import GuestCommand, list_words, make_guest_command
 from amplifier_foundation.guests.installing.places import Scope, find_settings
-from amplifier_foundation.guests.installing.settings_file import SettingsError
+from amplifier_foundation.guests.installing.settings_file import SettingsError, read_settings
 from amplifier_foundation.guests.installing.switches import find_switches
 from amplifier_foundation.guests.resident.folder import check_folder
 
@@ -98,7 +99,7 @@ def _inspect(target: Target) -> Installed | None:
         return None
     commands = [get_command(one) for found in entries.values() for one in list_handlers(found[0])]
     words = next((found for found in map(list_words, filter(None, commands)) if found), [])
-    problems = [*_find_missing_gates(agent, entries), *_find_changed(agent, entries, words)]
+    problems = [*_find_missing_gates(agent, entries), *_find_changed(target, entries, words)]
     problems += _find_missing_files(words)
     bundle = Path(words[8]) if len(words) > 8 else None
     if bundle is not None and not bundle.is_file():
@@ -115,22 +116,36 @@ def _find_missing_gates(agent: Agent, entries: dict[str, Any]) -> Iterator[str]:
         yield f"{', '.join(missing)}: nothing of ours is in front of these events"
 
 
-def _find_changed(agent: Agent, entries: dict[str, Any], words: list[str]) -> Iterator[str]:
-    """Entries that are not as we write them, or there twice."""
+def _find_changed(target: Target, entries: dict[str, Any], words: list[str]) -> Iterator[str]:
+    """What is not as we write it, or there twice."""
     if len(words) < 8:
         yield "the lines cannot be read; somebody has changed them"
         return
     command = GuestCommand(Path(words[0]), Path(words[3]), Path(words[4]))
     bundle = Path(words[8]) if len(words) > 8 else None
     options = Options(command, bundle, every_event=True, http=_find_http(entries, command.folder))
-    expected = agent.build_entries(options) if agent.name != "opencode" else {}
+    if target.agent == "opencode":
+        yield from _find_changed_plugin(target, options)
+    else:
+        yield from _find_changed_entries(AGENTS[target.agent].build_entries(options), entries)
+    if command.client != make_guest_command(command.folder).client:
+        yield f"the lines are of another installation of amplifier ({command.client.parents[3]})"
+
+
+def _find_changed_entries(expected: dict[str, Any], entries: dict[str, Any]) -> Iterator[str]:
     for event, found in entries.items():
         if len(found) > 1:
             yield f"{event}: we are there {len(found)} times"
-        elif expected and found[0] != expected.get(event):
+        elif found[0] != expected.get(event):
             yield f"{event}: somebody has changed our entry"
-    if command.client != make_guest_command(command.folder).client:
-        yield f"the lines are of another installation of amplifier ({command.client.parents[3]})"
+
+
+def _find_changed_plugin(target: Target, options: Options) -> Iterator[str]:
+    file = read_settings(target.path)
+    contents = read_contents(AGENTS[target.agent], file)
+    ours = [contents.add(replace(options, every_event=every), None) for every in (True, False)]
+    if file.content not in ours:
+        yield "our plugin was changed, or is of another version of amplifier"
 
 
 def _find_http(entries: dict[str, Any], folder: Path) -> tuple[int, str] | None:
@@ -178,7 +193,7 @@ def _find_distrust(targets: list[Target], program: str | None) -> Iterator[str]:
             continue
         why = explain_distrust(hooks, target)
         if why:
-            yield f"{why}. To trust them again: amplifier guard codex --{target.scope}"
+            yield why
 
 
 def read_notes(name: str, root: Path) -> list[str]:

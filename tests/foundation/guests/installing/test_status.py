@@ -90,6 +90,13 @@ def test_lines_that_somebody_changed_are_found(home: Path, old: str, new: str, w
     assert what in list_problems(target)
 
 
+def test_a_plugin_that_somebody_changed_is_found(home: Path) -> None:
+    """It is a program: any change may let everything through."""
+    target = put_up_guard(home, "opencode")
+    change(target, "if (row.gate) throw", "if (false) throw")
+    assert "our plugin was changed" in list_problems(target)
+
+
 def test_an_entry_that_is_there_twice_is_found(home: Path) -> None:
     """Some agents run it twice."""
     target = put_up_guard(home)

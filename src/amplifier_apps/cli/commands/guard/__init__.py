@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from amplifier_apps.cli.commands.guard.agents import make_agent_command
+from amplifier_apps.cli.commands.guard.check import check
 from amplifier_apps.cli.options import AS_JSON
 from amplifier_foundation.guests.installing.names import TITLES
 
@@ -17,6 +18,7 @@ Examples:
   amplifier guard codex --user        in every folder, not only in this project
   amplifier guard gemini --status
   amplifier guard copilot --remove
+  amplifier guard check claude        fire events through it, and see that it works
 """
 
 
@@ -39,3 +41,4 @@ def guard(ctx: click.Context, as_json: bool) -> int:
 
 for _name, _title in TITLES.items():
     guard.add_command(make_agent_command(_name, _title))
+guard.add_command(check)

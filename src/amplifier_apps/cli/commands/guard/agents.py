@@ -58,13 +58,7 @@ def make_agent_command(name: str, title: str) -> click.Command:
         as_json: bool,
         http: bool = False,
     ) -> int:
-        if show and remove:
-            raise click.UsageError("Use only one of --status and --remove")
-        if (show or remove) and (bundle or every_event or http):
-            raise click.UsageError(
-                "--bundle, --every-event and --http say what to install; "
-                "they do not go with --status and --remove"
-            )
+        _check(show=show, remove=remove, installs=bool(bundle or every_event or http))
         if show:
             from amplifier_apps.cli.commands.guard.status import show_one
 
@@ -80,6 +74,16 @@ def make_agent_command(name: str, title: str) -> click.Command:
     options = [*_OPTIONS[:-2], *([_HTTP] if name == "claude" else []), *_OPTIONS[-2:]]
     command = click.command(name, help=_HELP.format(title=title), epilog=_EPILOG.format(name=name))
     return command(add_options(run, options))
+
+
+def _check(*, show: bool, remove: bool, installs: bool) -> None:
+    if show and remove:
+        raise click.UsageError("Use only one of --status and --remove")
+    if (show or remove) and installs:
+        raise click.UsageError(
+            "--bundle, --every-event and --http say what to install; "
+            "they do not go with --status and --remove"
+        )
 
 
 def _choose_target(name: str, scope: Scope | None) -> Target:

@@ -46,7 +46,7 @@ def install_guard(
         click.echo(json.dumps(_to_plain(target, outcome, state, notes), indent=2))
     else:
         _print_installed(target, outcome, state, notes)
-    return exit_codes.FAILED if outcome.untrusted else exit_codes.DONE
+    return _choose_code(outcome)
 
 
 def remove_guard(name: str, scope: Scope | None, *, as_json: bool) -> int:
@@ -56,14 +56,21 @@ def remove_guard(name: str, scope: Scope | None, *, as_json: bool) -> int:
     outcome = take_down(target)
     if as_json:
         plain = {"agent": name, "scope": target.scope, "file": str(outcome.change.path)}
-        click.echo(json.dumps({**plain, "change": outcome.change.kind}, indent=2))
-        return exit_codes.DONE
+        plain |= {"change": outcome.change.kind, "problem": outcome.untrusted}
+        click.echo(json.dumps(plain, indent=2))
+        return _choose_code(outcome)
     title, path = AGENTS[name].title, escape(str(outcome.change.path))
+    if outcome.untrusted:
+        print_line(("bad", "✗ "), escape(outcome.untrusted))
     if outcome.change.kind == "absent":
         print_line(f"There is no guard of ours in {path}.")
     else:
         print_line(("good", "✓ "), f"{title} is no longer guarded by {path}")
-    return exit_codes.DONE
+    return _choose_code(outcome)
+
+
+def _choose_code(outcome: Outcome) -> int:
+    return exit_codes.FAILED if outcome.untrusted else exit_codes.DONE
 
 
 def _refuse_agents() -> None:

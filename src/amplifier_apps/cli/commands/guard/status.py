@@ -32,18 +32,22 @@ def show_one(name: str, folder: Path, *, as_json: bool) -> int:
 def show_all(folder: Path, *, as_json: bool) -> int:
     """Show the guards of all agents that are on this machine; 0 if all stand."""
     root, _ = find_root(folder)
-    every = [_Report(read_status(name, root), root) for name in AGENTS]
-    shown = [one for one in every if one.status.program or one.status.installed]
+    found = [read_status(name, root) for name in AGENTS]
+    shown = [_Report(one, root) for one in found if one.program or one.installed]
     if as_json:
         click.echo(json.dumps([one.to_plain() for one in shown], indent=2))
-    elif not shown:
-        names = ", ".join(AGENTS)
-        click.echo(f"No agent was found on the PATH, and none is guarded; there are {names}.")
     else:
-        for one in shown:
-            one.print()
+        _print_all(shown)
     stands = bool(shown) and all(one.stands for one in shown)
     return exit_codes.DONE if stands else exit_codes.FAILED
+
+
+def _print_all(shown: list[_Report]) -> None:
+    if not shown:
+        names = ", ".join(AGENTS)
+        click.echo(f"No agent was found on the PATH, and none is guarded; there are {names}.")
+    for one in shown:
+        one.print()
 
 
 class _Report:

@@ -82,9 +82,14 @@ class CodexServer:
         """Every hook that Codex has found for sessions in a folder."""
         answer = self._ask("hooks/list", {"cwds": [str(folder)]})
         try:
-            return [_read(one) for place in answer["data"] for one in place["hooks"]]
-        except (KeyError, TypeError) as error:
+            (place,) = answer["data"]
+            found = [_read(one) for one in place["hooks"]]
+            wrong = [one["message"] for one in place["errors"]] or place["warnings"]
+        except (KeyError, TypeError, ValueError) as error:
             raise CodexError(f"{self._program} lists hooks in a way that is new to us") from error
+        if wrong and not found:
+            raise CodexError(f"Codex runs no hook: {wrong[0]}")
+        return found
 
     def trust(self, hooks: list[CodexHook]) -> None:
         """Have Codex write down that these hooks, as they are now, may be run."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +16,8 @@ from amplifier_foundation.guests.installing.line import is_line
 from amplifier_foundation.guests.installing.places import PLACES
 from amplifier_foundation.guests.installing.record import Record, Records
 from amplifier_foundation.guests.installing.settings_file import (
+    SettingsError,
+    SettingsFile,
     delete_settings,
     read_settings,
     write_settings,
@@ -100,28 +103,47 @@ def normalize_key(key: str) -> str:
 
 
 def remove_trust(keys: list[str], records: Records, env: Mapping[str, str] | None = None) -> bool:
-    """Take out what Codex has written down about these hooks; whether there was something."""
+    """Take out what Codex has written down about these hooks; whether there was something.
+
+    SettingsError if the file cannot be read; it is as it was then.
+    """
     path = find_config(env)
     file, record = read_settings(path), records.find(path)
     wanted, states = set(map(normalize_key, keys)), list_state_keys(file.text)
     mine = [key for key in states if normalize_key(key) in wanted]
-    if file.content is None or not mine:
+    if not mine:
+        _check_readable(file)
         return False
     known = records.read_before(path)
-    content = file.encode(remove_states(file.text, mine, keep_section=_has_section(known)))
-    is_untouched = record is not None and record.written == compute_digest(file.content)
-    if record is not None and is_untouched and set(mine) == set(states):
-        content = known if known is not None else b""
+    is_all = set(mine) == set(states)
+    content = _build_without(file, record, known, mine, is_all=is_all)
     if record is not None and not record.existed and not content.strip():
         delete_settings(file)
     else:
         write_settings(file, content, file.mode)
-    if record is not None and set(states) != set(mine):  # perhaps ours, of a project
+    if record is not None and not is_all:  # the others are perhaps ours, of a project
         records.save(replace(record, written=compute_digest(content)), known)
     else:
         records.forget(path)
     return True
 
 
-def _has_section(content: bytes | None) -> bool:
-    return content is not None and re.search(rb"(?m)^\s*\[hooks\.state\]", content) is not None
+def _build_without(
+    file: SettingsFile, record: Record | None, known: bytes | None, mine: list[str], *, is_all: bool
+) -> bytes:
+    """The content without these hooks: what it was before, if nobody has changed it since."""
+    is_untouched = record is not None and record.written == compute_digest(file.content or b"")
+    if is_untouched and is_all:
+        return known or b""
+    keeps = known is not None and re.search(rb"(?m)^\s*\[hooks\.state\]", known) is not None
+    return file.encode(remove_states(file.text, mine, keep_section=keeps))
+
+
+def _check_readable(file: SettingsFile) -> None:
+    try:
+        tomllib.loads(file.text)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(
+            f"{file.path} cannot be read ({error}), so what it says about our hooks in "
+            "[hooks.state] stays there"
+        ) from error

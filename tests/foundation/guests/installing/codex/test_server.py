@@ -58,6 +58,18 @@ def test_a_codex_that_does_not_answer_is_an_error(home: Path, body: str, what: s
         server.list_hooks(home)
 
 
+@pytest.mark.parametrize(("name", "text"), [("config.toml", "[broken"), ("hooks.json", "{,")])
+def test_why_codex_runs_no_hook_is_told(home: Path, name: str, text: str) -> None:
+    """Else one would look for the reason in the wrong place."""
+    (home / ".codex").mkdir()
+    (home / ".codex" / name).write_text(text)
+    with (
+        pytest.raises(CodexError, match="runs no hook"),
+        CodexServer(install_codex(home)) as server,
+    ):
+        server.list_hooks(home)
+
+
 def test_a_missing_program_is_an_error(home: Path) -> None:
     """With its path."""
     with pytest.raises(CodexError, match="gone cannot be started"), CodexServer(f"{home}/gone"):

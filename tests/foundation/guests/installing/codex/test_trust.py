@@ -18,6 +18,7 @@ from amplifier_foundation.guests.installing.codex.trust import (
 from amplifier_foundation.guests.installing.installation import Target, install
 from amplifier_foundation.guests.installing.line import make_guest_command
 from amplifier_foundation.guests.installing.record import Records
+from amplifier_foundation.guests.installing.settings_file import SettingsError
 from tests.support.agent_homes import install_codex
 
 THEIRS = 'model = "gpt-5"\n\n[a]\nb = 1\n'
@@ -76,6 +77,16 @@ def test_another_hook_before_ours_loses_the_trust(trust: CodexTrust) -> None:
     found = {one.key.rsplit(":", 3)[1]: one.trust for one in trust.read()}
     assert found["pre_tool_use"] == "untrusted"
     assert found["stop"] == "trusted"
+
+
+def test_a_file_that_cannot_be_read_is_not_touched(trust: CodexTrust) -> None:
+    """The person is told what stays in it."""
+    keys = [one.key for one in trust.give(Records())]
+    text = trust.config.read_text() + "[broken"
+    trust.config.write_text(text)
+    with pytest.raises(SettingsError, match="stays there"):
+        remove_trust(keys, Records())
+    assert trust.config.read_text() == text
 
 
 def test_nothing_to_remove_is_no_error(home: Path) -> None:
