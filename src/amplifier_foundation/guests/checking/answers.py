@@ -11,10 +11,9 @@ from amplifier_foundation.dialects.verdict import UNCHANGED
 from amplifier_foundation.guests.checking import hook
 from amplifier_foundation.guests.checking.finding import Finding
 from amplifier_foundation.guests.checking.host import Answer, Event
-from amplifier_foundation.guests.checking.marker import write_command, write_mark
-from amplifier_foundation.guests.checking.scene import Scene, describe
+from amplifier_foundation.guests.checking.marker import write_command
+from amplifier_foundation.guests.checking.scene import RESULT, Scene, describe
 
-_RESULT = "amplifier-check: the result as the tool returned it"
 _MCP_ONLY = {"cursor": "results of MCP servers only; those of its own tools it has shown already"}
 _TAKE_TEXT = (events.TOOL_PRE, events.TOOL_POST, events.PROMPT_SUBMIT)
 
@@ -32,7 +31,7 @@ def deny_prompt(scene: Scene, name: str) -> Finding:
     """A prompt that a hook denies must not reach the model."""
     if not scene.can(events.PROMPT_SUBMIT, "deny"):
         return Finding(name, "cannot", f"{scene.title} shows prompts to nobody before it uses them")
-    event = scene.require(events.PROMPT_SUBMIT, prompt=write_mark("prompt"))
+    event = scene.make_prompt("prompt")
     answer = scene.host.call(event)
     works = answer.blocks and hook.REASON in (answer.verdict.reason or "")
     return scene.judge(name, "prompt", answer, works=works, how=f"at {event.entry.native}")
@@ -70,21 +69,9 @@ def inject_text(scene: Scene, name: str) -> Finding:
 
 def _make_carrier(scene: Scene, carrier: str, asked: Event) -> Event:
     if carrier == events.PROMPT_SUBMIT:
-        return scene.require(carrier, prompt=write_mark("carry"))
-    return _make_result(scene, "Bash", asked.call.input, tool_call_id=asked.call.tool_call_id)
-
-
-def _make_result(scene: Scene, tool: str, given: dict[str, Any], **more: str) -> Event:
-    result = {"success": True, "output": _RESULT, "error": None}
-    return scene.require(
-        events.TOOL_POST,
-        tool_name=tool,
-        tool_input=given,
-        tool_result=result,
-        success=True,
-        duration_ms=1,
-        **more,
-    )
+        return scene.make_prompt("carry")
+    given, call_id = asked.call.input, asked.call.tool_call_id
+    return scene.make_result("carry", tool_input=given, tool_call_id=call_id)
 
 
 def ask_person(scene: Scene, name: str) -> Finding:
@@ -109,12 +96,10 @@ def replace_result(scene: Scene, name: str) -> Finding:
     if not scene.can(events.TOOL_POST, "replace"):
         return Finding(name, "cannot", f"{scene.title} has used a result before it tells of it")
     limited = _MCP_ONLY.get(scene.host.dialect.name, "")
-    tool = "mcp__check__echo" if limited else "Bash"
-    key = "text" if limited else "command"
-    event = _make_result(scene, tool, {key: write_command("replace")})
+    event = scene.make_result("replace", "mcp__check__echo" if limited else "Bash")
     answer = scene.host.call(event)
     shown = _read_shown(scene, event, answer)
-    works = hook.REPLACED in shown and _RESULT not in shown
+    works = hook.REPLACED in shown and RESULT not in shown
     if works or answer.blocks:
         how = limited or f"with {event.entry.native}"
         return scene.judge(name, "replace", answer, works=works, how=how)
@@ -127,7 +112,7 @@ def _read_shown(scene: Scene, event: Event, answer: Answer) -> str:
     if verdict.withhold and verdict.decision == "deny":
         return verdict.reason or ""
     if verdict.output is UNCHANGED or not _is_taken(scene, event, verdict.output):
-        return _RESULT
+        return RESULT
     return json.dumps(verdict.output, default=str)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from amplifier_core.utils import describe_error
@@ -15,11 +15,13 @@ from amplifier_foundation.guests.checking.leaving import leave
 from amplifier_foundation.guests.checking.scene import CheckProblem, Scene
 from amplifier_foundation.guests.checking.ticket import make_ticket
 from amplifier_foundation.guests.installing.agents import AGENTS
+from amplifier_foundation.guests.installing.status import read_status
 
 Line = Callable[[Scene, str], Finding]
 
 SECONDS = 2.0
 FIRST = "the guard answers"
+LAST = "{title} calls the guard"
 LINES: Mapping[str, Line] = {
     "a denied tool call does not run": answers.deny_call,
     "a denied prompt does not reach the model": answers.deny_prompt,
@@ -60,7 +62,20 @@ class Check:
         finally:
             leave(host, ticket, folder)
 
+    def ask_agent(self, root: Path) -> Iterator[Finding]:
+        """Whether the agent itself calls what is installed, as far as that can be known."""
+        status = read_status(self._agent, root)
+        name = LAST.format(title=status.agent.title)
+        if self._agent == "codex" and status.program is None:
+            unknown = "there is no codex on the PATH that could say whether it trusts our hooks"
+            yield Finding(name, "cannot", unknown)
+        elif status.problems:
+            yield Finding(name, "broken", "; ".join(status.problems))
+        else:
+            yield Finding(name, "ok", "nothing in its settings keeps it from that")
+
     def _try_all(self, scene: Scene) -> Iterator[Finding]:
+        scene.host.start_session()  # always by a command, which starts the resident process
         first = _try(failures.answer_at_all, scene, FIRST)
         yield first
         if first.fails:
@@ -77,11 +92,7 @@ class Check:
                 name: _try(line, scene, name) for name, line in LINES.items() if name not in slow
             }
             for name in LINES:
-                yield _get(slow, name) if name in slow else done[name]
-
-
-def _get(slow: Mapping[str, Future[Finding]], name: str) -> Finding:
-    return slow[name].result()
+                yield slow[name].result() if name in slow else done[name]
 
 
 def _try(line: Line, scene: Scene, name: str) -> Finding:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Mapping
+from dataclasses import replace
 from statistics import median
 
 from amplifier_foundation.guests.checking import hook
 from amplifier_foundation.guests.checking.finding import Finding
+from amplifier_foundation.guests.checking.host import Answer, Event
 from amplifier_foundation.guests.checking.leaving import leave
 from amplifier_foundation.guests.checking.scene import Scene, describe
 from amplifier_foundation.guests.checking.spare import Spare, prepare_spare
@@ -31,33 +34,55 @@ def measure_call(scene: Scene) -> float:
 
 
 def crash_client(scene: Scene, name: str) -> Finding:
-    """The command is killed while it waits for the answer."""
-    event = scene.make_call("crash")
-    if event.entry.by_http:
+    """The command is killed while it waits for the answer, at every gate."""
+    gates = scene.make_gates("crash")
+    if any(event.entry.by_http for event in gates.values()):
         return Finding(name, "cannot", "there is no command: events are sent by HTTP")
-    shot = scene.host.fire(event, _LIMIT)
-    if scene.ticket.wait_for_report("crash", _REACH_SECONDS):
-        shot.kill_client()
-    answer = scene.host.read(event, shot)
-    scene.ticket.report("free-crash")
-    scene.ticket.wait_for_report("freed-crash", _REACH_SECONDS)
-    how = f"killed while it waited: {answer.describe()}"
-    works = answer.blocks and bool(scene.ticket.list_reports("crash"))
-    return scene.judge(name, "crash", answer, works=works, how=how)
+    shots = [(case, event, scene.host.fire(event, _LIMIT)) for case, event in gates.items()]
+    answers = {}
+    for case, event, shot in shots:
+        if scene.ticket.wait_for_report(case, _REACH_SECONDS):
+            shot.kill_client()
+        answers[case] = _locate(event, scene.host.read(event, shot))
+        scene.ticket.report(f"free-{case}")
+    found = _find_open(scene, name, answers)
+    if found is not None:
+        return found
+    for case in answers:
+        scene.ticket.wait_for_report(f"freed-{case}", _REACH_SECONDS)
+    return Finding(name, "ok", f"killed while it waited at {_list_natives(gates)}")
 
 
 def time_out(scene: Scene, name: str) -> Finding:
     """A hook hangs: our own limit must come before the agent's, which lets the call run."""
-    event = scene.make_call("hang")
-    ours, theirs = event.entry.seconds, event.entry.handler.timeout
-    if ours is not None and ours >= theirs and not event.entry.handler.fail_closed:
-        lost = f"{scene.title} gives up after {theirs:g} s and lets the call run"
-        return Finding(name, "broken", f"{lost}; our own limit is {ours:g} s")
-    answer = scene.host.call(event, scene.seconds)
-    works = answer.blocks and bool(scene.ticket.list_reports("hang"))
-    limits = "" if ours is None else f"; as installed {ours:g} s of the agent's {theirs:g} s"
-    how = f"blocked after {scene.seconds:g} s{limits}"
-    return scene.judge(name, "hang", answer, works=works, how=how)
+    gates = scene.make_gates("hang")
+    for event in gates.values():
+        ours, theirs = event.entry.seconds, event.entry.handler.timeout
+        if ours is not None and ours >= theirs and not event.entry.handler.fail_closed:
+            lost = f"at {event.entry.native} {scene.title} gives up after {theirs:g} s"
+            return Finding(name, "broken", f"{lost}, and goes on; our own limit is {ours:g} s")
+    shots = [(case, event, scene.host.fire(event, scene.seconds)) for case, event in gates.items()]
+    answers = {case: _locate(event, scene.host.read(event, shot)) for case, event, shot in shots}
+    found = _find_open(scene, name, answers)
+    return found or Finding(name, "ok", f"after {scene.seconds:g} s at {_list_natives(gates)}")
+
+
+def _find_open(scene: Scene, name: str, answers: Mapping[str, Answer]) -> Finding | None:
+    """The first gate that was not judged, or that let its event through."""
+    for case, answer in answers.items():
+        if not answer.blocks or not scene.ticket.list_reports(case):
+            return scene.judge(name, case, answer, works=False, how="")
+    return None
+
+
+def _list_natives(gates: Mapping[str, Event]) -> str:
+    return ", ".join(event.entry.native for event in gates.values())
+
+
+def _locate(event: Event, answer: Answer) -> Answer:
+    """The answer, with the name of the event before what it says."""
+    reply = replace(answer.reply, failure=f"{event.entry.native}: {answer.describe()}")
+    return Answer(replace(answer.verdict, reason=None), reply)
 
 
 def kill_resident(scene: Scene, name: str) -> Finding:

@@ -26,6 +26,7 @@ INJECTED = "amplifier-check: a text for the model"
 QUESTION = "amplifier guard check: may this go on? No answer is needed."
 REPLACED = "amplifier-check: what stands in the place of the result"
 AGAIN = "amplifier-check: judged by the next process"
+_HANGING = ("hang-", "crash-", "die")
 _FIRST = -10_000
 _STEP = 0.05
 _MEETING_SECONDS = 20.0
@@ -62,9 +63,6 @@ class CheckHook:
             (TOOL_PRE, "rewrite"): self._rewrite,
             (TOOL_PRE, "inject"): self._inject,
             (TOOL_PRE, "ask"): self._ask,
-            (TOOL_PRE, "hang"): self._hang,
-            (TOOL_PRE, "crash"): self._hang,
-            (TOOL_PRE, "die"): self._hang,
             (TOOL_PRE, "one"): self._meet,
             (TOOL_PRE, "other"): self._meet,
             (TOOL_POST, "replace"): self._replace,
@@ -79,6 +77,8 @@ class CheckHook:
         self._ticket.report(case, event=event, pid=os.getpid())
         if case == "die" and before:
             return HookResult(action="deny", reason=AGAIN)
+        if case.startswith(_HANGING):
+            return await self._hang(case)
         take = self._answers.get((event, case))
         return HookResult() if take is None else await take(case, data)
 
@@ -116,7 +116,7 @@ class CheckHook:
         if await find(NAME, QUESTION, seconds) is not None:
             self._ticket.report("ask-elsewhere")
 
-    async def _hang(self, case: str, data: Data) -> HookResult:
+    async def _hang(self, case: str) -> HookResult:
         """Wait until the check lets go, or is over: no process stays busy because of it."""
         # What is waited for is a line in a file.
         while self._ticket.is_valid and not self._ticket.list_reports(f"free-{case}"):  # noqa: ASYNC110

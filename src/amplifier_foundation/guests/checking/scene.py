@@ -9,8 +9,10 @@ from amplifier_core import events
 from amplifier_foundation.dialects.dialect import Power
 from amplifier_foundation.guests.checking.finding import Finding
 from amplifier_foundation.guests.checking.host import Answer, Event, Host
-from amplifier_foundation.guests.checking.marker import write_command
+from amplifier_foundation.guests.checking.marker import write_command, write_mark
 from amplifier_foundation.guests.checking.ticket import Ticket
+
+RESULT = "amplifier-check: the result as the tool returned it"
 
 
 class CheckProblem(Exception):
@@ -37,6 +39,35 @@ class Scene:
         """A tool call that asks the hook for this case."""
         given = {"command": write_command(case, number)}
         return self.require(events.TOOL_PRE, tool_name="Bash", tool_input=given)
+
+    def make_prompt(self, case: str) -> Event:
+        """A prompt that asks the hook for this case."""
+        return self.require(events.PROMPT_SUBMIT, prompt=write_mark(case))
+
+    def make_result(self, case: str, tool: str = "Bash", **more: object) -> Event:
+        """What came of a tool call that asks the hook for this case."""
+        told = {
+            "tool_name": tool,
+            "tool_input": {"command": write_command(case)},
+            "tool_result": {"success": True, "output": RESULT, "error": None},
+            "success": True,
+            "duration_ms": 1,
+        }
+        return self.require(events.TOOL_POST, **{**told, **more})
+
+    def make_gates(self, case: str) -> dict[str, Event]:
+        """An event at each gate that the check knows, by a case of its own."""
+        makers = {
+            events.TOOL_PRE: ("call", self.make_call),
+            events.PROMPT_SUBMIT: ("prompt", self.make_prompt),
+            events.TOOL_POST: ("result", self.make_result),
+        }
+        found = {}
+        for event, (end, make) in makers.items():
+            row = self.host.find_row(event)
+            if row is not None and row[1].gate:
+                found[f"{case}-{end}"] = make(f"{case}-{end}")
+        return found
 
     def require(self, event: str, **data: object) -> Event:
         """An event of the agent; CheckProblem if nothing is installed there."""

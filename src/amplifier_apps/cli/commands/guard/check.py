@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,12 +24,11 @@ _WORDS = {
     "broken": ("bad", "NOT"),
     "untried": ("bad", "untried"),
 }
+_WIDTH = 44
 EPILOG = """\b
-ok       it works
-NOT      it does not work
-cannot   the agent has no way to do this, which is no failure
-yours    your own hooks blocked the harmless command of the check, so the rest was not seen
-untried  the guard does not answer at all
+"cannot" is no failure: the agent has no way to do this. "yours" is none either: your own hooks
+blocked the harmless command of the check. What stays of a check is the trail of its session,
+whose name has "amplifier-check" in it.
 
 \b
 Examples:
@@ -90,7 +90,7 @@ def _check_target(target: Target, *, quiet: bool) -> dict[str, Any]:
         print_heading(escape(f"{TITLES[target.agent]}, {target.path}"))
     run = Check(target.agent, read_entries(target), Path.cwd())
     findings = []
-    for one in (*run.run(), *run.ask_agent(target.root)):
+    for one in chain(run.run(), run.ask_agent(target.root)):
         findings.append(one)
         if not quiet:
             _print(one)
@@ -112,4 +112,6 @@ def _print(finding: Finding) -> None:
     from amplifier_apps.cli.text.output import print_line
 
     style, word = _WORDS[finding.state]
-    print_line((style, f"  {word:<8}"), finding.name, ("dim", f"  {escape(finding.detail)}"))
+    print_line(
+        (style, f"  {word:<8}"), f"{finding.name:<{_WIDTH}}", ("dim", escape(finding.detail))
+    )
