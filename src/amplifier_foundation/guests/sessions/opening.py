@@ -15,6 +15,7 @@ from amplifier_foundation.guests.sessions.guest_session import GuestSession
 from amplifier_foundation.guests.sessions.host_prompt import HostPrompt
 from amplifier_foundation.guests.sessions.moments.permission import ask_people_elsewhere
 from amplifier_foundation.guests.sessions.passing import GuestContext, GuestDisplay
+from amplifier_foundation.guests.sessions.personal import deny_personal_acts
 from amplifier_foundation.guests.sessions.plan import can_ask, load_plan
 from amplifier_foundation.guests.sessions.remembering import RememberingApproval
 from amplifier_foundation.session.assembled import AssembledSession
@@ -59,6 +60,7 @@ async def open_guest(
     )
     await _take_conversation_over(session, context)
     deny_bare_shells(session.coordinator, dialect)
+    deny_personal_acts(session.coordinator, plan.folder)
     if people is not None and plan.names_people:
         ask_people_elsewhere(session.coordinator, dialect.name)
     return GuestSession(dialect, session, context, display, people)
