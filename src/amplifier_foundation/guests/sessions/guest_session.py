@@ -33,6 +33,8 @@ Moment = Callable[[Guest, Incoming, Passing], Awaitable[Verdict]]
 
 STATE = "guest"
 STOPPED = "A hook ended the run."
+DEADLINE = "deadline"
+"""Who denies what hooks did not judge in time."""
 _KEPT_TEXTS = 64
 _RELOAD_EVERY = 2.0
 _PATIENCE = 10.0
@@ -85,10 +87,13 @@ class GuestSession:
         """Whether an event is being handled."""
         return self._under_way > 0
 
-    async def handle(self, incoming: Incoming, dialect: Dialect | None = None) -> Verdict:
+    async def handle(
+        self, incoming: Incoming, dialect: Dialect | None = None, seconds: float | None = None
+    ) -> Verdict:
         """Take one event through the hooks; the verdict is what the agent is to do.
 
         `dialect` is the form of this event, if it is not the one that the session began with.
+        What is not judged within so many seconds is denied, and the trail says so.
         """
         self.last_used = time.monotonic()
         await self._reload_if_changed(incoming)
@@ -98,7 +103,12 @@ class GuestSession:
         self._under_way += 1
         try:
             take = _MOMENTS.get(incoming.event, turn.pass_on)
-            verdict = await take(self, incoming, passing)
+            async with asyncio.timeout(seconds) as limit:
+                verdict = await take(self, incoming, passing)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            verdict = await self._end_late(incoming, seconds, gate=row.gate)
         finally:
             self._under_way -= 1
             current.reset(token)
@@ -109,6 +119,11 @@ class GuestSession:
         if unrecorded is not None and row.gate:
             return replace(verdict, decision="deny", reason=unrecorded)
         return verdict
+
+    async def _end_late(self, incoming: Incoming, seconds: float | None, *, gate: bool) -> Verdict:
+        reason = f"the hooks did not answer within {seconds or 0:.1f} seconds"
+        outcome = await self.coordinator.deny(incoming.event, DEADLINE, reason)
+        return Verdict(decision="deny", reason=outcome.denial) if gate else Verdict()
 
     async def _put_on_disk(self) -> str | None:
         """Keep what was judged before the agent acts on it; returns why not, if that is fatal."""

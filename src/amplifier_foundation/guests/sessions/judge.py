@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -58,7 +59,7 @@ class GuestJudge:
         return Response(reply.code, _encode(reply.stdout), _encode(reply.stderr))
 
     async def _judge(self, dialect: Dialect, incoming: Incoming, request: Request) -> Verdict:
-        start = Path(incoming.cwd or request.cwd or "/")
+        since, start = time.monotonic(), Path(incoming.cwd or request.cwd or "/")
         if "HTTP" in request.marks:
             self._over_http.add(incoming.session_id)
         async with self._sessions.use(dialect, incoming.session_id, start, request.bundle) as guest:
@@ -66,7 +67,8 @@ class GuestJudge:
                 self._over_http.discard(incoming.session_id)
                 await self._sessions.end(guest, str(incoming.data.get("reason") or "complete"))
                 return Verdict()
-            return await guest.handle(incoming, dialect)
+            left = _get_limit(request.seconds) - (time.monotonic() - since)
+            return await guest.handle(incoming, dialect, max(left, 0.0))
 
     async def close(self) -> None:
         """Suspend every session; another process goes on with them."""
@@ -79,6 +81,11 @@ class GuestJudge:
     def holds_open(self) -> bool:
         """Whether an agent relies on this process without being able to start it."""
         return bool(self._over_http)
+
+
+def _get_limit(seconds: float) -> float:
+    """How long hooks have: a denial that is recorded and worded comes before any other end."""
+    return seconds - 2.0 if seconds > 6.0 else seconds * 0.6
 
 
 def choose_dialect(request: Request) -> Dialect:

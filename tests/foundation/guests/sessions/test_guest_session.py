@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
-from amplifier_core.events import SESSION_END, TOOL_PRE
+from amplifier_core.events import ORCHESTRATOR_COMPLETE, POLICY_VIOLATION, SESSION_END, TOOL_PRE
 from amplifier_core.models import HookResult
-from tests.foundation.guests.sessions.agents import make_project, start
+from tests.foundation.guests.sessions.agents import make_project, read, start
 from tests.support.trust import trust_project
 
 HOOK = """
@@ -34,6 +35,25 @@ async def test_a_hook_that_stops_the_run_stops_the_agent(project: Path) -> None:
         assert (await one.tell("PreToolUse")).stop
         await one.tell("UserPromptSubmit")
         assert (await one.tell("PreToolUse")).stop is None
+
+
+async def test_what_is_not_judged_in_time_is_denied_and_recorded(project: Path) -> None:
+    """At a gate; at a stop a denial would keep the agent working."""
+    async with start("claude", project) as one:
+
+        async def hang(event: str, data: object) -> HookResult:
+            await asyncio.Event().wait()
+            return HookResult()
+
+        told = one.hook(POLICY_VIOLATION)
+        for event in (TOOL_PRE, ORCHESTRATOR_COMPLETE):
+            one.guest.coordinator.hooks.register(event, hang, 1, "hang")
+        before = await one.guest.handle(read("claude", "PreToolUse"), seconds=0.2)
+        stop = await one.guest.handle(read("claude", "Stop"), seconds=0.2)
+    assert before.decision == "deny"
+    assert "did not answer within 0.2 seconds" in str(before.reason)
+    assert stop.decision is None
+    assert [data["hook"] for data in told] == ["deadline", "deadline"]
 
 
 async def test_messages_for_the_person_go_with_the_answer(project: Path) -> None:
