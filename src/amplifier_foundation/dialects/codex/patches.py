@@ -70,7 +70,7 @@ def _unwrap(command: Any) -> list[str]:
     """The lines between begin and end; around them nothing but the words of a shell."""
     if not isinstance(command, str):
         raise UnreadablePayload(f"a patch must be a text, not {type(command).__name__}")
-    lines = command.splitlines()
+    lines = _split(command)
     bare = [line.strip() for line in lines]
     if bare.count(BEGIN) != 1 or bare.count(END) != 1 or bare.index(BEGIN) > bare.index(END):
         raise UnreadablePayload(f"a patch must stand between {BEGIN!r} and {END!r}")
@@ -80,22 +80,31 @@ def _unwrap(command: Any) -> list[str]:
     return lines[first + 1 : last]
 
 
+def _split(text: str) -> list[str]:
+    """Lines as their parser sees them: it knows one character that ends a line."""
+    return [line.removesuffix("\r") for line in text.split("\n")]
+
+
 def _start_change(line: str) -> _Change | None:
     """Their parser strips lines before it looks; so a line counts wherever it might count there."""
     found = _HEADER.match(line.strip())
     if found is None:
         return None
-    path = found[2].strip()
-    if not path:
-        raise UnreadablePayload("a patch names a file without a name")
-    return _Change(found[1], path)
+    return _Change(found[1], _read_path(found[2]))
+
+
+def _read_path(text: str) -> str:
+    path = text.strip()
+    if not path or any(ord(character) < 32 for character in path):
+        raise UnreadablePayload(f"a patch names a file that cannot be one: {path[:80]!r}")
+    return path
 
 
 def _extend(change: _Change, line: str) -> bool:
     """Add a line to the change; whether it can be one of its lines."""
     moved = _MOVE.match(line.strip())
-    if moved is not None and change.kind == "Update" and moved[1].strip():
-        change.target = moved[1].strip()
+    if moved is not None and change.kind == "Update":
+        change.target = _read_path(moved[1])
         return True
     if change.kind == "Add":
         change.new.append(line[1:])
@@ -137,7 +146,7 @@ def _find_in_shell(command: str, folder: str) -> Iterator[Part]:
         base = folder
         for moved in _FOLDER.finditer(command, 0, patch.start()):
             base = join(base, _require_plain(moved[1].strip("'\"")))
-        changes = parse_patch(patch[0].splitlines()[1:-1])
+        changes = parse_patch(_split(patch[0])[1:-1])
         for change in changes:
             _require_plain(change.path + change.target)
         yield from _build_parts(changes, base)

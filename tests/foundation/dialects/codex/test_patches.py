@@ -95,6 +95,8 @@ def test_a_patch_is_read_wherever_the_program_reads_one(command: str) -> None:
         f"rm -rf x\n{PATCH}",
         "*** Begin Patch\n*** Add File:\n+x\n*** End Patch",
         "*** Begin Patch\n*** Add File: a\nx\n*** End Patch",
+        "*** Begin Patch\n*** Add File: safe\r+/../../secret\n+x\n*** End Patch",
+        "*** Begin Patch\n*** Update File: a\n*** Move to: b\x0bc\n*** End Patch",
         "*** Begin Patch\n*** Add File: a\n*** Move to: b\n*** End Patch",
         "*** Begin Patch\n*** Delete File: a\n-x\n*** End Patch",
         "*** Begin Patch\n*** Update File: a\n*** Move to:\n*** End Patch",
@@ -110,6 +112,20 @@ def test_a_patch_that_cannot_be_read_is_not_let_through(command: Any) -> None:
     """Nobody could say which files it touches."""
     with pytest.raises(UnreadablePayload, match="patch"):
         find("apply_patch", command)
+
+
+def test_only_a_line_feed_ends_a_line() -> None:
+    """The program's parser knows no other end, but drops a carriage return before it."""
+    lines = [
+        "*** Begin Patch",
+        "*** Add File: a",
+        "+x\x0c*** Add File: b\u2028",
+        "*** End Patch",
+        "",
+    ]
+    assert find("apply_patch", "\r\n".join(lines)) == (
+        write("/project/a", "x\x0c*** Add File: b\u2028\n"),
+    )
 
 
 @pytest.mark.parametrize(
