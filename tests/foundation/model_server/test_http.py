@@ -30,6 +30,21 @@ async def test_a_request_is_read_to_the_end_of_its_body() -> None:
     )
 
 
+async def test_a_check_sees_the_head_before_the_body_is_read() -> None:
+    """Whoever may not ask is refused without waiting for what they would send."""
+    reader = asyncio.StreamReader()
+    reader.feed_data(b"POST /x HTTP/1.1\r\nA: b\r\nContent-Length: 9\r\n\r\n")
+    seen: list[HttpRequest] = []
+
+    def refuse(request: HttpRequest) -> None:
+        seen.append(request)
+        raise BadRequest(401, "no")
+
+    with pytest.raises(BadRequest, match="no"):
+        await read_request(reader, refuse)
+    assert seen == [HttpRequest("POST", "/x", {"a": "b", "content-length": "9"}, b"")]
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"\r\n", b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nabc"]
 )

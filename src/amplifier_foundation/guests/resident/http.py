@@ -30,6 +30,7 @@ _DEFAULT_SECONDS = 30.0
 _LONGEST_SECONDS = 86400.0
 _STRANGER_SECONDS = 10.0
 _MOST_CONNECTIONS = 128
+_LONGEST_LINE = 16384  # of what is read before the token is known
 
 
 class HttpServer:
@@ -45,7 +46,9 @@ class HttpServer:
     async def open(self) -> None:
         """Listen; without the port the process still serves the clients at its socket."""
         try:
-            self._server = await asyncio.start_server(self._serve, "127.0.0.1", self._door.port)
+            self._server = await asyncio.start_server(
+                self._serve, "127.0.0.1", self._door.port, limit=_LONGEST_LINE
+            )
         except OSError as failure:
             self._problem = failure.strerror or str(failure)
             logger.error("Nothing is served by HTTP on port %d: %s", self._door.port, failure)  # noqa: TRY400

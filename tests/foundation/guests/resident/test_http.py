@@ -96,6 +96,7 @@ async def test_many_events_come_on_one_connection(
         ({"event": "../codex/PreToolUse"}, 404),
         ({"event": "Stop", "X_Amplifier_Seconds": "nan"}, 400),
         ({"event": "Stop", "Content_Length": "99999999999"}, 413),
+        ({"X_Long": "x" * 20_000}, 400),
     ],
 )
 async def test_what_is_no_event_for_us_is_refused(
@@ -106,6 +107,13 @@ async def test_what_is_no_event_for_us_is_refused(
         assert (await line.post(**headers))[0] == status
         assert await line.reader.read() == b""
     assert judge.asked == []
+
+
+async def test_large_events_pass(serve: Serve, door: Door) -> None:
+    """The limit of a line is none for the body."""
+    async with serve(door=door), Line(door) as line:
+        status, body = await line.post(b" " * 5_000_000)
+        assert (status, json.loads(body)["size"]) == (200, 5_000_000)
 
 
 async def test_only_posts_are_events(serve: Serve, door: Door) -> None:
