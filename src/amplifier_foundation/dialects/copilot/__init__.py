@@ -8,8 +8,8 @@ from amplifier_foundation.dialects.copilot.answers import (
     read_reply,
     write_reply,
 )
+from amplifier_foundation.dialects.copilot.common import build_common, build_environment
 from amplifier_foundation.dialects.copilot.events import EVENTS
-from amplifier_foundation.dialects.copilot.fields import build_common, build_environment
 from amplifier_foundation.dialects.copilot.tools import (
     INPUT_KEYS,
     OLDER_NAMES,

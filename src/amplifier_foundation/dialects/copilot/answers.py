@@ -9,7 +9,7 @@ from typing import Any
 
 from amplifier_foundation.dialects.answer import judge_exit, judge_text, parse_object
 from amplifier_foundation.dialects.call import Call
-from amplifier_foundation.dialects.copilot.fields import write_output
+from amplifier_foundation.dialects.copilot.common import write_output
 from amplifier_foundation.dialects.copilot.tools import read_input, write_arguments
 from amplifier_foundation.dialects.fields import get_text
 from amplifier_foundation.dialects.handler import Handler

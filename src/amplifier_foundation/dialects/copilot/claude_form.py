@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from amplifier_foundation.dialects.call import Call
-from amplifier_foundation.dialects.copilot import fields
+from amplifier_foundation.dialects.copilot import common
 from amplifier_foundation.dialects.copilot.events import EVENTS
 from amplifier_foundation.dialects.copilot.tools import OLDER_NAMES, TOOL_NAMES
 from amplifier_foundation.dialects.dialect import TOOL, Keys, NativeEvent
@@ -50,7 +50,7 @@ _AFTER_LINE = re.compile(r"_([a-z])")
 
 def build_common(call: Call) -> dict[str, Any]:
     """The fields that every event has."""
-    told = fields.build_common(call)
+    told = common.build_common(call)
     if CLAUDE_EVENTS[call.native].keys is not None:
         return told
     moment = datetime.fromtimestamp(told["timestamp"] / 1000, UTC)
@@ -87,7 +87,7 @@ def _respell(native: str, row: NativeEvent) -> NativeEvent:
     if native in _STAYS_CAMEL:
         return replace(row, keys=_STAYS_CAMEL[native])
     if not row.occasions:
-        return replace(row, read_fields=fields.read_rest)
+        return replace(row, read_fields=common.drop_common)
 
     def build(call: Call) -> dict[str, Any]:
         told = write_snake(row.build_fields(call))
