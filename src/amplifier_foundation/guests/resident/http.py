@@ -128,9 +128,9 @@ class _Connection:
         given = request.headers.get("authorization", "").encode("latin-1", "replace")
         if not hmac.compare_digest(given, f"Bearer {self._door.token}".encode()):
             raise BadRequest(401, "The header Authorization must have the token")
-        hosts = {f"{name}:{self._door.port}" for name in ("127.0.0.1", "localhost")}
+        hosts = [f"{name}:{self._door.port}" for name in ("127.0.0.1", "localhost")]
         if request.headers.get("host", "").lower() not in hosts:
-            raise BadRequest(421, f"The header Host must be one of {sorted(hosts)}")
+            raise BadRequest(421, f"The header Host must be {' or '.join(hosts)}")
         if request.method != "POST":
             raise BadRequest(405, "Events come by POST")
         self._event = _read_event(request)

@@ -55,4 +55,5 @@ class Lifetime:
                     return
                 left = min(self._idle_seconds, 1.0)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._ending.wait(), left)
+                async with asyncio.timeout(left):
+                    await self._ending.wait()
