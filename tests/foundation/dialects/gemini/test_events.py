@@ -256,6 +256,72 @@ READ: dict[str, tuple[str, Data]] = {
             ),
         },
     ),
+    "BeforeTool.glob": (
+        "tool:pre",
+        {
+            "tool_name": "Glob",
+            "tool_input": {"pattern": "*.txt", "path": "sub"},
+            "tool_call_id": "",
+        },
+    ),
+    "BeforeTool.grep_search": (
+        "tool:pre",
+        {
+            "tool_name": "Grep",
+            "tool_input": {"pattern": "two", "path": "sub", "glob": "*.txt"},
+            "tool_call_id": "",
+        },
+    ),
+    "BeforeTool.list_directory": (
+        "tool:pre",
+        {"tool_name": "LS", "tool_input": {"path": "sub"}, "tool_call_id": ""},
+    ),
+    "BeforeTool.invoke_agent": (
+        "tool:pre",
+        {
+            "tool_name": "Delegate",
+            "tool_input": {"agent_name": "codebase_investigator", "task": "look"},
+            "tool_call_id": "",
+        },
+    ),
+    "BeforeTool.write_todos": (
+        "tool:pre",
+        {
+            "tool_name": "Todo",
+            "tool_input": {"todos": [{"description": "a", "status": "pending"}]},
+            "tool_call_id": "",
+        },
+    ),
+    "BeforeTool.dir_path": (
+        "tool:pre",
+        {
+            "tool_name": "Bash",
+            "tool_input": {
+                "command": "pwd; cat a.txt",
+                "description": "x",
+                "dir_path": "sub",
+            },
+            "tool_call_id": "",
+        },
+    ),
+    "AfterTool.failed": (
+        "tool:post",
+        {
+            "tool_name": "Read",
+            "tool_input": {"file_path": "nope.txt"},
+            "tool_call_id": "",
+            "tool_result": {
+                "success": False,
+                "output": "Could not read file because no file was found at the specified path.",
+                "error": {
+                    "message": "File not found: /project/nope.txt",
+                    "type": "file_not_found",
+                },
+            },
+            "success": False,
+            "duration_ms": 0,
+        },
+    ),
     "BeforeAgent": ("prompt:submit", {"prompt": "please do it", "metadata": {}}),
     "AfterAgent": ("orchestrator:complete", make_end("I run it. \nDone.")),
     "AfterAgent.active": ("orchestrator:complete", make_end("one\ntwo")),
@@ -316,7 +382,8 @@ def test_what_the_real_program_tells_is_an_event_of_ours(name: str) -> None:
     assert (incoming.event, incoming.data) == READ[name]
     assert (incoming.session_id, incoming.cwd) == (recorded["session_id"], "/project")
     assert incoming.transcript == recorded["transcript_path"]
-    assert (incoming.call_id, incoming.agent_id, incoming.also) == ("", "", ())
+    assert (incoming.call_id, incoming.agent_id) == ("", "")
+    assert bool(incoming.also) == (name == "BeforeTool.dir_path")
 
 
 def read_changed(name: str, **changed: Any) -> Incoming:
