@@ -13,6 +13,7 @@ from amplifier_foundation.guests.checking.finding import Finding
 from amplifier_foundation.guests.checking.host import Answer, Event
 from amplifier_foundation.guests.checking.marker import write_command
 from amplifier_foundation.guests.checking.scene import RESULT, Scene, describe
+from amplifier_foundation.guests.sessions.host_prompt import HANDED_OVER
 
 _MCP_ONLY = {"cursor": "results of MCP servers only; those of its own tools it has shown already"}
 _TAKE_TEXT = (events.TOOL_PRE, events.TOOL_POST, events.PROMPT_SUBMIT)
@@ -82,8 +83,12 @@ def ask_person(scene: Scene, name: str) -> Finding:
     if verdict.decision == "ask" and hook.QUESTION in (verdict.reason or ""):
         return Finding(name, "ok", f"{scene.title} asks its person")
     decided = scene.ticket.list_reports("decided")
+    by = str(decided[0]["by"]) if decided else ""
+    if by.startswith(HANDED_OVER):
+        lost = f"the question was handed over, and {scene.title} does not read one"
+        return Finding(name, "broken", f"{lost}: {describe(answer)}")
     if decided and decided[0]["how"] in ("person", "rule", "cache"):
-        return Finding(name, "ok", f"your bundle has it answered by {decided[0]['by']}")
+        return Finding(name, "ok", f"your bundle has it answered by {by}")
     waited = f"asked elsewhere (amplifier approvals); no answer in {scene.seconds:g} s is a no"
     works = answer.blocks and bool(scene.ticket.list_reports("ask-elsewhere"))
     if works or not decided:

@@ -29,7 +29,7 @@ AGAIN = "amplifier-check: judged by the next process"
 _HANGING = ("hang-", "crash-", "die")
 _FIRST = -10_000
 _STEP = 0.05
-_MEETING_SECONDS = 20.0
+_MEETING = 5
 
 Data = dict[str, Any]
 
@@ -129,6 +129,6 @@ class CheckHook:
         self._met.add(case)
         if len(self._met) == 2:
             self._all_met.set()
-        async with asyncio.timeout(_MEETING_SECONDS):
+        async with asyncio.timeout(_MEETING * self._ticket.read_seconds()):
             await self._all_met.wait()
         return HookResult(action="deny", reason=f"{REASON}: {case}")

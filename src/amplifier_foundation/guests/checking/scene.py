@@ -8,6 +8,7 @@ from pathlib import Path
 from amplifier_core import events
 from amplifier_foundation.dialects.dialect import Power
 from amplifier_foundation.guests.checking.finding import Finding
+from amplifier_foundation.guests.checking.hook import NAME
 from amplifier_foundation.guests.checking.host import Answer, Event, Host
 from amplifier_foundation.guests.checking.marker import write_command, write_mark
 from amplifier_foundation.guests.checking.ticket import Ticket
@@ -96,5 +97,6 @@ def describe(answer: Answer) -> str:
 
 
 def is_our_failure(answer: Answer) -> bool:
-    """Whether the answer says that we could not judge."""
-    return (answer.verdict.reason or "").startswith("amplifier: ")
+    """Whether the answer says that we could not judge, or comes from the check's own hook."""
+    reason = answer.verdict.reason or ""
+    return reason.startswith("amplifier: ") or NAME in reason
