@@ -10,11 +10,13 @@ from typing import Any
 from amplifier_foundation.dialects import DIALECTS
 from amplifier_foundation.dialects.dialect import TOOL, NativeEvent
 from amplifier_foundation.guests.installing.editing.document import Form
-from amplifier_foundation.guests.installing.line import GuestCommand, is_line
+from amplifier_foundation.guests.installing.line import GuestCommand, UnusablePath, is_line
 from amplifier_foundation.guests.installing.names import TITLES
 
 HTTP_MARK = "X-Amplifier-Guest"
 """The header by which an HTTP entry is known as ours."""
+_HTTP_BUNDLE = "X-Amplifier-Bundle"
+_HTTP_SECONDS = "X-Amplifier-Seconds"
 
 # Claude Code starts these before it speaks HTTP to anybody.
 _NEVER_BY_HTTP = frozenset({"SessionStart", "Setup"})
@@ -56,6 +58,8 @@ class Agent:
     build: Build
     also_reads: tuple[str, ...] = ()
     """Agents whose settings this one runs as well."""
+    looks_up: bool = True
+    """Whether it also finds a project's settings when it is started in a folder below."""
 
     def list_events(self, *, every_event: bool = False) -> dict[str, NativeEvent]:
         """The events that are installed: all that the agent has, but not those that are noisy."""
@@ -79,7 +83,7 @@ class Agent:
     def _build_entry(self, event: str, row: NativeEvent, options: Options) -> dict[str, Any]:
         limits = self.get_limits(event)
         if options.http is not None and event not in _NEVER_BY_HTTP:
-            return _build_http(event, limits, row, options.http)
+            return _build_http(event, limits, row, options)
         line = options.command.build_line(
             self.name,
             event,
@@ -120,18 +124,32 @@ def _build_claude(line: str, limits: Limits, row: NativeEvent) -> dict[str, Any]
     return {"hooks": [{"type": "command", "command": line, **_limit("timeout", limits), **closed}]}
 
 
-def _build_http(
-    event: str, limits: Limits, row: NativeEvent, http: tuple[int, str]
-) -> dict[str, Any]:
-    port, token = http
+def _build_http(event: str, limits: Limits, row: NativeEvent, options: Options) -> dict[str, Any]:
+    assert options.http is not None
+    port, token = options.http
+    headers = {"Authorization": f"Bearer {token}", HTTP_MARK: "1"}
+    headers[_HTTP_SECONDS] = f"{limits.ours:g}"
+    if options.bundle is not None:
+        headers[_HTTP_BUNDLE] = _write_header(options.bundle)
     handler = {
         "type": "http",
         "url": f"http://127.0.0.1:{port}/claude/{event}",
-        "headers": {"Authorization": f"Bearer {token}", HTTP_MARK: "1"},
+        "headers": headers,
         **_limit("timeout", limits),
         **({"onFailure": "block"} if row.gate else {}),
     }
     return {"hooks": [handler]}
+
+
+def _write_header(path: Path) -> str:
+    """A path as the value of a header, in which Claude Code replaces what follows a `$`."""
+    text = str(path)
+    if "$" in text or not text.isascii() or not text.isprintable():
+        raise UnusablePath(
+            f"{text!r} cannot be sent over HTTP; move it to a path of plain letters, or leave "
+            "out --http"
+        )
+    return text
 
 
 def _build_codex(line: str, limits: Limits, row: NativeEvent) -> dict[str, Any]:
@@ -160,13 +178,13 @@ def _make_form(*, grouped: bool, comments: bool = False, version: bool = False) 
 _GROUPED = _make_form(grouped=True)
 _FLAT = _make_form(grouped=False, version=True)
 
-_ROWS: Mapping[str, tuple[Form, Build, tuple[str, ...]]] = {
-    "claude": (_GROUPED, _build_claude, ()),
-    "codex": (_GROUPED, _build_codex, ()),
-    "gemini": (_make_form(grouped=True, comments=True), _build_gemini, ()),
-    "copilot": (_FLAT, _build_copilot, ("claude",)),
-    "cursor": (_FLAT, _build_cursor, ("claude",)),
-    "opencode": (_GROUPED, _build_codex, ()),  # whose plugin has the same lines
+_ROWS: Mapping[str, tuple[Form, Build, tuple[str, ...], bool]] = {
+    "claude": (_GROUPED, _build_claude, (), True),
+    "codex": (_GROUPED, _build_codex, (), True),
+    "gemini": (_make_form(grouped=True, comments=True), _build_gemini, (), False),
+    "copilot": (_FLAT, _build_copilot, ("claude",), False),
+    "cursor": (_FLAT, _build_cursor, ("claude",), False),
+    "opencode": (_GROUPED, _build_codex, (), True),  # whose plugin has the same lines
 }
 AGENTS: Mapping[str, Agent] = {
     name: Agent(name, title, name, *_ROWS[name]) for name, title in TITLES.items()

@@ -206,6 +206,11 @@ def _note(agent: Agent, found: list[Installed], root: Path) -> Iterator[str]:
     """What is not wrong, but good to know."""
     if len(found) > 1:
         yield "installed for you and for this project: every event may be judged twice"
+    if [one.scope for one in found] == ["project"] and not agent.looks_up:
+        yield (
+            f"{agent.title} runs these hooks only when it is started in {root} itself, not in a "
+            f"folder below it; amplifier guard {agent.name} --user guards it everywhere"
+        )
     for other in agent.also_reads:
         path = find_settings(other, "project", root)
         if found and _has_ours(Target(other, "project", root)):

@@ -15,7 +15,8 @@ from amplifier_foundation.guests.installing.agents import (
     is_ours,
     list_handlers,
 )
-from amplifier_foundation.guests.installing.line import GuestCommand
+from amplifier_foundation.guests.installing.line import GuestCommand, UnusablePath
+from amplifier_foundation.guests.resident.http import BUNDLE_HEADER, SECONDS_HEADER
 
 COMMAND = GuestCommand(Path("/p"), Path("/c.py"), Path("/f"))
 BEFORE = {
@@ -99,12 +100,27 @@ def test_over_http_each_event_has_its_address() -> None:
         {
             "type": "http",
             "url": "http://127.0.0.1:4711/claude/PreToolUse",
-            "headers": {"Authorization": "Bearer secret", "X-Amplifier-Guest": "1"},
+            "headers": {
+                "Authorization": "Bearer secret",
+                "X-Amplifier-Guest": "1",
+                "X-Amplifier-Seconds": "590",
+            },
             "timeout": 600,
             "onFailure": "block",
         }
     ]
     assert is_ours(entry["hooks"][0])
+
+
+def test_over_http_the_bundle_is_a_header() -> None:
+    """Unless a header cannot carry it."""
+    entry = build("claude", "PreToolUse", http=(4711, "secret"), bundle=Path("/b c.yaml"))
+    headers = {name.lower(): one for name, one in entry["hooks"][0]["headers"].items()}
+    assert headers[BUNDLE_HEADER] == "/b c.yaml"
+    assert headers[SECONDS_HEADER] == "590"
+    for name in ("é", "$HOME", "\t"):
+        with pytest.raises(UnusablePath, match="leave out --http"):
+            build("claude", "PreToolUse", http=(4711, "secret"), bundle=Path(f"/{name}.yaml"))
 
 
 @pytest.mark.parametrize("event", ["SessionStart", "Setup"])

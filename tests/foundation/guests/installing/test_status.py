@@ -176,6 +176,21 @@ def test_without_a_codex_nobody_knows(home: Path) -> None:
     assert "no codex on the PATH" in list_problems(put_up_guard(home, "codex"))
 
 
+@pytest.mark.parametrize(
+    ("agent", "noted"), [("gemini", True), ("copilot", True), ("codex", False)]
+)
+def test_where_a_guard_of_a_project_does_not_hold_is_noted(
+    home: Path, agent: str, noted: bool
+) -> None:
+    """Started below the project's root, some agents do not find its settings."""
+    project = home / "p"
+    project.mkdir()
+    put_up(Target(agent, "project", project), Wish())
+    assert any("not in a folder below" in one for one in read_notes(agent, project)) is noted
+    put_up(Target(agent, "user", project), Wish())
+    assert not any("not in a folder below" in one for one in read_notes(agent, project))
+
+
 def test_what_is_judged_twice_is_noted(home: Path) -> None:
     """Copilot also runs what is installed for Claude Code in a project."""
     put_up(Target("claude", "project", home), Wish())

@@ -142,4 +142,5 @@ def _check_resident(installed: Installed) -> dict[str, Any]:
     if found is None:
         return {"running": False, "text": "starts with the next event"}
     text = f"{found['pid']}, {found['sessions']} sessions"
-    return {"running": True, "text": text, **found}
+    http = found.get("http") or {}
+    return {"running": True, "text": text, "problem": http.get("problem", ""), **found}

@@ -22,6 +22,7 @@ def test_a_bundle_that_nobody_trusts_is_not_put_in_front_of_an_agent(project: Pa
     assert not (project / ".claude").exists()
 
 
+@pytest.mark.slow
 def test_at_a_terminal_the_person_is_asked_for_trust(project: Path) -> None:
     """And sees what would run."""
     with run_at_terminal("guard", "claude", columns=100, rows=30) as program:

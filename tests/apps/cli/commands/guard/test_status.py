@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,13 +56,23 @@ def test_a_missing_bundle_does_not_stand(home: Path) -> None:
     assert done.stdout.count("is not there; everything is denied") == 1
 
 
-@pytest.mark.parametrize("answer", [{"pid": 7, "sessions": 2}, ValueError("odd")])
+@pytest.mark.parametrize(
+    ("answer", "problems"),
+    [
+        ({"pid": 7, "sessions": 2, "http": None}, []),
+        (
+            {"pid": 7, "sessions": 2, "http": {"problem": "the port is taken"}},
+            ["the port is taken"],
+        ),
+        (ValueError("odd"), ["odd"]),
+    ],
+)
 def test_the_process_is_asked_how_it_is(
-    home: Path, monkeypatch: pytest.MonkeyPatch, answer: dict[str, int] | ValueError
+    home: Path, monkeypatch: pytest.MonkeyPatch, answer: Any, problems: list[str]
 ) -> None:
-    """One that does not answer properly is a problem."""
+    """One that does not answer properly, or cannot be reached, is a problem."""
 
-    def read_status(folder: Path) -> dict[str, int]:
+    def read_status(folder: Path) -> Any:
         if isinstance(answer, ValueError):
             raise answer
         return answer
@@ -69,7 +80,7 @@ def test_the_process_is_asked_how_it_is(
     invoke("guard", "claude")
     monkeypatch.setattr(asking, "read_status", read_status)
     found = json.loads(invoke("guard", "claude", "--status", "--json").stdout)
-    resident = found["installed"][0]["resident"]
-    assert found["stands"] is resident["running"] is isinstance(answer, dict)
-    assert found["problems"] == ([] if isinstance(answer, dict) else ["odd"])
-    assert invoke("guard", "claude", "--status").code == (0 if isinstance(answer, dict) else 1)
+    assert found["installed"][0]["resident"]["running"] is isinstance(answer, dict)
+    assert found["problems"] == problems
+    assert found["stands"] is (not problems)
+    assert invoke("guard", "claude", "--status").code == (1 if problems else 0)

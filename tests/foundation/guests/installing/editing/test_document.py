@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from amplifier_foundation.guests.installing.editing.document import (
@@ -19,6 +19,8 @@ from amplifier_foundation.guests.installing.editing.document import (
 from amplifier_foundation.guests.installing.editing.json_tree import JsonProblem, parse_json
 
 MARK = "# ours"
+# Each draws a whole file; `HYPOTHESIS_PROFILE=thorough` draws many more.
+FEWER = settings(max_examples=max(15, settings.default.max_examples // 4))
 EVENTS = ("Before", "After", "Stop")
 
 
@@ -85,6 +87,7 @@ def documents(draw: st.DrawFn) -> str:
     return text.replace("\n", "\r\n") if draw(st.booleans()) else text
 
 
+@FEWER
 @given(documents(), FORMS)
 @example("{}", FLAT)
 @example('{"hooks": {}}', GROUPED)
@@ -96,6 +99,7 @@ def test_removing_what_was_added_gives_the_same_bytes(text: str, form: Form) -> 
     assert remove_entries(added, form, text) == text
 
 
+@FEWER
 @given(documents(), FORMS)
 def test_adding_twice_is_adding_once(text: str, form: Form) -> None:
     """The second time nothing changes."""
@@ -103,6 +107,7 @@ def test_adding_twice_is_adding_once(text: str, form: Form) -> None:
     assert add_entries(added, make_entries(form), form, text) == added
 
 
+@FEWER
 @given(documents(), FORMS)
 def test_everybody_elses_keys_read_the_same(text: str, form: Form) -> None:
     """What a reader of JSON finds is what was there, and our entries behind it."""
@@ -116,6 +121,7 @@ def test_everybody_elses_keys_read_the_same(text: str, form: Form) -> None:
         assert items == theirs.get(event, []) + ours
 
 
+@FEWER
 @given(documents(), FORMS)
 def test_other_options_change_our_lines_in_place(text: str, form: Form) -> None:
     """One entry for each event, and still nothing of others is touched."""
