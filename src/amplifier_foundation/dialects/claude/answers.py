@@ -27,6 +27,9 @@ from amplifier_foundation.dialects.verdict import (
 )
 
 _PLAIN_IS_CONTEXT = frozenset({"UserPromptSubmit", "UserPromptExpansion", "SessionStart"})
+_TAKES_NO_CODE = frozenset({"PermissionRequest"})
+"""Where exit code 2 is a failure as any other."""
+
 _DECISIONS: dict[str | None, Decision] = {"block": "deny", "approve": "allow"}
 
 
@@ -66,7 +69,7 @@ class Output(CommonAnswer):
 
 def read_reply(handler: Handler, call: Call, reply: Reply) -> Verdict:
     """Exit code first, then the JSON on stdout, then plain text."""
-    judged = judge_exit(handler, reply)
+    judged = judge_exit(handler, reply, blocks=call.native not in _TAKES_NO_CODE)
     printed = parse_object(reply.stdout)
     if judged is not None:
         return _look_for_denial(handler, call, reply, printed, judged)
@@ -82,7 +85,7 @@ def _look_for_denial(
     handler: Handler, call: Call, reply: Reply, printed: dict[str, Any] | None, judged: Verdict
 ) -> Verdict:
     """A hook that fails after it has printed a denial has denied."""
-    if printed is None or reply.failure is not None or reply.code == 2:
+    if printed is None or reply.failure is not None or judged.decision == "deny":
         return judged
     verdict = _read_object(handler, call, printed)
     return verdict if verdict.decision == "deny" else judged

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -126,6 +127,16 @@ def find_parts(incoming: Incoming) -> tuple[dict[str, Any], ...]:
     return ()
 
 
+_NOT_JUDGED = "amplifier: this was not judged, so it is not allowed"
+_REFUSAL = json.dumps(
+    {
+        "hookSpecificOutput": {
+            "hookEventName": "PermissionRequest",
+            "decision": {"behavior": "deny", "message": _NOT_JUDGED},
+        }
+    }
+)
+
 TOOL_EVENTS: dict[str, NativeEvent] = {
     "PreToolUse": NativeEvent(
         (Occasion(events.TOOL_PRE),),
@@ -142,6 +153,7 @@ TOOL_EVENTS: dict[str, NativeEvent] = {
         _read_tool,
         powers=frozenset({"deny", "allow", "rewrite", "stop"}),
         gate=True,
+        refusal=_REFUSAL,  # exit code 2 is no opinion here
         becomes="guest:permission_request",
     ),
     "PermissionDenied": NativeEvent(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from amplifier_foundation.dialects import claude
-from amplifier_foundation.dialects.answer import parse_object
+from amplifier_foundation.dialects.answer import judge_exit, parse_object
 from amplifier_foundation.dialects.call import Call
 from amplifier_foundation.dialects.handler import Handler
 from amplifier_foundation.dialects.incoming import Incoming
@@ -49,11 +49,16 @@ def read_reply(handler: Handler, call: Call, reply: Reply) -> Verdict:
     if why is not None:
         sentence = f"Hook {handler.label!r} {why}"
         return report_failure(sentence, fail_closed=handler.fail_closed)
-    answered = reply if reply.code == 0 else replace(reply, stdout="")
-    verdict = replace(claude.read_reply(handler, call, answered), output=UNCHANGED)
+    verdict = replace(_read_answer(handler, call, reply), output=UNCHANGED)
     if call.native == "PostToolUse" and verdict.decision == "deny":
         return replace(verdict, withhold=True)
     return verdict
+
+
+def _read_answer(handler: Handler, call: Call, reply: Reply) -> Verdict:
+    """Its exit code if that says anything, else what it printed."""
+    judged = judge_exit(handler, reply)
+    return claude.read_reply(handler, call, reply) if judged is None else judged
 
 
 def _find_fault(native: str, reply: Reply) -> str | None:

@@ -17,11 +17,20 @@ from tests.foundation.hooks.shell.hook_files import specific
 ANY = sorted(EVENTS)
 
 
-@pytest.mark.parametrize("native", ANY)
-def test_code_2_is_a_denial_at_every_event(native: str) -> None:
+@pytest.mark.parametrize("native", [one for one in ANY if one != "PermissionRequest"])
+def test_code_2_is_a_denial_at_almost_every_event(native: str) -> None:
     """What a denial comes to is up to the event."""
     verdict = read(DIALECT, native, code=2, stderr="no")
     assert verdict == Verdict(decision="deny", reason="no")
+
+
+def test_code_2_is_no_answer_to_a_permission() -> None:
+    """So when nobody can judge it, a denial is printed instead."""
+    verdict = read(DIALECT, "PermissionRequest", code=2, stderr="no")
+    assert verdict == Verdict(warnings=("Hook 'hook' exited with 2: no",))
+    refusal = EVENTS["PermissionRequest"].refusal
+    reason = "amplifier: this was not judged, so it is not allowed"
+    assert read(DIALECT, "PermissionRequest", refusal) == Verdict("deny", reason)
 
 
 @pytest.mark.parametrize("native", ANY)
