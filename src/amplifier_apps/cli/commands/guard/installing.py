@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from amplifier_apps.cli import exit_codes
+from amplifier_apps.cli.commands.guard.claude_version import check_version
 from amplifier_apps.cli.text.escape import escape
 from amplifier_apps.cli.text.output import print_line
 from amplifier_core.errors import AmplifierError
@@ -39,9 +40,10 @@ def install_guard(
 ) -> int:
     """Have the bundle trusted, install the guard, and say what a person must know about it."""
     _refuse_agents()
+    doubt = check_version() if http else ""
     state = _require_trust(bundle, target.root)
     outcome = put_up(target, Wish(bundle, http, every_event))
-    notes = list(_list_notes(target, outcome, http=http))
+    notes = [*_list_notes(target, outcome, http=http), *filter(None, [doubt])]
     if as_json:
         click.echo(json.dumps(_to_plain(target, outcome, state, notes), indent=2))
     else:
