@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
+from functools import lru_cache, reduce
 
 from amplifier_foundation.bash.command import Command
 from amplifier_foundation.bash.inner.find import unwrap_find
@@ -39,6 +39,8 @@ from amplifier_foundation.bash.variables.evaluating import evaluate_words
 MAX_DEPTH = 8
 MAX_COMMANDS = 2_000
 
+_SHORT = 4_000
+_KEPT = 64
 _UNWRAPPERS: dict[str, Callable[[Command, str], Script]] = {
     **dict.fromkeys(SHELLS, unwrap_shell),
     **dict.fromkeys(PREFIXES, unwrap_prefix),
@@ -69,6 +71,16 @@ _UNWRAPPERS: dict[str, Callable[[Command, str], Script]] = {
 
 def unwrap_command(source: str, owner: str = "shell parsing") -> Script:
     """The script with every command inside a command laid open, outer ones first."""
+    return _unwrap(source) if len(source) <= _SHORT else _lay_open(source, owner)
+
+
+@lru_cache(maxsize=_KEPT)
+def _unwrap(source: str) -> Script:
+    """The same for a command of usual length, which several guards look at one after the other."""
+    return _lay_open(source, "shell parsing")
+
+
+def _lay_open(source: str, owner: str) -> Script:
     script = parse_script(source, owner)
     commands: list[Command] = []
     parts = [script]

@@ -32,29 +32,38 @@ class Territory:
         self._patterns = tuple(patterns)
         match_glob(Path("/"), self._patterns)  # a glob that cannot be used is an error now
         self._base = base
+        self._heads = [(one, *_split_literal_head(one)) for one in self._patterns]
 
     def find_hit(self, given: str, base: Path | None = None) -> Hit | None:
         """The glob that guards this path, or None; ValueError if the path cannot be resolved."""
         start = base or self._base
         resolved = resolve(given, start)
         lexical = Path(os.path.normpath(start / given))
+        symlinked = dict(self._iterate_symlinked())
         for path in dict.fromkeys(_list_disguises(resolved, lexical)):
-            if pattern := match_glob(path, self._patterns) or self._match_behind_symlink(path):
+            if pattern := match_glob(path, self._patterns):
                 return Hit(given, resolved, pattern)
+            if found := match_glob(path, symlinked):
+                return Hit(given, resolved, symlinked[found])
         return None
 
-    def _match_behind_symlink(self, path: Path) -> str | None:
-        """Globs whose own beginning is a symlink: `/production` may really be `/data/prod`."""
-        for pattern in self._patterns:
-            head, tail = _split_literal_head(pattern)
-            real = Path(head or "/").resolve()
-            if (
-                head
-                and real != Path(head)
-                and match_glob(path, [f"{escape_glob(str(real))}/{tail}"])
-            ):
-                return pattern
-        return None
+    def _iterate_symlinked(self) -> Iterator[tuple[str, str]]:
+        """Globs whose own beginning is a symlink: `/production` may really be `/data/prod`.
+
+        Each with where it leads, and as it was written.
+        """
+        folders: dict[str, str] = {}
+        for pattern, head, tail in self._heads:
+            if not head:
+                continue
+            folder, name = os.path.split(head)
+            if folder not in folders:
+                folders[folder] = os.path.realpath(folder)
+            real = f"{folders[folder].rstrip('/')}/{name}" if name else folders[folder]
+            if os.path.islink(real):  # noqa: PTH114 - this runs for each glob at each call
+                real = os.path.realpath(real)
+            if real != head:
+                yield f"{escape_glob(real)}/{tail}", pattern
 
 
 def _list_disguises(resolved: Path, lexical: Path) -> Iterator[Path]:

@@ -12,6 +12,7 @@ from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events.payloads import EndReason
 from amplifier_core.utils import describe_error
+from amplifier_core.utils.waiting import run_with_timeout
 from amplifier_foundation.dialects import Dialect
 from amplifier_foundation.dialects.incoming import Incoming
 from amplifier_foundation.dialects.verdict import Verdict
@@ -129,7 +130,7 @@ class GuestSession:
         """Keep what was judged before the agent acts on it; returns why not, if that is fatal."""
         trail = self.coordinator.trail
         try:
-            await asyncio.wait_for(trail.sink.commit(), _PATIENCE)
+            await run_with_timeout(trail.sink.commit(), _PATIENCE)
         except Exception as error:  # noqa: BLE001 - not on disk, whatever it was
             why = f"The audit trail takes no records: {describe_error(error)}"
             return why if trail.sink.on_failure != "warn" else None

@@ -21,6 +21,9 @@ logger = logging.getLogger(__name__)
 Equip = Callable[[SessionCoordinator], None]
 """Adds to a session that has just been opened."""
 
+_GATHER = 0.3
+"""Seconds: what a crash of this process may cost a session of its memory, not of its trail."""
+
 MOST_OPEN = 64
 """More than these are suspended, the one first that was used least lately."""
 
@@ -78,6 +81,7 @@ class GuestSessions:
         )
         self._equip(guest.coordinator)
         self._open[session_id] = guest
+        await self._save(session_id, guest)  # where it began decides what governs it
         return guest
 
     async def end(self, guest: GuestSession, reason: str) -> None:
@@ -91,17 +95,14 @@ class GuestSessions:
     # Saving
 
     def _save_soon(self, session_id: str, guest: GuestSession) -> None:
-        """Save without making the agent wait; saves of one session follow one another."""
-        before = self._saving.get(session_id)
+        """Save without making the agent wait, and several events at once."""
+        if session_id not in self._saving:
+            self._saving[session_id] = asyncio.create_task(self._save_later(session_id, guest))
 
-        async def save() -> None:
-            if before is not None:
-                await before
-            if self._saving.get(session_id) is task:  # else a later one saves more
-                await self._save(session_id, guest)
-                del self._saving[session_id]
-
-        task = self._saving[session_id] = asyncio.create_task(save())
+    async def _save_later(self, session_id: str, guest: GuestSession) -> None:
+        await asyncio.sleep(_GATHER)
+        del self._saving[session_id]
+        await self._save(session_id, guest)
 
     async def _save(self, session_id: str, guest: GuestSession) -> None:
         try:
@@ -113,6 +114,7 @@ class GuestSessions:
     async def _stop_saving(self, session_id: str) -> None:
         task = self._saving.pop(session_id, None)
         if task is not None:
+            task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
     # Suspending

@@ -25,6 +25,7 @@ from amplifier_foundation.machine.user import find_data_home
 logger = logging.getLogger(__name__)
 
 FAILED = 1
+_FORGOTTEN = 6 * 3600.0  # seconds after which an agent that speaks HTTP has ended without a word
 _UNDER_CLAUDE = "copilot-claude"
 
 
@@ -39,7 +40,7 @@ class GuestJudge:
     ) -> None:
         guarded = _list_installed if list_guarded is None else list_guarded
         self._sessions = GuestSessions(states or GuestStates(), guarded, equip)
-        self._over_http: set[str] = set()
+        self._over_http: dict[str, float] = {}
 
     async def answer(self, request: Request) -> Response:
         """Judge one event; whatever goes wrong at a gate is a denial that says what."""
@@ -61,10 +62,10 @@ class GuestJudge:
     async def _judge(self, dialect: Dialect, incoming: Incoming, request: Request) -> Verdict:
         since, start = time.monotonic(), Path(incoming.cwd or request.cwd or "/")
         if "HTTP" in request.marks:
-            self._over_http.add(incoming.session_id)
+            self._over_http[incoming.session_id] = since
         async with self._sessions.use(dialect, incoming.session_id, start, request.bundle) as guest:
             if incoming.event == events.SESSION_END:
-                self._over_http.discard(incoming.session_id)
+                self._over_http.pop(incoming.session_id, None)
                 await self._sessions.end(guest, str(incoming.data.get("reason") or "complete"))
                 return Verdict()
             left = _get_limit(request.seconds) - (time.monotonic() - since)
@@ -80,7 +81,8 @@ class GuestJudge:
 
     def holds_open(self) -> bool:
         """Whether an agent relies on this process without being able to start it."""
-        return bool(self._over_http)
+        oldest = time.monotonic() - _FORGOTTEN
+        return any(used > oldest for used in self._over_http.values())
 
 
 def _get_limit(seconds: float) -> float:
