@@ -1,0 +1,105 @@
+"""The whole check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from amplifier_foundation.guests.checking import check as checking
+from amplifier_foundation.guests.checking.check import FIRST, LINES, Check
+from amplifier_foundation.guests.checking.entry import Entry
+from amplifier_foundation.guests.installing.agents import AGENTS
+from amplifier_foundation.guests.installing.installation import Target
+from amplifier_foundation.guests.resident.asking import read_status
+from amplifier_foundation.guests.resident.folder import choose_folder
+from tests.foundation.guests.checking.guarded import break_line, make_entry, read_guard
+
+
+def get_pid() -> int:
+    """The process that serves all agents of this home."""
+    status = read_status(choose_folder())
+    assert status is not None
+    return int(status["pid"])
+
+
+def test_everything_works_with_a_guard_that_works(project: Path) -> None:
+    """Every line, in order; and the process that serves others is not the one that is killed."""
+    check = Check("copilot", read_guard("copilot", project), project)
+    running = check.run()
+    first = next(running)
+    pid = get_pid()
+    others = list(running)
+    assert (first.name, first.state) == (FIRST, "ok")
+    assert [one.name for one in others] == list(LINES)
+    assert [one for one in others if one.state != "ok"] == []
+    assert check.milliseconds is not None
+    assert get_pid() == pid
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("agent", AGENTS)
+def test_everything_works_with_every_agent(agent: str, project: Path) -> None:
+    """All lines through the real command."""
+    found = list(Check(agent, read_guard(agent, project), project).run())
+    assert [one for one in found if one.state != "ok"] == []
+
+
+BREAKS: tuple[Callable[[str], str], ...] = (
+    lambda line: line.replace("client.py", "missing.py"),
+    lambda line: "true # amplifier-guest",
+)
+
+
+@pytest.mark.parametrize("change", BREAKS)
+def test_a_guard_that_does_not_answer_is_not_tried_further(
+    project: Path, change: Callable[[str], str]
+) -> None:
+    """One line says what is wrong, and the others that they were left out."""
+    entries = break_line(read_guard("claude", project), "PreToolUse", change)
+    first, *others = Check("claude", entries, project).run()
+    assert first.state == "broken"
+    assert {one.state for one in others} == {"untried"}
+    assert all(one.fails for one in others)
+
+
+def test_lines_that_cannot_be_read_are_no_guard(project: Path) -> None:
+    """Nothing is fired."""
+    entries: dict[str, Entry] = {"PreToolUse": make_entry("claude", "PreToolUse", "true")}
+    first, *others = Check("claude", entries, project).run()
+    assert (first.state, len(others)) == ("broken", len(LINES))
+
+
+def test_a_line_that_is_missing_is_found(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other lines are tried."""
+    names = ("a denied tool call does not run", "a tool's result is replaced", "a time-out blocks")
+    monkeypatch.setattr(checking, "LINES", {name: LINES[name] for name in names})
+    entries = read_guard("claude", project)
+    del entries["PostToolUse"], entries["UserPromptSubmit"]
+    first, denied, replaced, late = Check("claude", entries, project).run()
+    assert (first.state, denied.state) == ("ok", "ok")
+    assert (replaced.state, late.state) == ("broken", "broken")
+    assert "installed at PostToolUse" in replaced.detail
+    assert "installed at UserPromptSubmit" in late.detail
+
+
+def test_an_agent_that_does_not_call_its_hooks_is_found(project: Path) -> None:
+    """A switch in its settings turns all of them off."""
+    target = Target("claude", "user", project)
+    check = Check("claude", read_guard("claude", project), project)
+    assert [one.state for one in check.ask_agent(project)] == ["ok"]
+    text = target.path.read_text()
+    target.path.write_text(text.replace("{", '{"disableAllHooks": true,', 1))
+    try:
+        (found,) = check.ask_agent(project)
+    finally:
+        target.path.write_text(text)
+    assert found.state == "broken"
+    assert "disableAllHooks" in found.detail
+
+
+def test_without_codex_nobody_knows_whether_it_trusts_us(project: Path) -> None:
+    """That is no failure of the guard."""
+    check = Check("codex", read_guard("codex", project), project)
+    assert [one.state for one in check.ask_agent(project)] == ["cannot"]

@@ -1,0 +1,29 @@
+"""The end of a check."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from amplifier_foundation.guests.checking.hook import REASON
+from amplifier_foundation.guests.resident.folder import choose_folder
+from amplifier_foundation.machine.user import find_data_home
+from tests.foundation.guests.checking.guarded import play
+
+
+def test_only_the_trail_is_left(project: Path) -> None:
+    """Its name says that it is a check; neither ticket nor state is there any more."""
+    data = find_data_home() / "amplifier"
+    with play("claude", project) as scene:
+        answer = scene.host.call(scene.make_call("deny"))
+        assert REASON in str(answer.verdict.reason)
+        name = f"claude-{scene.ticket.session_id}"
+    found = [path for path in data.rglob("*") if scene.ticket.session_id in str(path)]
+    assert {path.relative_to(data).parts[:2] for path in found} == {("audit", name)}
+    assert not (choose_folder() / "checks").exists()
+
+
+def test_an_installation_that_is_gone_is_no_error(project: Path) -> None:
+    """There is nothing to end, and nothing to remove."""
+    with play("claude", project, entries={}) as scene:
+        pass
+    assert not scene.ticket.is_valid
