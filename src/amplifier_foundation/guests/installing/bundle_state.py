@@ -7,6 +7,7 @@ from pathlib import Path
 
 from amplifier_foundation.bundles import load_bundle
 from amplifier_foundation.trust.material import Material, collect_material
+from amplifier_foundation.trust.named_bundle import collect_where_it_lies, is_trusted_by_name
 from amplifier_foundation.trust.store import TrustStore
 
 
@@ -16,6 +17,8 @@ class BundleState:
 
     material: Material
     trusted: bool
+    where_it_lies: Material | None = None
+    """What a bundle that is named runs in its own folder, where it is trusted for all others."""
 
     @property
     def sources(self) -> list[str]:
@@ -31,4 +34,6 @@ def read_bundle_state(bundle: Path | None, folder: Path) -> BundleState:
     A guard whose bundle is not trusted denies everything.
     """
     material = collect_material(load_bundle(bundle, project_dir=folder), folder)
-    return BundleState(material, TrustStore().is_trusted(material))
+    trusted = is_trusted_by_name(material, bundle, TrustStore())
+    there = None if trusted or bundle is None else collect_where_it_lies(bundle)
+    return BundleState(material, trusted, there)

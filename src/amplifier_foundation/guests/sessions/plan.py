@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from amplifier_foundation.bundles.load import list_project_candidates
 from amplifier_foundation.dialects import Dialect
 from amplifier_foundation.dialects.dialect import TOOL
 from amplifier_foundation.trust.material import Material, Untrusted, collect_material
+from amplifier_foundation.trust.named_bundle import is_trusted_by_name
 from amplifier_foundation.trust.store import TrustStore
 
 WALLS = "guest-walls"
@@ -40,7 +42,7 @@ class GuestPlan:
         whole = load_bundle(self.named or None, project_dir=self.folder).mount_plan
         full = collect_material(seen.bundle, self.folder, whole)
         same = all(full.files.get(name) == content for name, content in seen.files.items())
-        return same and _is_trusted(full)
+        return same and _is_trusted(full, self.named)
 
 
 def find_project(start: Path) -> Path:
@@ -64,10 +66,10 @@ def load_plan(
     bundle = load_bundle(named or None, project_dir=folder)
     adapted = bundle.changed(lambda plan: adapt_plan(plan, dialect, guarded))
     material = collect_material(adapted, folder, bundle.mount_plan)
-    if not _is_trusted(material):
+    if not _is_trusted(material, named):
         raise Untrusted(
             f"{material.name or 'The bundle'} in {folder} is not trusted, or has changed since it "
-            "was. A person reviews and allows it there with: amplifier trust"
+            f"was. A person reviews and allows it there with: amplifier trust{_name_option(named)}"
         )
     material.snapshot.seal()
     material.snapshot.govern(material.folder)
@@ -75,8 +77,13 @@ def load_plan(
     return GuestPlan(folder, adapted, material, named, any(way != "terminal" for way in ways))
 
 
-def _is_trusted(material: Material) -> bool:
-    return TrustStore().is_trusted(material)
+def _is_trusted(material: Material, named: str) -> bool:
+    """Also if the bundle that was named at the installation is trusted where it lies."""
+    return is_trusted_by_name(material, Path(named) if named else None, TrustStore())
+
+
+def _name_option(named: str) -> str:
+    return f" --bundle {shlex.quote(named)}" if named else ""
 
 
 def adapt_plan(

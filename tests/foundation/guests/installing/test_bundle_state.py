@@ -37,6 +37,19 @@ def test_a_named_bundle_is_the_one(home: Path) -> None:
     assert read_bundle_state(other, home).sources == [str(other)]
 
 
+def test_a_named_bundle_is_trusted_where_it_lies(home: Path) -> None:
+    """For every folder that the agent may work in."""
+    (home / "strict").mkdir()
+    bundle = home / "strict" / "b.yaml"
+    bundle.write_text("name: strict\n")
+    state = read_bundle_state(bundle, home)
+    assert not state.trusted
+    assert state.where_it_lies is not None
+    assert state.where_it_lies.folder == bundle.parent
+    trust_project(bundle.parent, bundle)
+    assert read_bundle_state(bundle, home).trusted
+
+
 def test_a_broken_bundle_is_an_error(home: Path) -> None:
     """A guard with it would deny everything."""
     (home / "amplifier.yaml").write_text("hooks: 1\n")

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,15 +88,19 @@ def _refuse_agents() -> None:
 
 def _require_trust(bundle: Path | None, root: Path) -> BundleState:
     """A guard whose bundle nobody has trusted would deny everything."""
+    from amplifier_apps.cli.approval.trust_question import ask_for_trust
     from amplifier_foundation.guests.installing.bundle_state import read_bundle_state
     from amplifier_foundation.trust.store import TrustStore
 
     state = read_bundle_state(bundle, root)
-    if not state.trusted:
-        from amplifier_apps.cli.approval.trust_question import ask_for_trust
-
-        asyncio.run(ask_for_trust(state.material, TrustStore()))
-    return replace(state, trusted=True)
+    store = TrustStore()
+    for material in (state.where_it_lies, state.material):
+        if state.trusted:
+            break
+        if material is not None and not store.is_trusted(material):
+            asyncio.run(ask_for_trust(material, store))
+        state = read_bundle_state(bundle, root)
+    return state
 
 
 def _find_installed(name: str, scope: Scope | None) -> Target:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +128,9 @@ def _check_bundle(installed: Installed, root: Path) -> dict[str, Any]:
     if state.trusted:
         return {"files": state.sources, "trusted": True}
     why = f"nobody has trusted what {state.material.name or 'the bundle'} runs in {root}"
-    problem = f"{why}, so everything is denied there; look at it and allow it: amplifier trust"
+    option = "" if named is None else f" --bundle {shlex.quote(str(named))}"
+    command = f"amplifier trust{option}"
+    problem = f"{why}, so everything is denied there; look at it and allow it: {command}"
     return {"files": state.sources, "trusted": False, "problem": problem}
 
 
