@@ -20,6 +20,8 @@ SHAPES: Mapping[str, str] = {**TOKENS, **GUESSES}
 """Their names stand in the replacement: `[REDACTED:github-token]`. Earlier ones name an overlap."""
 
 KEY_VALUE = "key-value"
+_SHORT = 200
+_REMEMBERED = 4096
 _SHORTEST_VALUE = 4
 _PLACEHOLDER = re.compile(r"x{10}|X{10}|\*{10}|\.{10}")
 # A rejected find that is longer is not looked through by itself, but again with the whole text.
@@ -55,6 +57,8 @@ class Redactor:
         self._replacement = replacement
         self._build_holds = partial(build_holds, shapes, owner)
         self._holds: PatternSet | None = None
+        self._harmless: set[str] = set()
+        self._plain_keys: set[str] = set()
         self.marks = frozenset(self._make_mark(name) for name in (*shapes, KEY_VALUE))
         """What stands in the place of secrets."""
 
@@ -65,7 +69,18 @@ class Redactor:
 
     def redact_text(self, text: str) -> str:
         """The text with its secrets replaced; the very same object if it has none."""
-        return self._replace(text, self.find_spans(text))
+        if text in self._harmless:
+            return text
+        spans = self.find_spans(text)
+        if not spans and len(text) <= _SHORT:
+            self._remember(text)
+        return self._replace(text, spans)
+
+    def _remember(self, text: str) -> None:
+        """Most texts of a session come again and again: its id, names of tools, words of events."""
+        if len(self._harmless) >= _REMEMBERED:
+            self._harmless.clear()
+        self._harmless.add(text)
 
     def scrub_keyed(self, text: str, key: Any) -> str:
         """The text with its secrets replaced; all of it, if its key says that it is one."""
@@ -130,7 +145,13 @@ class Redactor:
         return self._replacement.replace("{name}", name)
 
     def _is_secret_key(self, key: Any) -> bool:
-        return self._by_key is not None and isinstance(key, str) and self._by_key.occurs_in(key)
+        if self._by_key is None or not isinstance(key, str) or key in self._plain_keys:
+            return False
+        if self._by_key.occurs_in(key):
+            return True
+        if len(key) <= _SHORT and len(self._plain_keys) < _REMEMBERED:
+            self._plain_keys.add(key)
+        return False
 
 
 class _Finder:

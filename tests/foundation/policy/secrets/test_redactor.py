@@ -303,3 +303,25 @@ def test_secrets_side_by_side_keep_their_marks() -> None:
     redactor = Redactor({"a": "a{4}", "b": "b{4}", "c": "bc"}, "test", "[{name}]")
     assert redactor.redact_text("aaaabbbb") == "[a][b]"
     assert redactor.redact_text("bbbbc") == "[b]"
+
+
+def test_what_is_harmless_is_looked_at_once_and_what_is_not_each_time() -> None:
+    """Only texts without a secret are remembered, and only so many."""
+    redactor = Redactor({"a": "a{4}"}, "test", "[{name}]")
+    for _ in range(2):
+        assert redactor.redact_text("plain") == "plain"
+        assert redactor.redact_text("x aaaa") == "x [a]"
+    assert redactor._harmless == {"plain"}
+    for number in range(5000):
+        redactor.redact_text(f"plain {number}")
+    assert len(redactor._harmless) < 5000
+    assert redactor.redact_text("b" * 500) == "b" * 500
+    assert "b" * 500 not in redactor._harmless
+
+
+def test_a_key_is_judged_the_same_each_time() -> None:
+    """A name that says nothing is remembered as such; one that names a secret still hides it."""
+    redactor = Redactor(SHAPES, "test", "[{name}]")
+    for _ in range(2):
+        assert redactor.scrub_keyed("walnut", "fruit") == "walnut"
+        assert redactor.scrub_keyed("walnut", "password") == "[key-value]"
