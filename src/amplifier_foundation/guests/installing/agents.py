@@ -53,7 +53,8 @@ class Agent:
 
     name: str
     title: str
-    program: str
+    programs: tuple[str, ...]
+    """The names under which it may be on the PATH."""
     form: Form
     build: Build
     also_reads: tuple[str, ...] = ()
@@ -186,6 +187,8 @@ _ROWS: Mapping[str, tuple[Form, Build, tuple[str, ...], bool]] = {
     "cursor": (_FLAT, _build_cursor, ("claude",), False),
     "opencode": (_GROUPED, _build_codex, (), True),  # whose plugin has the same lines
 }
+_PROGRAMS = {"cursor": ("cursor-agent", "cursor")}
 AGENTS: Mapping[str, Agent] = {
-    name: Agent(name, title, name, *_ROWS[name]) for name, title in TITLES.items()
+    name: Agent(name, title, _PROGRAMS.get(name, (name,)), *_ROWS[name])
+    for name, title in TITLES.items()
 }

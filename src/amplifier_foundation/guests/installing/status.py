@@ -79,7 +79,7 @@ def read_status(name: str, root: Path, *, ask_agent: bool = True) -> Status:
             problems.append(str(error))
             continue
         found += [] if installed is None else [installed]
-    program = shutil.which(agent.program)
+    program = next(filter(None, map(shutil.which, agent.programs)), None)
     if found:
         problems += find_switches(name, root)
     if name == "codex" and ask_agent:

@@ -62,6 +62,9 @@ def test_the_program_is_looked_for(home: Path) -> None:
     """On the PATH."""
     program = install_codex(home)
     assert read_status("codex", home).program == program
+    other = home / "bin" / "cursor-agent"
+    other.symlink_to(program)
+    assert read_status("cursor", home).program == str(other)
 
 
 def test_over_http_it_stands_with_the_token_of_the_process(home: Path) -> None:

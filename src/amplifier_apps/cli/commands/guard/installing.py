@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import subprocess
@@ -14,6 +13,7 @@ import click
 
 from amplifier_apps.cli import exit_codes
 from amplifier_apps.cli.commands.guard.claude_version import check_version
+from amplifier_apps.cli.commands.guard.trusting import require_trust
 from amplifier_apps.cli.text.escape import escape
 from amplifier_apps.cli.text.output import print_line
 from amplifier_core.errors import AmplifierError
@@ -40,7 +40,7 @@ def install_guard(
     """Have the bundle trusted, install the guard, and say what a person must know about it."""
     _refuse_agents()
     doubt = check_version() if http else ""
-    state = _require_trust(bundle, target.root)
+    state = require_trust(bundle, target.root)
     outcome = put_up(target, Wish(bundle, http, every_event))
     notes = [*_list_notes(target, outcome, http=http), *filter(None, [doubt])]
     if as_json:
@@ -84,23 +84,6 @@ def _refuse_agents() -> None:
             f"This command was started by an agent ({mark} is set), and an agent cannot change its "
             "own guard. Use a terminal of your own"
         )
-
-
-def _require_trust(bundle: Path | None, root: Path) -> BundleState:
-    """A guard whose bundle nobody has trusted would deny everything."""
-    from amplifier_apps.cli.approval.trust_question import ask_for_trust
-    from amplifier_foundation.guests.installing.bundle_state import read_bundle_state
-    from amplifier_foundation.trust.store import TrustStore
-
-    state = read_bundle_state(bundle, root)
-    store = TrustStore()
-    for material in (state.where_it_lies, state.material):
-        if state.trusted:
-            break
-        if material is not None and not store.is_trusted(material):
-            asyncio.run(ask_for_trust(material, store))
-        state = read_bundle_state(bundle, root)
-    return state
 
 
 def _find_installed(name: str, scope: Scope | None) -> Target:
