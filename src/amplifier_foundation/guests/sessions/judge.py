@@ -40,6 +40,7 @@ class GuestJudge:
     ) -> None:
         guarded = _list_installed if list_guarded is None else list_guarded
         self._sessions = GuestSessions(states or GuestStates(), guarded, equip)
+        self._roots: dict[str, str] = {}
         self._over_http: dict[str, float] = {}
 
     async def answer(self, request: Request) -> Response:
@@ -61,15 +62,27 @@ class GuestJudge:
 
     async def _judge(self, dialect: Dialect, incoming: Incoming, request: Request) -> Verdict:
         since, start = time.monotonic(), Path(incoming.cwd or request.cwd or "/")
+        incoming = self._find_root(incoming)
         if "HTTP" in request.marks:
             self._over_http[incoming.session_id] = since
         async with self._sessions.use(dialect, incoming.session_id, start, request.bundle) as guest:
-            if incoming.event == events.SESSION_END:
+            if incoming.event == events.SESSION_END and not incoming.agent_id:
                 self._over_http.pop(incoming.session_id, None)
                 await self._sessions.end(guest, str(incoming.data.get("reason") or "complete"))
                 return Verdict()
             left = _get_limit(request.seconds) - (time.monotonic() - since)
             return await guest.handle(incoming, dialect, max(left, 0.0))
+
+    def _find_root(self, incoming: Incoming) -> Incoming:
+        """A sub-agent that has a session id of its own belongs to the session that it works for.
+
+        Else each would have budgets of its own, and a trail that never ends.
+        """
+        own, parent = incoming.session_id, incoming.parent_id
+        if parent and own == incoming.agent_id and own != parent:
+            self._roots[own] = self._roots.get(parent, parent)
+        root = self._roots.get(own)
+        return incoming if root is None else replace(incoming, session_id=root, agent_id=own)
 
     async def close(self) -> None:
         """Suspend every session; another process goes on with them."""
@@ -106,6 +119,8 @@ def _explain(dialect: Dialect, incoming: Incoming, why: str) -> Verdict:
 
 def _fail(dialect: Dialect, native: str, why: str) -> Response:
     row = dialect.events.get(native)
+    if row is not None and row.refusal:
+        return Response(0, _encode(row.refusal), _encode(f"amplifier: {why}\n"))
     code = FAILED if row is not None and not row.gate else BLOCKED
     return Response(code, b"", f"amplifier: {why}\n".encode("utf-8", "replace"))
 

@@ -122,6 +122,27 @@ async def test_an_agent_that_speaks_http_keeps_the_process(
         assert judge.holds_open() is held
 
 
+async def test_a_sub_agent_with_its_own_id_stays_in_the_session(
+    judge: GuestJudge, project: Path
+) -> None:
+    """Also one that a sub-agent has started; none of them ends the session."""
+    await ask(judge, "copilot", "preToolUse", project, sessionId="root")
+    for agent, parent in (("one", "root"), ("two", "one")):
+        ids = {"sessionId": agent, "agentId": agent, "parentAgentId": parent}
+        await ask(judge, "copilot", "preToolUse.subagent", project, **ids)
+        await ask(judge, "copilot", "sessionEnd", project, sessionId=agent)
+    assert judge.count_sessions() == 1
+    await ask(judge, "copilot", "sessionEnd", project, sessionId="root")
+    assert judge.count_sessions() == 0
+
+
+async def test_where_an_exit_code_blocks_nothing_the_refusal_is_printed(judge: GuestJudge) -> None:
+    """Copilot goes on after exit code 2 at a prompt, and obeys what is printed."""
+    response = await judge.answer(Request("copilot", "userPromptSubmitted", b"rubbish", 60.0))
+    assert response.code == 0
+    assert json.loads(response.stdout)["decision"] == "block"
+
+
 def test_copilot_is_recognised_behind_claudes_settings() -> None:
     """It calls what was installed for Claude, and reads another form of answers."""
     marked = Request("claude", "PreToolUse", b"", 60.0, marks=frozenset({"COPILOT_CLI"}))

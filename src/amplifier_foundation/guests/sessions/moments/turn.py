@@ -17,10 +17,10 @@ MOST_BLOCKED_STOPS = 8
 
 async def take_prompt(guest: Guest, incoming: Incoming, passing: Passing) -> Verdict:
     """A new turn: budgets are whole again, and the hooks may refuse or rewrite the prompt."""
-    coordinator = guest.coordinator
-    coordinator.cancellation.reset()
-    coordinator.reset_turn()
-    guest.blocked_stops = 0
+    if not incoming.agent_id:  # what an agent tells its sub-agent begins no turn of the person
+        guest.coordinator.cancellation.reset()
+        guest.coordinator.reset_turn()
+        guest.blocked_stops = 0
     data = dict(incoming.data)
     outcome = await judge(guest, events.PROMPT_SUBMIT, data)
     if not outcome.allowed:
@@ -61,7 +61,7 @@ async def end_turn(guest: Guest, incoming: Incoming, passing: Passing) -> Verdic
     """Tell the hooks that the agent stops; those that want it to go on say why."""
     await notify(guest, events.ORCHESTRATOR_COMPLETE, incoming.data)
     if not passing.go_on:
-        guest.blocked_stops = 0
+        guest.blocked_stops = guest.blocked_stops if incoming.agent_id else 0
         complete = {"prompt": "", "response": _read_reply(incoming.data)}
         await notify(guest, events.PROMPT_COMPLETE, complete)
         return Verdict()

@@ -68,6 +68,18 @@ async def test_a_prompt_makes_the_budget_whole_again(project: Path) -> None:
     assert one.guest.coordinator.injection_budget == first
 
 
+async def test_the_prompt_of_a_sub_agent_renews_no_budget(project: Path) -> None:
+    """Else an agent could spend as much as it likes by delegating."""
+    async with start("codex", project) as one:
+        one.hook(PROMPT_SUBMIT, action="inject_context", context_injection="x" * 400)
+        await one.tell("UserPromptSubmit")
+        spent = one.guest.coordinator.injection_budget
+        one.guest.blocked_stops = 3
+        await one.tell("UserPromptSubmit", agent_id="sub")
+        assert one.guest.coordinator.injection_budget > spent
+        assert one.guest.blocked_stops == 3
+
+
 async def test_a_stop_is_told_with_the_last_words(project: Path) -> None:
     """Hooks of the end of a turn hear what the agent said."""
     async with start("claude", project) as one:
