@@ -11,10 +11,12 @@ from amplifier_foundation.guests.checking import check as checking
 from amplifier_foundation.guests.checking.check import FIRST, LINES, Check
 from amplifier_foundation.guests.checking.entry import Entry
 from amplifier_foundation.guests.installing.agents import AGENTS
+from amplifier_foundation.guests.installing.guard import Wish, put_up
 from amplifier_foundation.guests.installing.installation import Target
-from amplifier_foundation.guests.resident.asking import read_status
+from amplifier_foundation.guests.resident.asking import read_status, stop_resident
 from amplifier_foundation.guests.resident.folder import choose_folder
 from tests.foundation.guests.checking.guarded import break_line, make_entry, read_guard
+from tests.support.agent_homes import empty_home
 
 
 def get_pid() -> int:
@@ -26,7 +28,7 @@ def get_pid() -> int:
 
 def test_everything_works_with_a_guard_that_works(project: Path) -> None:
     """Every line, in order; and the process that serves others is not the one that is killed."""
-    check = Check("copilot", read_guard("copilot", project), project)
+    check = Check("gemini", read_guard("gemini", project), project)
     running = check.run()
     first = next(running)
     pid = get_pid()
@@ -34,6 +36,9 @@ def test_everything_works_with_a_guard_that_works(project: Path) -> None:
     assert (first.name, first.state) == (FIRST, "ok")
     assert [one.name for one in others] == list(LINES)
     assert [one for one in others if one.state != "ok"] == []
+    details = {one.name: one.detail for one in others}
+    assert "asked elsewhere" in details["a question is put to a person"]
+    assert "the next process judged" in details["the death of the resident process blocks"]
     assert check.milliseconds is not None
     assert get_pid() == pid
 
@@ -44,6 +49,17 @@ def test_everything_works_with_every_agent(agent: str, project: Path) -> None:
     """All lines through the real command."""
     found = list(Check(agent, read_guard(agent, project), project).run())
     assert [one for one in found if one.state != "ok"] == []
+
+
+@pytest.mark.slow
+def test_everything_works_by_http(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is no command to kill; everything else holds."""
+    with empty_home(monkeypatch) as home:
+        put_up(Target("claude", "user", home), Wish(http=True))
+        found = list(Check("claude", read_guard("claude", home), home).run())
+        stop_resident(choose_folder())
+    assert [one.name for one in found if one.state != "ok"] == ["a crash of the command blocks"]
+    assert not any(one.fails for one in found)
 
 
 BREAKS: tuple[Callable[[str], str], ...] = (
