@@ -14,6 +14,7 @@ from typing import Any
 Call = dict[str, Any]
 
 PROMPT = "please do it"
+NOWHERE = "http://127.0.0.1:9/"
 ARCHITECTURE = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
 
 
@@ -208,7 +209,10 @@ class OpenCode(Program):
 
     def build_environment(self, home: Path, url: str) -> dict[str, str]:
         quiet = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
-        return quiet | {"LOOP_URL": f"{url}/v1"}
+        # With a plugin in its folder it wants a package from the registry, and waits for it.
+        wait = "npm_config_fetch_retry"
+        no_registry = {"npm_config_registry": NOWHERE, f"{wait}_mintimeout": "1"}
+        return quiet | no_registry | {f"{wait}_maxtimeout": "1", "LOOP_URL": f"{url}/v1"}
 
     def write_settings(self, home: Path, project: Path) -> None:
         provider = {

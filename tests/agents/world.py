@@ -16,13 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from amplifier_core.testing import wait_for
 from amplifier_foundation.model_server import ModelServer
 from amplifier_foundation.model_server.server import Received
-from tests.agents.programs import Program
-from tests.support.waiting import wait_until
+from tests.agents.programs import NOWHERE, Program
 
 AMPLIFIER = Path(sys.executable).with_name("amplifier")
 LONGEST_RUN = 120.0
+# Whatever an agent would like to fetch from elsewhere, it does not get.
+LOOPBACK = {"HTTPS_PROXY": NOWHERE, "HTTP_PROXY": NOWHERE, "NO_PROXY": "127.0.0.1,localhost"}
 JUDGE = Path(__file__).with_name("judge.py")
 
 
@@ -151,7 +153,12 @@ class World:
         process = await asyncio.create_subprocess_exec(
             *program.build_command(program.locate(self._agents), url),
             cwd=self.project,
-            env={**self.env, **program.build_environment(self.home, url), **(env or {})},
+            env={
+                **self.env,
+                **LOOPBACK,
+                **program.build_environment(self.home, url),
+                **(env or {}),
+            },
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
@@ -163,13 +170,16 @@ class World:
     # The end
 
     async def close(self) -> None:
-        """Stop the resident process, and remove everything."""
+        """End every process of this machine, and remove everything."""
         self.let_go()
         for process in tuple(self._running):
             await self._end(process)
         resident = self.ask_resident("stop").get("pid")
-        if resident is not None:
-            await wait_until(lambda: not Path(f"/proc/{resident}").exists())
+        # Agents may start their hooks in sessions of their own.
+        for client in self.find_clients():
+            _kill(client)
+        if resident is not None and not await wait_for(lambda: not _is_there(resident), 15):
+            _kill(resident)
         shutil.rmtree(self._root, ignore_errors=True)
 
     async def _end(self, process: asyncio.subprocess.Process) -> None:
@@ -178,6 +188,15 @@ class World:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
+
+
+def _kill(process: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+
+
+def _is_there(process: int) -> bool:
+    return Path(f"/proc/{process}").exists()
 
 
 def _list_processes() -> list[int]:
