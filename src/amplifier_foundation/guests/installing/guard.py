@@ -25,7 +25,11 @@ from amplifier_foundation.guests.installing.installation import (
 )
 from amplifier_foundation.guests.installing.line import make_guest_command
 from amplifier_foundation.guests.installing.record import Records
-from amplifier_foundation.guests.installing.runtime import clear_runtime, prepare_runtime
+from amplifier_foundation.guests.installing.runtime import (
+    clear_runtime,
+    lock_runtime,
+    prepare_runtime,
+)
 from amplifier_foundation.guests.installing.settings_file import SettingsError, read_settings
 
 
@@ -50,7 +54,11 @@ class Outcome:
 
 def put_up(target: Target, wish: Wish) -> Outcome:
     """Install the guard, or change it to what is wanted. SettingsError if that cannot be done."""
-    records = Records()
+    with lock_runtime():
+        return _put_up(target, wish, Records())
+
+
+def _put_up(target: Target, wish: Wish, records: Records) -> Outcome:
     folder, door = prepare_runtime(http=wish.http)
     options = Options(make_guest_command(folder), wish.bundle, wish.every_event, door)
     try:
@@ -67,10 +75,11 @@ def put_up(target: Target, wish: Wish) -> Outcome:
 def take_down(target: Target) -> Outcome:
     """Remove the guard and everything that was only there for it."""
     records = Records()
-    keys = _list_codex_keys(target) if target.agent == "codex" else []
-    change = remove(target, records)
-    left = _remove_codex_trust(keys, records) if keys else ""
-    clear_runtime(records)
+    with lock_runtime():
+        keys = _list_codex_keys(target) if target.agent == "codex" else []
+        change = remove(target, records)
+        left = _remove_codex_trust(keys, records) if keys else ""
+        clear_runtime(records)
     return Outcome(change, untrusted=left)
 
 

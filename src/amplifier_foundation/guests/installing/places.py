@@ -98,6 +98,19 @@ def list_guarded_files(
     return [*dict.fromkeys(found), *(path for one in folders for path in (one, one / "**"))]
 
 
+def list_guarded_names() -> list[Path]:
+    """The settings of projects, whichever project it is: relative, to be guarded at any depth."""
+    names = (Path(name) for place in PLACES.values() for name in place.project)
+    return list(dict.fromkeys(names))
+
+
+def list_beside(agent: str, path: Path) -> list[Path]:
+    """Every file of a person's settings of an agent, where our entries are in the one at `path`."""
+    first, *others = PLACES[agent].user
+    home = path.parents[len(Path(first).parts) - 1]
+    return [path, *(home / name for name in others)]
+
+
 def find_root(start: Path) -> tuple[Path, bool]:
     """The folder that `start` is part of, and whether it has a bundle.
 

@@ -3,22 +3,53 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from amplifier_foundation.guests.client.launch import NAME, read_launch
 from amplifier_foundation.guests.installing.codex.trust import TRUST
+from amplifier_foundation.guests.installing.installation import Target, list_ours
+from amplifier_foundation.guests.installing.places import Scope
 from amplifier_foundation.guests.installing.record import Record, Records
+from amplifier_foundation.guests.installing.settings_file import SettingsError
 from amplifier_foundation.guests.resident.asking import stop_resident
 from amplifier_foundation.guests.resident.folder import LOG, RUNNING_LOCK, SOCKET, choose_folder
 from amplifier_foundation.guests.resident.launching import Door, choose_door, write_launch
+from amplifier_foundation.machine.user import find_data_home
 
 _START_LOCK = "start.lock"
 
 
+@contextlib.contextmanager
+def lock_runtime() -> Iterator[None]:
+    """Keep others from installing or removing a guard at the same time.
+
+    The lock is on a folder, so that no file of it is left behind.
+    """
+    folder = find_data_home() / "amplifier"
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def list_installed(records: Records) -> list[Record]:
-    """The settings files that we are in."""
-    return [one for one in records.list() if one.scope != TRUST]
+    """The settings files that we are in; those of projects that are gone do not count."""
+    return [one for one in records.list() if one.scope != TRUST and _is_there(one)]
+
+
+def _is_there(record: Record) -> bool:
+    scope: Scope = "project" if record.scope == "project" else "user"
+    target = Target(record.agent, scope, Path(record.root))
+    try:
+        return str(target.path) != record.path or bool(list_ours(target))
+    except SettingsError:
+        return True  # nobody knows
 
 
 def prepare_runtime(*, http: bool) -> tuple[Path, Door | None]:

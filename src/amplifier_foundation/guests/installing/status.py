@@ -23,7 +23,7 @@ from amplifier_foundation.guests.installing.contents import read_contents
 from amplifier_foundation.guests.installing.guard import explain_distrust
 from amplifier_foundation.guests.installing.installation import Target, list_ours
 from amplifier_foundation.guests.installing.line import GuestCommand, list_words, make_guest_command
-from amplifier_foundation.guests.installing.places import Scope, find_settings
+from amplifier_foundation.guests.installing.places import PLACES, Scope, find_settings
 from amplifier_foundation.guests.installing.settings_file import SettingsError, read_settings
 from amplifier_foundation.guests.installing.switches import find_switches
 from amplifier_foundation.guests.resident.folder import check_folder
@@ -82,6 +82,7 @@ def read_status(name: str, root: Path, *, ask_agent: bool = True) -> Status:
     program = next(filter(None, map(shutil.which, agent.programs)), None)
     if found:
         problems += find_switches(name, root)
+        problems += _find_shared(name, root)
     if name == "codex" and ask_agent:
         problems += _find_distrust([Target(name, one.scope, root) for one in found], program)
     return Status(agent, program, tuple(found), tuple(problems), tuple(_note(agent, found, root)))
@@ -200,6 +201,21 @@ def read_notes(name: str, root: Path) -> list[str]:
     """What a person should know about a guard that has just been put up."""
     status = read_status(name, root, ask_agent=False)
     return [*status.problems, *status.notes]
+
+
+def _find_shared(name: str, root: Path) -> Iterator[str]:
+    """Lines of ours in the file that a team shares: they are perhaps of another machine."""
+    if name != "claude":
+        return
+    file = read_settings(root / PLACES[name].project[1])
+    if file.path == find_settings(name, "user", root):
+        return  # in a home, it is the person's own
+    try:
+        shared = read_contents(AGENTS[name], file).entries
+    except SettingsError:
+        return  # the agent cannot read it either
+    if shared:
+        yield f"{file.path} also holds lines of ours, which others would run; remove them there"
 
 
 def _note(agent: Agent, found: list[Installed], root: Path) -> Iterator[str]:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 
+from amplifier_foundation.guests.installing.places import find_settings
 from amplifier_foundation.guests.installing.record import Record, Records
 from amplifier_foundation.guests.installing.runtime import (
     clear_runtime,
     list_installed,
+    lock_runtime,
     prepare_runtime,
 )
 
 
-def make_record(path: str, *, scope: str = "user", http: bool = False) -> Record:
-    """Of an installation."""
-    return Record(path, "claude", scope, "", "", existed=False, mode=None, http=http)
+def make_record(agent: str, root: Path, *, http: bool = False) -> Record:
+    """Of a guard in a project, with an entry in its settings."""
+    path = find_settings(agent, "project", root)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text('{"hooks": {"Stop": [{"hooks": [{"command": "x # amplifier-guest"}]}]}}')
+    return Record(str(path), agent, "project", str(root), "", existed=False, mode=None, http=http)
 
 
 def read_launch(folder: Path) -> dict[str, object]:
@@ -47,12 +54,13 @@ def test_the_address_stays_the_same_for_the_next_guard(home: Path) -> None:
 def test_http_ends_with_the_last_guard_that_speaks_it(home: Path) -> None:
     """The others go on without."""
     records = Records()
-    records.save(make_record("/a", http=True), None)
-    records.save(make_record("/b"), None)
+    first = make_record("claude", home, http=True)
+    records.save(first, None)
+    records.save(make_record("gemini", home), None)
     folder, _ = prepare_runtime(http=True)
     assert not clear_runtime(records)
     assert "http" in read_launch(folder)
-    records.forget(Path("/a"))
+    records.forget(Path(first.path))
     assert not clear_runtime(records)
     assert "http" not in read_launch(folder)
 
@@ -68,11 +76,31 @@ def test_nothing_is_left_after_the_last_guard(home: Path) -> None:
     assert clear_runtime(records)
 
 
-def test_codexs_own_file_is_no_guard() -> None:
-    """Only settings with our entries count."""
+def test_only_settings_with_our_entries_count(home: Path) -> None:
+    """Neither Codex's own file, nor those of a project that was deleted."""
+    records = Records()
+    there, gone = make_record("claude", home / "a"), make_record("claude", home / "b")
+    trust = replace(there, path=str(home / "config.toml"), scope="trust")
+    for one in (there, gone, trust):
+        records.save(one, None)
+    Path(gone.path).unlink()
+    assert list_installed(records) == [there]
+    Path(there.path).write_text("{,")
+    assert list_installed(records) == [there]
 
-    class Fixed(Records):
-        def list(self):  # type: ignore[no-untyped-def]
-            return iter([make_record("/a"), make_record("/b", scope="trust")])
 
-    assert [one.path for one in list_installed(Fixed())] == ["/a"]
+def test_one_installs_after_the_other(home: Path) -> None:
+    """Else one could remove what the other has just made."""
+    order: list[str] = []
+
+    def install() -> None:
+        with lock_runtime():
+            order.append("second")
+
+    with lock_runtime():
+        other = Thread(target=install)
+        other.start()
+        other.join(0.2)
+        order.append("first")
+    other.join()
+    assert order == ["first", "second"]

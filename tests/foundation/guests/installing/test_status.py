@@ -163,6 +163,19 @@ def test_a_switch_that_a_project_sets_is_found(home: Path) -> None:
     assert "'disableAllHooks'" in list_problems(Target("claude", "user", project))
 
 
+def test_lines_of_ours_in_a_shared_file_are_found(home: Path) -> None:
+    """On another machine they deny everything."""
+    project = home / "p"
+    project.mkdir()
+    target = Target("claude", "project", project)
+    put_up(target, Wish())
+    shared = project / ".claude" / "settings.json"
+    shared.write_text("{,")
+    assert list_problems(target) == ""
+    shared.write_text(target.path.read_text())
+    assert list_problems(target).startswith(f"{shared} also holds lines of ours")
+
+
 def test_codex_itself_says_whether_it_runs_our_hooks(home: Path) -> None:
     """Another hook in front of ours changes their positions, and the trust is lost."""
     install_codex(home)
