@@ -79,10 +79,12 @@ class GuestJudge:
         Else each would have budgets of its own, and a trail that never ends.
         """
         own, parent = incoming.session_id, incoming.parent_id
-        if parent and own == incoming.agent_id and own != parent:
-            self._roots[own] = self._roots.get(parent, parent)
-        root = self._roots.get(own)
-        return incoming if root is None else replace(incoming, session_id=root, agent_id=own)
+        # Where a sub-agent starts another one, the session id is of neither; the parent is right.
+        agent = incoming.agent_id or own
+        if parent and parent != agent:
+            self._roots[agent] = self._roots.get(parent, parent)
+        root = self._roots.get(agent)
+        return incoming if root is None else replace(incoming, session_id=root, agent_id=agent)
 
     async def close(self) -> None:
         """Suspend every session; another process goes on with them."""

@@ -131,6 +131,9 @@ async def test_a_sub_agent_with_its_own_id_stays_in_the_session(
         ids = {"sessionId": agent, "agentId": agent, "parentAgentId": parent}
         await ask(judge, "copilot", "preToolUse.subagent", project, **ids)
         await ask(judge, "copilot", "sessionEnd", project, sessionId=agent)
+    ids = {"sessionId": "of neither", "agentId": "three", "parentAgentId": "two"}
+    for event in ("subagentStart", "subagentStop"):
+        await ask(judge, "copilot", event, project, **ids)
     assert judge.count_sessions() == 1
     await ask(judge, "copilot", "sessionEnd", project, sessionId="root")
     assert judge.count_sessions() == 0
