@@ -36,6 +36,17 @@ async def test_a_project_is_guarded_for_itself(bare_world: World, program: Progr
     assert "the-judge-refuses" in outcome.asked[1]
 
 
+@run_with(*ALL, "opencode")
+async def test_the_status_and_the_check_say_that_the_guard_stands(
+    world: World, program: Program
+) -> None:
+    """Both end with 0, before the agent has run at all."""
+    assert str(find_settings(program.name, "user", world.project, world.env)) in world.guard(
+        program, "--status"
+    )
+    world.amplifier("guard", "check", program.name)
+
+
 @run_with_all
 async def test_after_removal_the_command_runs(world: World, program: Program) -> None:
     """And the person's home has no line of ours any more."""
@@ -65,6 +76,16 @@ async def test_the_agent_cannot_change_its_own_guard(world: World, program: Prog
     calls = [program.call_shell(f"echo '{{}}' > {one}") for one in targets]
     await world.run(program, [*({"tool_calls": [call]} for call in calls), DONE])
     assert [one.read_bytes() for one in targets] == before
+
+
+@run_with("codex")
+async def test_a_shell_that_would_be_typed_into_is_denied(world: World, program: Program) -> None:
+    """Codex has nobody judge what it types into a program that runs already."""
+    shell = {"name": "exec_command", "input": {"cmd": "bash", "tty": True}}
+    outcome = await world.run(program, [{"tool_calls": [shell]}, DONE])
+    assert "would wait for input" in outcome.asked[1], outcome.output
+    trail = await asyncio.to_thread(read_trail, world)
+    assert trail.list_calls() == [("bash", "deny")]
 
 
 @run_with("copilot")
