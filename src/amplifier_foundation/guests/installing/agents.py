@@ -22,6 +22,7 @@ _HTTP_SECONDS = "X-Amplifier-Seconds"
 _NEVER_BY_HTTP = frozenset({"SessionStart", "Setup"})
 _HOST_SECONDS, _OUR_SECONDS = 600, 590
 _END_SECONDS = (10, 8)
+_ENDS = frozenset({"sessionend", "dispose"})
 _SHORT = 10.0
 
 
@@ -72,7 +73,7 @@ class Agent:
         default = DIALECTS[self.name].get_timeout(event)
         if default <= _SHORT:
             return Limits(None, default * 0.8)
-        is_end = event.lower() == "sessionend"
+        is_end = event.lower() in _ENDS
         host, ours = _END_SECONDS if is_end else (_HOST_SECONDS, _OUR_SECONDS)
         return Limits(host / DIALECTS[self.name].unit, ours)
 

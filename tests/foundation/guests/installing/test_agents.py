@@ -83,7 +83,8 @@ def test_our_own_limit_is_below_the_agents(agent: str) -> None:
 
 def test_the_end_of_a_session_is_not_held_up() -> None:
     """Some agents wait for it, and some for a second only."""
-    assert AGENTS["gemini"].get_limits("SessionEnd").ours <= 10
+    ends = {"gemini": "SessionEnd", "copilot": "sessionEnd", "opencode": "dispose"}
+    assert all(AGENTS[agent].get_limits(event).ours <= 10 for agent, event in ends.items())
     assert AGENTS["codex"].get_limits("SessionEnd").ours < 1
 
 

@@ -10,7 +10,9 @@ from amplifier_foundation.guests.installing.places import (
     PLACES,
     find_root,
     find_settings,
+    list_beside,
     list_guarded_files,
+    list_guarded_names,
 )
 
 ENV = {"HOME": "/h"}
@@ -82,3 +84,26 @@ def test_the_root_is_the_nearest_folder_with_a_bundle(tmp_path: Path) -> None:
     (repository / "a" / ".amplifier").mkdir()
     (repository / "a" / ".amplifier" / "amplifier.yaml").touch()
     assert find_root(inner) == (repository / "a", True)
+
+
+def test_the_settings_of_any_project_have_relative_names() -> None:
+    """Of every agent, each once."""
+    names = list_guarded_names()
+    assert Path(".claude/settings.local.json") in names
+    assert Path("opencode.json") in names
+    assert not any(one.is_absolute() for one in names)
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("agent", "path", "beside"),
+    [
+        ("codex", "/o/hooks.json", "/o/config.toml"),
+        ("copilot", "/o/hooks/amplifier.json", "/o/settings.json"),
+        ("claude", "/o/settings.json", "/o/settings.json"),
+    ],
+)
+def test_all_settings_of_a_person_are_where_ours_are(agent: str, path: str, beside: str) -> None:
+    """A variable moves all of them."""
+    assert Path(path) in list_beside(agent, Path(path))
+    assert Path(beside) in list_beside(agent, Path(path))
