@@ -143,7 +143,9 @@ class Reloader:
     async def _use_if_allowed(self, material: Material) -> bool:
         # What a person trusts elsewhere is a folder; of their own files, they are asked here.
         own_files_stay = material.rest == self._material.rest
-        if own_files_stay and await asyncio.to_thread(self._changes.accepts, material):
+        # Nobody can trust what is gone, and whoever removes a bundle removes its guards.
+        is_there = bool(material.files) or not self._material.files
+        if own_files_stay and is_there and await asyncio.to_thread(self._changes.accepts, material):
             return await self._use(material)
         if self._own_edits is not None and self._own_edits.are_all and not self._lost(material):
             await asyncio.to_thread(self._changes.on_allowed, material)

@@ -531,3 +531,14 @@ async def on_session_start(event, data):
     hooks = [one for one in plan["hooks"] if one.get("name") != "one"]
     return HookResult(action="modify", data={**data, "mount_plan": {**plan, "hooks": hooks}})
 """
+
+
+async def test_a_bundle_that_is_gone_takes_no_guard_with_it(project: Project) -> None:
+    """An empty folder needs no trust, so nobody has said that the hooks may go."""
+    changes = ChangePolicy(accepts=lambda material: True)
+    bundle = project.bundle(hooks=[counter("one")])
+    async with project.session(bundle, changes=changes) as session:
+        await said(project, session)
+        (project.folder / "amplifier.yaml").unlink()
+        assert await said(project, session) == ["one 2"]
+        assert "The old settings stay" in project.shown("reload")[-1]

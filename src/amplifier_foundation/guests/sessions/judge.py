@@ -18,9 +18,10 @@ from amplifier_foundation.dialects.reading import read_payload
 from amplifier_foundation.dialects.verdict import Verdict
 from amplifier_foundation.dialects.writing import BLOCKED, write_reply
 from amplifier_foundation.guests.resident.request import Request, Response
+from amplifier_foundation.guests.sessions.guarded_files import list_installed
 from amplifier_foundation.guests.sessions.guest_sessions import Equip, GuestSessions
 from amplifier_foundation.guests.sessions.states import GuestStates
-from amplifier_foundation.machine.user import find_data_home
+from amplifier_foundation.machine.snapshot import normalize
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ class GuestJudge:
         list_guarded: Callable[[Path], Sequence[Path]] | None = None,
         equip: Equip = lambda coordinator: None,
     ) -> None:
-        guarded = _list_installed if list_guarded is None else list_guarded
+        guarded = list_installed if list_guarded is None else list_guarded
         self._sessions = GuestSessions(states or GuestStates(), guarded, equip)
         self._roots: dict[str, str] = {}
         self._over_http: dict[str, float] = {}
@@ -61,7 +62,7 @@ class GuestJudge:
         return Response(reply.code, _encode(reply.stdout), _encode(reply.stderr))
 
     async def _judge(self, dialect: Dialect, incoming: Incoming, request: Request) -> Verdict:
-        since, start = time.monotonic(), Path(incoming.cwd or request.cwd or "/")
+        since, start = time.monotonic(), find_start(incoming, request)
         incoming = self._find_root(incoming)
         if "HTTP" in request.marks:
             self._over_http[incoming.session_id] = since
@@ -105,6 +106,17 @@ def _get_limit(seconds: float) -> float:
     return seconds - 2.0 if seconds > 6.0 else seconds * 0.6
 
 
+def find_start(incoming: Incoming, request: Request) -> Path:
+    """The folder that the agent works in; AmplifierError if nobody says which it is."""
+    start = Path(request.cwd, incoming.cwd)
+    if not start.is_absolute():
+        raise AmplifierError(
+            f"{request.agent} does not say in which folder it works ({str(start)!r}), and so "
+            "nobody knows which rules hold; start it in a folder that is there"
+        )
+    return normalize(start)
+
+
 def choose_dialect(request: Request) -> Dialect:
     """How the caller speaks: Copilot also calls what was installed for Claude."""
     if request.agent == "claude" and "COPILOT_CLI" in request.marks:
@@ -129,10 +141,3 @@ def _fail(dialect: Dialect, native: str, why: str) -> Response:
 
 def _encode(text: str) -> bytes:
     return text.encode("utf-8", "replace")
-
-
-def _list_installed(root: Path) -> Sequence[Path]:
-    """The agents' settings with our hook in them, and everything that we keep."""
-    from amplifier_foundation.guests.installing.places import list_guarded_files
-
-    return [*list_guarded_files(root), find_data_home() / "amplifier" / "**"]

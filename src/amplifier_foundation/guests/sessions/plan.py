@@ -13,12 +13,18 @@ from amplifier_foundation.bundles import Bundle, load_bundle
 from amplifier_foundation.bundles.load import list_project_candidates
 from amplifier_foundation.dialects import Dialect
 from amplifier_foundation.dialects.dialect import TOOL
+from amplifier_foundation.machine.snapshot import normalize
+from amplifier_foundation.policy.editing_tools import EDITING_TOOLS, PATH_KEYS
+from amplifier_foundation.policy.paths import escape_glob
 from amplifier_foundation.trust.material import Material, Untrusted, collect_material
 from amplifier_foundation.trust.named_bundle import is_trusted_by_name
 from amplifier_foundation.trust.store import TrustStore
 
 WALLS = "guest-walls"
 """The hook that keeps an agent away from what it is guarded by."""
+
+_NAMING_KEYS = [*PATH_KEYS, "filePath", "file", "filename", "uri", "paths", "source", "destination"]
+"""Where tools of other programs name the files that they are about."""
 
 _NEED_A_MODEL = frozenset({"hooks-session-naming"})
 
@@ -46,13 +52,32 @@ class GuestPlan:
 
 
 def find_project(start: Path) -> Path:
-    """The nearest folder with a bundle, within the repository; else where the agent started."""
+    """The nearest folder with a bundle, within the repository; else where the agent started.
+
+    Untrusted if a person has trusted one there that is gone: an agent may have removed it.
+    """
+    without: list[Path] = []
     for folder in (start, *start.parents):
         if any(candidate.is_file() for candidate in list_project_candidates(folder)):
+            _refuse_removed(without)
             return folder
+        without.append(folder)
         if (folder / ".git").exists():
-            return start
+            break
+    _refuse_removed(without)
     return start
+
+
+def _refuse_removed(folders: Sequence[Path]) -> None:
+    """Untrusted if one of the folders, which have no bundle, once had one that was trusted."""
+    paths = [path for folder in folders for path in list_project_candidates(normalize(folder))]
+    for trusted in TrustStore().list():
+        if Path(trusted.folder, trusted.bundle) in paths:
+            raise Untrusted(
+                f"{trusted.bundle} in {trusted.folder} decided what agents may do there, and is "
+                "gone. Put it back; or, if it is to decide no more, a person runs there: "
+                "amplifier trust --revoke"
+            )
 
 
 def load_plan(
@@ -62,7 +87,7 @@ def load_plan(
 
     `guarded` has the files by which the agent is guarded.
     """
-    folder = find_project(start) if not named else start
+    folder = start if named else find_project(start)
     bundle = load_bundle(named or None, project_dir=folder)
     adapted = bundle.changed(lambda plan: adapt_plan(plan, dialect, guarded))
     material = collect_material(adapted, folder, bundle.mount_plan)
@@ -107,8 +132,19 @@ def adapt_plan(
 
 
 def _build_walls(guarded: Sequence[Path]) -> dict[str, Any]:
-    config = {"patterns": [str(path) for path in guarded], "action": "deny", "priority": -1000}
+    config = {
+        "patterns": [_write_glob(path) for path in guarded],
+        "tools": dict.fromkeys((*sorted(EDITING_TOOLS), "mcp__*"), _NAMING_KEYS),
+        "action": "deny",
+        "priority": -1000,
+    }
     return {"module": "hooks-production-guard", "name": WALLS, "config": config, "required": True}
+
+
+def _write_glob(path: Path) -> str:
+    """Exactly this path, and what is below it if it ends in two stars."""
+    plain = path.parent if path.name == "**" else path
+    return escape_glob(str(plain)) + ("/**" if path.name == "**" else "")
 
 
 def _adapt_approval(section: Mapping[str, Any], dialect: Dialect) -> dict[str, Any]:

@@ -59,8 +59,9 @@ class Agent:
         self.guest = guest
 
     async def tell(self, event: str, **changes: Any) -> Verdict:
-        """Fire a recorded event."""
-        return await self.guest.handle(read(self.name, event, **changes))
+        """Fire a recorded event, in the folder of the session unless it says otherwise."""
+        here = str(self.guest.coordinator.get_capability("session.working_dir"))
+        return await self.guest.handle(read(self.name, event, **{"cwd": here, **changes}))
 
     def hook(
         self, event: str, *, name: str = "test", priority: int = 50, **answer: Any

@@ -183,3 +183,34 @@ async def test_every_recorded_event_is_answered(
         assert response.code == 0, (path.name, response)
         if response.stdout:
             assert isinstance(json.loads(response.stdout), dict)
+
+
+async def test_a_call_from_nowhere_is_denied(judge: GuestJudge, project: Path) -> None:
+    """Which folder it is decides which rules hold."""
+    for cwd in ("", "project"):
+        payload = json.dumps(record("claude", "PreToolUse", cwd=cwd)).encode()
+        response = await judge.answer(Request("claude", "PreToolUse", payload, 60.0))
+        assert b"in which folder it works" in response.stdout
+    here = Request("claude", "PreToolUse", payload, 60.0, cwd=str(project.parent))
+    assert b"deny" not in (await judge.answer(here)).stdout
+
+
+async def test_an_agent_that_moves_cannot_reach_its_settings(
+    judge: GuestJudge, project: Path
+) -> None:
+    """Neither from where they are, nor from a session that began below, nor in other projects."""
+    (project / ".claude").mkdir()
+    for session, cwd, target in (
+        ("a", project / ".claude", "settings.local.json"),
+        ("a", project / "below", "../.claude/settings.local.json"),
+        ("b", project / "below", f"{project}/.claude/settings.local.json"),
+        ("b", project / "below", "/elsewhere/.codex/hooks.json"),
+    ):
+        given = {"command": f"echo > {target}"}
+        response = await ask(
+            judge, "claude", "PreToolUse", cwd, session_id=session, tool_input=given
+        )
+        assert b'"deny"' in response.stdout
+    server = {"tool_name": "mcp__fs__write_file", "tool_input": {"path": ".gemini/settings.json"}}
+    response = await ask(judge, "claude", "PreToolUse", project, **server)
+    assert b'"deny"' in response.stdout

@@ -17,7 +17,9 @@ from amplifier_foundation.guests.sessions.plan import (
     find_project,
     load_plan,
 )
+from amplifier_foundation.policy.paths import match_glob
 from amplifier_foundation.trust.material import Untrusted, collect_material
+from amplifier_foundation.trust.store import TrustStore
 from tests.foundation.guests.sessions.agents import PLAIN, make_project
 from tests.support.trust import trust_project
 
@@ -116,3 +118,36 @@ def test_a_named_bundle_governs_instead(home: Path, project: Path, tmp_path: Pat
     other.write_text(f"name: other\n{PLAIN}")
     trust_project(project, other)
     assert load_plan(DIALECTS["claude"], project, str(other)).bundle.name == "other"
+
+
+def test_a_trusted_bundle_that_is_gone_leaves_nobody_ungoverned(project: Path) -> None:
+    """An agent may have removed it; a person says whether that was meant."""
+    below = project / "below"
+    below.mkdir()
+    (project / "amplifier.yaml").unlink()
+    for start in (project, below):
+        with pytest.raises(Untrusted, match=r"is gone.*amplifier trust --revoke"):
+            load_plan(DIALECTS["claude"], start)
+    TrustStore().revoke(project)
+    assert load_plan(DIALECTS["claude"], below).folder == below
+
+
+def test_a_bundle_above_does_not_stand_in_for_one_that_is_gone(
+    project: Path, tmp_path: Path
+) -> None:
+    """Its rules are other ones."""
+    make_project(tmp_path)
+    assert find_project(project) == project
+    (project / "amplifier.yaml").unlink()
+    with pytest.raises(Untrusted, match="is gone"):
+        find_project(project)
+
+
+def test_guarded_files_are_taken_literally(project: Path) -> None:
+    """A folder may have characters in its name that mean something in globs."""
+    guarded = [Path("/a[b]/settings.json"), Path("/k*/**"), Path(".claude/settings.json")]
+    patterns = _adapt(project, "claude", guarded=guarded)["hooks"][-1]["config"]["patterns"]
+    assert match_glob(Path("/a[b]/settings.json"), patterns[:1])
+    assert match_glob(Path("/k*/x/y"), patterns[1:2])
+    assert not match_glob(Path("/kx/x/y"), patterns[1:2])
+    assert match_glob(Path("/any/where/.claude/settings.json"), patterns[2:])

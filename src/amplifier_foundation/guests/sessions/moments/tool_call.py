@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 import uuid
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from amplifier_core import events
@@ -14,6 +16,7 @@ from amplifier_core.utils.copying import is_same
 from amplifier_foundation.dialects.incoming import Incoming
 from amplifier_foundation.dialects.verdict import UNCHANGED, Verdict
 from amplifier_foundation.guests.sessions.moments.guest import Guest, judge, notify
+from amplifier_foundation.guests.sessions.moments.whereabouts import find_elsewhere
 from amplifier_foundation.guests.sessions.open_calls import OpenCall, measure_start
 from amplifier_foundation.guests.sessions.passing import Passing
 
@@ -28,6 +31,7 @@ async def before_tool(guest: Guest, incoming: Incoming, passing: Passing) -> Ver
         return Verdict(decision="deny", reason=outcome.denial)
     left = dict(outcome.data or {})
     why = _find_unusable(guest, wanted, left) or await _judge_parts(guest, incoming, call_id)
+    why = why or await _judge_whereabouts(guest, incoming, left, call_id)
     why = why or await start_call(guest.coordinator, outcome, left, same_tool=True)
     if why is not None:
         return Verdict(decision="deny", reason=why)
@@ -77,6 +81,25 @@ async def _judge_parts(guest: Guest, incoming: Incoming, call_id: str) -> str | 
         left = outcome.data or {}
         if not is_same(left.get("tool_input"), wanted["tool_input"]):
             return f"a hook changed a part of this ({wanted['tool_name']}), which cannot be done"
+    return None
+
+
+async def _judge_whereabouts(
+    guest: Guest, incoming: Incoming, left: dict[str, Any], call_id: str
+) -> str | None:
+    """Judge the call as it is to run where the agent is now; returns why it must not, if so."""
+    folder = Path(str(guest.coordinator.get_capability("session.working_dir")))
+    given = dict(incoming.data["tool_input"])
+    asked = replace(incoming, data={**incoming.data, "tool_input": left["tool_input"]})
+    for number, call in enumerate(find_elsewhere(asked, folder), 1):
+        wanted = _describe_call(incoming, call, f"{call_id}:there:{number}")
+        outcome = await judge(guest, events.TOOL_PRE, wanted)
+        if not outcome.allowed:
+            return outcome.denial
+        seen = (outcome.data or {}).get("tool_input")
+        # A hook that changes every such call has changed this one by now.
+        if is_same(left["tool_input"], given) and not is_same(seen, wanted["tool_input"]):
+            return f"a hook would change this in {incoming.cwd}, where the agent is, and cannot"
     return None
 
 

@@ -1,0 +1,32 @@
+"""The files by which agents are guarded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from amplifier_foundation.guests.installing.record import Record, Records
+from amplifier_foundation.guests.sessions.guarded_files import list_installed
+
+RECORD = Record("/o/hooks.json", "codex", "user", "", "", existed=False, mode=None)
+
+
+def test_settings_of_every_project_and_all_that_we_keep_are_guarded(
+    home: Path, tmp_path: Path
+) -> None:
+    """At any depth, and for the folder of the session by their full paths."""
+    found = list_installed(tmp_path)
+    assert Path(".claude/settings.local.json") in found
+    assert tmp_path / ".gemini" / "settings.json" in found
+    assert home / ".claude" / "settings.json" in found
+    assert home / ".local" / "share" / "amplifier" / "**" in found
+
+
+def test_settings_that_a_variable_has_moved_are_guarded(home: Path, tmp_path: Path) -> None:
+    """The resident process does not have the variable; the installation wrote down where."""
+    Records().save(RECORD, None)
+    Records().save(replace(RECORD, path="/p/.codex/hooks.json", scope="project"), None)
+    found = list_installed(tmp_path)
+    assert Path("/o/hooks.json") in found
+    assert Path("/o/config.toml") in found
+    assert Path("/p/config.toml") not in found
