@@ -81,6 +81,16 @@ def test_what_others_wrote_since_stays(home: Path, with_record: bool) -> None:
     assert list(records.list()) == []
 
 
+def test_lines_that_somebody_removed_are_forgotten(home: Path) -> None:
+    """Nothing of ours is left, so nothing is remembered."""
+    target, records = Target("claude", "user", home), Records()
+    install(target, OPTIONS, records, "1")
+    target.path.write_text("{}")
+    assert remove(target, records).kind == "absent"
+    assert target.path.read_text() == "{}"
+    assert list(records.list()) == []
+
+
 def test_installing_again_after_others_wrote_keeps_what_they_wrote(home: Path) -> None:
     """And it is still there after the removal."""
     target, records = Target("codex", "user", home), Records()

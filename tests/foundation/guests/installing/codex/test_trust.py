@@ -43,6 +43,44 @@ def test_our_hooks_are_trusted_and_forgotten_again(trust: CodexTrust) -> None:
     assert Records().find(trust.config) is None
 
 
+def test_an_unusual_file_comes_back_as_it_was(trust: CodexTrust) -> None:
+    """Even without a last line end, and in two steps."""
+    unusual = 'model = "gpt-5" # no end'
+    trust.config.write_text(unusual)
+    first, *others = trust.give(Records())
+    remove_trust([first.key], Records())
+    remove_trust([one.key for one in others], Records())
+    assert trust.config.read_text() == unusual
+
+
+def test_a_section_that_was_there_stays(trust: CodexTrust) -> None:
+    """Also when Codex has written something since."""
+    trust.config.write_text("[hooks.state]\n")
+    found = trust.give(Records())
+    trust.config.write_text(trust.config.read_text() + "\n[new]\na = 1\n")
+    remove_trust([one.key for one in found], Records())
+    assert trust.config.read_text().split() == ["[hooks.state]", "[new]", "a", "=", "1"]
+
+
+def test_hooks_of_others_are_not_trusted_with_ours(trust: CodexTrust) -> None:
+    """They are for the person to judge."""
+    text = trust.hooks_file.read_text()
+    other = '"Other": [{"hooks": [{"type": "command", "command": "x"}]}], "PreToolUse": ['
+    trust.hooks_file.write_text(text.replace('"PreToolUse": [', other, 1))
+    assert all(one.command != "x" for one in trust.give(Records()))
+    assert ":other:" not in trust.config.read_text()
+
+
+def test_trust_that_was_there_is_not_taken_for_what_was_before(trust: CodexTrust) -> None:
+    """If our notes are lost, removing still removes it."""
+    trust.give(Records())
+    Records().forget(trust.config)
+    found = trust.give(Records())
+    assert Records().find(trust.config) is None
+    remove_trust([one.key for one in found], Records())
+    assert "trusted_hash" not in trust.config.read_text()
+
+
 def test_a_file_that_codex_made_for_it_goes_again(trust: CodexTrust) -> None:
     """If there is nothing else in it."""
     trust.give(Records())
