@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from amplifier_foundation.guests.installing.agents import AGENTS
-from amplifier_foundation.guests.installing.guard import Wish, put_up, take_down
+from amplifier_foundation.guests.installing.codex.server import CodexHook
+from amplifier_foundation.guests.installing.guard import (
+    Wish,
+    explain_distrust,
+    put_up,
+    take_down,
+)
 from amplifier_foundation.guests.installing.installation import Target
 from amplifier_foundation.guests.installing.settings_file import SettingsError
 from tests.support.agent_homes import install_codex, list_left
@@ -84,6 +90,35 @@ def test_codex_reads_a_project_only_if_it_trusts_the_folder(
     monkeypatch.setenv("FAKE_CODEX", "trusts-projects" if knows else "")
     outcome = put_up(Target("codex", "project", home / "p"), Wish())
     assert ("before you trust that folder" in outcome.untrusted) is not knows
+
+
+@pytest.mark.parametrize(
+    ("trust", "enabled", "runs"),
+    [("trusted", True, True), ("trusted", False, False), ("modified", True, False)],
+)
+def test_a_hook_runs_only_if_it_is_trusted_and_switched_on(
+    home: Path, trust: str, enabled: bool, runs: bool
+) -> None:
+    """Codex has a switch for each."""
+    target = Target("codex", "user", home)
+    target.path.parent.mkdir()
+    entry = {"hooks": [{"type": "command", "command": "x # amplifier-guest"}]}
+    target.path.write_text(json.dumps({"hooks": {"Stop": [entry]}}))
+    key = f"{target.path}:stop:0:0"
+    hook = CodexHook(key, "x # amplifier-guest", "sha256:ab", trust, enabled, target.path)
+    assert (explain_distrust([hook], target) == "") is runs
+    assert "Codex skips 1 of our hooks" in explain_distrust([], target)
+
+
+def test_trust_that_could_not_be_removed_is_told(home: Path) -> None:
+    """The guard itself is gone then."""
+    install_codex(home)
+    target = Target("codex", "user", home)
+    put_up(target, Wish())
+    (home / ".codex" / "config.toml").write_text("[broken")
+    outcome = take_down(target)
+    assert outcome.change.kind == "removed"
+    assert "[hooks.state] stays there" in outcome.untrusted
 
 
 def test_a_codex_that_fails_is_told(home: Path) -> None:
