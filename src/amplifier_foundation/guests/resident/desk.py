@@ -13,6 +13,7 @@ from amplifier_foundation.guests.resident.request import Judge, Request, Respons
 logger = logging.getLogger(__name__)
 
 _EARLIER = 1.0
+_AFTER_LEAVING = 5.0
 _SHORT = 2.0
 _SHORT_PART = 0.8
 
@@ -30,10 +31,13 @@ class Desk:
         self._work: set[asyncio.Task[Response]] = set()
         self._interrupted = False
 
-    async def answer(self, request: Request, since: float) -> Response:
+    async def answer(
+        self, request: Request, since: float, gone: asyncio.Event | None = None
+    ) -> Response:
         """The judge's answer, or one that says why there is none; Interrupted if the process ends.
 
-        `since` is the monotonic time from which the client counts its seconds.
+        `since` is the monotonic time from which the client counts its seconds. When it has `gone`,
+        hooks that are at work come to their end, but nobody waits for a person any more.
         """
         if self._interrupted:
             raise Interrupted
@@ -42,8 +46,7 @@ class Desk:
             self._work.add(task)
             task.add_done_callback(self._work.discard)
             limit = since + _get_limit(request.seconds) - time.monotonic()
-            # A task and not the request itself: when the client goes, the work goes on.
-            await asyncio.wait({task}, timeout=max(limit, 0))
+            await _wait(task, max(limit, 0), gone or asyncio.Event())
             if not task.done():
                 task.cancel()
                 return _refuse(f"no hook answered within {request.seconds:g} seconds")
@@ -78,6 +81,17 @@ class Desk:
         if 0 <= response.code <= 255:
             return response
         return _refuse(f"the judge answered with the exit code {response.code}")
+
+
+async def _wait(task: asyncio.Task[Response], limit: float, gone: asyncio.Event) -> None:
+    """Until it is done, its time is over, or the client has gone for a while."""
+    leaving = asyncio.create_task(gone.wait())
+    try:
+        await asyncio.wait({task, leaving}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done() and gone.is_set():
+            await asyncio.wait({task}, timeout=min(limit, _AFTER_LEAVING))
+    finally:
+        leaving.cancel()
 
 
 def _get_limit(seconds: float) -> float:

@@ -32,10 +32,10 @@ class Exchange:
 
     async def serve(self, line: socket.socket) -> None:
         """Read one question from the connection and answer it; a client that leaves is no error."""
-        since = time.monotonic()
-        beats = asyncio.create_task(_send_beats(line))
+        since, gone = time.monotonic(), asyncio.Event()
+        beats = asyncio.create_task(_send_beats(line, gone))
         try:
-            answer = await self._answer(line, since)
+            answer = await self._answer(line, since, gone)
         except (OSError, EOFError, TimeoutError) as failure:
             logger.debug("A client left: %s", failure)
             return
@@ -53,7 +53,7 @@ class Exchange:
             answer = wire.write_answer(Response(2, b"", sentence))
             await asyncio.get_running_loop().sock_sendall(line, answer)
 
-    async def _answer(self, line: socket.socket, since: float) -> bytes:
+    async def _answer(self, line: socket.socket, since: float, gone: asyncio.Event) -> bytes:
         with self._desk.lifetime.hold(use=False):
             try:
                 question = wire.read_question(await _read_all(line, since))
@@ -62,16 +62,18 @@ class Exchange:
                 return wire.write_answer(Response(2, b"", sentence))
             if question.request.agent == wire.CONTROL:
                 return wire.write_answer(self._controls.answer(question.request.event))
-            return await self._judge(question.version, question.request, since)
+            return await self._judge(question.version, question.request, since, gone)
 
-    async def _judge(self, version: str, request: Request, since: float) -> bytes:
+    async def _judge(
+        self, version: str, request: Request, since: float, gone: asyncio.Event
+    ) -> bytes:
         if why := self._freshness.find_reason_to_restart(version):
             self._desk.lifetime.end(why)
             return wire.RESTART
         if version != VERSION:
             return wire.write_answer(_refuse_version(version))
         try:
-            return wire.write_answer(await self._desk.answer(request, since))
+            return wire.write_answer(await self._desk.answer(request, since, gone))
         except Interrupted:
             return wire.RESTART
 
@@ -106,9 +108,12 @@ async def _read_all(line: socket.socket, since: float) -> bytes:
     return bytes(received)
 
 
-async def _send_beats(line: socket.socket) -> None:
-    with contextlib.suppress(OSError):
+async def _send_beats(line: socket.socket, gone: asyncio.Event) -> None:
+    """Show the client that its question is being worked on, and notice when it has left."""
+    try:
         while True:
             await asyncio.sleep(_BEAT_SECONDS)
             with contextlib.suppress(BlockingIOError):  # it will have read the earlier ones first
                 line.send(wire.BEAT)
+    except OSError:
+        gone.set()

@@ -82,3 +82,17 @@ async def test_what_does_not_end_in_time_is_interrupted(judge: PlayedJudge) -> N
         await asking
     with pytest.raises(Interrupted):
         await desk.answer(make_request(), time.monotonic())
+
+
+async def test_nobody_waits_for_a_person_after_the_client_has_left(
+    judge: PlayedJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is quickly done comes to its end; what waits is given up, so that questions close."""
+    monkeypatch.setattr("amplifier_foundation.guests.resident.desk._AFTER_LEAVING", 0.2)
+    desk, gone = make_desk(judge), asyncio.Event()
+    gone.set()
+    quick = await desk.answer(make_request(b'{"sleep": 0.01, "code": 3}'), time.monotonic(), gone)
+    assert quick.code == 3
+    waits = await desk.answer(make_request(b'{"sleep": 90}'), time.monotonic(), gone)
+    assert waits.code == 2
+    assert desk.count_open() <= 1

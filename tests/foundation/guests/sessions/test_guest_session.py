@@ -7,6 +7,7 @@ from pathlib import Path
 
 from amplifier_core.events import ORCHESTRATOR_COMPLETE, POLICY_VIOLATION, SESSION_END, TOOL_PRE
 from amplifier_core.models import HookResult
+from amplifier_foundation.stores.store import open_store
 from tests.foundation.guests.sessions.agents import make_project, read, start
 from tests.support.trust import trust_project
 
@@ -124,3 +125,22 @@ async def test_changed_files_are_used_once_a_person_trusts_them(home: Path, tmp_
         trust_project(folder)
         await one.tell("UserPromptSubmit")
         assert "new" in str((await one.tell("PreToolUse")).reason)
+
+
+async def test_a_question_is_withdrawn_when_nobody_waits_for_the_answer(project: Path) -> None:
+    """People elsewhere are not left with a question that the agent's own person has answered."""
+    store = await open_store()
+    try:
+        async with start("codex", project) as one:
+            one.hook(TOOL_PRE, action="ask_user", approval_prompt="May it?")
+            asking = asyncio.create_task(one.tell("PreToolUse"))
+            while not (found := (await store.approvals.list())[0]):
+                await asyncio.sleep(0.02)
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+            while (row := await store.approvals.get(found[0].id)).state == "pending":
+                await asyncio.sleep(0.02)
+        assert row.state == "cancelled"
+        assert not one.guest.is_busy
+    finally:
+        await store.close()
