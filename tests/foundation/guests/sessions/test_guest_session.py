@@ -138,9 +138,9 @@ async def test_a_question_is_withdrawn_when_nobody_waits_for_the_answer(project:
                 await asyncio.sleep(0.02)
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
-            while (row := await store.approvals.get(found[0].id)).state == "pending":
+            while (row := await store.approvals.get(found[0].id)).status == "pending":
                 await asyncio.sleep(0.02)
-        assert row.state == "cancelled"
+        assert row.status == "cancelled"
         assert not one.guest.is_busy
     finally:
         await store.close()
