@@ -27,6 +27,7 @@ _NAMING_KEYS = [*PATH_KEYS, "filePath", "file", "filename", "uri", "paths", "sou
 """Where tools of other programs name the files that they are about."""
 
 _NEED_A_MODEL = frozenset({"hooks-session-naming"})
+_SHOW_PROGRESS = frozenset({"hooks-progress-monitor"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ def adapt_plan(
 ) -> dict[str, Any]:
     """The plan without what the agent has itself, and with its guard's own guard."""
     session = {**plan["session"], "orchestrator": "loop-basic", "context": "context-simple"}
-    hooks = [one for one in plan["hooks"] if read_entry("hooks", one).module not in _NEED_A_MODEL]
+    hooks = [_leave_showing_to_agent(one) for one in plan["hooks"] if not _needs_model(one)]
     if guarded:
         hooks.append(_build_walls(guarded))
     return {
@@ -129,6 +130,18 @@ def adapt_plan(
         "approval": _adapt_approval(plan["approval"], dialect),
         "sandbox": {"mode": "off"},
     }
+
+
+def _needs_model(entry: Any) -> bool:
+    return read_entry("hooks", entry).module in _NEED_A_MODEL
+
+
+def _leave_showing_to_agent(entry: Any) -> Any:
+    """How far it is, the agent shows itself; each line of ours would stand between its own."""
+    found = read_entry("hooks", entry)
+    if found.module not in _SHOW_PROGRESS or not isinstance(entry, Mapping):
+        return entry
+    return {**entry, "config": {"show": False, **found.config}}
 
 
 def _build_walls(guarded: Sequence[Path]) -> dict[str, Any]:

@@ -44,6 +44,15 @@ def test_the_agent_brings_model_and_tools_itself(project: Path) -> None:
     assert "hooks-session-naming" not in modules
 
 
+def test_how_far_it_is_the_agent_shows_itself(home: Path, tmp_path: Path) -> None:
+    """Unless the bundle says that ours is shown."""
+    for written, shown in (("{}", False), ("{show: true}", True)):
+        text = f"hooks:\n  - {{module: hooks-progress-monitor, config: {written}}}\n"
+        plan = _adapt(make_project(tmp_path / str(shown), text), "claude")
+        entry = next(one for one in plan["hooks"] if one["module"] == "hooks-progress-monitor")
+        assert entry["config"]["show"] is shown
+
+
 def test_the_guard_has_a_guard(project: Path) -> None:
     """The files by which an agent is guarded are out of its reach, whatever the bundle says."""
     plan = _adapt(project, "claude", guarded=[Path("/x/settings.json")])
