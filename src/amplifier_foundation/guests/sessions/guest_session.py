@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -34,6 +35,7 @@ Moment = Callable[[Guest, Incoming, Passing], Awaitable[Verdict]]
 
 STATE = "guest"
 STOPPED = "A hook ended the run."
+ENDED = "The session ended while this was judged, so there is no record of it."
 DEADLINE = "deadline"
 """Who denies what hooks did not judge in time."""
 _KEPT_TEXTS = 64
@@ -74,6 +76,9 @@ class GuestSession:
         self._texts: list[str] = []
         self._notes: list[str] = []
         self._under_way = 0
+        self._is_idle = asyncio.Event()
+        self._is_idle.set()
+        self._has_ended = False
         self._checked = 0.0
         self._load_state()
         session.coordinator.register_capability("session.keep_working", _keep_working)
@@ -101,7 +106,7 @@ class GuestSession:
         row = (dialect or self.dialect).events[incoming.native]
         passing = Passing(row.powers)
         token = current.set(passing)
-        self._under_way += 1
+        self._begin()
         try:
             take = _MOMENTS.get(incoming.event, turn.pass_on)
             async with asyncio.timeout(seconds) as limit:
@@ -111,12 +116,12 @@ class GuestSession:
                 raise
             verdict = await self._end_late(incoming, seconds, gate=row.gate)
         finally:
-            self._under_way -= 1
+            self._finish()
             current.reset(token)
         if self.coordinator.cancellation.is_cancelled:
             verdict = replace(verdict, stop=STOPPED)
         verdict = self._add_what_waits(verdict, passing)
-        unrecorded = await self._put_on_disk()
+        unrecorded = ENDED if self._has_ended else await self._put_on_disk()
         if unrecorded is not None and row.gate:
             return replace(verdict, decision="deny", reason=unrecorded)
         return verdict
@@ -143,11 +148,20 @@ class GuestSession:
         if reloader is None or self._under_way or not due:
             return
         self._checked = now
-        self._under_way += 1
+        self._begin()
         try:
             await self.session.check_files()
         finally:
-            self._under_way -= 1
+            self._finish()
+
+    def _begin(self) -> None:
+        self._under_way += 1
+        self._is_idle.clear()
+
+    def _finish(self) -> None:
+        self._under_way -= 1
+        if not self._under_way:
+            self._is_idle.set()
 
     def _add_what_waits(self, verdict: Verdict, passing: Passing) -> Verdict:
         """Give the agent what hooks said, or keep it for the next event where that is possible."""
@@ -197,8 +211,15 @@ class GuestSession:
 
     # End
 
+    async def settle(self, seconds: float) -> None:
+        """Wait until nothing is under way, but not longer than that."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._is_idle.wait()
+
     async def end(self, reason: EndReason) -> None:
         """The agent's session is over."""
+        self._has_ended = True
         token = current.set(Passing())
         try:
             await self.session.cleanup(reason)
@@ -207,6 +228,7 @@ class GuestSession:
 
     async def suspend(self) -> None:
         """Another process will go on with it: nothing ends but this."""
+        self._has_ended = True
         if self.people is not None:
             self.people.leave_open()
         await self.session.suspend()

@@ -24,6 +24,9 @@ Equip = Callable[[SessionCoordinator], None]
 _GATHER = 0.3
 """Seconds: what a crash of this process may cost a session of its memory, not of its trail."""
 
+_SETTLE = 2.0
+"""Seconds that what is under way has when the agent's session ends; it waits for nobody then."""
+
 MOST_OPEN = 64
 """More than these are suspended, the one first that was used least lately."""
 
@@ -42,6 +45,7 @@ class GuestSessions:
         self._equip = equip
         self._open: dict[str, GuestSession] = {}
         self._locks: dict[str, asyncio.Lock] = {}
+        self._writing: dict[str, asyncio.Lock] = {}
         self._saving: dict[str, asyncio.Task[None]] = {}
 
     def __len__(self) -> int:
@@ -53,14 +57,14 @@ class GuestSessions:
     ) -> AsyncIterator[GuestSession]:
         """The session, opened or resumed if need be; how it stands is saved afterwards."""
         session_id = name_session(dialect.name, theirs)
-        async with self._locks.setdefault(session_id, asyncio.Lock()):
+        async with self._get_lock(session_id):
             guest = self._open.get(session_id)
             if guest is None:
                 guest = await self._start(dialect, session_id, start, bundle)
         try:
             yield guest
         finally:
-            if session_id in self._open:
+            if self._open.get(session_id) is guest:
                 self._save_soon(session_id, guest)
             await self._suspend_surplus()
 
@@ -84,13 +88,21 @@ class GuestSessions:
         await self._save(session_id, guest)  # where it began decides what governs it
         return guest
 
+    def _get_lock(self, session_id: str) -> asyncio.Lock:
+        """Held while a session opens or closes."""
+        return self._locks.setdefault(session_id, asyncio.Lock())
+
     async def end(self, guest: GuestSession, reason: str) -> None:
-        """The agent's session is over; it may still be resumed."""
+        """The agent's session is over; it may still be resumed, when this has ended."""
         session_id = guest.session.session_id
-        self._open.pop(session_id, None)
-        await self._stop_saving(session_id)
-        await self._save(session_id, guest)
-        await guest.end(reason)  # type: ignore[arg-type]
+        async with self._get_lock(session_id):
+            if self._open.get(session_id) is not guest:  # told twice
+                return
+            await guest.settle(_SETTLE)
+            del self._open[session_id]
+            await self._stop_saving(session_id)
+            await self._save(session_id, guest)
+            await guest.end(reason)  # type: ignore[arg-type]
 
     # Saving
 
@@ -107,7 +119,8 @@ class GuestSessions:
     async def _save(self, session_id: str, guest: GuestSession) -> None:
         try:
             folder = guest.coordinator.get_capability("session.working_dir")
-            await self._states.save(session_id, await guest.read_state(), str(folder))
+            async with self._writing.setdefault(session_id, asyncio.Lock()):  # older ones first
+                await self._states.save(session_id, await guest.read_state(), str(folder))
         except (AmplifierError, OSError, TypeError, ValueError) as error:
             logger.warning("The state of %s is not saved: %s", session_id, describe_error(error))
 
@@ -125,12 +138,16 @@ class GuestSessions:
         if surplus <= 0:
             return
         for session_id, guest in sorted(idle, key=lambda one: one[1].last_used)[:surplus]:
-            await self._suspend(session_id, guest)
+            await self._suspend(session_id, guest, unless_busy=True)
 
-    async def _suspend(self, session_id: str, guest: GuestSession) -> None:
-        async with self._locks.setdefault(session_id, asyncio.Lock()):
-            if self._open.pop(session_id, None) is None:
+    async def _suspend(
+        self, session_id: str, guest: GuestSession, *, unless_busy: bool = False
+    ) -> None:
+        async with self._get_lock(session_id):
+            # Whoever held the lock may have opened it for an event that is judged now.
+            if self._open.get(session_id) is not guest or (unless_busy and guest.is_busy):
                 return
+            del self._open[session_id]
             await self._stop_saving(session_id)
             await self._save(session_id, guest)
             await guest.suspend()

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from amplifier_audit import open_log, read_records
+from amplifier_core.events import TOOL_PRE
+from amplifier_core.models import HookResult
 from amplifier_foundation.dialects import DIALECTS
+from amplifier_foundation.dialects.verdict import Verdict
 from amplifier_foundation.guests.sessions import guest_sessions
+from amplifier_foundation.guests.sessions.guest_session import ENDED, GuestSession
 from amplifier_foundation.guests.sessions.guest_sessions import GuestSessions
 from amplifier_foundation.guests.sessions.states import GuestStates
 from amplifier_foundation.session.trail import locate_trail
@@ -92,3 +97,81 @@ async def test_a_state_that_cannot_be_saved_is_no_failure_of_the_answer(
         await guest.handle(read("claude", "PreToolUse"))
     await sessions.close()
     assert "is not saved" in caplog.text
+
+
+def _make_waiting_hook(guest: GuestSession) -> tuple[asyncio.Event, asyncio.Event]:
+    """A hook before tools that says when it is asked, and waits to be let on."""
+    asked, let_on = asyncio.Event(), asyncio.Event()
+
+    async def wait(event: str, data: dict[str, Any]) -> HookResult:
+        asked.set()
+        await let_on.wait()
+        return HookResult()
+
+    guest.coordinator.hooks.register(TOOL_PRE, wait, 10, "waiting")
+    return asked, let_on
+
+
+async def test_a_session_that_became_busy_is_not_suspended(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the choice and the suspension somebody may have asked something."""
+    sessions = GuestSessions(GuestStates())
+    async with sessions.use(CLAUDE, "s", project) as guest:
+        asked, let_on = _make_waiting_hook(guest)
+        judging = asyncio.create_task(guest.handle(read("claude", "PreToolUse", cwd=str(project))))
+        await asked.wait()
+        await sessions._suspend("claude-s", guest, unless_busy=True)
+        assert len(sessions) == 1
+        let_on.set()
+        assert (await judging).decision is None
+    await sessions.close()
+    assert _list_types("claude-s").count("tool_started") == 1
+
+
+async def test_a_session_ends_after_what_is_under_way_and_before_what_comes_next(
+    project: Path,
+) -> None:
+    """One trail has one writer at a time; nobody is turned away because it is still closing."""
+    sessions = GuestSessions(GuestStates())
+
+    async def call(guest: GuestSession, call_id: str) -> Verdict:
+        given = read("claude", "PreToolUse", cwd=str(project), tool_use_id=call_id)
+        return await guest.handle(given)
+
+    async def resume() -> Verdict:
+        async with sessions.use(CLAUDE, "s", project) as again:
+            return await call(again, "t2")
+
+    async with sessions.use(CLAUDE, "s", project) as guest:
+        asked, let_on = _make_waiting_hook(guest)
+        judging = asyncio.create_task(call(guest, "t1"))
+        await asked.wait()
+        ending = asyncio.create_task(sessions.end(guest, "complete"))
+        await asyncio.sleep(0)
+        resuming = asyncio.create_task(resume())
+        let_on.set()
+        verdicts = await asyncio.gather(judging, resuming)
+        await ending
+        await sessions.end(guest, "complete")  # told twice
+    await sessions.close()
+    assert [one.decision for one in verdicts] == [None, None]
+    kept = ("tool_started", "session_ended", "session_suspended")
+    types = [one for one in _list_types("claude-s") if one in kept]
+    assert types == ["tool_started", "session_ended", "tool_started", "session_suspended"]
+
+
+async def test_what_is_judged_after_the_end_is_denied(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing would record it."""
+    monkeypatch.setattr(guest_sessions, "_SETTLE", 0.01)
+    sessions = GuestSessions(GuestStates())
+    async with sessions.use(CLAUDE, "s", project) as guest:
+        asked, let_on = _make_waiting_hook(guest)
+        judging = asyncio.create_task(guest.handle(read("claude", "PreToolUse", cwd=str(project))))
+        await asked.wait()
+        await sessions.end(guest, "complete")
+        let_on.set()
+        verdict = await judging
+    assert (verdict.decision, verdict.reason) == ("deny", ENDED)
