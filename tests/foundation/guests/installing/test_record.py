@@ -40,7 +40,8 @@ def test_a_record_is_found_again_with_the_old_content(records: Records) -> None:
 def test_nobody_else_can_read_them(records: Records) -> None:
     """Settings hold secrets."""
     records.save(RECORD, b"{}")
-    assert stat.S_IMODE(records.folder.stat().st_mode) == 0o700
+    for folder in (records.folder, records.folder.parent):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(one.stat().st_mode) for one in records.folder.iterdir()} == {0o600}
 
 

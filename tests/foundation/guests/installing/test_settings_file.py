@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_foundation.guests.installing import settings_file
 from amplifier_foundation.guests.installing.settings_file import (
     SettingsError,
     delete_settings,
@@ -76,6 +77,19 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(SettingsError, match="cannot be read"):
         read_settings(tmp_path / "file" / "s.json")
+
+
+def test_a_file_that_cannot_be_settings_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its size."""
+    monkeypatch.setattr(settings_file, "_LARGEST", 10)
+    path = tmp_path / "s.json"
+    path.write_text(" " * 10)
+    assert read_settings(path).text == " " * 10
+    path.write_text(" " * 11)
+    with pytest.raises(SettingsError, match="has 11 bytes"):
+        read_settings(path)
 
 
 @pytest.mark.parametrize("act", ["write", "delete"])

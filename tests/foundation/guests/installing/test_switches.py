@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_foundation.guests.installing import switches
 from amplifier_foundation.guests.installing.switches import find_switches
 
 OFF = '{"disableAllHooks": true}'
@@ -54,3 +55,17 @@ def test_other_settings_switch_nothing_off(home: Path, text: str) -> None:
         [],
         [],
     ]
+
+
+@pytest.mark.parametrize("key", ["disableAllHooks", "allowManagedHooksOnly"])
+def test_what_an_administrator_switches_off_is_found(
+    home: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    """Our hooks are the person's, not the administrator's."""
+    managed = home / "managed-settings.json"
+    monkeypatch.setattr(switches, "_MANAGED", str(managed))
+    managed.write_text(f'{{"{key}": false}}')
+    assert find_switches("claude", home) == []
+    managed.write_text(f'{{"{key}": true}}')
+    (found,) = find_switches("claude", home)
+    assert key in found
