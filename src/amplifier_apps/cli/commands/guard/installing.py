@@ -15,7 +15,7 @@ from amplifier_apps.cli import exit_codes
 from amplifier_apps.cli.commands.guard.claude_version import check_version
 from amplifier_apps.cli.commands.guard.trusting import require_trust
 from amplifier_apps.cli.text.escape import escape
-from amplifier_apps.cli.text.output import print_line
+from amplifier_apps.cli.text.output import print_line, print_wrapped
 from amplifier_core.errors import AmplifierError
 from amplifier_foundation.guests.installing.agents import AGENTS
 from amplifier_foundation.guests.installing.guard import Outcome, Wish, put_up, take_down
@@ -62,7 +62,7 @@ def remove_guard(name: str, scope: Scope | None, *, as_json: bool) -> int:
         return _choose_code(outcome)
     title, path = AGENTS[name].title, escape(str(outcome.change.path))
     if outcome.untrusted:
-        print_line(("bad", "✗ "), escape(outcome.untrusted))
+        print_wrapped(0, ("bad", "✗ "), escape(outcome.untrusted))
     if outcome.change.kind == "absent":
         print_line(f"There is no guard of ours in {path}.")
     else:
@@ -144,9 +144,9 @@ def _print_installed(
     for name, value in rows:
         print_line(("dim", f"  {name:<8}"), escape(value))
     if outcome.untrusted:
-        print_line(("bad", "✗ "), escape(outcome.untrusted))
+        print_wrapped(0, ("bad", "✗ "), escape(outcome.untrusted))
     for note in notes:
-        print_line(("dim", "! "), escape(note))
+        print_wrapped(0, ("dim", "! "), escape(note))
 
 
 def _to_plain(

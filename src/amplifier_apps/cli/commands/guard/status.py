@@ -11,7 +11,7 @@ import click
 
 from amplifier_apps.cli import exit_codes
 from amplifier_apps.cli.text.escape import escape
-from amplifier_apps.cli.text.output import print_line
+from amplifier_apps.cli.text.output import print_line, print_wrapped
 from amplifier_foundation.guests.installing.agents import AGENTS
 from amplifier_foundation.guests.installing.bundle_state import read_bundle_state
 from amplifier_foundation.guests.installing.places import find_root
@@ -108,9 +108,9 @@ class _Report:
             )
             print_line(("dim", "  process "), escape(resident["text"]))
         for problem in self.problems:
-            print_line(("bad", "  ✗ "), escape(problem))
+            print_wrapped(2, ("bad", "✗ "), escape(problem))
         for note in self.status.notes:
-            print_line(("dim", "  ! "), escape(note))
+            print_wrapped(2, ("dim", "! "), escape(note))
 
 
 def _check_bundle(installed: Installed, root: Path) -> dict[str, Any]:
