@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -28,6 +29,7 @@ logger = logging.getLogger(__name__)
 FAILED = 1
 _FORGOTTEN = 6 * 3600.0  # seconds after which an agent that speaks HTTP has ended without a word
 _UNDER_CLAUDE = "copilot-claude"
+_ONLY_CLAUDE = frozenset({"permission_mode", "prompt_id", "tool_use_id"})
 
 
 class GuestJudge:
@@ -118,10 +120,24 @@ def find_start(incoming: Incoming, request: Request) -> Path:
 
 
 def choose_dialect(request: Request) -> Dialect:
-    """How the caller speaks: Copilot also calls what was installed for Claude."""
-    if request.agent == "claude" and "COPILOT_CLI" in request.marks:
+    """How the caller speaks: Copilot also calls what was installed for Claude.
+
+    Its mark alone does not tell: a Claude that Copilot has started inherits it, and would not
+    obey what is said to Copilot.
+    """
+    marked = request.agent == "claude" and "COPILOT_CLI" in request.marks
+    if marked and _is_from_copilot(request.payload):
         return replace(DIALECTS[_UNDER_CLAUDE], name="copilot")
     return DIALECTS[request.agent]
+
+
+def _is_from_copilot(payload: bytes) -> bool:
+    """Whether an event has what Copilot tells at each of them, and nothing that only Claude has."""
+    try:
+        told = json.loads(payload)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(told, dict) and "timestamp" in told and told.keys().isdisjoint(_ONLY_CLAUDE)
 
 
 def _explain(dialect: Dialect, incoming: Incoming, why: str) -> Verdict:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -148,10 +149,23 @@ async def test_where_an_exit_code_blocks_nothing_the_refusal_is_printed(judge: G
 
 def test_copilot_is_recognised_behind_claudes_settings() -> None:
     """It calls what was installed for Claude, and reads another form of answers."""
-    marked = Request("claude", "PreToolUse", b"", 60.0, marks=frozenset({"COPILOT_CLI"}))
-    assert choose_dialect(marked).name == "copilot"
-    assert choose_dialect(marked).events is DIALECTS["copilot-claude"].events
-    assert choose_dialect(Request("claude", "PreToolUse", b"", 60.0)) is DIALECTS["claude"]
+    marks = frozenset({"COPILOT_CLI"})
+    for path in sorted((PAYLOADS / "copilot" / "pascal_case").glob("*.json")):
+        marked = Request("claude", path.name.split(".")[0], path.read_bytes(), 60.0, marks=marks)
+        assert choose_dialect(marked).name == "copilot"
+        assert choose_dialect(marked).events is DIALECTS["copilot-claude"].events
+        assert choose_dialect(replace(marked, marks=frozenset())) is DIALECTS["claude"]
+
+
+def test_a_claude_that_copilot_started_is_not_taken_for_copilot() -> None:
+    """It inherits the mark, and would run a tool that is denied in Copilot's form."""
+    marks = frozenset({"COPILOT_CLI"})
+    for path in sorted((PAYLOADS / "claude").glob("[A-Z]*.json")):
+        marked = Request("claude", path.name.split(".")[0], path.read_bytes(), 60.0, marks=marks)
+        assert choose_dialect(marked) is DIALECTS["claude"]
+    for rubbish in (b"", b"[]", b"{"):
+        asked = Request("claude", "PreToolUse", rubbish, 60.0, marks=marks)
+        assert choose_dialect(asked) is DIALECTS["claude"]
 
 
 async def test_one_session_of_copilot_is_judged_in_both_of_its_forms(
