@@ -20,6 +20,7 @@ from amplifier_foundation.guests.installing.agents import (
 from amplifier_foundation.guests.installing.codex.server import CodexError
 from amplifier_foundation.guests.installing.codex.trust import CodexTrust, find_program
 from amplifier_foundation.guests.installing.contents import read_contents
+from amplifier_foundation.guests.installing.gemini_trust import is_folder_trusted
 from amplifier_foundation.guests.installing.guard import explain_distrust
 from amplifier_foundation.guests.installing.installation import Target, list_ours
 from amplifier_foundation.guests.installing.line import GuestCommand, list_words, make_guest_command
@@ -80,6 +81,8 @@ def read_status(name: str, root: Path, *, ask_agent: bool = True) -> Status:
             continue
         found += [] if installed is None else [installed]
     program = next(filter(None, map(shutil.which, agent.programs)), None)
+    if [one.scope for one in found] == ["project"]:
+        problems += _find_untrusted_folder(name, root)
     if found:
         problems += find_switches(name, root)
         problems += _find_shared(name, root)
@@ -179,6 +182,15 @@ def _find_missing_files(words: list[str]) -> Iterator[str]:
         yield f"the interpreter {program} of the resident process is not there"
 
 
+def _find_untrusted_folder(name: str, root: Path) -> Iterator[str]:
+    """Where Gemini leaves out what a project has set up."""
+    if name == "gemini" and not is_folder_trusted(root):
+        yield (
+            f"Gemini CLI does not trust {root} yet, and runs none of its hooks; start gemini "
+            "there and trust the folder"
+        )
+
+
 def _find_distrust(targets: list[Target], program: str | None) -> Iterator[str]:
     """What Codex says about our hooks."""
     if not targets:
@@ -200,7 +212,7 @@ def _find_distrust(targets: list[Target], program: str | None) -> Iterator[str]:
 def read_notes(name: str, root: Path) -> list[str]:
     """What a person should know about a guard that has just been put up."""
     status = read_status(name, root, ask_agent=False)
-    return [*status.problems, *status.notes]
+    return [*status.list_problems(), *status.notes]
 
 
 def _find_shared(name: str, root: Path) -> Iterator[str]:

@@ -207,6 +207,22 @@ def test_where_a_guard_of_a_project_does_not_hold_is_noted(
     assert not any("not in a folder below" in one for one in read_notes(agent, project))
 
 
+def test_a_project_that_gemini_does_not_trust_is_found(home: Path) -> None:
+    """Its hooks do not run there, those of the person do."""
+    project = home / "p"
+    project.mkdir()
+    target = Target("gemini", "project", project)
+    put_up(target, Wish())
+    assert list_problems(target).startswith(f"Gemini CLI does not trust {project} yet")
+    rules = home / ".gemini" / "trustedFolders.json"
+    rules.parent.mkdir()
+    rules.write_text(json.dumps({str(project): "TRUST_FOLDER"}))
+    assert list_problems(target) == ""
+    rules.unlink()
+    put_up(Target("gemini", "user", project), Wish())
+    assert list_problems(target) == ""
+
+
 def test_what_is_judged_twice_is_noted(home: Path) -> None:
     """Copilot also runs what is installed for Claude Code in a project."""
     put_up(Target("claude", "project", home), Wish())

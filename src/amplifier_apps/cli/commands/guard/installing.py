@@ -111,8 +111,6 @@ def _list_notes(target: Target, outcome: Outcome, *, http: bool) -> Iterator[str
             f"{outcome.change.path} holds paths of this machine: keep it out of version control, "
             "or use --user."
         )
-    if target.agent == "gemini" and target.scope == "project":
-        yield f"Gemini CLI runs hooks of a project only if it trusts the folder {target.root}."
     if http:
         yield "With HTTP_PROXY set, NO_PROXY must name 127.0.0.1, or everything is denied."
 
