@@ -70,25 +70,36 @@ def read_status(name: str, root: Path, *, ask_agent: bool = True) -> Status:
 
     With `ask_agent`, the agent itself is asked whether it trusts our hooks, where it can be.
     """
-    agent, found, problems = AGENTS[name], [], []
-    for scope in SCOPES:
-        if scope == "project" and _is_home(name, root):
-            continue
+    agent = AGENTS[name]
+    found, problems = _inspect_all(name, root)
+    program = next(filter(None, map(shutil.which, agent.programs)), None)
+    problems += _find_outside(name, root, [one.scope for one in found])
+    if name == "codex" and ask_agent:
+        problems += _find_distrust([Target(name, one.scope, root) for one in found], program)
+    return Status(agent, program, tuple(found), tuple(problems), tuple(_note(agent, found, root)))
+
+
+def _inspect_all(name: str, root: Path) -> tuple[list[Installed], list[str]]:
+    """What stands in the settings of the person and of the project; what cannot be read."""
+    found: list[Installed] = []
+    problems: list[str] = []
+    for scope in SCOPES[:1] if _is_home(name, root) else SCOPES:
         try:
             installed = _inspect(Target(name, scope, root))
         except SettingsError as error:
             problems.append(str(error))
             continue
         found += [] if installed is None else [installed]
-    program = next(filter(None, map(shutil.which, agent.programs)), None)
-    if [one.scope for one in found] == ["project"]:
-        problems += _find_untrusted_folder(name, root)
-    if found:
-        problems += find_switches(name, root)
-        problems += _find_shared(name, root)
-    if name == "codex" and ask_agent:
-        problems += _find_distrust([Target(name, one.scope, root) for one in found], program)
-    return Status(agent, program, tuple(found), tuple(problems), tuple(_note(agent, found, root)))
+    return found, problems
+
+
+def _find_outside(name: str, root: Path, scopes: list[Scope]) -> Iterator[str]:
+    """What keeps an installed guard from working, but is not in its own lines."""
+    if scopes == ["project"]:
+        yield from _find_untrusted_folder(name, root)
+    if scopes:
+        yield from find_switches(name, root)
+        yield from _find_shared(name, root)
 
 
 def _is_home(name: str, root: Path) -> bool:
