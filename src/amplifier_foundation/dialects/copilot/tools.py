@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from amplifier_foundation.dialects.codex.patches import take_apart
 from amplifier_foundation.dialects.fields import get_text, rename_keys
-from amplifier_foundation.dialects.incoming import Incoming
+from amplifier_foundation.dialects.incoming import Incoming, UnreadablePayload
 
 TOOL_NAMES = {
     "Bash": "bash",
@@ -30,6 +31,10 @@ INPUT_KEYS = {
     "Grep": {"path": "paths"},
     "Delegate": {"agent_name": "agent_type", "task": "prompt"},
 }
+_ENTER = re.compile(r"\{enter\}|\r\n?", re.IGNORECASE)
+_KEY = re.compile(
+    r"\{(?:up|down|left|right|home|end|tab|esc(?:ape)?|backspace|delete)\}", re.IGNORECASE
+)
 _EDITOR = {"view": "view", "create": "create", "str_replace": "edit", "insert": "edit"}
 
 
@@ -70,6 +75,22 @@ def find_parts(incoming: Incoming) -> tuple[dict[str, Any], ...]:
     name, given = incoming.data["tool_name"], incoming.data["tool_input"]
     if name == "apply_patch" or (name == "Edit" and "file_path" not in given):
         return take_apart(given.get("input"), incoming.cwd)
-    if name == "write_bash" and (typed := get_text(given, "input")):
+    if name == "write_bash" and (typed := _read_typed(get_text(given, "input"))):
         return ({"tool_name": "Bash", "tool_input": {"command": typed}},)
     return ()
+
+
+def _read_typed(text: str) -> str:
+    """The lines that a shell would read; keys alone type none.
+
+    UnreadablePayload where nobody can say what the line will be: half of one, or an edited one.
+    """
+    typed = _ENTER.sub("\n", text)
+    if not _KEY.sub("", typed).strip():
+        return ""
+    if _KEY.search(typed) or not typed.endswith("\n"):
+        raise UnreadablePayload(
+            "what is typed into a shell can be judged in whole lines only: no other keys, and "
+            "{enter} at the end"
+        )
+    return typed

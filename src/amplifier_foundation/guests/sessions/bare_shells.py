@@ -14,6 +14,7 @@ from amplifier_core.events import TOOL_PRE
 from amplifier_core.models import HookResult
 from amplifier_foundation.bash import Command, unwrap_command
 from amplifier_foundation.dialects import Dialect
+from amplifier_foundation.modules.guarding import read_command
 
 NAME = "guest-bare-shells"
 _FIRST = -900
@@ -40,8 +41,8 @@ def deny_bare_shells(coordinator: SessionCoordinator, dialect: Dialect) -> None:
         return
 
     async def judge(event: str, data: dict[str, Any]) -> HookResult:
-        command = (data.get("tool_input") or {}).get("command")
-        if data.get("tool_name") != "Bash" or not isinstance(command, str):
+        command = read_command((data.get("tool_input") or {}).get("command"))
+        if data.get("tool_name") != "Bash" or not command:
             return HookResult()
         found = find_bare_shell(command)
         if found is None:

@@ -6,21 +6,34 @@ An agent whose guard this is has a shell of its own, in which our commands work 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterator
+from glob import iglob
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.models import HookResult
-from amplifier_foundation.bash import Command, unwrap_command
+from amplifier_foundation.bash import Command, Place, Word, list_directories, unwrap_command
 from amplifier_foundation.machine.user import find_data_home
+from amplifier_foundation.modules.guarding import read_command
 from amplifier_foundation.policy.editing_tools import PATH_KEYS
 
 NAME = "guest-personal"
 _FIRST = -950
 _PROGRAM = "amplifier"
 _PERSONAL = frozenset({"approvals", "guard", "login-code", "serve", "tokens", "trust"})
+_COMMON = frozenset({"serve"})
+"""Words that other programs take as well."""
 _PACKAGE = "amplifier_"
+_PYTHONS = ("python", "pypy")
+_MODULE = re.compile(r"-[a-zA-Z]*?m(.*)")
+_OUR_CODE = re.compile(r"\bamplifier_(apps|foundation\.(approval|guests|remote|stores|trust))\b")
+_FEEDERS = frozenset({"parallel", "xargs"})
+"""They add words that come from elsewhere."""
+_MOST_FILES = 1_000
 _RUNNERS = frozenset(
     {"conda", "hatch", "mise", "pdm", "pipx", "pixi", "poetry", "rye", "uv", "uvx"}
 )
@@ -31,8 +44,8 @@ def deny_personal_acts(coordinator: SessionCoordinator, folder: Path) -> None:
 
     async def judge(event: str, data: dict[str, Any]) -> HookResult:
         given = data.get("tool_input") or {}
-        command = given.get("command")
-        found = find_personal_act(command) if isinstance(command, str) else None
+        command = read_command(given.get("command"))
+        found = find_personal_act(command) if command else None
         if found is not None:
             reason = f"{found!r} is for people: an agent does not decide about itself"
             return HookResult(action="deny", reason=reason)
@@ -48,31 +61,72 @@ def deny_personal_acts(coordinator: SessionCoordinator, folder: Path) -> None:
 
 def find_personal_act(command: str) -> str | None:
     """The part of a command that only a person may run, if it has one."""
-    found = (one for one in unwrap_command(command, NAME).commands if _is_personal(one))
+    named = _PROGRAM in command
+    found = (
+        one for one in unwrap_command(command, NAME).commands if _is_personal(one, named=named)
+    )
     return next((one.text or str(one.program) for one in found), None)
 
 
-def _is_personal(command: Command) -> bool:
-    """Ours by its name, by its package, or behind a program that starts those of a project."""
+def _is_personal(command: Command, *, named: bool) -> bool:
+    """Ours by its name, by its package, or behind a program that starts those of a project.
+
+    Where only the shell knows the program, its words tell, and whether ours is `named` anywhere.
+    """
     names = [Path(word.value).name for word in command.words if word.value]
-    if "-m" in names and any(name.startswith(_PACKAGE) for name in names):
+    is_python = (command.name or "").startswith(_PYTHONS)
+    if is_python and _runs_our_package(command):
         return True
-    if command.name in _RUNNERS and _PROGRAM in names:
+    if (is_python or command.name in _RUNNERS) and _PROGRAM in names:
         names = names[names.index(_PROGRAM) + 1 :]
-    elif command.name != _PROGRAM:
+    elif command.program is not None and command.name != _PROGRAM:
         return False
-    return next((name for name in names if not name.startswith("-")), None) in _PERSONAL
+    first = next((name for name in names if not name.startswith("-")), None)
+    if command.program is None:
+        return first in _PERSONAL and (named or first not in _COMMON)
+    return first in _PERSONAL or (first is None and not _FEEDERS.isdisjoint(command.via))
+
+
+def _runs_our_package(command: Command) -> bool:
+    """With `-m`, however it is written, or in code on the command line or on standard input."""
+    values = [word.value or "" for word in command.words]
+    for at, value in enumerate(values):
+        found = _MODULE.fullmatch(value)
+        if found and (found[1] or "".join(values[at + 1 : at + 2])).startswith(_PACKAGE):
+            return True
+    code = [*values, (command.stdin.value or "") if command.stdin is not None else ""]
+    return any(_OUR_CODE.search(text) for text in code)
 
 
 def find_records(given: dict[str, Any], folder: Path) -> str | None:
     """Our data folder, if a tool or a command is about it, however it is written."""
     records = find_data_home() / _PROGRAM
-    command = given.get("command")
-    if isinstance(command, str) and any(one in command for one in _list_spellings(records)):
+    command = read_command(given.get("command"))
+    if command and any(one in command for one in _list_spellings(records)):
         return str(records)
-    paths = (given[key] for key in PATH_KEYS if isinstance(given.get(key), str))
-    inside = any(_lies_in(folder / _expand(path), records) for path in paths)
-    return str(records) if inside else None
+    paths = [folder / _expand(given[key]) for key in PATH_KEYS if isinstance(given.get(key), str)]
+    named = [*paths, *(_list_paths(command, folder) if command else ())]
+    return str(records) if any(_lies_in(path, records) for path in named) else None
+
+
+def _list_paths(command: str, folder: Path) -> Iterator[Path]:
+    """Every path that a word of a command may name, also through a glob."""
+    commands = unwrap_command(command, NAME).commands
+    place = Place(folder, Path.home())
+    bases = list_directories(commands, place).known
+    words = [word for one in commands for word in (*one.words, *_list_targets(one))]
+    for word, base in product(words, bases):
+        path = place.find_path(word, base)
+        if path is not None:
+            yield path
+        if word.glob and word.value:
+            pattern = str(_expand(word.value))
+            found = islice(iglob(pattern, root_dir=base), _MOST_FILES)  # noqa: PTH207
+            yield from (base / one for one in found)
+
+
+def _list_targets(command: Command) -> list[Word]:
+    return [redirect.target for redirect in command.redirects]
 
 
 def _list_spellings(records: Path) -> list[str]:

@@ -138,3 +138,27 @@ def test_what_is_typed_into_a_shell_is_a_command() -> None:
     given = {"shellId": "0", "input": "rm -rf x\n"}
     incoming = read_recording("copilot", "preToolUse", toolName="write_bash", toolArgs=given)
     assert incoming.also == ({"tool_name": "Bash", "tool_input": {"command": "rm -rf x\n"}},)
+
+
+@pytest.mark.parametrize(
+    ("typed", "commands"),
+    [
+        ("echo a{enter}rm x{Enter}", ["echo a\nrm x\n"]),
+        ("{up}{up}{enter}", []),
+        ("{down}", []),
+        ("y\r", ["y\n"]),
+    ],
+)
+def test_keys_are_read_as_the_shell_gets_them(typed: str, commands: list[str]) -> None:
+    """Enter ends a line; keys alone type nothing."""
+    given = {"shellId": "0", "input": typed}
+    incoming = read_recording("copilot", "preToolUse", toolName="write_bash", toolArgs=given)
+    assert [part["tool_input"]["command"] for part in incoming.also] == commands
+
+
+@pytest.mark.parametrize("typed", ["rm", "m x{enter}r", "rx{left}m{enter}", "rx{backspace}m x\n"])
+def test_a_line_that_nobody_sees_whole_is_refused(typed: str) -> None:
+    """It could be typed letter by letter."""
+    given = {"shellId": "0", "input": typed}
+    with pytest.raises(UnreadablePayload, match="whole lines"):
+        read_recording("copilot", "preToolUse", toolName="write_bash", toolArgs=given)

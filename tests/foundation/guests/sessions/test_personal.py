@@ -14,7 +14,13 @@ PERSONAL += ["amplifier guard claude --remove", "env -u CLAUDECODE amplifier gua
 PERSONAL += ["uv run amplifier approvals deny 1", "/opt/x/bin/amplifier --no-color tokens add me"]
 PERSONAL += ["(sleep 9; amplifier approvals allow 1) &", "sh -c 'amplifier trust'"]
 PERSONAL += ["python3 -m amplifier_apps.cli.main approvals list", "cd x && amplifier login-code"]
+PERSONAL += ["python -mamplifier_apps trust", "python3.12 -Im amplifier_apps trust"]
+PERSONAL += ["echo trust | xargs amplifier", "A=amplifier; $A trust", "$(which amplifier) guard x"]
+PERSONAL += ["amplifie? trust", "python /x/bin/amplifier tokens add me", "A=amplifier; $A serve"]
+PERSONAL += ["python -c 'from amplifier_apps.cli.main import main; main()' x"]
+PERSONAL += ["python - <<'E'\nfrom amplifier_foundation.trust.store import TrustStore\nE"]
 ORDINARY = ["amplifier run 'build it'", "amplifier audit show", "ls amplifier", "make trust"]
+ORDINARY += ["$RUNNER serve", "$X build", "python -c 'import amplifier_core'", "xargs rm"]
 ORDINARY += [
     "git clone amplifier",
     "echo trust amplifier",
@@ -56,6 +62,10 @@ async def test_an_agent_does_not_decide_about_itself(project: Path) -> None:
         {"command": "cat ~/.local/share/amplifier/token"},
         {"command": "cat $HOME/.local/share/amplifier/token"},
         {"command": "cp -r /home/me/.local/share/amplifier ."},
+        {"command": "cd ~/.local/share && cat amplifier/token"},
+        {"command": "cat < ~/.local/share/../share/amplifier/token"},
+        {"command": "cat ~/.local/share/ampl*/trust"},
+        {"command": ["cat", "../home/.local/share/amplifier/token"]},
     ],
 )
 def test_records_and_keys_are_not_even_read(

@@ -1,0 +1,84 @@
+"""Folders in which an agent's guard lives: moving, removing or linking one gets around the guard.
+
+What is written to the files themselves, the walls of the plan deny.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.events import TOOL_PRE
+from amplifier_core.models import HookResult
+from amplifier_foundation.bash import Command, Place, Word, list_directories, unwrap_command
+from amplifier_foundation.modules.guarding import read_command
+
+NAME = "guest-uprooting"
+_FIRST = -940
+_REMOVING = frozenset({"rm", "rmdir", "shred", "trash", "trash-put", "unlink"})
+_MOVING = frozenset({"ln", "mv"})
+_TO_FOLDER = frozenset({"-t", "--target-directory"})
+_CLEANING = {"clean": {"-x", "-X"}, "stash": {"-a", "--all", "-u", "--include-untracked"}}
+"""What git removes although it does not know it, by the command and its options."""
+
+
+def deny_uprooting(
+    coordinator: SessionCoordinator, folder: Path, guarded: Sequence[Path] = ()
+) -> None:
+    """Keep an agent that works in `folder` from the folders of the guarded files."""
+    files = [path.parent if path.name == "**" else path for path in guarded if path.is_absolute()]
+
+    async def judge(event: str, data: dict[str, Any]) -> HookResult:
+        command = read_command((data.get("tool_input") or {}).get("command"))
+        found = find_uprooted(command, folder, files) if command else None
+        if found is None:
+            return HookResult()
+        reason = f"it would take {found} away, by which this agent is guarded; a person can do that"
+        return HookResult(action="deny", reason=reason)
+
+    remove = coordinator.hooks.register(TOOL_PRE, judge, _FIRST, NAME, on_error="deny")
+    coordinator.register_cleanup(remove)
+
+
+def find_uprooted(command: str, folder: Path, files: Sequence[Path]) -> Path | None:
+    """The first of the files that a command would move, remove or link with its folder."""
+    commands = unwrap_command(command, NAME).commands
+    place = Place(folder, Path.home())
+    bases = list_directories(commands, place).known
+    roots = {root for one in commands for root in _list_roots(one, place, bases)}
+    if not roots:
+        return None
+    there = (path for path in files if path.exists())
+    return next((path for path in there if roots & {*path.parents, *path.resolve().parents}), None)
+
+
+def _list_roots(command: Command, place: Place, bases: Sequence[Path]) -> Iterator[Path]:
+    """The folders that a command takes away."""
+    if command.name == "git" and _cleans(command):
+        yield from (base.resolve() for base in bases)
+    for word in _list_taken(command):
+        for base in bases:
+            path = place.find_path(word, base)
+            if path is not None:
+                yield path
+
+
+def _list_taken(command: Command) -> tuple[Word, ...]:
+    if command.name in _REMOVING:
+        return command.operands
+    if command.name not in _MOVING:
+        return ()
+    # The last one is where the others go.
+    into = len(command.operands) > 1 and _TO_FOLDER.isdisjoint(command.flags)
+    return command.operands[:-1] if into else command.operands
+
+
+def _cleans(command: Command) -> bool:
+    done = (flags for word, flags in _CLEANING.items() if word in _list_values(command))
+    return any(not command.flags.isdisjoint(flags) for flags in done)
+
+
+def _list_values(command: Command) -> list[str]:
+    return [word.value for word in command.arguments if word.value]
