@@ -52,18 +52,21 @@ class Territory:
 
         Each with where it leads, and as it was written.
         """
-        folders: dict[str, str] = {}
+        known = {"": "", "/": ""}
         for pattern, head, tail in self._heads:
-            if not head:
-                continue
-            folder, name = os.path.split(head)
-            if folder not in folders:
-                folders[folder] = os.path.realpath(folder)
-            real = f"{folders[folder].rstrip('/')}/{name}" if name else folders[folder]
-            if os.path.islink(real):  # noqa: PTH114 - this runs for each glob at each call
-                real = os.path.realpath(real)
-            if real != head:
+            if head and (real := _resolve_head(head, known) or "/") != head:
                 yield f"{escape_glob(real)}/{tail}", pattern
+
+
+def _resolve_head(path: str, known: dict[str, str]) -> str:
+    """Where an absolute path leads; what it has in common with others is looked up once."""
+    if path not in known:
+        folder, name = path.rsplit("/", 1)
+        real = f"{_resolve_head(folder, known)}/{name}"
+        special = name in {"", ".", ".."}
+        # This runs for each glob at each call: a look at each folder must do.
+        known[path] = os.path.realpath(path) if special or os.path.islink(real) else real  # noqa: PTH114
+    return known[path]
 
 
 def _list_disguises(resolved: Path, lexical: Path) -> Iterator[Path]:

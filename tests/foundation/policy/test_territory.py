@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from amplifier_foundation.policy.territory import Territory, iterate_texts_under
+from amplifier_foundation.policy.territory import Territory, _resolve_head, iterate_texts_under
 
 
 @pytest.fixture
@@ -137,3 +137,16 @@ def test_an_input_that_contains_itself_is_looked_through() -> None:
     value: dict[str, Any] = {"path": "a"}
     value["self"] = value
     assert set(iterate_texts_under(value, "path")) == {"a"}
+
+
+@pytest.mark.parametrize(
+    "path", ["a/b/c", "link/c", "a/up/x", "loop/x", "gone/y", "a/../link", "a//b"]
+)
+def test_a_head_leads_where_the_system_says(tmp_path: Path, path: str) -> None:
+    """Looked up folder by folder, also through links in the middle."""
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("a/b")
+    (tmp_path / "a" / "up").symlink_to("..")
+    (tmp_path / "loop").symlink_to("loop")
+    head = f"{tmp_path}/{path}"
+    assert _resolve_head(head, {"": "", "/": ""}) == os.path.realpath(head)

@@ -1,6 +1,6 @@
 """The command that a coding agent calls at each event: it hands the event to the resident process.
 
-python -I -S client.py FOLDER AGENT EVENT SECONDS [BUNDLE]
+python -I -S command.py FOLDER AGENT EVENT SECONDS [BUNDLE]
 
 Every call pays for what stands here, so it imports nothing that the interpreter has not loaded
 already, but for `_socket`, and leaves what is rarely needed to `starting.py`.
@@ -26,7 +26,7 @@ def main() -> None:
         folder, agent, event, seconds, *bundle = map(_encode, sys.argv[1:])
         limit = _read_limit(seconds)
     except ValueError:
-        return fail("usage: client.py FOLDER AGENT EVENT SECONDS [BUNDLE]")
+        return fail("usage: command.py FOLDER AGENT EVENT SECONDS [BUNDLE]")
     try:
         _set_alarm(limit)
         check_folder(folder)

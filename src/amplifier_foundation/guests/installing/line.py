@@ -13,7 +13,7 @@ from amplifier_core.errors import AmplifierError
 MARK = "# amplifier-guest"
 """At the end of every line of ours."""
 
-_CLIENT = Path(__file__).parents[1] / "client" / "client.py"
+_CLIENT = Path(__file__).parents[1] / "client" / "command.py"
 _NOT_JUDGED = "amplifier: this was not judged, so it is not allowed"
 # At a stop, the exit codes 2 and 127 make some agents go on for ever.
 _ENDS = {True: f"{{ echo '{_NOT_JUDGED}' >&2; exit 2; }}", False: "exit 1"}

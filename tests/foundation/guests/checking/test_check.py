@@ -63,7 +63,7 @@ def test_everything_works_by_http(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 BREAKS: tuple[Callable[[str], str], ...] = (
-    lambda line: line.replace("client.py", "missing.py"),
+    lambda line: line.replace("command.py", "missing.py"),
     lambda line: "true # amplifier-guest",
 )
 

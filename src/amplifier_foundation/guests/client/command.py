@@ -1,0 +1,9 @@
+"""What an agent calls: these lines are compiled at each call, what they import only once."""
+
+import sys
+
+sys.path.append(__file__.rpartition("/")[0])  # last: nothing there may hide the library
+import client  # type: ignore[import-not-found]
+
+if __name__ == "__main__":
+    client.main()
