@@ -80,17 +80,22 @@ async def crash(data: dict[str, Any]) -> HookResult:
 
 async def hang(data: dict[str, Any]) -> HookResult:
     """Longer than anybody waits."""
+    _say_that_it_has_begun()
     await asyncio.sleep(250)
     return CONTINUE
 
 
 async def wait(data: dict[str, Any]) -> HookResult:
-    """Say that it has begun, and go on when the file is there."""
-    with (HERE / "judging").open("a") as begun:
-        begun.write("judging\n")
+    """Go on when the file is there."""
+    _say_that_it_has_begun()
     while not (HERE / "go").exists():
         await asyncio.sleep(0.05)
-    return CONTINUE
+    return await deny(data) if (HERE / "refuse-calls").exists() else CONTINUE
+
+
+def _say_that_it_has_begun() -> None:
+    with (HERE / "judging").open("a") as begun:
+        begun.write("judging\n")
 
 
 ANSWERS: dict[str, Callable[[dict[str, Any]], Awaitable[HookResult]]] = {

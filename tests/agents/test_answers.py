@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from tests.agents.cases import ALL, run_with, run_with_all
 from tests.agents.programs import Program
+from tests.agents.trails import read_trail
 from tests.agents.world import World
 
 pytestmark = pytest.mark.agents
@@ -76,6 +79,8 @@ async def test_a_hook_that_raises_denies(world: World, program: Program) -> None
     outcome = await world.run(program, [{"tool_calls": [shell]}, DONE])
     assert world.read() == [], outcome.output
     assert len(outcome.asked) == 2
+    trail = await asyncio.to_thread(read_trail, world)
+    assert trail.list_calls() == [("echo crash-me >> out.txt", "deny")]
 
 
 @run_with_all
@@ -84,6 +89,7 @@ async def test_a_hook_that_takes_too_long_denies(world: World, program: Program)
     shell = program.call_shell("echo hang-me >> out.txt")
     short = {"AMPLIFIER_GUEST_SECONDS": "4"}
     outcome = await world.run(program, [{"tool_calls": [shell]}, DONE], env=short)
+    assert world.read("judging") == ["judging"]
     assert world.read() == [], outcome.output
     assert len(outcome.asked) == 2
 

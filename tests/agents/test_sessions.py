@@ -11,6 +11,7 @@ from tests.agents.cases import run_with, run_with_all
 from tests.agents.programs import Codex, Program
 from tests.agents.trails import read_trail, read_trails
 from tests.agents.world import World
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.agents
 
@@ -32,7 +33,7 @@ async def test_the_trail_has_the_whole_session(world: World, program: Program) -
     assert len(trail.list_events("prompt:submit")) == 1
 
 
-@run_with_all
+@run_with("claude", "gemini", "copilot")
 async def test_what_a_sub_agent_does_is_judged_too(world: World, program: Program) -> None:
     """It plays the same script, so the command is called by it and by the agent itself."""
     command = "echo deny-me >> out.txt"
@@ -44,6 +45,22 @@ async def test_what_a_sub_agent_does_is_judged_too(world: World, program: Progra
     trail = await asyncio.to_thread(read_trail, world)
     assert trail.list_calls().count((command, "deny")) >= 2
     assert [one for one in trail.list_types() if one == "session_ended"] == ["session_ended"]
+
+
+@run_with("codex")
+async def test_a_sub_agent_that_works_beside_is_judged_too(world: World, program: Program) -> None:
+    """Codex does not wait for it: both calls are with our hook at the same time."""
+    command = "echo wait-me >> out.txt"
+    script = [{"tool_calls": [program.call_agent()]}, {"tool_calls": [program.call_shell(command)]}]
+    running = asyncio.create_task(world.run(program, [*script, DONE]))
+    await wait_until(lambda: len(world.read("judging")) == 2 or running.done())
+    (world.project / "refuse-calls").touch()
+    world.let_go()
+    outcome = await running
+    assert world.read() == [], outcome.output
+    trail = await asyncio.to_thread(read_trail, world)
+    assert trail.list_calls() == [(command, "deny")] * 2
+    assert trail.list_types().count("session_ended") == 1
 
 
 @run_with_all
