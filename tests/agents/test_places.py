@@ -88,17 +88,18 @@ async def test_a_shell_that_would_be_typed_into_is_denied(world: World, program:
     assert trail.list_calls() == [("bash", "deny")]
 
 
+@pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
 @run_with("copilot")
 async def test_copilot_heeds_what_is_installed_for_claude(
-    bare_world: World, program: Program
+    bare_world: World, program: Program, name: str
 ) -> None:
-    """It runs the hooks of a project's `.claude/settings.json`, and answers them as Claude's."""
+    """It runs the hooks of both files in a project's `.claude`, and none of those in the home."""
     world = bare_world
     world.set_up(program)
     world.write_bundle()
     world.guard(PROGRAMS["claude"], "--project")
-    settings = world.project / ".claude" / "settings.json"
-    shutil.move(settings.with_name("settings.local.json"), settings)
+    settings = world.project / ".claude" / "settings.local.json"
+    shutil.move(settings, settings.with_name(name))
     script = [{"tool_calls": [program.call_shell(DENIED)]}]
     script += [{"tool_calls": [program.call_shell("echo rewrite-me >> out.txt")]}]
     outcome = await world.run(program, [*script, DONE])
@@ -110,8 +111,6 @@ async def test_copilot_heeds_what_is_installed_for_claude(
 async def test_copilot_with_both_installations_is_judged(world: World, program: Program) -> None:
     """It calls us twice for each event; a call that is allowed still runs once."""
     world.guard(PROGRAMS["claude"], "--project")
-    settings = world.project / ".claude" / "settings.json"
-    shutil.move(settings.with_name("settings.local.json"), settings)
     script = [{"tool_calls": [program.call_shell(DENIED)]}]
     script += [{"tool_calls": [program.call_shell("echo fine >> out.txt")]}]
     outcome = await world.run(program, [*script, DONE])
