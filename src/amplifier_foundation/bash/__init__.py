@@ -18,7 +18,7 @@ from amplifier_foundation.bash.place import Place
 from amplifier_foundation.bash.script import Script, parse_script
 from amplifier_foundation.bash.strictness import find_unlisted
 from amplifier_foundation.bash.tree import ensure_available
-from amplifier_foundation.bash.unwrap import unwrap_command
+from amplifier_foundation.bash.unwrap import list_all_commands, unwrap_command
 from amplifier_foundation.bash.word import Word
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "find_dangers",
     "find_unlisted",
     "is_harmless",
+    "list_all_commands",
     "list_directories",
     "parse_script",
     "unwrap_command",

@@ -37,6 +37,8 @@ class Script:
     unclear: tuple[str, ...] = ()
     functions: frozenset[str] = field(default_factory=frozenset)
     evaluation: Evaluation = field(default_factory=Evaluation)
+    whole: bool = True
+    """Whether the commands are all that there are: else it is too long, or goes too deep."""
 
 
 def join_scripts(scripts: Iterable[Script]) -> Script:
@@ -47,17 +49,20 @@ def join_scripts(scripts: Iterable[Script]) -> Script:
         tuple(reason for part in parts for reason in part.unclear),
         frozenset(name for part in parts for name in part.functions),
         reduce(Evaluation.join, (part.evaluation for part in parts), Evaluation()),
+        all(part.whole for part in parts),
     )
 
 
 def parse_script(source: str, owner: str = "shell parsing") -> Script:
     """Read a script. Never raises on its text: what cannot be read is in `unclear`."""
     if len(source) > MAX_LENGTH:
-        return Script((), (f"a command of {len(source)} letters is too long to be judged",))
+        why = f"a command of {len(source)} letters is too long to be judged"
+        return Script((), (why,), whole=False)
     root = parse_tree(source, owner).root_node
     nodes = list_nodes(root)
     if nodes is None:
-        return Script((), ("the command has too many parts, or they are nested too deep",))
+        why = "the command has too many parts, or they are nested too deep"
+        return Script((), (why,), whole=False)
     strays = find_stray_words(nodes)
     written = Script(
         (*_read_commands(nodes, strays), *read_declarations(nodes, strays)),

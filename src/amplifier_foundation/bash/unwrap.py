@@ -74,6 +74,14 @@ def unwrap_command(source: str, owner: str = "shell parsing") -> Script:
     return _unwrap(source) if len(source) <= _SHORT else _lay_open(source, owner)
 
 
+def list_all_commands(source: str, owner: str = "shell parsing") -> tuple[Command, ...]:
+    """The same commands; ValueError says why where some of them may be missing."""
+    script = unwrap_command(source, owner)
+    if not script.whole:
+        raise ValueError(script.unclear[0])
+    return script.commands
+
+
 @lru_cache(maxsize=_KEPT)
 def _unwrap(source: str) -> Script:
     """The same for a command of usual length, which several guards look at one after the other."""
@@ -90,7 +98,8 @@ def _lay_open(source: str, owner: str) -> Script:
         command, level = pending.pop()
         commands.append(command)
         if level >= MAX_DEPTH or len(commands) > MAX_COMMANDS:
-            parts.append(Script((), ("commands inside commands go too deep to be judged",)))
+            why = "commands inside commands go too deep to be judged"
+            parts.append(Script((), (why,), whole=False))
             break
         unwrapper = _UNWRAPPERS.get(command.name or "")
         if unwrapper is not None:
@@ -100,4 +109,4 @@ def _lay_open(source: str, owner: str) -> Script:
     whole = join_scripts(parts)
     evaluation = reduce(Evaluation.join, map(evaluate_words, commands), whole.evaluation)
     unclear = dict.fromkeys([*whole.unclear, *evaluation.list_doubts()])
-    return Script(tuple(commands), tuple(unclear), whole.functions, evaluation)
+    return Script(tuple(commands), tuple(unclear), whole.functions, evaluation, whole.whole)

@@ -27,8 +27,8 @@ from amplifier_foundation.bash import (
     Word,
     ensure_available,
     is_harmless,
+    list_all_commands,
     list_directories,
-    unwrap_command,
 )
 from amplifier_foundation.modules.guarding import (
     GuardConfig,
@@ -54,6 +54,10 @@ _WRITING_PROGRAMS = frozenset({"mkdir", "touch"})
 
 def _list_editing_tools() -> dict[str, Keys]:
     return {tool: list(PATH_KEYS) for tool in sorted(EDITING_TOOLS)}
+
+
+class UnreadableCommand(ValueError):
+    """Not all parts of a command are known."""
 
 
 class Config(GuardConfig):
@@ -95,6 +99,8 @@ class ProductionGuard:
     ) -> HookResult:
         try:
             hits = await asyncio.to_thread(self._find_hits, given, keys, command_key)
+        except UnreadableCommand as wrong:
+            return self._answer_unreadable(tool, wrong, _show_input(given, command_key))
         except ValueError as wrong:
             return HookResult(action="deny", reason=f"{tool}: {wrong}")
         if not hits:
@@ -111,10 +117,13 @@ class ProductionGuard:
         ]
 
     def _find_hits_in_command(self, command: str) -> Iterator[Hit | None]:
-        script = unwrap_command(command, NAME)
+        try:
+            commands = list_all_commands(command, NAME)
+        except ValueError as wrong:
+            raise UnreadableCommand(str(wrong)) from wrong
         start = Place(self._base, Path.home())
-        bases = dict.fromkeys([self._base, *list_directories(script.commands, start).known])
-        for word in _find_written_words(script.commands):
+        bases = dict.fromkeys([self._base, *list_directories(commands, start).known])
+        for word in _find_written_words(commands):
             for base in bases:
                 yield from (self._try_hit(path, base) for path in _find_paths(word, base))
 
@@ -132,6 +141,13 @@ class ProductionGuard:
         if self._config.action == "deny":
             return HookResult(action="deny", reason=f"{guarded}; {tool} may not write there")
         return self._config.ask_user(self._word_question(tool, hits, shown), f"guarded by {globs}")
+
+    def _answer_unreadable(self, tool: str, wrong: Exception, shown: str) -> HookResult:
+        """A command that hides what it writes could write anywhere."""
+        if self._config.action == "deny":
+            return HookResult(action="deny", reason=f"{wrong}; it may write to a guarded path")
+        question = f"Allow {tool} to run this? It may write to a guarded path: {wrong}.\n\n{shown}"
+        return self._config.ask_user(question, "it may write to a guarded path")
 
     def _word_question(self, tool: str, hits: list[Hit], shown: str) -> str:
         """All guarded paths and the exact input: an approval covers what was read, nothing else."""

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_foundation.bash.unwrap import MAX_COMMANDS, MAX_DEPTH, unwrap_command
+from amplifier_foundation.bash.script import MAX_LENGTH
+from amplifier_foundation.bash.unwrap import (
+    MAX_COMMANDS,
+    MAX_DEPTH,
+    list_all_commands,
+    unwrap_command,
+)
 
 
 def names(source: str) -> list[str | None]:
@@ -89,3 +95,28 @@ def test_no_text_makes_it_raise(source: str) -> None:
     """Of any text there is a script."""
     script = unwrap_command(source)
     assert len(script.commands) <= MAX_COMMANDS + 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "true " + "x" * MAX_LENGTH + "; rm y",
+        "true " + "x " * 20_000 + "; rm y",
+        ":;" * (MAX_COMMANDS + 1) + "rm y",
+        "sudo " * (MAX_DEPTH + 1) + "rm y",
+        f"bash -c {'x' * (MAX_LENGTH + 1)!r}",
+    ],
+    ids=["long", "wide", "many", "deep", "inner"],
+)
+def test_what_is_not_read_to_its_end_is_not_whole(source: str) -> None:
+    """Whoever has to see every command is told that some are missing."""
+    assert not unwrap_command(source).whole
+    with pytest.raises(ValueError, match="too"):
+        list_all_commands(source)
+
+
+def test_a_command_that_is_only_unclear_is_whole() -> None:
+    """All commands are there, though not all words are known."""
+    script = unwrap_command("rm $(cat x) 'y")
+    assert script.whole
+    assert list_all_commands("rm $(cat x) 'y") == script.commands

@@ -388,3 +388,16 @@ async def test_reading_commands_needs_its_parser_at_mount(
     harness = Harness(tree)
     await harness.mount("production_guard", {"shell": {}})
     assert (await harness.answer("Write", {"file_path": "production/x"})).action == "ask_user"
+
+
+@pytest.mark.parametrize(("action", "answer"), [("ask_user", "ask_user"), ("deny", "deny")])
+async def test_a_command_that_hides_its_end_may_write_anywhere(
+    tree: Path, action: str, answer: str
+) -> None:
+    """Padding does not lead past the guard."""
+    harness = Harness(tree)
+    await harness.mount("production_guard", {"action": action})
+    command = "true " + "x " * 20_000 + "; echo > production/x"
+    result = await harness.answer("Bash", {"command": command})
+    assert result.action == answer
+    assert "may write to a guarded path" in str(result.reason or result.approval_prompt)

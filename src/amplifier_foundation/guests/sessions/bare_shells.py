@@ -12,7 +12,7 @@ from typing import Any
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.models import HookResult
-from amplifier_foundation.bash import Command, unwrap_command
+from amplifier_foundation.bash import Command, list_all_commands
 from amplifier_foundation.dialects import Dialect
 from amplifier_foundation.modules.guarding import read_command
 
@@ -59,7 +59,7 @@ def deny_bare_shells(coordinator: SessionCoordinator, dialect: Dialect) -> None:
 
 def find_bare_shell(command: str) -> str | None:
     """The program that would take what it does from its terminal, if the command has one."""
-    found = (one for one in unwrap_command(command, NAME).commands if _waits_for_input(one))
+    found = (one for one in list_all_commands(command, NAME) if _waits_for_input(one))
     return next((one.text or str(one.program) for one in found), None)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.models import HookResult
-from amplifier_foundation.bash import Command, unwrap_command
+from amplifier_foundation.bash import Command, list_all_commands
 from amplifier_foundation.modules.guarding import read_command
 
 NAME = "guest-other-agents"
@@ -60,7 +60,7 @@ def deny_unguarded_agents(coordinator: SessionCoordinator) -> None:
 
 def find_unguarded_agent(command: str) -> str | None:
     """The part of a command that starts an agent in a way that may leave its hooks out."""
-    commands = unwrap_command(command, NAME).commands
+    commands = list_all_commands(command, NAME)
     moved = _moves_settings(commands)
     for one in commands:
         agent = _find_agent(one)

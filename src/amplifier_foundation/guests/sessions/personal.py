@@ -5,18 +5,19 @@ An agent whose guard this is has a shell of its own, in which our commands work 
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 from collections.abc import Iterator
 from glob import iglob
-from itertools import islice, product
+from itertools import chain, islice, product
 from pathlib import Path
 from typing import Any
 
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.models import HookResult
-from amplifier_foundation.bash import Command, Place, Word, list_directories, unwrap_command
+from amplifier_foundation.bash import Command, Place, Word, list_all_commands, list_directories
 from amplifier_foundation.machine.user import find_data_home
 from amplifier_foundation.modules.guarding import read_command
 from amplifier_foundation.policy.editing_tools import PATH_KEYS
@@ -34,6 +35,7 @@ _OUR_CODE = re.compile(r"\bamplifier_(apps|foundation\.(approval|guests|remote|s
 _FEEDERS = frozenset({"parallel", "xargs"})
 """They add words that come from elsewhere."""
 _MOST_FILES = 1_000
+_MOST_PATHS = 10_000
 _RUNNERS = frozenset(
     {"conda", "hatch", "mise", "pdm", "pipx", "pixi", "poetry", "rye", "uv", "uvx"}
 )
@@ -49,7 +51,8 @@ def deny_personal_acts(coordinator: SessionCoordinator, folder: Path) -> None:
         if found is not None:
             reason = f"{found!r} is for people: an agent does not decide about itself"
             return HookResult(action="deny", reason=reason)
-        place = find_records(given, folder)
+        # A long command names many paths, and others wait for this process, too.
+        place = await asyncio.to_thread(find_records, given, folder)
         if place is not None:
             reason = f"{place} is where records and keys of amplifier are kept; tools stay out"
             return HookResult(action="deny", reason=reason)
@@ -62,9 +65,7 @@ def deny_personal_acts(coordinator: SessionCoordinator, folder: Path) -> None:
 def find_personal_act(command: str) -> str | None:
     """The part of a command that only a person may run, if it has one."""
     named = _PROGRAM in command
-    found = (
-        one for one in unwrap_command(command, NAME).commands if _is_personal(one, named=named)
-    )
+    found = (one for one in list_all_commands(command, NAME) if _is_personal(one, named=named))
     return next((one.text or str(one.program) for one in found), None)
 
 
@@ -104,25 +105,32 @@ def find_records(given: dict[str, Any], folder: Path) -> str | None:
     command = read_command(given.get("command"))
     if command and any(one in command for one in _list_spellings(records)):
         return str(records)
-    paths = [folder / _expand(given[key]) for key in PATH_KEYS if isinstance(given.get(key), str)]
-    named = [*paths, *(_list_paths(command, folder) if command else ())]
-    return str(records) if any(_lies_in(path, records) for path in named) else None
+    named = [given[key] for key in PATH_KEYS if isinstance(given.get(key), str)]
+    paths = chain(
+        (os.path.realpath(folder / _expand(one)) for one in named),
+        _list_paths(command, folder) if command else (),
+    )
+    real = os.path.realpath(records)
+    inside = any(path == real or path.startswith(f"{real}/") for path in paths)
+    return str(records) if inside else None
 
 
-def _list_paths(command: str, folder: Path) -> Iterator[Path]:
-    """Every path that a word of a command may name, also through a glob."""
-    commands = unwrap_command(command, NAME).commands
+def _list_paths(command: str, folder: Path) -> Iterator[str]:
+    """Every real path that a word of a command may name, also through a glob."""
+    commands = list_all_commands(command, NAME)
     place = Place(folder, Path.home())
     bases = list_directories(commands, place).known
     words = [word for one in commands for word in (*one.words, *_list_targets(one))]
+    if len(words) * len(bases) > _MOST_PATHS:
+        raise ValueError(f"the command has {len(words)} words, too many to be looked at")
     for word, base in product(words, bases):
         path = place.find_path(word, base)
         if path is not None:
-            yield path
+            yield str(path)
         if word.glob and word.value:
             pattern = str(_expand(word.value))
             found = islice(iglob(pattern, root_dir=base), _MOST_FILES)  # noqa: PTH207
-            yield from (base / one for one in found)
+            yield from (os.path.realpath(base / one) for one in found)
 
 
 def _list_targets(command: Command) -> list[Word]:
@@ -138,8 +146,3 @@ def _list_spellings(records: Path) -> list[str]:
 
 def _expand(path: str) -> Path:
     return Path.home() / path[2:] if path.startswith("~/") else Path(path)
-
-
-def _lies_in(path: Path, folder: Path) -> bool:
-    real, wanted = Path(os.path.realpath(path)), Path(os.path.realpath(folder))
-    return real.is_relative_to(wanted)

@@ -5,6 +5,7 @@ What is written to the files themselves, the walls of the plan deny.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,14 @@ from typing import Any
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.models import HookResult
-from amplifier_foundation.bash import Command, Place, Word, list_directories, unwrap_command
+from amplifier_foundation.bash import Command, Place, Word, list_all_commands, list_directories
 from amplifier_foundation.modules.guarding import read_command
 
 NAME = "guest-uprooting"
 _FIRST = -940
 _REMOVING = frozenset({"rm", "rmdir", "shred", "trash", "trash-put", "unlink"})
 _MOVING = frozenset({"ln", "mv"})
+_MOST_PATHS = 10_000
 _TO_FOLDER = frozenset({"-t", "--target-directory"})
 _CLEANING = {"clean": {"-x", "-X"}, "stash": {"-a", "--all", "-u", "--include-untracked"}}
 """What git removes although it does not know it, by the command and its options."""
@@ -32,7 +34,7 @@ def deny_uprooting(
 
     async def judge(event: str, data: dict[str, Any]) -> HookResult:
         command = read_command((data.get("tool_input") or {}).get("command"))
-        found = find_uprooted(command, folder, files) if command else None
+        found = await asyncio.to_thread(find_uprooted, command, folder, files) if command else None
         if found is None:
             return HookResult()
         reason = f"it would take {found} away, by which this agent is guarded; a person can do that"
@@ -44,21 +46,24 @@ def deny_uprooting(
 
 def find_uprooted(command: str, folder: Path, files: Sequence[Path]) -> Path | None:
     """The first of the files that a command would move, remove or link with its folder."""
-    commands = unwrap_command(command, NAME).commands
+    commands = list_all_commands(command, NAME)
     place = Place(folder, Path.home())
+    if not any(_list_taken(one) or _cleans(one) for one in commands):
+        return None
     bases = list_directories(commands, place).known
     roots = {root for one in commands for root in _list_roots(one, place, bases)}
-    if not roots:
-        return None
     there = (path for path in files if path.exists())
     return next((path for path in there if roots & {*path.parents, *path.resolve().parents}), None)
 
 
 def _list_roots(command: Command, place: Place, bases: Sequence[Path]) -> Iterator[Path]:
     """The folders that a command takes away."""
-    if command.name == "git" and _cleans(command):
+    if _cleans(command):
         yield from (base.resolve() for base in bases)
-    for word in _list_taken(command):
+    taken = _list_taken(command)
+    if len(taken) * len(bases) > _MOST_PATHS:
+        raise ValueError(f"the command has {len(taken)} words, too many to be looked at")
+    for word in taken:
         for base in bases:
             path = place.find_path(word, base)
             if path is not None:
@@ -76,6 +81,8 @@ def _list_taken(command: Command) -> tuple[Word, ...]:
 
 
 def _cleans(command: Command) -> bool:
+    if command.name != "git":
+        return False
     done = (flags for word, flags in _CLEANING.items() if word in _list_values(command))
     return any(not command.flags.isdisjoint(flags) for flags in done)
 

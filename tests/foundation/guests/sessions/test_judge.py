@@ -228,3 +228,12 @@ async def test_an_agent_that_moves_cannot_reach_its_settings(
     server = {"tool_name": "mcp__fs__write_file", "tool_input": {"path": ".gemini/settings.json"}}
     response = await ask(judge, "claude", "PreToolUse", project, **server)
     assert b'"deny"' in response.stdout
+
+
+@pytest.mark.parametrize("padding", ["true " + "x" * 100_000 + "; ", "sudo " * 9])
+async def test_padding_leads_past_no_wall(judge: GuestJudge, project: Path, padding: str) -> None:
+    """What nobody can read to its end could end with anything."""
+    for command in ("echo > .claude/settings.json", "amplifier trust", "claude --bare -p x"):
+        given = {"command": padding + command}
+        response = await ask(judge, "claude", "PreToolUse", project, tool_input=given)
+        assert b'"deny"' in response.stdout
