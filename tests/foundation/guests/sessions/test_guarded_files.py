@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import amplifier_foundation
 from amplifier_foundation.guests.installing.record import Record, Records
-from amplifier_foundation.guests.sessions.guarded_files import list_installed
+from amplifier_foundation.guests.sessions.guarded_files import _list_code, list_installed
 
 RECORD = Record("/o/hooks.json", "codex", "user", "", "", existed=False, mode=None)
 
@@ -20,6 +21,18 @@ def test_settings_of_every_project_and_all_that_we_keep_are_guarded(
     assert tmp_path / ".gemini" / "settings.json" in found
     assert home / ".claude" / "settings.json" in found
     assert home / ".local" / "share" / "amplifier" / "**" in found
+    assert home / ".config" / "amplifier" / "**" in found
+
+
+def test_our_own_programs_are_guarded_except_from_who_develops_them(
+    home: Path, tmp_path: Path
+) -> None:
+    """What is installed elsewhere is none of an agent's business."""
+    package = Path(amplifier_foundation.__file__).parent
+    assert package / "**" in list_installed(tmp_path)
+    assert package / "**" not in list_installed(package.parent)
+    installed = tmp_path / ".venv" / "lib" / "site-packages"
+    assert installed / "amplifier_core" / "**" in _list_code(tmp_path, installed)
 
 
 def test_settings_that_a_variable_has_moved_are_guarded(home: Path, tmp_path: Path) -> None:

@@ -237,3 +237,17 @@ async def test_padding_leads_past_no_wall(judge: GuestJudge, project: Path, padd
         given = {"command": padding + command}
         response = await ask(judge, "claude", "PreToolUse", project, tool_input=given)
         assert b'"deny"' in response.stdout
+
+
+async def test_an_agent_cannot_write_its_persons_bundle(
+    judge: GuestJudge, project: Path, home: Path
+) -> None:
+    """That one needs no trust, and would govern the next session."""
+    own = home / ".config" / "amplifier" / "amplifier.yaml"
+    for call in (
+        {"tool_name": "Write", "tool_input": {"file_path": str(own), "content": "hooks: []"}},
+        {"tool_name": "Bash", "tool_input": {"command": "cp x ~/.config/amplifier/"}},
+        {"tool_name": "mcp__fs__move_file", "tool_input": {"source": "x", "destination": str(own)}},
+    ):
+        response = await ask(judge, "claude", "PreToolUse", project, **call)
+        assert b'"deny"' in response.stdout
