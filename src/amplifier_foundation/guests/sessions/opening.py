@@ -14,12 +14,10 @@ from amplifier_foundation.guests.sessions.bare_shells import deny_bare_shells
 from amplifier_foundation.guests.sessions.guest_session import GuestSession
 from amplifier_foundation.guests.sessions.host_prompt import HostPrompt
 from amplifier_foundation.guests.sessions.moments.permission import ask_people_elsewhere
-from amplifier_foundation.guests.sessions.other_agents import deny_unguarded_agents
 from amplifier_foundation.guests.sessions.passing import GuestContext, GuestDisplay
 from amplifier_foundation.guests.sessions.personal import deny_personal_acts
 from amplifier_foundation.guests.sessions.plan import can_ask, load_plan
 from amplifier_foundation.guests.sessions.remembering import RememberingApproval
-from amplifier_foundation.guests.sessions.uprooting import deny_uprooting
 from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.assembly import open_session
 from amplifier_foundation.session.elsewhere import reach_people
@@ -62,9 +60,7 @@ async def open_guest(
     )
     await _take_conversation_over(session, context)
     deny_bare_shells(session.coordinator, dialect)
-    deny_personal_acts(session.coordinator, plan.folder)
-    deny_uprooting(session.coordinator, plan.folder, guarded)
-    deny_unguarded_agents(session.coordinator)
+    deny_personal_acts(session.coordinator, plan.folder, guarded)
     if people is not None and plan.names_people:
         ask_people_elsewhere(session.coordinator, dialect.name)
     return GuestSession(dialect, session, context, display, people)

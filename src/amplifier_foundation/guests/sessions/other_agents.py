@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
-from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.events import TOOL_PRE
-from amplifier_core.models import HookResult
 from amplifier_foundation.bash import Command, list_all_commands
-from amplifier_foundation.modules.guarding import read_command
 
 NAME = "guest-other-agents"
-_FIRST = -930
 _PROGRAMS: Mapping[str, str] = {
     "claude": "claude",
     "claude-code": "claude",
@@ -41,21 +35,6 @@ _PLACES = frozenset(
 )
 """Variables that say where their settings are."""
 _EMPTYING = frozenset({"-", "-i", "--ignore-environment"})
-
-
-def deny_unguarded_agents(coordinator: SessionCoordinator) -> None:
-    """Keep an agent from starting one without the hooks that it has itself."""
-
-    async def judge(event: str, data: dict[str, Any]) -> HookResult:
-        command = read_command((data.get("tool_input") or {}).get("command"))
-        found = find_unguarded_agent(command) if command else None
-        if found is None:
-            return HookResult()
-        reason = f"{found!r} could run an agent without its guard; start it without these options"
-        return HookResult(action="deny", reason=reason)
-
-    remove = coordinator.hooks.register(TOOL_PRE, judge, _FIRST, NAME, on_error="deny")
-    coordinator.register_cleanup(remove)
 
 
 def find_unguarded_agent(command: str) -> str | None:

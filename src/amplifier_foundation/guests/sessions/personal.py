@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from glob import iglob
 from itertools import chain, islice, product
 from pathlib import Path
@@ -18,6 +18,8 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.models import HookResult
 from amplifier_foundation.bash import Command, Place, Word, list_all_commands, list_directories
+from amplifier_foundation.guests.sessions.other_agents import find_unguarded_agent
+from amplifier_foundation.guests.sessions.uprooting import find_uprooted
 from amplifier_foundation.machine.user import find_data_home
 from amplifier_foundation.modules.guarding import read_command
 from amplifier_foundation.policy.editing_tools import PATH_KEYS
@@ -34,6 +36,7 @@ _MODULE = re.compile(r"-[a-zA-Z]*?m(.*)")
 _OUR_CODE = re.compile(r"\bamplifier_(apps|foundation\.(approval|guests|remote|stores|trust))\b")
 _FEEDERS = frozenset({"parallel", "xargs"})
 """They add words that come from elsewhere."""
+_LONG = 2_000
 _MOST_FILES = 1_000
 _MOST_PATHS = 10_000
 _RUNNERS = frozenset(
@@ -41,25 +44,38 @@ _RUNNERS = frozenset(
 )
 
 
-def deny_personal_acts(coordinator: SessionCoordinator, folder: Path) -> None:
-    """Keep an agent that works in `folder` from what only people do."""
+def deny_personal_acts(
+    coordinator: SessionCoordinator, folder: Path, guarded: Sequence[Path] = ()
+) -> None:
+    """Keep an agent that works in `folder` from what only people do, and from its own guard."""
+    files = [path.parent if path.name == "**" else path for path in guarded if path.is_absolute()]
 
     async def judge(event: str, data: dict[str, Any]) -> HookResult:
         given = data.get("tool_input") or {}
         command = read_command(given.get("command"))
-        found = find_personal_act(command) if command else None
-        if found is not None:
-            reason = f"{found!r} is for people: an agent does not decide about itself"
-            return HookResult(action="deny", reason=reason)
-        # A long command names many paths, and others wait for this process, too.
-        place = await asyncio.to_thread(find_records, given, folder)
-        if place is not None:
-            reason = f"{place} is where records and keys of amplifier are kept; tools stay out"
-            return HookResult(action="deny", reason=reason)
-        return HookResult()
+        if command and len(command) > _LONG:  # others wait for this process, too
+            reason = await asyncio.to_thread(_find_reason, given, command, folder, files)
+        else:
+            reason = _find_reason(given, command, folder, files)
+        return HookResult(action="deny", reason=reason) if reason else HookResult()
 
     remove = coordinator.hooks.register(TOOL_PRE, judge, _FIRST, NAME, on_error="deny")
     coordinator.register_cleanup(remove)
+
+
+def _find_reason(
+    given: dict[str, Any], command: str | None, folder: Path, files: Sequence[Path]
+) -> str | None:
+    """Why a call is not for agents; one hook for all of it, since each costs time at every call."""
+    if command and (found := find_personal_act(command)):
+        return f"{found!r} is for people: an agent does not decide about itself"
+    if command and (found := find_unguarded_agent(command)):
+        return f"{found!r} could run an agent without its guard; start it without these options"
+    if command and (file := find_uprooted(command, folder, files)):
+        return f"it would take {file} away, by which this agent is guarded; a person can do that"
+    if place := find_records(given, folder):
+        return f"{place} is where records and keys of amplifier are kept; tools stay out"
+    return None
 
 
 def find_personal_act(command: str) -> str | None:

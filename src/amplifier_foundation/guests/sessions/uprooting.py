@@ -5,43 +5,18 @@ What is written to the files themselves, the walls of the plan deny.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.events import TOOL_PRE
-from amplifier_core.models import HookResult
 from amplifier_foundation.bash import Command, Place, Word, list_all_commands, list_directories
-from amplifier_foundation.modules.guarding import read_command
 
 NAME = "guest-uprooting"
-_FIRST = -940
 _REMOVING = frozenset({"rm", "rmdir", "shred", "trash", "trash-put", "unlink"})
 _MOVING = frozenset({"ln", "mv"})
 _MOST_PATHS = 10_000
 _TO_FOLDER = frozenset({"-t", "--target-directory"})
 _CLEANING = {"clean": {"-x", "-X"}, "stash": {"-a", "--all", "-u", "--include-untracked"}}
 """What git removes although it does not know it, by the command and its options."""
-
-
-def deny_uprooting(
-    coordinator: SessionCoordinator, folder: Path, guarded: Sequence[Path] = ()
-) -> None:
-    """Keep an agent that works in `folder` from the folders of the guarded files."""
-    files = [path.parent if path.name == "**" else path for path in guarded if path.is_absolute()]
-
-    async def judge(event: str, data: dict[str, Any]) -> HookResult:
-        command = read_command((data.get("tool_input") or {}).get("command"))
-        found = await asyncio.to_thread(find_uprooted, command, folder, files) if command else None
-        if found is None:
-            return HookResult()
-        reason = f"it would take {found} away, by which this agent is guarded; a person can do that"
-        return HookResult(action="deny", reason=reason)
-
-    remove = coordinator.hooks.register(TOOL_PRE, judge, _FIRST, NAME, on_error="deny")
-    coordinator.register_cleanup(remove)
 
 
 def find_uprooted(command: str, folder: Path, files: Sequence[Path]) -> Path | None:
