@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from amplifier_foundation.dialects import DIALECTS
-from tests.foundation.guests.sessions.agents import PAYLOADS
+from tests.foundation.guests.sessions.agents import PAYLOADS, record
 from tests.support.guest_world import World, make_world
 
 ANSWERS = Path(__file__).with_name("guest_answers.json")
@@ -70,7 +70,9 @@ def _tell_all(world: World, agent: str, action: str) -> dict[str, dict[str, Any]
 
 
 def _ask(world: World, agent: str, event: str, action: str) -> dict[str, Any]:
-    own = {DIALECTS[agent].keys.session: f"s.{action}"}
+    keys, told = DIALECTS[agent].keys, record(agent, event)
+    # A sub-agent belongs to the session of its parent, which is this one.
+    own = {key: f"s.{action}" for key in (keys.session, keys.parent) if key in told}
     done = world.call(agent, event, **own)
     text = done.stdout.decode()
     answer: dict[str, Any] = {"code": done.returncode, "stderr": done.stderr.decode()}
