@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import AmplifierError
@@ -18,6 +19,7 @@ from amplifier_foundation.guests.sessions.states import GuestStates
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
 Equip = Callable[[SessionCoordinator], None]
 """Adds to a session that has just been opened."""
 
@@ -45,6 +47,7 @@ class GuestSessions:
         self._equip = equip
         self._open: dict[str, GuestSession] = {}
         self._locks: dict[str, asyncio.Lock] = {}
+        self._works: set[asyncio.Task[Any]] = set()
         self._writing: dict[str, asyncio.Lock] = {}
         self._saving: dict[str, asyncio.Task[None]] = {}
 
@@ -57,16 +60,32 @@ class GuestSessions:
     ) -> AsyncIterator[GuestSession]:
         """The session, opened or resumed if need be; how it stands is saved afterwards."""
         session_id = name_session(dialect.name, theirs)
-        async with self._get_lock(session_id):
-            guest = self._open.get(session_id)
-            if guest is None:
-                guest = await self._start(dialect, session_id, start, bundle)
+        guest = self._open.get(session_id)
+        if guest is None or self._get_lock(session_id).locked():
+            guest = await self._see_through(self._find(dialect, session_id, start, bundle))
         try:
             yield guest
         finally:
             if self._open.get(session_id) is guest:
                 self._save_soon(session_id, guest)
             await self._suspend_surplus()
+
+    async def _find(
+        self, dialect: Dialect, session_id: str, start: Path, bundle: str
+    ) -> GuestSession:
+        async with self._get_lock(session_id):
+            guest = self._open.get(session_id)
+            if guest is None:
+                guest = await self._start(dialect, session_id, start, bundle)
+            return guest
+
+    async def _see_through(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do it to its end, also when nobody waits for it any more: half a session keeps its trail
+        from everybody."""
+        task = asyncio.create_task(work)
+        self._works.add(task)
+        task.add_done_callback(self._works.discard)
+        return await asyncio.shield(task)
 
     async def _start(
         self, dialect: Dialect, session_id: str, start: Path, bundle: str
@@ -94,6 +113,9 @@ class GuestSessions:
 
     async def end(self, guest: GuestSession, reason: str) -> None:
         """The agent's session is over; it may still be resumed, when this has ended."""
+        await self._see_through(self._end(guest, reason))
+
+    async def _end(self, guest: GuestSession, reason: str) -> None:
         session_id = guest.session.session_id
         async with self._get_lock(session_id):
             if self._open.get(session_id) is not guest:  # told twice
@@ -138,7 +160,7 @@ class GuestSessions:
         if surplus <= 0:
             return
         for session_id, guest in sorted(idle, key=lambda one: one[1].last_used)[:surplus]:
-            await self._suspend(session_id, guest, unless_busy=True)
+            await self._see_through(self._suspend(session_id, guest, unless_busy=True))
 
     async def _suspend(
         self, session_id: str, guest: GuestSession, *, unless_busy: bool = False
@@ -154,6 +176,8 @@ class GuestSessions:
 
     async def close(self) -> None:
         """Suspend all of them."""
+        if self._works:
+            await asyncio.wait(set(self._works))
         for session_id, guest in list(self._open.items()):
             try:
                 await self._suspend(session_id, guest)

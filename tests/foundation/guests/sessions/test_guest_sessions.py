@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from amplifier_audit import open_log, read_records
-from amplifier_core.events import TOOL_PRE
+from amplifier_core.events import SESSION_END, TOOL_PRE
 from amplifier_core.models import HookResult
 from amplifier_foundation.dialects import DIALECTS
 from amplifier_foundation.dialects.verdict import Verdict
 from amplifier_foundation.guests.sessions import guest_sessions
 from amplifier_foundation.guests.sessions.guest_session import ENDED, GuestSession
 from amplifier_foundation.guests.sessions.guest_sessions import GuestSessions
+from amplifier_foundation.guests.sessions.opening import open_guest
 from amplifier_foundation.guests.sessions.states import GuestStates
 from amplifier_foundation.session.trail import locate_trail
 from tests.foundation.guests.sessions.agents import make_project, read
@@ -175,3 +176,56 @@ async def test_what_is_judged_after_the_end_is_denied(
         let_on.set()
         verdict = await judging
     assert (verdict.decision, verdict.reason) == ("deny", ENDED)
+
+
+async def test_a_session_is_closed_although_nobody_waits_for_that(project: Path) -> None:
+    """An agent gives hooks little time at its end; its session can be resumed all the same."""
+    sessions = GuestSessions(GuestStates())
+    async with sessions.use(CLAUDE, "s", project) as guest:
+        asked, let_on = asyncio.Event(), asyncio.Event()
+
+        async def wait(event: str, data: dict[str, Any]) -> HookResult:
+            asked.set()
+            await let_on.wait()
+            return HookResult()
+
+        guest.coordinator.hooks.register(SESSION_END, wait, 10, "waiting")
+        ending = asyncio.create_task(sessions.end(guest, "complete"))
+        await asked.wait()
+        ending.cancel()
+        await asyncio.gather(ending, return_exceptions=True)
+    let_on.set()
+    async with sessions.use(CLAUDE, "s", project) as again:
+        await again.handle(read("claude", "PreToolUse", cwd=str(project)))
+    await sessions.close()
+    kept = ("session_ended", "tool_started")
+    types = [one for one in _list_types("claude-s") if one in kept]
+    assert types == ["session_ended", "tool_started"]
+
+
+async def test_a_session_is_opened_although_nobody_waits_for_that(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next event finds it, and not a trail that somebody else seems to write."""
+    started, let_on = asyncio.Event(), asyncio.Event()
+
+    async def open_slowly(*args: Any, **options: Any) -> GuestSession:
+        guest = await open_guest(*args, **options)
+        started.set()
+        await let_on.wait()
+        return guest
+
+    monkeypatch.setattr(guest_sessions, "open_guest", open_slowly)
+    sessions = GuestSessions(GuestStates())
+
+    async def use() -> GuestSession:
+        async with sessions.use(CLAUDE, "s", project) as guest:
+            return guest
+
+    first = asyncio.create_task(use())
+    await started.wait()
+    first.cancel()
+    await asyncio.gather(first, return_exceptions=True)
+    let_on.set()
+    assert (await use()).session.session_id == "claude-s"
+    await sessions.close()
