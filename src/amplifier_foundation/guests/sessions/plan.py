@@ -14,7 +14,7 @@ from amplifier_foundation.bundles.load import list_project_candidates
 from amplifier_foundation.dialects import Dialect
 from amplifier_foundation.dialects.dialect import TOOL
 from amplifier_foundation.machine.snapshot import normalize
-from amplifier_foundation.policy.editing_tools import EDITING_TOOLS, PATH_KEYS
+from amplifier_foundation.policy.editing_tools import PATH_KEYS
 from amplifier_foundation.policy.paths import escape_glob
 from amplifier_foundation.trust.material import Material, Untrusted, collect_material
 from amplifier_foundation.trust.named_bundle import is_trusted_by_name
@@ -25,6 +25,9 @@ WALLS = "guest-walls"
 
 _NAMING_KEYS = [*PATH_KEYS, "filePath", "file", "filename", "uri", "paths", "source", "destination"]
 """Where tools of other programs name the files that they are about."""
+
+_READING = ("Read", "Glob", "Grep", "LS")
+"""The tools that may name a guarded file; of one that nobody knows, nobody knows what it does."""
 
 _NEED_A_MODEL = frozenset({"hooks-session-naming"})
 _SHOW_PROGRESS = frozenset({"hooks-progress-monitor"})
@@ -147,7 +150,7 @@ def _leave_showing_to_agent(entry: Any) -> Any:
 def _build_walls(guarded: Sequence[Path]) -> dict[str, Any]:
     config = {
         "patterns": [_write_glob(path) for path in guarded],
-        "tools": dict.fromkeys((*sorted(EDITING_TOOLS), "mcp__*"), _NAMING_KEYS),
+        "tools": {**{tool: [] for tool in _READING}, "*": _NAMING_KEYS},
         "action": "deny",
         "priority": -1000,
     }

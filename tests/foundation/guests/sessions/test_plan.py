@@ -20,7 +20,7 @@ from amplifier_foundation.guests.sessions.plan import (
 from amplifier_foundation.policy.paths import match_glob
 from amplifier_foundation.trust.material import Untrusted, collect_material
 from amplifier_foundation.trust.store import TrustStore
-from tests.foundation.guests.sessions.agents import PLAIN, make_project
+from tests.foundation.guests.sessions.agents import PLAIN, make_project, start
 from tests.support.trust import trust_project
 
 LOCAL_HOOK = """
@@ -134,9 +134,9 @@ def test_a_trusted_bundle_that_is_gone_leaves_nobody_ungoverned(project: Path) -
     below = project / "below"
     below.mkdir()
     (project / "amplifier.yaml").unlink()
-    for start in (project, below):
+    for folder in (project, below):
         with pytest.raises(Untrusted, match=r"is gone.*amplifier trust --revoke"):
-            load_plan(DIALECTS["claude"], start)
+            load_plan(DIALECTS["claude"], folder)
     TrustStore().revoke(project)
     assert load_plan(DIALECTS["claude"], below).folder == below
 
@@ -160,3 +160,23 @@ def test_guarded_files_are_taken_literally(project: Path) -> None:
     assert match_glob(Path("/k*/x/y"), patterns[1:2])
     assert not match_glob(Path("/kx/x/y"), patterns[1:2])
     assert match_glob(Path("/any/where/.claude/settings.json"), patterns[2:])
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "decision"),
+    [
+        ("Write", {"file_path": "settings.json"}, "deny"),
+        ("fs_write_file", {"path": "settings.json"}, "deny"),
+        ("mcp__fs__move", {"source": "x", "destination": "settings.json"}, "deny"),
+        ("Read", {"file_path": "settings.json"}, None),
+        ("Grep", {"pattern": "x", "path": "settings.json"}, None),
+        ("fs_write_file", {"path": "other.json"}, None),
+    ],
+)
+async def test_tools_that_nobody_knows_do_not_write_guarded_files(
+    project: Path, tool: str, given: dict[str, Any], decision: str | None
+) -> None:
+    """Not every agent says which tools belong to a server; reading is no change."""
+    async with start("claude", project, guarded=[project / "settings.json"]) as one:
+        verdict = await one.tell("PreToolUse", tool_name=tool, tool_input=given)
+    assert verdict.decision == decision
