@@ -48,6 +48,7 @@ KERNEL_TYPES = frozenset(
         "configuration_changed",
         "error",
         "session_started",
+        "session_suspended",
         "session_ended",
     }
 )
