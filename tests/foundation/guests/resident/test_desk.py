@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from amplifier_foundation.guests.resident.desk import Desk, Interrupted
+from amplifier_foundation.guests.resident.desk import Desk, Interrupted, _get_limit
 from amplifier_foundation.guests.resident.lifetime import Lifetime
 from amplifier_foundation.guests.resident.request import Request, Response
 from tests.support.guest_resident import PlayedJudge
@@ -96,3 +96,9 @@ async def test_nobody_waits_for_a_person_after_the_client_has_left(
     waits = await desk.answer(make_request(b'{"sleep": 90}'), time.monotonic(), gone)
     assert waits.code == 2
     assert desk.count_open() <= 1
+
+
+@pytest.mark.parametrize(("seconds", "limit"), [(590, 589), (3, 2), (2, 1.6), (1, 0.8)])
+def test_the_answer_comes_before_the_client_gives_up(seconds: float, limit: float) -> None:
+    """A second before, or earlier where a second is much."""
+    assert _get_limit(seconds) == pytest.approx(limit)

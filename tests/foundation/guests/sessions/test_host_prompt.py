@@ -32,6 +32,15 @@ async def test_the_agent_asks_its_person(project: Path) -> None:
     assert [(one["how"], one["by"]) for one in decided] == [("rule", "rule:handed over to claude")]
 
 
+async def test_the_agent_asks_for_all_hooks_at_once(project: Path) -> None:
+    """Two hooks that ask about one call are one question, with both texts."""
+    async with start("claude", project) as one:
+        one.hook(TOOL_PRE, name="first", action="ask_user", approval_prompt="Really?")
+        one.hook(TOOL_PRE, name="second", action="ask_user", approval_prompt="Are you sure?")
+        verdict = await one.tell("PreToolUse")
+    assert verdict.reason == "Really?\nAre you sure?"
+
+
 async def test_nothing_is_handed_over_where_the_agent_cannot_ask() -> None:
     """Outside of an event, or at one without a prompt, the answer is no."""
     prompt = HostPrompt("claude")

@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
+from amplifier_audit import open_log, read_records
 from amplifier_core.errors import AmplifierError
 from amplifier_foundation.dialects import DIALECTS
 from amplifier_foundation.guests.resident.request import Request, Response
-from amplifier_foundation.guests.sessions.judge import GuestJudge, choose_dialect
+from amplifier_foundation.guests.sessions.judge import GuestJudge, _get_limit, choose_dialect
+from amplifier_foundation.session.trail import locate_trail
 from tests.foundation.guests.sessions.agents import PAYLOADS, make_project, record
 
 
@@ -251,3 +253,17 @@ async def test_an_agent_cannot_write_its_persons_bundle(
     ):
         response = await ask(judge, "claude", "PreToolUse", project, **call)
         assert b'"deny"' in response.stdout
+
+
+@pytest.mark.parametrize(("seconds", "limit"), [(590, 588), (7, 5), (6, 3.6), (1, 0.6)])
+def test_hooks_have_less_time_than_the_desk(seconds: float, limit: float) -> None:
+    """So that a denial that is recorded and worded comes first."""
+    assert _get_limit(seconds) == pytest.approx(limit)
+
+
+async def test_the_end_has_the_reason_that_the_agent_told(judge: GuestJudge, project: Path) -> None:
+    """In the trail, in our words."""
+    await ask(judge, "claude", "SessionEnd", project, session_id="x", reason="prompt_input_exit")
+    records = read_records(open_log(locate_trail({}, "claude-x")))
+    ends = [one["body"]["reason"] for one in records if one["type"] == "session_ended"]
+    assert ends == ["user_exit"]

@@ -45,6 +45,19 @@ async def test_an_answer_for_always_outlives_the_process() -> None:
     assert second.asked == 0
 
 
+async def test_an_answer_for_a_scope_holds_for_other_inputs() -> None:
+    """Its words say for what: the prompt is the scope, and not the exact input."""
+    options = ("Allow once", "Allow always for this folder", "Deny")
+    question = replace(QUESTION, options=options)
+    state: dict[str, Any] = {}
+    await RememberingApproval(Person(options[1]), state).decide(question)
+    person = Person("Deny")
+    asking = RememberingApproval(person, state)
+    answer = await asking.decide(replace(question, digest="d2"))
+    assert isinstance(answer, ApprovalAnswer)
+    assert (answer.option, person.asked) == (options[1], 0)
+
+
 async def test_other_questions_are_asked() -> None:
     """Another input, hook or prompt is another question."""
     state: dict[str, Any] = {}

@@ -116,11 +116,7 @@ def _allow(outcome: Outcome, passing: Passing, changed: dict[str, Any] | None) -
 async def after_tool(guest: Guest, incoming: Incoming, passing: Passing) -> Verdict:
     """Record how the call ended, and let the hooks change or withhold what the model reads."""
     call, given = _take_call(guest, incoming), incoming.data["tool_result"]
-    result = ToolResult(
-        success=bool(given.get("success", True)),
-        output=given.get("output"),
-        error=_read_error(given.get("error")),
-    )
+    result = ToolResult(success=given["success"], output=given["output"])
     spent = _record(guest, call, incoming, "returned", result)
     data = {
         "tool_name": call.tool,
@@ -173,9 +169,3 @@ def _record(
     spent = incoming.data.get("duration_ms") or (time.time() - call.started) * 1000
     ended = {"tool_name": call.tool, "tool_call_id": call.id}
     return record_end(guest.coordinator, ended, measure_start(spent), how, result)
-
-
-def _read_error(error: Any) -> dict[str, Any] | None:
-    if error is None or isinstance(error, dict):
-        return error
-    return {"message": str(error)}

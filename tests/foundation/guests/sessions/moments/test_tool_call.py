@@ -60,6 +60,43 @@ async def test_another_tool_cannot_be_given_to_an_agent(project: Path) -> None:
     assert "another tool ('Read')" in str(verdict.reason)
 
 
+async def test_an_input_that_is_none_is_not_given_to_an_agent(project: Path) -> None:
+    """A hook that leaves no object has the call denied, and the reason says what it left."""
+    async with start("claude", project) as one:
+        one.hook(TOOL_PRE, action="modify", data={"tool_name": "Bash", "tool_input": ["x"]})
+        verdict = await one.tell("PreToolUse")
+    assert verdict.decision == "deny"
+    assert verdict.reason == "A hook left no usable input for Bash: list"
+
+
+@pytest.mark.parametrize("changes_all", [True, False])
+async def test_a_call_is_judged_where_the_agent_is(project: Path, changes_all: bool) -> None:
+    """A hook that would change it only there cannot; one that changes every call has done so."""
+    below = project / "below"
+    below.mkdir()
+    async with start("claude", project) as one:
+        told = []
+
+        async def change(event: str, data: dict[str, Any]) -> HookResult:
+            told.append((data["tool_call_id"], data["tool_input"]["command"]))
+            if changes_all or told[-1][1].startswith("cd "):
+                return HookResult(action="modify", data={**data, "tool_input": {"command": "pwd"}})
+            return HookResult()
+
+        one.guest.coordinator.hooks.register(TOOL_PRE, change, 1, "change")
+        verdict = await one.tell(
+            "PreToolUse", cwd=str(below), tool_use_id="t", tool_input={"command": "ls"}
+        )
+        one.guest.coordinator.hooks.unregister("change")
+        one.hook(TOOL_PRE)
+        plain = await one.tell("PreToolUse", cwd=str(below), tool_input={"command": "ls"})
+    assert plain.decision is None
+    there = "pwd" if changes_all else "ls"
+    assert told == [("t", "ls"), ("t:there:1", f"cd {below} && {there}")]
+    assert verdict.tool_input == ({"command": "pwd"} if changes_all else None)
+    assert (verdict.decision == "deny") is not changes_all
+
+
 async def test_injections_go_with_the_answer(project: Path) -> None:
     """What a hook injects is part of the answer to the same event."""
     async with start("claude", project) as one:
@@ -101,6 +138,22 @@ async def test_a_part_that_is_denied_denies_the_whole(project: Path) -> None:
         verdict = await one.tell("PreToolUse.apply_patch")
     assert verdict.decision == "deny"
     assert "guarded" in str(verdict.reason)
+
+
+async def test_a_part_cannot_be_changed(project: Path) -> None:
+    """The agent is given a whole call or none: what a hook changes in a part denies it."""
+    async with start("codex", project) as one:
+
+        async def change(event: str, data: dict[str, Any]) -> HookResult:
+            if data["tool_name"] in ("Write", "Edit"):
+                return HookResult(action="modify", data={**data, "tool_input": {}})
+            return HookResult()
+
+        assert (await one.tell("PreToolUse.apply_patch")).decision is None
+        one.guest.coordinator.hooks.register(TOOL_PRE, change, 1, "change")
+        verdict = await one.tell("PreToolUse.apply_patch")
+    assert verdict.decision == "deny"
+    assert "a hook changed a part of this" in str(verdict.reason)
 
 
 async def test_a_result_can_be_changed_and_withheld(project: Path) -> None:
@@ -153,6 +206,7 @@ async def test_the_trail_has_both_halves_under_one_id(
     assert [one["type"] for one in halves] == ["tool_started", "tool_finished"]
     assert halves[0]["body"]["id"] == halves[1]["body"]["id"]
     assert halves[1]["body"]["outcome"] == "returned"
+    assert 0 <= halves[1]["body"]["ms"] < 60_000
 
 
 async def test_two_calls_at_once_keep_their_injections_apart(project: Path) -> None:
