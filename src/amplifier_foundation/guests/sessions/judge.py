@@ -44,6 +44,7 @@ class GuestJudge:
         guarded = list_installed if list_guarded is None else list_guarded
         self._sessions = GuestSessions(states or GuestStates(), guarded, equip)
         self._roots: dict[str, str] = {}
+        self._told: dict[str, str] = {}
         self._over_http: dict[str, float] = {}
 
     async def answer(self, request: Request) -> Response:
@@ -56,10 +57,10 @@ class GuestJudge:
         try:
             verdict = await self._judge(dialect, incoming, request)
         except (AmplifierError, BundleError, OSError) as error:
-            verdict = _explain(dialect, incoming, str(error))
+            verdict = self._explain(dialect, incoming, str(error))
         except Exception as error:
             logger.exception("%s %s could not be judged", dialect.name, incoming.native)
-            verdict = _explain(dialect, incoming, describe_error(error))
+            verdict = self._explain(dialect, incoming, describe_error(error))
         reply = write_reply(dialect, incoming, verdict)
         return Response(reply.code, _encode(reply.stdout), _encode(reply.stderr))
 
@@ -75,6 +76,15 @@ class GuestJudge:
                 return Verdict()
             left = _get_limit(request.seconds) - (time.monotonic() - since)
             return await guest.handle(incoming, dialect, max(left, 0.0))
+
+    def _explain(self, dialect: Dialect, incoming: Incoming, why: str) -> Verdict:
+        """What to answer where nothing could be judged: no, at a gate; else a message, once."""
+        if dialect.events[incoming.native].gate:
+            return Verdict(decision="deny", reason=f"amplifier: {why}")
+        if self._told.get(incoming.session_id) == why:
+            return Verdict()
+        self._told[incoming.session_id] = why
+        return Verdict(notes=(f"amplifier: {why}",))
 
     def _find_root(self, incoming: Incoming) -> Incoming:
         """A sub-agent that has a session id of its own belongs to the session that it works for.
@@ -138,13 +148,6 @@ def _is_from_copilot(payload: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return isinstance(told, dict) and "timestamp" in told and told.keys().isdisjoint(_ONLY_CLAUDE)
-
-
-def _explain(dialect: Dialect, incoming: Incoming, why: str) -> Verdict:
-    """What to answer where nothing could be judged: no, at a gate; else a message."""
-    if dialect.events[incoming.native].gate:
-        return Verdict(decision="deny", reason=f"amplifier: {why}")
-    return Verdict(notes=(f"amplifier: {why}",))
 
 
 def _fail(dialect: Dialect, native: str, why: str) -> Response:

@@ -18,6 +18,8 @@ from amplifier_foundation.guests.sessions.judge import GuestJudge, _get_limit, c
 from amplifier_foundation.session.trail import locate_trail
 from tests.foundation.guests.sessions.agents import PAYLOADS, make_project, record
 
+SESSION = "one"
+
 
 @pytest.fixture
 async def judge(home: Path) -> AsyncIterator[GuestJudge]:
@@ -64,8 +66,10 @@ async def test_what_nobody_trusted_denies_at_gates_and_says_so(
     answer = json.loads(response.stdout)["hookSpecificOutput"]
     assert answer["permissionDecision"] == "deny"
     assert "amplifier trust" in answer["permissionDecisionReason"]
-    started = await ask(judge, "claude", "SessionStart", project)
+    started = await ask(judge, "claude", "SessionStart", project, session_id=SESSION)
     assert "amplifier trust" in json.loads(started.stdout)["systemMessage"]
+    again = await ask(judge, "claude", "Stop", project, session_id=SESSION)
+    assert again.stdout == b""  # said once: at each end of a turn it would only be noise
 
 
 @pytest.mark.parametrize("payload", [b"", b"[]", b"{", b'{"session_id": 5}', b"\xff\xfe"])
