@@ -147,6 +147,14 @@ class TestPlacement:
         assert [one["content"] for one in harness.coordinator.ephemeral_injections()] == ["now"]
         assert harness.shown == [("Injected: now", "info", "hook:todo")]
 
+    async def test_an_agent_elsewhere_takes_what_is_meant_for_its_next_request(self):
+        """Once: the request after it does not have it any more."""
+        harness = Harness()
+        harness.hooks.register(POST, injects("now", ephemeral=True), name="todo")
+        await post(harness)
+        assert [one["content"] for one in harness.coordinator.take_ephemeral()] == ["now"]
+        assert harness.coordinator.take_ephemeral() == []
+
     async def test_a_changed_plan_changes_the_limits(self):
         harness = Harness()
         harness.coordinator.use_plan({"session": {"injection_size_limit": 3}})
