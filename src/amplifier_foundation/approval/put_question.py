@@ -124,11 +124,19 @@ class PutQuestion:
             attempt = self._number(attempt + 1)
             key = make_key(self._question, self._call, attempt)
             self._request = replace(first, key=key, timeout=self._left)
-            approval = await self._try(partial(self._link.request, self._request))
+            approval = await self._put(self._request)
             if approval.status in ("pending", "approved"):
                 self._approval = approval
                 return approval
         raise ApprovalTimeout("there was no time to ask")
+
+    async def _put(self, request: ApprovalRequest) -> Approval:
+        """Put the question; a link that tries for longer than there is time has not put it."""
+        try:
+            async with asyncio.timeout(self._left):
+                return await self._try(partial(self._link.request, request))
+        except TimeoutError:
+            raise StoreUnavailable("there was no answer in time") from None
 
     async def _wait(self, approval: Approval) -> Approval:
         if self._left <= 0:

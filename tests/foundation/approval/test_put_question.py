@@ -91,3 +91,18 @@ async def test_a_link_that_answers_at_once_does_not_keep_the_loop_busy(
     await answer(store)
     assert (await asking).option == "Allow once"
     assert link.calls.count("wait") < 100
+
+
+async def test_a_link_that_never_answers_is_given_up_before_the_time_is_over(
+    store: Store, tmp_path: Path
+) -> None:
+    """The agent reads that nobody could be asked, and not that nobody decided."""
+
+    class NeverAnswers(CutLink):
+        async def request(self, request: ApprovalRequest) -> Approval:
+            return await asyncio.Event().wait()  # type: ignore[return-value]
+
+    question = replace(QUESTION, timeout=0.4)
+    put = RemoteApproval(NeverAnswers(store), make_asker(tmp_path)).put(question)
+    with pytest.raises(ApprovalError, match="nobody elsewhere could be asked"):
+        await put.answer()

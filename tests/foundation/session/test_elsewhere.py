@@ -235,7 +235,7 @@ async def test_a_server_that_does_not_answer_denies_with_a_sentence(tmp_path: Pa
         via="server",
         server="http://127.0.0.1:9",
         token="t0ken-of-an-agent",
-        timeout=5,  # on a busy machine, the first try alone may take seconds
+        timeout=3,
     )
     async with Session(made, tmp_path) as one:
         await one.run()
