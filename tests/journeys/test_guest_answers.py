@@ -24,7 +24,7 @@ ANSWERS = Path(__file__).with_name("guest_answers.json")
 AGENTS = ("claude", "codex", "gemini", "copilot")
 ACTIONS = ("continue", "deny", "modify", "inject_context", "ask_user")
 NOT_DECIDED = "Timeout - denied by default: ASKED"
-NOT_PUT = re.compile(r'Not approved, [^"]*: ASKED')
+NOT_PUT = re.compile(r'Not approved, (?!nobody can be asked)[^"]*: ASKED')
 HOOK = """
 from amplifier_core.models import HookResult
 
