@@ -175,7 +175,7 @@ class GuestSessions:
             await guest.suspend()
 
     async def close(self) -> None:
-        """Suspend all of them."""
+        """Suspend all of them, and forget those that nobody goes on with."""
         if self._works:
             await asyncio.wait(set(self._works))
         for session_id, guest in list(self._open.items()):
@@ -183,3 +183,4 @@ class GuestSessions:
                 await self._suspend(session_id, guest)
             except Exception:
                 logger.exception("Session %s could not be suspended", session_id)
+        await self._states.remove_old()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +73,45 @@ async def test_a_resumed_session_stays_where_it_began(project: Path, tmp_path: P
     async with second.use(CLAUDE, "s", elsewhere) as guest:
         assert guest.coordinator.get_capability("session.working_dir") == str(project)
     await second.close()
+
+
+def _make_old(folder: Path, days: float) -> None:
+    past = time.time() - days * 86_400
+    for path in folder.iterdir():
+        os.utime(path, (past, past))
+
+
+async def test_what_nobody_goes_on_with_is_forgotten_when_the_process_ends(
+    project: Path, tmp_path: Path
+) -> None:
+    """Else every session that any agent ever had would be kept, and looked through."""
+    states, folder = GuestStates(tmp_path / "states"), tmp_path / "states"
+    first = GuestSessions(states)
+    async with first.use(CLAUDE, "old", project):
+        pass
+    await first.close()
+    _make_old(folder, days=31)
+    second = GuestSessions(states)
+    async with second.use(CLAUDE, "new", project):
+        pass
+    await second.close()
+    assert await states.load("claude-old") is None
+    assert await states.load("claude-new") is not None
+
+
+async def test_a_forgotten_session_can_begin_again(project: Path, tmp_path: Path) -> None:
+    """An agent that comes back after months is judged, in the trail that it had."""
+    states = GuestStates(tmp_path / "states")
+    for _ in range(2):
+        sessions = GuestSessions(states)
+        async with sessions.use(CLAUDE, "s", project) as guest:
+            verdict = await guest.handle(read("claude", "PreToolUse", cwd=str(project)))
+        assert verdict.decision is None
+        await sessions.close()
+        _make_old(tmp_path / "states", days=31)
+        await sessions.close()
+        assert await states.load("claude-s") is None
+    assert _list_types("claude-s").count("session_suspended") == 2
 
 
 async def test_too_many_sessions_are_suspended(
