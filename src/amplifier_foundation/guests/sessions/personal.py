@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from glob import iglob
-from itertools import chain, islice, product
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from amplifier_core.events import TOOL_PRE
 from amplifier_core.models import HookResult
 from amplifier_foundation.bash import Command, Place, Word, list_all_commands, list_directories
 from amplifier_foundation.guests.sessions.other_agents import find_unguarded_agent
+from amplifier_foundation.guests.sessions.readings import list_readings
 from amplifier_foundation.guests.sessions.uprooting import find_uprooted
 from amplifier_foundation.machine.user import find_data_home
 from amplifier_foundation.modules.guarding import read_command
@@ -38,7 +39,6 @@ _FEEDERS = frozenset({"parallel", "xargs"})
 """They add words that come from elsewhere."""
 _LONG = 2_000
 _MOST_FILES = 1_000
-_MOST_PATHS = 10_000
 _RUNNERS = frozenset(
     {"conda", "hatch", "mise", "pdm", "pipx", "pixi", "poetry", "rye", "uv", "uvx"}
 )
@@ -137,9 +137,7 @@ def _list_paths(command: str, folder: Path) -> Iterator[str]:
     place = Place(folder, Path.home())
     bases = list_directories(commands, place).known
     words = [word for one in commands for word in (*one.words, *_list_targets(one))]
-    if len(words) * len(bases) > _MOST_PATHS:
-        raise ValueError(f"the command has {len(words)} words, too many to be looked at")
-    for word, base in product(words, bases):
+    for word, base in list_readings(words, bases):
         path = place.find_path(word, base)
         if path is not None:
             yield str(path)

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from amplifier_foundation.bash import Command, Place, Word, list_all_commands, list_directories
+from amplifier_foundation.guests.sessions.readings import list_readings
 
 NAME = "guest-uprooting"
 _REMOVING = frozenset({"rm", "rmdir", "shred", "trash", "trash-put", "unlink"})
 _MOVING = frozenset({"ln", "mv"})
-_MOST_PATHS = 10_000
 _TO_FOLDER = frozenset({"-t", "--target-directory"})
 _CLEANING = {"clean": {"-x", "-X"}, "stash": {"-a", "--all", "-u", "--include-untracked"}}
 """What git removes although it does not know it, by the command and its options."""
@@ -35,14 +35,8 @@ def _list_roots(command: Command, place: Place, bases: Sequence[Path]) -> Iterat
     """The folders that a command takes away."""
     if _cleans(command):
         yield from (base.resolve() for base in bases)
-    taken = _list_taken(command)
-    if len(taken) * len(bases) > _MOST_PATHS:
-        raise ValueError(f"the command has {len(taken)} words, too many to be looked at")
-    for word in taken:
-        for base in bases:
-            path = place.find_path(word, base)
-            if path is not None:
-                yield path
+    found = (place.find_path(*one) for one in list_readings(_list_taken(command), bases))
+    yield from (path for path in found if path is not None)
 
 
 def _list_taken(command: Command) -> tuple[Word, ...]:

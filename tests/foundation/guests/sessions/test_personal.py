@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_foundation.guests.sessions.personal import find_personal_act, find_records
+from amplifier_foundation.guests.sessions.readings import MOST_READINGS
 from tests.foundation.guests.sessions.agents import start
 
 PERSONAL = ["amplifier approvals allow 05af --yes", "amplifier trust --digest abc"]
@@ -89,6 +90,15 @@ def test_records_and_keys_are_not_even_read(
 def test_everything_else_is(given: dict[str, str], home: Path, project: Path) -> None:
     """The agent has work to do."""
     assert find_records(given, project) is None
+
+
+async def test_a_command_with_too_many_words_is_denied(project: Path) -> None:
+    """A path among them could be that of our records."""
+    async with start("claude", project) as one:
+        command = "cd a; cd b; cd c; cd d; echo " + "x " * (MOST_READINGS // 16)
+        verdict = await one.tell("PreToolUse", tool_input={"command": command})
+    assert verdict.decision == "deny"
+    assert "629 words, too many to be looked at" in str(verdict.reason)
 
 
 async def test_a_link_leads_no_way_around(home: Path, project: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_foundation.guests.sessions.readings import MOST_READINGS
 from amplifier_foundation.guests.sessions.uprooting import find_uprooted
 from tests.foundation.guests.sessions.agents import start
 
@@ -42,6 +43,13 @@ def test_taking_the_folder_of_a_guard_away_is_found(command: str, folder: Path) 
 def test_what_leaves_the_guard_in_its_place_is_not(command: str, folder: Path) -> None:
     """Neither is the folder of a file that is not there."""
     assert _find(command, folder) is None
+
+
+def test_a_command_with_too_many_words_is_not_looked_through(folder: Path) -> None:
+    """The hook that asks fails, and so denies."""
+    words = "x " * (MOST_READINGS // 2 + 1)
+    with pytest.raises(ValueError, match="5001 words, too many to be looked at"):
+        _find(f"cd link && rm {words}", folder)
 
 
 async def test_an_agent_does_not_move_its_guard(project: Path) -> None:
