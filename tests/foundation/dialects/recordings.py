@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
 
-from amplifier_foundation.dialects import DIALECTS
-from amplifier_foundation.dialects.incoming import Incoming
+from amplifier_foundation.dialects import DIALECTS, Dialect
+from amplifier_foundation.dialects.incoming import Incoming, UnreadablePayload
 from amplifier_foundation.dialects.reading import read_payload
 from amplifier_foundation.dialects.verdict import Verdict
 from amplifier_foundation.dialects.writing import write_reply
@@ -58,6 +59,21 @@ def make_incoming(agent: str, native: str) -> Incoming:
         return read_recording(agent, native)
     payload = DIALECTS[agent].build_payload(make_call(native, TOOL))
     return read_payload(DIALECTS[agent], native, json.dumps(payload))
+
+
+def read_damaged(
+    dialect: Dialect, native: str, payload: Mapping[str, Any], data: st.DataObject
+) -> Incoming | None:
+    """An event with odd values in it and with others missing; None if it is refused, in one way."""
+    damaged = dict(payload)
+    for key in data.draw(st.lists(st.sampled_from(sorted(damaged)), max_size=3)):
+        damaged[key] = data.draw(odd_values)
+    for key in data.draw(st.lists(st.sampled_from(sorted(damaged)), max_size=2, unique=True)):
+        del damaged[key]
+    try:
+        return read_payload(dialect, native, json.dumps(damaged))
+    except UnreadablePayload:
+        return None
 
 
 def answer(agent: str, incoming: Incoming, verdict: Verdict) -> dict[str, Any]:

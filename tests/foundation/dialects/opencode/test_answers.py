@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_foundation.dialects.incoming import UnreadablePayload
 from amplifier_foundation.dialects.opencode import DIALECT
 from amplifier_foundation.dialects.opencode.events import EVENTS
-from amplifier_foundation.dialects.reading import read_payload
 from amplifier_foundation.dialects.reply import Reply
 from amplifier_foundation.dialects.verdict import NOTHING, UNCHANGED, Verdict
 from amplifier_foundation.dialects.writing import fit_verdict, write_reply
 from tests.foundation.dialects.conversation import Data, make_call, make_handler, read
 from tests.foundation.dialects.opencode.opencode_payloads import LEAST, read_event
-from tests.foundation.dialects.recordings import answer
+from tests.foundation.dialects.recordings import answer, read_damaged
 
 ACTIONS: dict[str, Verdict] = {
     "continue": Verdict(),
@@ -151,26 +148,10 @@ def test_the_plugin_reads_what_was_meant(native: str, verdict: Verdict) -> None:
     assert (found.context, found.output) == (wanted.context, wanted.output)
 
 
-odd = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2)
-    ),
-    max_leaves=5,
-)
-
-
 @given(st.sampled_from(sorted(EVENTS)), st.data())
 def test_no_payload_can_break_the_reading(native: str, data: st.DataObject) -> None:
     """It is read, or refused in one way."""
-    payload = dict(LEAST)
-    for key in data.draw(st.lists(st.sampled_from(sorted(payload)), max_size=3)):
-        payload[key] = data.draw(odd)
-    for key in data.draw(st.lists(st.sampled_from(sorted(payload)), max_size=2, unique=True)):
-        del payload[key]
-    try:
-        incoming = read_payload(DIALECT, native, json.dumps(payload))
-    except UnreadablePayload:
-        return
-    assert incoming.session_id
-    assert write_reply(DIALECT, incoming, Verdict("deny", "no")).code == 0
+    incoming = read_damaged(DIALECT, native, LEAST, data)
+    if incoming is not None:
+        assert incoming.session_id
+        assert write_reply(DIALECT, incoming, Verdict("deny", "no")).code == 0
