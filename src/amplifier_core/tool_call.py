@@ -125,6 +125,9 @@ async def _run(coordinator: SessionCoordinator, tool: Any, left: dict[str, Any])
         if is_being_cancelled():
             raise
         return await _fail(coordinator, left, "CancelledError", "the tool cancelled itself")
+    except getattr(tool, "steering", ()):  # exceptions by which a framework goes on elsewhere
+        record_end(coordinator, left, started, "interrupted")
+        raise
     except Exception as error:  # noqa: BLE001 - a tool may raise anything; the agent reads it
         record_end(coordinator, left, started, "raised")
         return await _fail(coordinator, left, type(error).__name__, describe_error(error))

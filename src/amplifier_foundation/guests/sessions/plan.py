@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from amplifier_core.mount_plan import list_ways, read_entry
+from amplifier_core.mount_plan import list_ways
 from amplifier_foundation.bundles import Bundle, load_bundle
 from amplifier_foundation.bundles.load import list_project_candidates
 from amplifier_foundation.dialects import Dialect
@@ -16,6 +16,7 @@ from amplifier_foundation.dialects.dialect import TOOL
 from amplifier_foundation.machine.snapshot import normalize
 from amplifier_foundation.policy.editing_tools import PATH_KEYS
 from amplifier_foundation.policy.paths import escape_glob
+from amplifier_foundation.session.hooks_only import keep_hooks_only
 from amplifier_foundation.trust.material import Material, Untrusted, collect_material
 from amplifier_foundation.trust.named_bundle import is_trusted_by_name
 from amplifier_foundation.trust.store import TrustStore
@@ -28,9 +29,6 @@ _NAMING_KEYS = [*PATH_KEYS, "filePath", "file", "filename", "uri", "paths", "sou
 
 _READING = ("Read", "Glob", "Grep", "LS")
 """The tools that may name a guarded file; of one that nobody knows, nobody knows what it does."""
-
-_NEED_A_MODEL = frozenset({"hooks-session-naming"})
-_SHOW_PROGRESS = frozenset({"hooks-progress-monitor"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,32 +117,10 @@ def adapt_plan(
     plan: dict[str, Any], dialect: Dialect, guarded: Sequence[Path] = ()
 ) -> dict[str, Any]:
     """The plan without what the agent has itself, and with its guard's own guard."""
-    session = {**plan["session"], "orchestrator": "loop-basic", "context": "context-simple"}
-    hooks = [_leave_showing_to_agent(one) for one in plan["hooks"] if not _needs_model(one)]
+    adapted = keep_hooks_only(plan)
     if guarded:
-        hooks.append(_build_walls(guarded))
-    return {
-        **plan,
-        "session": session,
-        "providers": [],
-        "tools": [],
-        "agents": {},
-        "hooks": hooks,
-        "approval": _adapt_approval(plan["approval"], dialect),
-        "sandbox": {"mode": "off"},
-    }
-
-
-def _needs_model(entry: Any) -> bool:
-    return read_entry("hooks", entry).module in _NEED_A_MODEL
-
-
-def _leave_showing_to_agent(entry: Any) -> Any:
-    """How far it is, the agent shows itself; each line of ours would stand between its own."""
-    found = read_entry("hooks", entry)
-    if found.module not in _SHOW_PROGRESS or not isinstance(entry, Mapping):
-        return entry
-    return {**entry, "config": {"show": False, **found.config}}
+        adapted["hooks"].append(_build_walls(guarded))
+    return {**adapted, "approval": _adapt_approval(plan["approval"], dialect)}
 
 
 def _build_walls(guarded: Sequence[Path]) -> dict[str, Any]:

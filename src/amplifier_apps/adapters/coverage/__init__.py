@@ -1,0 +1,1 @@
+"""What each adapter sees; can be read without importing any framework."""

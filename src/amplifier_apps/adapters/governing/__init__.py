@@ -1,0 +1,1 @@
+"""What all adapters share: a session of ours behind each run of theirs."""

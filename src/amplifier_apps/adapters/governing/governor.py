@@ -1,0 +1,253 @@
+"""The governor: puts the same hooks in front of every run of a framework's agents."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import time
+import weakref
+from collections.abc import AsyncIterator, Iterator
+from contextvars import ContextVar
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from amplifier_apps.adapters.coverage.coverage import Coverage
+from amplifier_apps.adapters.governing.loops import Home, start_own_loop
+from amplifier_apps.adapters.governing.opening import (
+    BundleSource,
+    CoordinatorSource,
+    Opened,
+    RegistrySource,
+    Settings,
+    open_child,
+)
+from amplifier_apps.adapters.governing.run import Run, inside
+from amplifier_apps.adapters.governing.unheard import tell_unheard
+from amplifier_apps.adapters.governing.verdicts import TextVerdict
+from amplifier_core.approval import AnyApprovalSystem
+from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.errors import SessionDenied
+from amplifier_core.events.payloads import EndReason
+from amplifier_core.hooks import HookRegistry
+from amplifier_core.host.display import DisplaySystem
+from amplifier_core.session import AmplifierSession
+from amplifier_core.trail import AuditSink
+from amplifier_foundation.bundles import Bundle
+
+IDLE_SECONDS = 1800.0
+"""After so long without any event, a run that its framework never ended is ended."""
+
+
+class Source(Protocol):
+    """Opens what stands behind a run."""
+
+    async def open(self) -> Opened: ...
+
+
+class Conversation:
+    """Runs that belong together: one session, which is ended with the block."""
+
+    def __init__(self) -> None:
+        self.run: Run | None = None
+
+
+_conversation: ContextVar[Conversation | None] = ContextVar("amplifier_conversation", default=None)
+
+
+class Governor:
+    """Opens a session of ours behind each run of an agent that a framework runs."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._runs: set[Run] = set()
+        self._told: set[str] = set()
+        _governors.add(self)
+
+    # Runs
+
+    async def open(self, coverage: Coverage, agent: str = "") -> Run:
+        """The run that begins here; SessionDenied if a hook refuses the start.
+
+        Inside a tool call of a governed run, it is the run of a sub-agent; inside
+        `conversation()`, all runs are turns of one session.
+        """
+        return await self._open(coverage, agent, Home(asyncio.get_running_loop()))
+
+    def open_sync(self, coverage: Coverage, agent: str = "") -> Run:
+        """The same for a thread."""
+        parent = self._find_parent()
+        home = Home(start_own_loop()) if parent is None else parent.home
+        return home.run_sync(self._open(coverage, agent, home))
+
+    async def begin(
+        self, coverage: Coverage, prompt: str, agent: str = ""
+    ) -> tuple[Run | None, TextVerdict]:
+        """Open a run and submit its prompt; no run if either is refused."""
+        try:
+            run = await self.open(coverage, agent)
+        except SessionDenied as error:
+            return None, TextVerdict(False, str(error))
+        verdict = await run.submit(prompt)
+        if not verdict.allowed:
+            await run.end()
+        return (run if verdict.allowed else None), verdict
+
+    def begin_sync(
+        self, coverage: Coverage, prompt: str, agent: str = ""
+    ) -> tuple[Run | None, TextVerdict]:
+        """The same for a thread."""
+        try:
+            run = self.open_sync(coverage, agent)
+        except SessionDenied as error:
+            return None, TextVerdict(False, str(error))
+        verdict = run.submit_sync(prompt)
+        if not verdict.allowed:
+            run.end_sync()
+        return (run if verdict.allowed else None), verdict
+
+    async def _open(self, coverage: Coverage, agent: str, home: Home) -> Run:
+        self._forget_ended()
+        parent, shared = self._find_parent(), _conversation.get()
+        if parent is not None:
+            opened = await parent.home.run(open_child(parent.coordinator, agent))
+            return self._keep(opened, coverage, parent.home, is_child=True)
+        if shared is not None and shared.run is not None:
+            return shared.run
+        opened = await self._source.open()
+        run = self._keep(opened, coverage, home)
+        if coverage.name not in self._told:
+            self._told.add(coverage.name)
+            await tell_unheard(opened.coordinator, coverage)
+        if shared is not None:
+            shared.run, run.is_shared = run, True
+        return run
+
+    def _keep(
+        self, opened: Opened, coverage: Coverage, home: Home, *, is_child: bool = False
+    ) -> Run:
+        run = Run(opened.coordinator, opened.context, home, coverage, opened.close)
+        run.governor, run.is_child = self, is_child
+        self._runs.add(run)
+        return run
+
+    def _find_parent(self) -> Run | None:
+        run = inside.get()
+        belongs = run is not None and run.governor is self and not run.has_ended
+        return run if belongs else None
+
+    def _forget_ended(self) -> None:
+        self._runs = {run for run in self._runs if not run.has_ended}
+
+    async def end_idle(self, seconds: float = IDLE_SECONDS) -> None:
+        """End runs that nobody has used for so long."""
+        oldest = time.monotonic() - seconds
+        for run in [one for one in self._runs if one.last_used < oldest]:
+            await run.finish("timeout")
+        self._forget_ended()
+
+    # Conversations
+
+    @contextlib.asynccontextmanager
+    async def conversation(self) -> AsyncIterator[None]:
+        """Make all runs inside this block turns of one session."""
+        shared = Conversation()
+        token = _conversation.set(shared)
+        try:
+            yield
+        finally:
+            _conversation.reset(token)
+            if shared.run is not None:
+                await shared.run.finish()
+
+    @contextlib.contextmanager
+    def conversation_sync(self) -> Iterator[None]:
+        """The same for a program without a loop."""
+        shared = Conversation()
+        token = _conversation.set(shared)
+        try:
+            yield
+        finally:
+            _conversation.reset(token)
+            if shared.run is not None:
+                shared.run.finish_sync()
+
+    # End
+
+    async def close(self, reason: EndReason = "complete") -> None:
+        """End every run that is still open."""
+        for run in list(self._runs):
+            await run.finish(reason)
+        self._forget_ended()
+
+    def close_sync(self, reason: EndReason = "complete") -> None:
+        """The same for a thread."""
+        for run in list(self._runs):
+            run.finish_sync(reason)
+        self._forget_ended()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: object, traceback: TracebackType | None
+    ) -> None:
+        await self.close("complete" if kind is None else "error")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: object, traceback: TracebackType | None
+    ) -> None:
+        self.close_sync("complete" if kind is None else "error")
+
+
+Governable = Governor | str | Path | Bundle | HookRegistry | SessionCoordinator | AmplifierSession
+"""What an adapter takes; `govern` makes a Governor of it."""
+
+
+def govern(
+    source: Governable | None = None,
+    *,
+    approval: AnyApprovalSystem | None = None,
+    display: DisplaySystem | None = None,
+    audit: AuditSink | None = None,
+    folder: str | Path | None = None,
+) -> Governor:
+    """What an adapter takes: the hooks of a bundle, of a registry, or of a session made by hand.
+
+    A bundle is read now, once. `approval`, `display` and `audit` are for runs of a bundle or a
+    registry; without `approval`, people are asked as the bundle says, or at the terminal. `folder`
+    is where the agents work.
+    """
+    if isinstance(source, Governor):
+        return source
+    settings = Settings(approval, display, audit, None if folder is None else Path(folder))
+    if isinstance(source, AmplifierSession):
+        return Governor(CoordinatorSource(source.coordinator))
+    if isinstance(source, SessionCoordinator):
+        return Governor(CoordinatorSource(source))
+    if isinstance(source, HookRegistry):
+        return Governor(RegistrySource(source, settings))
+    if isinstance(source, Bundle):
+        return Governor(BundleSource(source, settings))
+    if source is None or isinstance(source, str | Path):
+        return Governor(BundleSource.load(source, settings))
+    kind = type(source).__name__
+    raise TypeError(
+        "Agents are governed by a bundle (its path, or a Bundle), a HookRegistry, a coordinator "
+        f"or a session; got {kind}"
+    )
+
+
+_governors: weakref.WeakSet[Governor] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_what_is_open() -> None:
+    """A program that ends leaves no session open: its trail says that the run did not end."""
+    for governor in list(_governors):
+        with contextlib.suppress(Exception):
+            governor.close_sync("error")

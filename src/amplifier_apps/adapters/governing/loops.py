@@ -1,0 +1,63 @@
+"""The loop on which the hooks of a run are called, whoever calls from wherever."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from functools import cache
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+THREAD = "amplifier-hooks"
+
+
+@cache
+def start_own_loop() -> asyncio.AbstractEventLoop:
+    """The loop of this process for callers without one, in a thread of its own."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=_serve, args=(loop,), name=THREAD, daemon=True).start()
+    return loop
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    loop.run_forever()
+
+
+def find_running_loop() -> asyncio.AbstractEventLoop | None:
+    """The loop that runs in this thread, if one does."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+class Home:
+    """Where a run lives: its locks, tasks and files belong to one loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+
+    def _find_loop(self) -> asyncio.AbstractEventLoop:
+        """The loop, or the process's own where the program has closed it."""
+        return start_own_loop() if self.loop.is_closed() else self.loop
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do the work at home and wait for it; who stops waiting stops the work."""
+        loop = self._find_loop()
+        if asyncio.get_running_loop() is loop:
+            return await work
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))
+
+    def run_sync(self, work: Coroutine[Any, Any, T]) -> T:
+        """The same for a thread that waits; not for the thread of the loop itself."""
+        loop = self._find_loop()
+        if find_running_loop() is loop:
+            work.close()
+            raise RuntimeError(
+                "A run that was started on this event loop cannot be continued synchronously on "
+                "its thread: use the asynchronous entry point of the framework"
+            )
+        return asyncio.run_coroutine_threadsafe(work, loop).result()

@@ -1,0 +1,392 @@
+"""A run of a framework's agent: its events through our hooks, with the answers carried out."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Sequence
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from amplifier_apps.adapters.coverage.coverage import Act, Coverage
+from amplifier_apps.adapters.governing.calling import (
+    LoopSeat,
+    Seat,
+    Wanted,
+    call_from_thread,
+    call_through_hooks,
+)
+from amplifier_apps.adapters.governing.conversation import RunContext
+from amplifier_apps.adapters.governing.handover import HandOver, Handover, asked_by_framework
+from amplifier_apps.adapters.governing.loops import Home
+from amplifier_apps.adapters.governing.messages import Plain, is_unchanged, place_messages
+from amplifier_apps.adapters.governing.verdicts import (
+    Called,
+    Reply,
+    ReplyVerdict,
+    RequestVerdict,
+    TextVerdict,
+)
+from amplifier_core import events
+from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.events.payloads import EndReason, ProviderRequestData, ProviderResponseData
+from amplifier_core.message_models import ChatResponse
+from amplifier_core.models import ToolResult
+from amplifier_core.models.outcome import Outcome, describe_denial
+from amplifier_core.operation import KERNEL
+from amplifier_core.utils import describe_error, resolve
+
+if TYPE_CHECKING:
+    from amplifier_apps.adapters.governing.governor import Governor
+
+Close = Callable[[EndReason], Awaitable[None]]
+TextEvent = Literal["prompt:submit", "prompt:answer"]
+
+
+class Run:
+    """One run: everything that its framework wants to do passes through here.
+
+    Each operation has a form for callers on a loop and one, ending in `_sync`, for threads.
+    """
+
+    def __init__(
+        self,
+        coordinator: SessionCoordinator,
+        context: RunContext,
+        home: Home,
+        coverage: Coverage,
+        close: Close,
+    ) -> None:
+        self.coordinator = coordinator
+        self.coverage = coverage
+        self.home = home
+        self.last_used = time.monotonic()
+        self.has_ended = False
+        self.governor: Governor | None = None
+        self.is_child = False
+        """Whether it is the run of a sub-agent."""
+        self.is_shared = False
+        """Whether it goes on after the framework's run: see `Governor.conversation`."""
+        self._context = context
+        self._close = close
+        self._kept: list[tuple[int, Plain]] = []
+        self._requests = 0
+        self._prompt = ""
+
+    def hears(self, event: str) -> bool:
+        """Whether anybody would be told of an event; if not, spare the translation."""
+        return self.coordinator.reaches_anybody(event)
+
+    # Prompts and answers
+
+    async def submit(self, prompt: str, metadata: dict[str, Any] | None = None) -> TextVerdict:
+        """A turn begins: take its prompt through the hooks."""
+        return await self.home.run(self._submit(prompt, metadata))
+
+    def submit_sync(self, prompt: str, metadata: dict[str, Any] | None = None) -> TextVerdict:
+        return self.home.run_sync(self._submit(prompt, metadata))
+
+    async def answer(self, text: str, *, streamed: bool = False) -> TextVerdict:
+        """Take the answer through the hooks before it goes out; `streamed`: somebody read it."""
+        return await self.home.run(self._answer(text, streamed))
+
+    def answer_sync(self, text: str, *, streamed: bool = False) -> TextVerdict:
+        return self.home.run_sync(self._answer(text, streamed))
+
+    async def _submit(self, prompt: str, metadata: dict[str, Any] | None) -> TextVerdict:
+        self._use()
+        self._prompt = prompt
+        self.coordinator.reset_turn()
+        data = {"prompt": prompt, "metadata": metadata or {}}
+        verdict = await self._judge_text(events.PROMPT_SUBMIT, data, "prompt")
+        if verdict.allowed:
+            self._prompt = verdict.text
+        return verdict
+
+    async def _answer(self, text: str, streamed: bool) -> TextVerdict:
+        self._use()
+        data = {"prompt": self._prompt, "response": text, "streamed": streamed}
+        verdict = await self._judge_text(events.PROMPT_ANSWER, data, "response")
+        complete = {"prompt": self._prompt, "response": verdict.text}
+        await self._notify(events.PROMPT_COMPLETE, complete)
+        return verdict
+
+    async def _judge_text(self, event: str, data: dict[str, Any], key: str) -> TextVerdict:
+        given = data[key]
+        outcome = await self._judge(event, data)
+        if not outcome.allowed:
+            return TextVerdict(False, outcome.denial)
+        wanted = (outcome.data or {}).get(key, given)
+        if not isinstance(wanted, str):
+            kind = type(wanted).__name__
+            denied = await self.coordinator.deny(event, KERNEL, f"a hook left no text: {kind}")
+            return TextVerdict(False, denied.denial)
+        if wanted != given and (refused := await self._refuse(event, "modify")):
+            return TextVerdict(False, refused)
+        return TextVerdict(True, wanted, wanted != given)
+
+    # Models
+
+    async def request(
+        self,
+        messages: Sequence[Plain],
+        *,
+        provider: str,
+        model: str | None = None,
+        tools: Sequence[str] = (),
+        keeps: bool = False,
+    ) -> RequestVerdict:
+        """Take a request to a model through the hooks; `placed` of the verdict is what to send.
+
+        `keeps`: the adapter puts `lasting` into the framework's conversation, so that it comes
+        back with the next request. Otherwise the run repeats it in its place by itself.
+        """
+        work = self._request(list(messages), provider, model, list(tools), keeps)
+        return await self.home.run(work)
+
+    def request_sync(
+        self,
+        messages: Sequence[Plain],
+        *,
+        provider: str,
+        model: str | None = None,
+        tools: Sequence[str] = (),
+        keeps: bool = False,
+    ) -> RequestVerdict:
+        work = self._request(list(messages), provider, model, list(tools), keeps)
+        return self.home.run_sync(work)
+
+    async def _request(
+        self,
+        messages: list[Plain],
+        provider: str,
+        model: str | None,
+        tools: list[str],
+        keeps: bool,
+    ) -> RequestVerdict:
+        self._use()
+        self._requests += 1
+        lasting = self._context.take()
+        asked = ProviderRequestData(
+            provider=provider,
+            model=model,
+            messages=[*self._add_kept(messages), *lasting],
+            tools=tools,
+            iteration=self._requests,
+        )
+        outcome = await self.coordinator.open_request(asked)
+        lasting += self._context.take()
+        if not keeps:
+            self._kept += [(len(messages), one) for one in lasting]
+        if not outcome.allowed or outcome.data is None:
+            return RequestVerdict(False, outcome.denial, lasting=lasting)
+        placed = place_messages(messages, outcome.data["messages"])
+        changed = not is_unchanged(placed, len(messages))
+        if changed and not self._can_change_request(messages, outcome.data["messages"]):
+            reason = await self._refuse(events.PROVIDER_REQUEST, "modify")
+            return RequestVerdict(False, reason or "", lasting=lasting)
+        return RequestVerdict(True, placed=placed, lasting=lasting, changed=changed)
+
+    def _add_kept(self, messages: list[Plain]) -> list[Plain]:
+        """The conversation with what hooks have added to it for good, each in its place."""
+        merged = list(messages)
+        for position, message in reversed(self._kept):
+            merged.insert(min(position, len(messages)), message)
+        return merged
+
+    def _can_change_request(self, before: list[Plain], after: list[Plain]) -> bool:
+        if self.coverage.allows(events.PROVIDER_REQUEST, "modify"):
+            return True
+        kept = [one for one in after if (one.get("metadata") or {}).get("source") != "hook"]
+        return kept == before
+
+    async def review(self, reply: Reply, *, provider: str) -> ReplyVerdict:
+        """Take a reply of a model through the hooks."""
+        return await self.home.run(self._review(reply, provider))
+
+    def review_sync(self, reply: Reply, *, provider: str) -> ReplyVerdict:
+        return self.home.run_sync(self._review(reply, provider))
+
+    async def _review(self, reply: Reply, provider: str) -> ReplyVerdict:
+        self._use()
+        if not self.hears(events.PROVIDER_RESPONSE):
+            return ReplyVerdict(True)
+        described = _describe_reply(reply)
+        data = ProviderResponseData(
+            provider=provider,
+            model=reply.model,
+            response=described,
+            usage=reply.usage,
+            duration_ms=reply.duration_ms,
+        )
+        outcome = await self._judge(events.PROVIDER_RESPONSE, cast(dict[str, Any], data))
+        if not outcome.allowed:
+            return ReplyVerdict(False, outcome.denial)
+        seen = (outcome.data or {}).get("response", described)
+        if seen == described:
+            return ReplyVerdict(True)
+        if refused := await self._refuse(events.PROVIDER_RESPONSE, "modify"):
+            return ReplyVerdict(False, refused)
+        return _read_reply(reply, described, seen)
+
+    # Tools
+
+    async def call(self, wanted: Wanted, hand_over: HandOver | None = None) -> Called:
+        """Take a tool call through hooks and gates to the framework's handler and back.
+
+        With `hand_over`, people are asked by the framework: it raises its interrupt, or returns
+        what `answer` made of the person's choice.
+        """
+        seat = LoopSeat(asyncio.get_running_loop())
+        if hand_over is None:
+            return await self.home.run(self._call(wanted, seat))
+        handover = Handover(self.coverage.framework)
+        while True:
+            called = await self.home.run(self._call(wanted, seat, handover))
+            if handover.asked is None:
+                return called
+            given = await resolve(hand_over(handover.asked))
+            if (why := handover.take(given)) is not None:
+                return _refuse_answer(why)
+
+    def call_sync(self, wanted: Wanted, hand_over: HandOver | None = None) -> Called:
+        """The same for a thread: it waits, and calls the handler itself."""
+        loop = self.home.loop
+        if hand_over is None:
+            return call_from_thread(lambda seat: self._call(wanted, seat), loop)
+        handover = Handover(self.coverage.framework)
+        while True:
+            called = call_from_thread(lambda seat: self._call(wanted, seat, handover), loop)
+            if handover.asked is None:
+                return called
+            if (why := handover.take(hand_over(handover.asked))) is not None:
+                return _refuse_answer(why)
+
+    async def _call(self, wanted: Wanted, seat: Seat, handover: Handover | None = None) -> Called:
+        self._use()
+        if self.has_ended:
+            return _refuse_answer("the run has ended")
+        if not wanted.call_id:
+            wanted.call_id = f"call_{uuid.uuid4().hex[:12]}"
+        token = None if handover is None else asked_by_framework.set(handover)
+        try:
+            return await call_through_hooks(self.coordinator, _enter(self, wanted), seat)
+        finally:
+            if token is not None:
+                asked_by_framework.reset(token)
+
+    # Everything else
+
+    async def tell(self, event: str, data: dict[str, Any]) -> None:
+        """Tell hooks of something that has happened."""
+        await self.home.run(self._notify(event, data))
+
+    def tell_sync(self, event: str, data: dict[str, Any]) -> None:
+        self.home.run_sync(self._notify(event, data))
+
+    async def ask(self, event: str, data: dict[str, Any]) -> Outcome:
+        """Take any other event through the hooks, such as the start of a sub-agent."""
+        return await self.home.run(self._judge(event, data))
+
+    async def end(self, reason: EndReason = "complete") -> None:
+        """The framework's run is over; one of a conversation goes on."""
+        if not self.is_shared:
+            await self.finish(reason)
+
+    def end_sync(self, reason: EndReason = "complete") -> None:
+        if not self.is_shared:
+            self.finish_sync(reason)
+
+    async def finish(self, reason: EndReason = "complete") -> None:
+        """End the session behind the run, once."""
+        if not self.has_ended:
+            self.has_ended = True
+            await self.home.run(self._end(reason))
+
+    def finish_sync(self, reason: EndReason = "complete") -> None:
+        if not self.has_ended:
+            self.has_ended = True
+            self.home.run_sync(self._end(reason))
+
+    async def _end(self, reason: EndReason) -> None:
+        await self._close(reason)
+
+    def _use(self) -> None:
+        self.last_used = time.monotonic()
+
+    async def _judge(self, event: str, data: dict[str, Any]) -> Outcome:
+        coordinator: Any = self.coordinator
+        outcome: Outcome = await coordinator.judge(event, data)
+        return outcome
+
+    async def _notify(self, event: str, data: dict[str, Any]) -> None:
+        coordinator: Any = self.coordinator
+        if coordinator.reaches_anybody(event):
+            await coordinator.notify(event, data)
+
+    async def _refuse(self, event: str, act: Act) -> str | None:
+        """The denial of what hooks want and this framework cannot do, if it cannot."""
+        if self.coverage.allows(event, act):
+            return None
+        why = f"a hook wants {act} at {event}, which cannot be done: "
+        denied = await self.coordinator.deny(event, KERNEL, why + self.coverage.explain(event, act))
+        return denied.denial
+
+
+inside: ContextVar[Run | None] = ContextVar("amplifier_run", default=None)
+"""The run whose tool is being called: an agent that is started there is its sub-agent."""
+
+
+def _enter(run: Run, wanted: Wanted) -> Wanted:
+    """The call, with its handler called inside the run."""
+    handler = wanted.handler
+
+    def call(given: dict[str, Any]) -> Any:
+        token = inside.set(run)
+        try:
+            found = handler(given)
+        finally:
+            inside.reset(token)
+        return _finish_inside(run, found) if inspect.isawaitable(found) else found
+
+    return replace(wanted, handler=call)
+
+
+async def _finish_inside(run: Run, found: Awaitable[Any]) -> Any:
+    token = inside.set(run)
+    try:
+        return await found
+    finally:
+        inside.reset(token)
+
+
+def _refuse_answer(why: str) -> Called:
+    return Called(ToolResult.refused(describe_denial(KERNEL, why)))
+
+
+def _describe_reply(reply: Reply) -> dict[str, Any]:
+    response = ChatResponse.model_validate(
+        {
+            "content": [{"type": "text", "text": reply.text}] if reply.text else [],
+            "tool_calls": reply.calls or None,
+            "finish_reason": reply.finish_reason,
+        }
+    )
+    return response.model_dump()
+
+
+def _read_reply(reply: Reply, given: dict[str, Any], seen: Any) -> ReplyVerdict:
+    try:
+        left = ChatResponse.model_validate(seen)
+    except ValueError as error:
+        return ReplyVerdict(False, f"A hook left no usable reply: {describe_error(error)}")
+    calls = [call.model_dump() for call in left.tool_calls or ()]
+    before = list(given.get("tool_calls") or ())
+    return ReplyVerdict(
+        True,
+        text=None if left.text == reply.text else left.text,
+        calls=None if calls == before else calls,
+    )
