@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LOCKS = [*sorted(ROOT.glob("requirements*.lock")), ROOT / "scripts" / "bootstrap.lock"]
+ADAPTERS = ROOT / "tests" / "adapters" / "locks"
+LOCKS = [
+    *sorted(ROOT.glob("requirements*.lock")),
+    ROOT / "scripts" / "bootstrap.lock",
+    *sorted(ADAPTERS.glob("*.lock")),
+]
+WHOLE_IN_ONE_FILE = {"flatbuffers"}
+"""Published as a single wheel, for every Python."""
+OF_OUR_OWN = {"all", "local"}
+"""Extras that are neither part of `all` nor a framework that adapters stand in front of."""
+
+
+def read_project() -> dict[str, Any]:
+    """What pyproject.toml says of the project."""
+    project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return project
 
 
 def pins(path: Path) -> dict[str, str]:
@@ -36,5 +53,35 @@ def test_the_dev_lock_only_adds_to_the_run_time_lock():
 def test_no_pin_is_bound_to_one_file(path: Path):
     """A lone hash is that of the wheel for one Python: the lock would fail on every other."""
     entries = re.split(r"^(?=\S)", path.read_text(), flags=re.MULTILINE)
-    lone = [entry.split()[0] for entry in entries if entry.count("--hash=") == 1]
-    assert lone == []
+    lone = {entry.split("==")[0] for entry in entries if entry.count("--hash=") == 1}
+    assert lone <= WHOLE_IN_ONE_FILE
+
+
+def test_every_adapter_has_its_lock():
+    """Named like its extra: whoever adds a framework is told to lock it."""
+    extras = read_project()["optional-dependencies"]
+    (brought,) = re.findall(r"\[(.*)\]", extras["all"][0])
+    wanted = set(extras) - set(brought.split(",")) - OF_OUR_OWN
+    assert {path.stem for path in ADAPTERS.glob("*.lock")} == wanted
+
+
+def test_the_locks_of_adapters_have_the_tested_versions():
+    """The table of `make adapters` is about these, in every environment that has them."""
+    tested = pins(ADAPTERS / "tested.txt")
+    found = {path.stem: pins(path) for path in ADAPTERS.glob("*.lock")}
+    others = {
+        (name, package)
+        for name, pinned in found.items()
+        for package in pinned.keys() & tested.keys()
+        if pinned[package] != tested[package]
+    }
+    assert others == set()
+    assert tested.keys() <= {package for pinned in found.values() for package in pinned}
+
+
+@pytest.mark.parametrize("path", sorted(ADAPTERS.glob("*.lock")), ids=lambda path: path.stem)
+def test_an_adapters_lock_has_its_framework_and_what_its_tests_need(path: Path):
+    """Also what installs this project without a download."""
+    needed = read_project()["optional-dependencies"][path.stem]
+    names = {re.split(r"[^\w.-]", one)[0] for one in needed}
+    assert names | {"pytest", "pytest-asyncio", "hatchling", "editables"} <= pins(path).keys()
