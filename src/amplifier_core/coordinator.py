@@ -230,6 +230,11 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
             else:
                 await self.show(drop.why, "warning", source)
 
+    async def replace_answer(self, said: str, instead: str) -> None:
+        """Have the conversation keep another text in place of the answer that it ends with."""
+        if failure := await self._injector.replace_answer(said, instead):
+            await self.show(failure, "error", "session")
+
     def ephemeral_injections(self) -> list[dict[str, Any]]:
         """The last ephemeral injections, which no conversation keeps: for review."""
         return list(self._injector.reviewed)

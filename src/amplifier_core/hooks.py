@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from heapq import merge
 from operator import attrgetter, length_hint
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from amplifier_core import events
@@ -30,6 +30,7 @@ from amplifier_core.dispatch import (
     take_failure,
 )
 from amplifier_core.events.data import normalize_data
+from amplifier_core.events.handler import Registering, typed_like
 from amplifier_core.events.limits import check_limits, check_priority
 from amplifier_core.events.names import KNOWN, check_event, find_meant
 from amplifier_core.events.registry_names import RegistryNames
@@ -41,9 +42,7 @@ from amplifier_core.utils.parameters import find_misfit
 from amplifier_core.utils.request_ids import TRACED, add_request_id
 
 if TYPE_CHECKING:
-    from amplifier_core.events.event import DataT, EventOf
-    from amplifier_core.events.event_name import EventName
-    from amplifier_core.events.handler import Handler, HandlerOf, HandlerT, Limits, OnError
+    from amplifier_core.events.handler import Handler, Limits, OnError
 
 __all__ = ["ContextInjection", "HookHandler", "HookRegistry", "HookResult", "normalize_data"]
 
@@ -76,33 +75,7 @@ class HookRegistry(RegistryNames):
 
     # Registration
 
-    @overload
-    def register(
-        self,
-        event: EventOf[DataT] | EventName,
-        handler: HandlerOf[DataT],
-        priority: int = 0,
-        name: str | None = None,
-        **limits: Unpack[Limits],
-    ) -> Callable[[], None]: ...
-    @overload
-    def register(
-        self,
-        event: str,
-        handler: Handler,
-        priority: int = 0,
-        name: str | None = None,
-        **limits: Unpack[Limits],
-    ) -> Callable[[], None]: ...
-    @overload
-    def register(
-        self,
-        event: EventName | str,
-        handler: None = None,
-        priority: int = 0,
-        name: str | None = None,
-        **limits: Unpack[Limits],
-    ) -> Callable[[HandlerT], HandlerT]: ...
+    @typed_like(Registering.register)
     def register(
         self,
         event: Any,

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import payloads
+from amplifier_core.events.event import DataT, EventOf
 from amplifier_core.utils import describe_error, get_current_task
 from amplifier_core.utils.parameters import list_parameters
 
@@ -70,10 +71,13 @@ class PromptRun:
                 task.uncancel()
 
     async def _process(self, metadata: dict[str, Any], seconds: float | None) -> None:
-        self._accepted = not self._tells or await self._submit(metadata)
-        if not self._accepted:
-            self.status = "denied"
-            return
+        if self._tells:
+            submitted = payloads.PromptSubmitData(prompt=self._prompt, metadata=metadata)
+            wanted = await self._judge(events.PROMPT_SUBMIT, submitted, "prompt", self._prompt)
+            if wanted is None:
+                return
+            self._prompt = wanted
+        self._accepted = True
         limit = asyncio.timeout(seconds)
         try:
             async with limit:
@@ -84,21 +88,37 @@ class PromptRun:
                 error.args = (f"The turn took longer than {seconds} s (session.turn_timeout)",)
             await self._report_error(error)
             raise
-        self.reply = reply if isinstance(reply, str) else "" if reply is None else str(reply)
+        await self._answer(reply if isinstance(reply, str) else "" if reply is None else str(reply))
 
-    async def _submit(self, metadata: dict[str, Any]) -> bool:
-        """Take the prompt through its hooks; False, and the reason as the reply, if one denies."""
-        submitted = payloads.PromptSubmitData(prompt=self._prompt, metadata=metadata)
-        outcome = await self._coordinator.judge(events.PROMPT_SUBMIT, submitted)
-        wanted = (outcome.data or {}).get("prompt", self._prompt)
-        if not outcome.allowed:
-            self.reply = outcome.denial
-        elif not isinstance(wanted, str):
-            self.reply = f"A hook left no usable prompt: {type(wanted).__name__}"
-        else:
-            self._prompt = wanted
-            return True
-        return False
+    async def _judge(
+        self, event: EventOf[DataT], data: DataT, key: str, missing: str | None = None
+    ) -> str | None:
+        """The text that the hooks leave; None, and the reason as the reply, if one denies it."""
+        outcome = await self._coordinator.judge(event, data)
+        text = (outcome.data or {}).get(key, missing)
+        if outcome.allowed and isinstance(text, str):
+            return text
+        self.status = "denied"
+        unusable = f"A hook left no usable {key}: {type(text).__name__}"
+        self.reply = unusable if outcome.allowed else outcome.denial
+        return None
+
+    async def _answer(self, said: str) -> None:
+        """Take what the loop said through its hooks, and keep no more of it than they leave."""
+        if not self._coordinator.reaches_anybody(events.PROMPT_ANSWER):
+            self.reply = said
+            return
+        loop = self._coordinator.mount_points["orchestrator"]
+        answer = payloads.PromptAnswerData(
+            prompt=self._prompt, response=said, streamed=getattr(loop, "streamed", False) is True
+        )
+        self.reply = STOPPED_AT_ONCE  # unless it is judged to the end
+        try:
+            left = await self._judge(events.PROMPT_ANSWER, answer, "response")
+            self.reply = self.reply if left is None else left
+        finally:
+            if self.reply != said:
+                await self._coordinator.replace_answer(said, self.reply)
 
     async def _run_loop(self) -> Any:
         points = self._coordinator.mount_points

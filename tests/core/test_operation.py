@@ -142,8 +142,8 @@ async def test_an_event_of_a_modules_own_is_an_operation():
 
 def test_which_events_only_tell():
     operations = {
-        "session:start", "prompt:submit", "provider:request", "provider:response", "tool:pre",
-        "tool:post", "context:pre_compact", "context:pre-compact", "agent:spawn", "x:y",
+        "session:start", "prompt:submit", "prompt:answer", "provider:request", "provider:response",
+        "tool:pre", "tool:post", "context:pre_compact", "context:pre-compact", "agent:spawn", "x:y",
         "decision:tool_resolution", "decision:agent_resolution", "decision:context_resolution",
     }  # fmt: skip
     spelled = {*events.ALL_EVENTS, "execution:end", "context:pre-compact", "x:y"}

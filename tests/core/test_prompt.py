@@ -10,8 +10,9 @@ import pytest
 
 from amplifier_core.models import HookResult
 from amplifier_core.prompt import STOPPED_AT_ONCE
-from amplifier_core.testing import EventRecorder
-from tests.support.sessions import SessionHarness
+from amplifier_core.session import AmplifierSession
+from amplifier_core.testing import EventRecorder, ScriptedApproval
+from tests.support.sessions import SessionHarness, plan_for
 
 
 class Loop:
@@ -190,3 +191,155 @@ async def test_a_loop_whose_signature_is_a_secret_gets_everything() -> None:
             await harness.session.execute("x")
             == "0 ['context', 'coordinator', 'hooks', 'prompt', 'providers', 'tools']"
         )
+
+
+SECRET = "the key is sk-1234"
+
+
+async def test_a_denied_answer_reaches_nobody_and_stays_nowhere() -> None:
+    """The reply is the denial, and so is what the state and the next request hold of it."""
+    async with SessionHarness([{"text": SECRET}, {"text": "fine"}]) as harness:
+        heard = harness.listen()
+        guard = EventRecorder(HookResult(action="deny", reason="a key"))
+        remove = harness.hooks.register("prompt:answer", guard, name="guard")
+        denial = "Operation denied by guard: a key"
+        assert await harness.session.execute("x") == denial
+        assert str(harness.session.status) == "denied"
+        assert harness.texts("assistant") == [denial]
+        assert SECRET not in str(await harness.session.state())
+        remove()
+        assert await harness.session.execute("y") == "fine"
+        assert harness.session.status == "idle"
+    assert guard.events[0][1]["response"] == SECRET
+    requests = [data for name, data in heard.events if name == "provider:request"]
+    assert SECRET not in str(requests[1])
+    completed = [data["response"] for name, data in heard.events if name == "prompt:complete"]
+    assert completed == [denial, "fine"]
+
+
+async def test_a_changed_answer_is_the_one_that_goes_out_and_is_kept() -> None:
+    """Also where the conversation keeps the answer with the scrubbers' masks."""
+    async with SessionHarness([{"text": SECRET}]) as harness:
+        harness.coordinator.register_scrubber(lambda text: text.replace("sk-1234", "***"))
+
+        async def shorten(_: str, data: dict[str, Any]) -> HookResult:
+            return HookResult(action="modify", data={**data, "response": "the key is gone"})
+
+        harness.hooks.register("prompt:answer", shorten)
+        assert await harness.session.execute("x") == "the key is gone"
+        assert harness.session.status == "idle"
+        assert harness.texts("assistant") == ["the key is gone"]
+
+
+@pytest.mark.parametrize(("data", "kind"), [({"response": 7}, "int"), ({}, "NoneType")])
+async def test_an_answer_that_is_no_text_is_refused(data: dict[str, Any], kind: str) -> None:
+    """A hook that leaves something else leaves nothing that could be handed over."""
+    async with SessionHarness([{"text": SECRET}]) as harness:
+        harness.hooks.register(
+            "prompt:answer", EventRecorder(HookResult(action="modify", data=data))
+        )
+        refusal = f"A hook left no usable response: {kind}"
+        assert await harness.session.execute("x") == refusal
+        assert harness.session.status == "denied"
+        assert harness.texts("assistant") == [refusal]
+
+
+async def test_what_is_injected_at_the_answer_is_read_in_the_next_turn() -> None:
+    """It stands behind the answer."""
+    async with SessionHarness([{"text": "one"}, {"text": "two"}]) as harness:
+        advice = HookResult(action="inject_context", context_injection="be brief")
+        harness.hooks.register("prompt:answer", EventRecorder(advice), name="advice")
+        assert await harness.session.execute("x") == "one"
+        roles = [one["role"] for one in harness.messages]
+        assert roles[-2:] == ["assistant", "system"]
+        assert harness.messages[-1]["content"] == "be brief"
+
+
+@pytest.mark.parametrize(
+    ("option", "reply"),
+    [("Allow once", "one"), ("Deny", "Operation denied by gate: User denied: May it go out?")],
+)
+async def test_a_person_may_decide_whether_an_answer_goes_out(option: str, reply: str) -> None:
+    """`ask_user` works here as at every gate."""
+    person = ScriptedApproval(option)
+    async with SessionHarness([{"text": "one"}], approval=person) as harness:
+        question = HookResult(action="ask_user", approval_prompt="May it go out?")
+        harness.hooks.register("prompt:answer", EventRecorder(question), name="gate")
+        assert await harness.session.execute("x") == reply
+        assert harness.texts("assistant") == [reply]
+    assert person.prompts == ["May it go out?"]
+
+
+async def test_the_answer_of_a_loop_that_tells_of_prompts_itself_is_judged_too() -> None:
+    """Loops of the ecosystem know nothing of the event, so the session judges for them."""
+
+    class Stranger:
+        async def execute(self, prompt: str, **_: Any) -> str:
+            return SECRET
+
+    async with SessionHarness([]) as harness:
+        guard = EventRecorder(HookResult(action="deny", reason="a key"))
+        harness.hooks.register("prompt:answer", guard, name="guard")
+        await harness.coordinator.mount("orchestrator", Stranger())
+        assert await harness.session.execute("x") == "Operation denied by guard: a key"
+    assert guard.events[0][1]["streamed"] is False
+
+
+async def test_an_answer_that_was_not_judged_to_the_end_is_withheld() -> None:
+    """Whoever stops the run while a hook still looks at the answer does not get it."""
+    async with SessionHarness([{"text": SECRET}]) as harness:
+        started = asyncio.Event()
+
+        async def look_for_ever(_: str, __: dict[str, Any]) -> None:
+            started.set()
+            await asyncio.Event().wait()
+
+        harness.hooks.register("prompt:answer", look_for_ever)
+        turn = asyncio.ensure_future(harness.session.execute("x"))
+        await started.wait()
+        await harness.coordinator.request_cancel(immediate=True)
+        assert await turn == STOPPED_AT_ONCE
+        assert harness.session.status == "interrupted"
+        assert harness.texts("assistant") == [STOPPED_AT_ONCE]
+
+
+async def test_after_an_error_there_is_no_answer_to_judge() -> None:
+    """A turn that failed hands nothing over."""
+
+    async def fail(_: str) -> str:
+        raise RuntimeError("no model")
+
+    async with SessionHarness([]) as harness:
+        heard = harness.listen()
+        await harness.coordinator.mount("orchestrator", Loop(fail))
+        with pytest.raises(RuntimeError, match="no model"):
+            await harness.session.execute("x")
+    assert "prompt:answer" not in heard.names
+
+
+async def test_a_context_that_cannot_replace_an_answer_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What it still holds is named, on the screen and on record."""
+
+    def refuse(_: Any) -> None:
+        raise RuntimeError("read-only")
+
+    async with SessionHarness([{"text": SECRET}]) as harness:
+        monkeypatch.setattr(harness.session.context, "set_messages", refuse)
+        harness.hooks.register(
+            "prompt:answer", EventRecorder(HookResult(action="deny", reason="a key")), name="guard"
+        )
+        assert await harness.session.execute("x") == "Operation denied by guard: a key"
+    why = "The conversation still holds an answer that a hook took back: RuntimeError: read-only"
+    assert (why, "error", "session") in harness.screen.messages
+    assert {"what": "context", "error": why} in [
+        one["body"] for one in harness.trail.of_type("error")
+    ]
+
+
+async def test_without_a_listener_the_answer_goes_straight_out() -> None:
+    """Neither a hook nor a trail: nothing is told."""
+    session = AmplifierSession(plan_for([{"text": "one"}]))
+    async with session:
+        assert await session.execute("x") == "one"

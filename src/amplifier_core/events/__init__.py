@@ -70,6 +70,7 @@ AGENT_COMPLETE = Event[payloads.AgentCompleteData]("agent:complete")
 ORCHESTRATOR_COMPLETE = Event[payloads.OrchestratorCompleteData]("orchestrator:complete")
 EXECUTION_COMPLETE = Event[payloads.ExecutionCompleteData]("execution:complete")
 EXECUTION_END = Event[payloads.ExecutionCompleteData]("execution:end")
+PROMPT_ANSWER = Event[payloads.PromptAnswerData]("prompt:answer")
 PROMPT_COMPLETE = Event[payloads.PromptCompleteData]("prompt:complete")
 USER_NOTIFICATION = Event[payloads.UserNotificationData]("user:notification")
 CANCEL_REQUESTED = Event[payloads.CancelRequestedData]("cancel:requested")
@@ -113,6 +114,7 @@ def spellings(event: str) -> tuple[str, ...]:
 _notifications = (frozenset(ALL_EVENTS) | _canonical.keys()) - {
     SESSION_START,
     PROMPT_SUBMIT,
+    PROMPT_ANSWER,
     PROVIDER_REQUEST,
     PROVIDER_RESPONSE,
     TOOL_PRE,

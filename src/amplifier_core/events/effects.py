@@ -7,6 +7,7 @@ from amplifier_core.events import canonical, is_notification
 _SUBJECTS = {
     "session:start": "the session",
     "prompt:submit": "the prompt",
+    "prompt:answer": "the answer",
     "provider:request": "the request",
     "provider:response": "the reply",
     "tool:pre": "the call",

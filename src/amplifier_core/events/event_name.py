@@ -47,6 +47,7 @@ EventName = Literal[
     "orchestrator:complete",
     "execution:complete",
     "execution:end",
+    "prompt:answer",
     "prompt:complete",
     "user:notification",
     "cancel:requested",

@@ -24,6 +24,13 @@ Handler = HandlerOf[dict[str, Any]]
 HandlerT = TypeVar("HandlerT", bound=HandlerOf[Any])
 """Keeps the type of a function through a decorator."""
 
+_TypedT = TypeVar("_TypedT")
+
+
+def typed_like(signature: _TypedT) -> Callable[[Any], _TypedT]:
+    """Have checkers see a function with the signature of another, overloads included."""
+    return lambda function: function
+
 
 class Limits(TypedDict, total=False):
     """What holds when a hook fails, and how many seconds it has."""

@@ -326,6 +326,16 @@ class ExecutionCompleteData(EventData):
     status: Status
 
 
+class PromptAnswerData(EventData):
+    """The agent's answer is complete and has not been handed over; a hook can withhold or change
+    it."""
+
+    prompt: str
+    response: str
+    streamed: bool
+    """Whether its text has already been shown, piece by piece, as it arrived."""
+
+
 class PromptCompleteData(EventData):
     """The reply to a prompt is complete."""
 

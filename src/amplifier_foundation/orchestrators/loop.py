@@ -46,6 +46,9 @@ class Loop:
     """The session tells of prompt:submit and prompt:complete; loops that do it themselves do not
     say this."""
 
+    streamed = False
+    """Whether the answer of the last turn was told piece by piece, before anybody judged it."""
+
     def __init__(self, config: LoopConfig | None = None) -> None:
         self.config = config or LoopConfig()
         self._requests = RequestBuilder(self.config.system)
@@ -71,7 +74,7 @@ class Loop:
         provider, specs = self._require_provider(providers), self._requests.describe_tools(tools)
         turn = Turn(host, context, provider, tools, specs)
         started = time.perf_counter()
-        reply = ""
+        reply, self.streamed = "", False
         if host.reaches_anybody(EXECUTION_START):
             await host.notify(EXECUTION_START, ExecutionStartData(prompt=prompt))
         try:
@@ -127,6 +130,7 @@ class Loop:
             calls = read_calls(turn.provider, response)
             await _add_reply(turn, response, calls)
             if not calls:
+                self.streamed = turn.streamed
                 return response.text
             await run_calls(turn, calls, parallel=self.config.parallel_tools)
             if turn.denied_in_a_row >= self.config.max_denied:

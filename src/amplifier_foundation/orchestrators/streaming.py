@@ -44,8 +44,10 @@ class StreamingLoop(Loop):
         """Follow the stream to its end."""
         stream_reply = getattr(turn.provider, "stream", None)
         if stream_reply is None:
+            turn.streamed = False
             return await turn.provider.complete(request)
         reporter = _Reporter(turn.coordinator)
+        turn.streamed = turn.coordinator.hooks.hears(CONTENT_BLOCK_DELTA)
         try:
             async with _close_at_the_end(stream_reply(request)) as stream:
                 async for chunk in stream:

@@ -56,6 +56,8 @@ class Turn:
     requests: int = 0
     denied_in_a_row: int = 0
     status: Status = "success"
+    streamed: bool = False
+    """Whether hooks were told of the last reply's text as it arrived."""
     last_message: dict[str, Any] = field(default_factory=dict)
     unfinished: str = ""
     """What has arrived of a reply that was interrupted, without the beginning of a secret."""

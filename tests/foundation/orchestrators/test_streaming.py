@@ -256,3 +256,44 @@ async def test_half_a_secret_is_not_kept_of_a_stopped_reply() -> None:
         harness.coordinator.register_scrubber(Hides())
         await interrupt_reply(harness, "The key is ", "sk-12")
         assert harness.texts("assistant") == ["The key is\n\n[The reply was interrupted here.]"]
+
+
+@pytest.mark.parametrize("listens", [True, False])
+async def test_the_answer_says_whether_its_text_was_told_as_it_arrived(listens: bool) -> None:
+    """Where nobody listens to the pieces, nobody has seen the answer before it is judged."""
+    async with SessionHarness([{"text": "one"}], loop="loop-streaming") as harness:
+        judged = EventRecorder()
+        harness.hooks.register("prompt:answer", judged)
+        if listens:
+            harness.hooks.register("content_block:delta", EventRecorder())
+        await harness.session.execute("x")
+    assert judged.events[0][1]["streamed"] is listens
+
+
+async def test_a_denial_that_ends_the_turn_was_not_streamed() -> None:
+    """The text of the reply was told; the sentence that takes its place was not."""
+    async with SessionHarness([{"text": "one"}], loop="loop-streaming") as harness:
+        judged = EventRecorder()
+        harness.hooks.register("prompt:answer", judged)
+        harness.hooks.register("content_block:delta", EventRecorder())
+        denied = EventRecorder(HookResult(action="deny", reason="no"))
+        harness.hooks.register("provider:response", denied, name="guard")
+        await harness.session.execute("x")
+    assert judged.events[0][1]["response"] == "Operation denied by guard: no"
+    assert judged.events[0][1]["streamed"] is False
+
+
+async def test_a_reply_that_came_whole_was_not_streamed() -> None:
+    """A provider that cannot stream replies at once."""
+
+    class Whole(Model):
+        stream = None  # type: ignore[assignment]
+
+    async with SessionHarness([], loop="loop-streaming") as harness:
+        judged = EventRecorder()
+        harness.hooks.register("prompt:answer", judged)
+        harness.hooks.register("content_block:delta", EventRecorder())
+        harness.coordinator.mount_points["providers"].clear()
+        await harness.coordinator.mount("providers", Whole())
+        assert await harness.session.execute("x") == "whole"
+    assert judged.events[0][1]["streamed"] is False

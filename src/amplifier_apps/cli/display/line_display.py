@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 from amplifier_apps.cli.display.narration import (
+    calls_tools,
     describe_event,
     describe_message,
     get_reply_text,
@@ -27,14 +28,15 @@ class LineDisplay:
         self._answers = answers
         self._notes = notes
         self._verbose = verbose
-        self._streamed = False
+        self._words = ""
+        """What was shown of the reply that is being written."""
         self._at_line_start = True
         self._held: list[Line] | None = None
 
     def start(self) -> None:
         """Begin a turn."""
         self.state = RunState()
-        self._streamed = False
+        self._words = ""
 
     def stop(self) -> None:
         """End a turn, and the answer with a newline."""
@@ -58,8 +60,9 @@ class LineDisplay:
         return ""
 
     def show_reply(self, text: str) -> None:
-        """Show the answer of a turn, unless its words were shown as they came."""
-        if not self._streamed:
+        """Show the answer of a turn, unless these very words were shown as they came."""
+        if text.strip() != self._words.strip():
+            self._end_line()
             self._stream(text)
 
     def show_result(self, **facts: Any) -> None:
@@ -77,11 +80,11 @@ class LineDisplay:
         if not self._is_ours(event, data):
             return
         if event == events.PROVIDER_REQUEST:
-            self._streamed = False
+            self._words = ""
         elif event == events.CONTENT_BLOCK_DELTA:
             self._stream(str(data.get("delta", "")))
-        elif event == events.PROVIDER_RESPONSE and not self._streamed:
-            self._stream(get_reply_text(data))
+        elif event == events.PROVIDER_RESPONSE and not self._words and calls_tools(data):
+            self._stream(get_reply_text(data))  # an answer waits: hooks may withhold it
         for line in describe_event(event, data, verbose=self._verbose):
             self._add_note(line)
 
@@ -97,7 +100,7 @@ class LineDisplay:
 
     def _stream(self, text: str) -> None:
         if text:
-            self._streamed = True
+            self._words += text
             self._at_line_start = text.endswith("\n")
             self._answers.write(make_readable(text))
             self._answers.flush()

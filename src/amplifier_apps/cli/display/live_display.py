@@ -196,7 +196,7 @@ class LiveDisplay(LineDisplay):
     def _stream(self, text: str) -> None:
         if not text:
             return
-        self._streamed = True
+        self._words += text
         if self._after_note and not self._reply.is_begun:
             self._after_note = False
             self.console.print("")

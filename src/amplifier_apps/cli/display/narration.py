@@ -60,6 +60,14 @@ def get_reply_text(data: Data) -> str:
     return join_blocks((data.get("response") or {}).get("content"))
 
 
+def calls_tools(data: Data) -> bool:
+    """Whether a reply is a step on the way and not the answer yet."""
+    response = data.get("response") or {}
+    content = response.get("content")
+    blocks = [one for one in content if isinstance(one, dict)] if isinstance(content, list) else ()
+    return bool(response.get("tool_calls")) or any(one.get("type") == "tool_call" for one in blocks)
+
+
 def join_blocks(content: Any) -> str:
     """The text of a message: its content, or the text of its blocks, as models or as data."""
     if isinstance(content, str):

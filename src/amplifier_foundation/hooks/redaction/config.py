@@ -33,6 +33,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     events.AGENT_COMPLETE: ("task", "result"),
     events.ORCHESTRATOR_COMPLETE: ("final_message",),
     events.EXECUTION_COMPLETE: ("response",),
+    events.PROMPT_ANSWER: ("prompt", "response"),
     events.PROMPT_COMPLETE: ("prompt", "response"),
     events.ERROR_ORCHESTRATION: ("error",),
     events.USER_NOTIFICATION: ("message", "metadata"),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import subprocess
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,17 +75,44 @@ def test_words_of_sub_agents_are_not_mixed_into_the_answer() -> None:
     assert "● Read" in notes.getvalue()
 
 
-def test_a_reply_that_was_not_streamed_is_shown_once() -> None:
-    """A loop that sends no deltas has its replies shown all the same."""
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"tool_calls": [{"id": "1", "name": "Read"}]},
+        {"content": [{"type": "text", "text": "whole reply"}, {"type": "tool_call", "id": "1"}]},
+    ],
+)
+def test_a_reply_that_calls_tools_is_shown_once(step: dict[str, Any]) -> None:
+    """A loop that sends no deltas has what it says between calls shown all the same."""
     display, answers, _ = make_display()
-    block = {"type": "text", "text": "whole reply"}
+    response = {"content": [{"type": "text", "text": "whole reply"}], **step}
     for deltas in ([], ["streamed"]):
         display.show_event(events.PROVIDER_REQUEST, {})
         for delta in deltas:
             display.show_event(events.CONTENT_BLOCK_DELTA, {"delta": delta})
-        display.show_event(events.PROVIDER_RESPONSE, {"response": {"content": [block]}})
+        display.show_event(events.PROVIDER_RESPONSE, {"response": response})
         display.stop()
     assert answers.getvalue() == "whole reply\nstreamed\n"
+
+
+def test_an_answer_is_shown_when_it_is_handed_over_and_not_before() -> None:
+    """Hooks may withhold it after the model has replied."""
+    display, answers, _ = make_display()
+    block = {"type": "text", "text": "a secret"}
+    display.show_event(events.PROVIDER_RESPONSE, {"response": {"content": [block]}})
+    assert answers.getvalue() == ""
+    display.show_reply("withheld")
+    display.stop()
+    assert answers.getvalue() == "withheld\n"
+
+
+def test_an_answer_that_was_changed_after_it_was_streamed_is_shown_again() -> None:
+    """What was shown cannot be taken back; what counts stands below it."""
+    display, answers, _ = make_display()
+    display.show_event(events.CONTENT_BLOCK_DELTA, {"delta": "as it came"})
+    display.show_reply("as a hook left it")
+    display.stop()
+    assert answers.getvalue() == "as it came\nas a hook left it\n"
 
 
 def test_messages_wait_while_a_person_types() -> None:

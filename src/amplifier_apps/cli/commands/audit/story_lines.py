@@ -28,6 +28,7 @@ _SUBJECTS = {
     "tool:pre": "the call",
     "tool:post": "the result",
     "prompt:submit": "the prompt",
+    "prompt:answer": "the answer",
     "provider:request": "the request to the model",
 }
 

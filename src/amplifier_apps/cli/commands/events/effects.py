@@ -10,6 +10,10 @@ _DENIED_AND_CHANGED = {
         "the prompt is not processed; the reason becomes the reply",
         "the changed prompt is used",
     ),
+    "prompt:answer": (
+        "the answer is withheld; the reason takes its place, also in the conversation",
+        "the changed answer is handed over and kept in the conversation",
+    ),
     "provider:request": (
         "the request is not sent, and the turn ends",
         "the changed messages are sent; the conversation itself stays the same",
@@ -35,6 +39,7 @@ _DENIED_AND_CHANGED = {
 _INJECTED = {
     "session:start": "the first message of the conversation",
     "prompt:submit": "seen in this turn",
+    "prompt:answer": "seen in the next turn",
     "provider:request": "seen in this request",
     "agent:spawn": "seen by the sub-agent",
 }

@@ -1,0 +1,36 @@
+"""The last answer of a conversation: the assistant's message that a turn ended with."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+# Whatever else a loop keeps with a message may repeat its text: thoughts, blocks, the raw reply.
+_KEPT = ("role", "timestamp", "metadata")
+
+
+def replace_last_answer(
+    messages: Sequence[Any], said: Collection[str], instead: str
+) -> list[Any] | None:
+    """The messages with another text in place of the last answer; None if it said none of those.
+
+    A message that called tools keeps its calls: their results would be nobody's without it.
+    """
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if isinstance(message, Mapping) and message.get("role") == "assistant":
+            if read_text(message.get("content")) not in said:
+                return None
+            kept = {key: message[key] for key in (*_KEPT, "tool_calls") if key in message}
+            return [*messages[:place], {**kept, "content": instead}, *messages[place + 1 :]]
+    return None
+
+
+def read_text(content: Any) -> str | None:
+    """The text of a message, whether it is kept as one or in blocks."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, Sequence):
+        return None
+    blocks = [one for one in content if isinstance(one, Mapping) and one.get("type") == "text"]
+    return "".join(str(one.get("text") or "") for one in blocks)
