@@ -7,8 +7,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion
+from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion, read_option
 from amplifier_core.errors import ApprovalError
+
+HANDED_OVER = "rule:handed over to "
+"""Who decided a question for now: a no, until the framework has asked."""
 
 HandOver = Callable[["Handed"], Any]
 """Puts the question to the framework: raises its interrupt, or returns the answer that came."""
@@ -81,8 +84,11 @@ class Handover:
             digest=question.digest,
             hook=question.hook,
         )
-        why = f"handed over to {self.framework}; nothing runs until it answers"
-        return say_no(question, why)
+        refusals = [one for one in question.options if not read_option(one).allows]
+        # What nobody offered is a no as well.
+        return ApprovalAnswer(
+            refusals[0] if refusals else "handed over", by=f"{HANDED_OVER}{self.framework}"
+        )
 
     def take(self, given: Any) -> str | None:
         """Keep the framework's answer; returns why it is none, if so."""

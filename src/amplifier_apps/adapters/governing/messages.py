@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Plain = dict[str, Any]
-"""A message as hooks see it: role, content, and where it has them tool_calls, tool_call_id, name."""
+"""A message as hooks see it: role, content, and if it has them tool_calls, tool_call_id, name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,57 @@
+"""Every scenario runs on every framework that is installed here."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.adapters.drivers.driver import Driver
+from tests.adapters.stage import Stage
+
+FOLDER = Path(__file__).parent / "drivers"
+
+
+@cache
+def find_drivers() -> dict[str, type[Driver]]:
+    """The drivers whose framework can be imported."""
+    found: dict[str, type[Driver]] = {}
+    for file in sorted(FOLDER.glob("*.py")):
+        if file.stem == "driver":
+            continue
+        try:
+            module = importlib.import_module(f"tests.adapters.drivers.{file.stem}")
+        except ModuleNotFoundError as error:
+            if (error.name or "").startswith(("tests.", "amplifier_")):
+                raise
+            continue
+        found[module.DRIVER_CLASS.name] = module.DRIVER_CLASS
+    return found
+
+
+def pytest_generate_tests(metafunc: Any) -> None:
+    """One test for each framework."""
+    if "driver" in metafunc.fixturenames:
+        metafunc.parametrize("driver", sorted(find_drivers()), indirect=True)
+
+
+@pytest.fixture
+def driver(request: Any) -> Driver:
+    """The framework, unless it cannot do this scenario."""
+    kind = find_drivers()[request.param]
+    reason = kind.cannot.get(request.node.originalname.removeprefix("test_"))
+    if reason is not None:
+        pytest.skip(f"cannot: {reason}")
+    return kind()
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage]:
+    """Hooks, people, a screen and a trail."""
+    made = Stage()
+    yield made
+    made.close()
