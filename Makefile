@@ -3,8 +3,9 @@
 PYTEST_ARGS ?=
 SAMPLE ?=
 CHANGED ?=
+ADAPTERS ?=
 
-.PHONY: help demo demo-web test check bench slow agents screenshots mutants clean
+.PHONY: help demo demo-web test check bench slow agents adapters screenshots mutants clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -31,6 +32,9 @@ slow: .venv/dev.ok .venv/local.ok ## Run the slow tests, with the embedded model
 agents: .venv/dev.ok ## Run the real coding agents, without a network, behind our hooks
 	@scripts/agents >/dev/null
 	@scripts/test -m agents -p no:randomly tests/agents $(PYTEST_ARGS)
+
+adapters: .venv/dev.ok ## Run the adapters on the real frameworks (ADAPTERS="langchain crewai" for some)
+	@.venv/bin/python scripts/adapter-tests $(ADAPTERS) -- $(PYTEST_ARGS)
 
 screenshots: .venv/dev.ok ## Renew the pictures in docs/images
 	@.venv/bin/python scripts/screenshots

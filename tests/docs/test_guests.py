@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import get_args
@@ -13,6 +11,7 @@ import pytest
 from amplifier_foundation.dialects import DIALECTS
 from amplifier_foundation.dialects.dialect import Power
 from amplifier_foundation.guests.installing.names import TITLES
+from tests.support.scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "guests.md"
@@ -21,12 +20,7 @@ PAGE = ROOT / "docs" / "guests.md"
 @pytest.fixture(scope="module")
 def guests() -> ModuleType:
     """The script, as a module."""
-    loader = SourceFileLoader("guests_script", str(ROOT / "scripts" / "guests"))
-    spec = importlib.util.spec_from_loader(loader.name, loader)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
-    return module
+    return load_script(ROOT / "scripts" / "guests")
 
 
 def test_the_tables_are_those_that_the_script_writes(guests: ModuleType) -> None:

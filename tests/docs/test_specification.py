@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from tests.support.scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -15,12 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(scope="module")
 def specification() -> ModuleType:
     """The script, as a module."""
-    loader = SourceFileLoader("specification_script", str(ROOT / "scripts" / "specification"))
-    spec = importlib.util.spec_from_loader(loader.name, loader)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
-    return module
+    return load_script(ROOT / "scripts" / "specification")
 
 
 def test_the_page_is_the_one_that_the_script_writes(specification: ModuleType) -> None:

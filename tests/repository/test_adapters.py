@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from tests.support.scripts import load_script
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts" / "adapters"
@@ -19,12 +19,7 @@ SCRIPT = ROOT / "scripts" / "adapters"
 @pytest.fixture
 def script() -> ModuleType:
     """The script, as a module."""
-    loader = SourceFileLoader("adapters_script", str(SCRIPT))
-    spec = spec_from_loader(loader.name, loader)
-    assert spec is not None
-    module = module_from_spec(spec)
-    loader.exec_module(module)
-    return module
+    return load_script(SCRIPT)
 
 
 def run_script(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:

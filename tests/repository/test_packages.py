@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import subprocess
 import sys
 import venv
 from collections.abc import Iterator
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from tests.support.package_index import Index, serve_index
+from tests.support.scripts import load_script
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "packages"
 UV = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv")
@@ -25,12 +24,7 @@ each_way = pytest.mark.parametrize("way", ["pip.conf", "the system's store"])
 @pytest.fixture(scope="module")
 def packages() -> ModuleType:
     """The script, as a module."""
-    loader = SourceFileLoader("packages_script", str(SCRIPT))
-    spec = importlib.util.spec_from_loader(loader.name, loader)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
-    return module
+    return load_script(SCRIPT)
 
 
 @pytest.fixture
