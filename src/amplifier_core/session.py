@@ -133,10 +133,7 @@ class AmplifierSession:
             try:
                 await step()
             except BaseException as error:
-                reason = "denied" if isinstance(error, SessionDenied) else "error"
-                self.coordinator.trail.write("session_ended", {"reason": reason})
-                self.initialized = False
-                await self._unmount()
+                await self._end("denied" if isinstance(error, SessionDenied) else "error")
                 raise
             finally:
                 self._starter = None
@@ -300,10 +297,13 @@ class AmplifierSession:
         """End the session: tell the hooks, then undo everything in reverse order."""
         if self._ended:
             return
-        started, self._ended = self.initialized, True
+        self._ended = True
+        await self._end(reason, has_begun=self.initialized)
+
+    async def _end(self, reason: payloads.EndReason, has_begun: bool = True) -> None:
         self.initialized = False
         try:
-            if started:
+            if has_begun:
                 await self._announce_end(reason)
         finally:
             await self._unmount()

@@ -448,6 +448,17 @@ async def test_a_hook_of_a_turn_cannot_start_another_turn() -> None:
     assert caught == ["A turn is under way; its own hooks cannot start another"]
 
 
+LISTENER = """
+async def mount(coordinator, config):
+    heard = coordinator.session_state.setdefault("heard", [])
+
+    async def listen(event, data):
+        heard.append([event, data["reason"]])
+
+    return coordinator.hooks.register("session:end", listen)
+"""
+
+
 async def test_a_refused_start_is_on_record_with_its_end() -> None:
     """The trail of a session that a hook refused has a beginning and an end."""
     harness = SessionHarness([])
@@ -457,6 +468,48 @@ async def test_a_refused_start_is_on_record_with_its_end() -> None:
         await harness.session.execute("x")
     (ended,) = harness.trail.of_type("session_ended")
     assert ended["body"]["reason"] == "denied"
+
+
+async def test_hooks_are_told_of_the_end_of_a_session_that_one_refused(tmp_path: Path) -> None:
+    """Once, while they are still mounted, also if somebody cleans up afterwards."""
+    listener = tmp_path / "listener.py"
+    listener.write_text(LISTENER)
+    harness = SessionHarness([], hooks=[{"module": str(listener)}])
+    no = HookResult(action="deny", reason="not today")
+    harness.hooks.register("session:start", EventRecorder(no), name="doorman")
+    with pytest.raises(SessionDenied):
+        await harness.session.start()
+    await harness.session.cleanup()
+    assert harness.coordinator.session_state["heard"] == [["session:end", "denied"]]
+    assert len(harness.trail.of_type("session_ended")) == 1
+
+
+async def test_a_refused_session_may_be_tried_again_and_ends_for_itself() -> None:
+    """Each try has its own end."""
+    harness = SessionHarness([{"text": "fine"}])
+    heard = EventRecorder()
+    harness.hooks.register("session:end", heard)
+    no = EventRecorder(HookResult(action="deny", reason="not today"))
+    remove = harness.hooks.register("session:start", no)
+    with pytest.raises(SessionDenied):
+        await harness.session.start()
+    remove()
+    assert await harness.session.execute("x") == "fine"
+    await harness.session.cleanup()
+    assert [data["reason"] for _, data in heard.events] == ["denied", "complete"]
+
+
+async def test_hooks_are_told_of_the_end_of_a_session_that_could_not_start(tmp_path: Path) -> None:
+    """Whatever fails once they are mounted: they can put away what they had prepared."""
+    listener, broken = tmp_path / "listener.py", tmp_path / "broken.py"
+    listener.write_text(LISTENER)
+    broken.write_text("async def mount(coordinator, config):\n    raise RuntimeError('no')\n")
+    hooks = [{"module": str(listener)}, {"module": str(broken), "required": True}]
+    harness = SessionHarness([], hooks=hooks)
+    with pytest.raises(ModuleLoadError):
+        await harness.session.initialize()
+    await harness.session.cleanup()
+    assert harness.coordinator.session_state["heard"] == [["session:end", "error"]]
 
 
 async def test_a_context_that_fails_at_the_end_does_not_keep_the_session_alive(

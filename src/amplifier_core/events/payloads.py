@@ -10,7 +10,7 @@ from amplifier_core.events.event import EventData
 Status = Literal["success", "error", "interrupted"]
 NotificationType = Literal["awaiting_input", "approval_required", "error", "alert"]
 StartSource = Literal["startup", "resume", "compact"]
-EndReason = Literal["complete", "user_exit", "error", "timeout"]
+EndReason = Literal["complete", "user_exit", "error", "timeout", "denied"]
 
 
 class ErrorDetails(TypedDict):
@@ -367,7 +367,7 @@ class CancelCompletedData(EventData):
 
 
 class SessionEndData(EventData):
-    """A session ended."""
+    """A session ended, or could not start: a hook refused it (`denied`), or it failed (`error`)."""
 
     reason: EndReason
     duration_ms: int

@@ -24,7 +24,7 @@ _OUR_ROLES = {theirs: ours for ours, theirs in _ROLES.items()}
 _NOTIFICATIONS = {"approval_required": "ToolPermission"}
 _OUR_NOTIFICATIONS = {theirs: ours for ours, theirs in _NOTIFICATIONS.items()}
 _SOURCES = {"startup": "startup", "resume": "resume"}
-_ENDS = {"user_exit": "prompt_input_exit", "error": "other", "timeout": "other"}
+_ENDS = {"user_exit": "prompt_input_exit", "error": "other", "timeout": "other", "denied": "other"}
 _OUR_ENDS = {"prompt_input_exit": "user_exit", "logout": "user_exit"}
 
 

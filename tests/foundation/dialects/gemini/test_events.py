@@ -85,6 +85,7 @@ PAYLOADS: list[tuple[str, Data, Data]] = [
     ("SessionEnd", {"reason": "complete"}, {"reason": "exit"}),
     ("SessionEnd", {"reason": "user_exit"}, {"reason": "prompt_input_exit"}),
     ("SessionEnd", {"reason": "error"}, {"reason": "other"}),
+    ("SessionEnd", {"reason": "denied"}, {"reason": "other"}),
     (
         "Notification",
         {"notification_type": "approval_required", "message": "May I?", "metadata": {"a": 1}},
