@@ -18,7 +18,7 @@ SCRIPT = Path(__file__).parents[2] / "scripts" / "adapter-tests"
 SUITE = """
 import pytest
 
-@pytest.mark.parametrize("driver", ["langchain", "google-adk"])
+@pytest.mark.parametrize("driver", ["langchain"])
 @pytest.mark.parametrize("way", ["sync", "async"])
 def test_deny(driver, way):
     pass
@@ -48,7 +48,7 @@ def script() -> ModuleType:
 
 
 def test_a_run_is_read_from_the_report_that_pytest_wrote(tmp_path: Path) -> None:
-    """What was skipped for another reason, or is about another framework, does not count."""
+    """What was skipped for another reason does not count."""
     folder = tmp_path / "tests" / "adapters"
     folder.mkdir(parents=True)
     (folder / "test_contract.py").write_text(SUITE)
@@ -61,7 +61,7 @@ def test_a_run_is_read_from_the_report_that_pytest_wrote(tmp_path: Path) -> None
         stdout=subprocess.DEVNULL,
         timeout=100,
     )
-    report = read_report("langchain", tmp_path / "r.xml", {"crewai", "google-adk"})
+    report = read_report("langchain", tmp_path / "r.xml")
     asked, budget = report.cases[-2:]
     assert report.cases[:-2] == [
         Case("deny (sync)", "passed"),
@@ -144,9 +144,9 @@ def test_a_framework_on_which_no_scenario_passed_is_a_problem(
     """A driver that no longer finds its framework fails nowhere: its column is only empty."""
     monkeypatch.setattr(script, "BUILD", [sys.executable, "-c", ""])
     monkeypatch.setattr(script, "check_types", lambda name: [])
-    monkeypatch.setattr(script, "run_tests", lambda name, others, options: Report(name))
-    assert script.examine("crewai", set(), []).problems == ["no scenario of the contract passed"]
-    assert script.examine("agent-hooks", set(), []).is_good
+    monkeypatch.setattr(script, "run_tests", lambda name, options: Report(name))
+    assert script.examine("crewai", []).problems == ["no scenario of the contract passed"]
+    assert script.examine("agent-hooks", []).is_good
 
 
 def test_an_environment_that_cannot_be_built_is_a_problem(
@@ -154,7 +154,7 @@ def test_an_environment_that_cannot_be_built_is_a_problem(
 ) -> None:
     """With what was said about it; nothing is run in it."""
     monkeypatch.setattr(script, "BUILD", [sys.executable, "-c", "import sys; sys.exit('no luck')"])
-    assert script.examine("crewai", set(), []).problems == ["no luck"]
+    assert script.examine("crewai", []).problems == ["no luck"]
 
 
 def test_an_adapter_that_is_not_there_is_a_problem(script: ModuleType) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -43,11 +42,8 @@ class Report:
         return not failed and not self.problems
 
 
-def read_report(name: str, path: Path, others: Iterable[str] = ()) -> Report:
-    """The report of the run in the environment of that name.
-
-    An environment may have parts of the `others`; what they can do is tested in their own.
-    """
+def read_report(name: str, path: Path) -> Report:
+    """The report of the run in the environment of that name."""
     report = Report(name)
     try:
         tree = ElementTree.parse(path)
@@ -55,20 +51,15 @@ def read_report(name: str, path: Path, others: Iterable[str] = ()) -> Report:
         report.problems.append(f"pytest left no report: {error}")
         return report
     for element in tree.iter("testcase"):
-        test, (outcome, reason) = element.get("name", ""), _read_outcome(element)
-        if outcome is None or any(is_about(test, other) for other in others):
+        outcome, reason = _read_outcome(element)
+        if outcome is None:
             continue
         if element.get("classname", "").startswith(CONTRACT):
-            report.cases.append(Case(name_scenario(test, name), outcome, reason))
+            scenario = name_scenario(element.get("name", ""), name)
+            report.cases.append(Case(scenario, outcome, reason))
         else:
             report.others[outcome] += 1
     return report
-
-
-def is_about(test: str, framework: str) -> bool:
-    """Whether a framework is among the parameters of a test."""
-    given = test.partition("[")[2].removesuffix("]")
-    return _find_framework(framework).search(given) is not None
 
 
 def _read_outcome(element: ElementTree.Element) -> tuple[Outcome | None, str]:
@@ -85,13 +76,8 @@ def _read_outcome(element: ElementTree.Element) -> tuple[Outcome | None, str]:
 def name_scenario(test: str, framework: str) -> str:
     """A test's name as words, with its parameters but for the framework."""
     function, _, given = test.partition("[")
-    pieces = _find_framework(framework).split(given.removesuffix("]"))
+    same = re.escape(framework).replace(r"\-", "[-_]")
+    pieces = re.split(rf"(?:^|-){same}(?=-|$)", given.removesuffix("]"))
     parameters = "-".join(piece.strip("-") for piece in pieces if piece.strip("-"))
     words = function.removeprefix("test_").replace("_", " ")
     return f"{words} ({parameters})" if parameters else words
-
-
-def _find_framework(framework: str) -> re.Pattern[str]:
-    """Its name as a whole parameter, in either spelling."""
-    same = re.escape(framework).replace(r"\-", "[-_]")
-    return re.compile(rf"(?:^|-){same}(?=-|$)")
