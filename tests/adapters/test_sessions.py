@@ -74,7 +74,8 @@ async def test_the_trail_is_complete_and_verifies(
 
 def read_types(log: Path) -> list[str]:
     """The types of all records, in order."""
-    lines = [json.loads(line) for file in sorted(log.rglob("*.jsonl")) for line in file.open("rb")]
+    files = sorted(log.rglob("*.jsonl"))
+    lines = [json.loads(line) for file in files for line in file.read_bytes().splitlines()]
     return [str(one.get("type")) for one in lines]
 
 

@@ -16,6 +16,14 @@ from amplifier_apps.adapters.governing.verdicts import Reply
 from amplifier_core.models import ToolResult
 from tests.adapters.drivers.driver import Call, Driver, Ran, Step
 
+EVENTS = (
+    "prompt:submit",
+    "prompt:answer",
+    "provider:request",
+    "provider:response",
+    "tool:pre",
+    "tool:post",
+)
 COVERAGE = Coverage(
     name="by-hand",
     framework="a loop by hand",

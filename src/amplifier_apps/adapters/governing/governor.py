@@ -15,6 +15,7 @@ from typing import Protocol, Self
 
 from amplifier_apps.adapters.coverage.coverage import Coverage
 from amplifier_apps.adapters.governing.loops import Home, start_own_loop
+from amplifier_apps.adapters.governing.nesting import inside
 from amplifier_apps.adapters.governing.opening import (
     BundleSource,
     CoordinatorSource,
@@ -23,7 +24,7 @@ from amplifier_apps.adapters.governing.opening import (
     Settings,
     open_child,
 )
-from amplifier_apps.adapters.governing.run import Run, inside
+from amplifier_apps.adapters.governing.run import Run
 from amplifier_apps.adapters.governing.unheard import tell_unheard
 from amplifier_apps.adapters.governing.verdicts import TextVerdict
 from amplifier_core.approval import AnyApprovalSystem

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
-from contextvars import ContextVar
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
-from amplifier_apps.adapters.coverage.coverage import Act, Coverage
+from amplifier_apps.adapters.coverage.coverage import Coverage
 from amplifier_apps.adapters.governing.calling import (
     LoopSeat,
     Seat,
@@ -22,7 +19,9 @@ from amplifier_apps.adapters.governing.calling import (
 from amplifier_apps.adapters.governing.conversation import RunContext
 from amplifier_apps.adapters.governing.handover import HandOver, Handover, asked_by_framework
 from amplifier_apps.adapters.governing.loops import Home
-from amplifier_apps.adapters.governing.messages import Plain, is_unchanged, place_messages
+from amplifier_apps.adapters.governing.messages import Plain
+from amplifier_apps.adapters.governing.model_side import ModelSide, refuse_change
+from amplifier_apps.adapters.governing.nesting import enter
 from amplifier_apps.adapters.governing.verdicts import (
     Called,
     Reply,
@@ -32,12 +31,11 @@ from amplifier_apps.adapters.governing.verdicts import (
 )
 from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
-from amplifier_core.events.payloads import EndReason, ProviderRequestData, ProviderResponseData
-from amplifier_core.message_models import ChatResponse
+from amplifier_core.events.payloads import EndReason
 from amplifier_core.models import ToolResult
 from amplifier_core.models.outcome import Outcome, describe_denial
 from amplifier_core.operation import KERNEL
-from amplifier_core.utils import describe_error, resolve
+from amplifier_core.utils import resolve
 
 if TYPE_CHECKING:
     from amplifier_apps.adapters.governing.governor import Governor
@@ -72,8 +70,7 @@ class Run:
         """Whether it goes on after the framework's run: see `Governor.conversation`."""
         self._context = context
         self._close = close
-        self._kept: list[tuple[int, Plain]] = []
-        self._requests = 0
+        self._models = ModelSide(coordinator, context, coverage)
         self._prompt = ""
 
     def hears(self, event: str) -> bool:
@@ -124,7 +121,9 @@ class Run:
             kind = type(wanted).__name__
             denied = await self.coordinator.deny(event, KERNEL, f"a hook left no text: {kind}")
             return TextVerdict(False, denied.denial)
-        if wanted != given and (refused := await self._refuse(event, "modify")):
+        if wanted != given and (
+            refused := await refuse(self.coordinator, self.coverage, event, "modify")
+        ):
             return TextVerdict(False, refused)
         return TextVerdict(True, wanted, wanted != given)
 
@@ -144,7 +143,8 @@ class Run:
         `keeps`: the adapter puts `lasting` into the framework's conversation, so that it comes
         back with the next request. Otherwise the run repeats it in its place by itself.
         """
-        work = self._request(list(messages), provider, model, list(tools), keeps)
+        self._use()
+        work = self._models.request(list(messages), provider, model, list(tools), keeps)
         return await self.home.run(work)
 
     def request_sync(
@@ -156,81 +156,18 @@ class Run:
         tools: Sequence[str] = (),
         keeps: bool = False,
     ) -> RequestVerdict:
-        work = self._request(list(messages), provider, model, list(tools), keeps)
-        return self.home.run_sync(work)
-
-    async def _request(
-        self,
-        messages: list[Plain],
-        provider: str,
-        model: str | None,
-        tools: list[str],
-        keeps: bool,
-    ) -> RequestVerdict:
         self._use()
-        self._requests += 1
-        lasting = self._context.take()
-        asked = ProviderRequestData(
-            provider=provider,
-            model=model,
-            messages=[*self._add_kept(messages), *lasting],
-            tools=tools,
-            iteration=self._requests,
-        )
-        outcome = await self.coordinator.open_request(asked)
-        lasting += self._context.take()
-        if not keeps:
-            self._kept += [(len(messages), one) for one in lasting]
-        if not outcome.allowed or outcome.data is None:
-            return RequestVerdict(False, outcome.denial, lasting=lasting)
-        placed = place_messages(messages, outcome.data["messages"])
-        changed = not is_unchanged(placed, len(messages))
-        if changed and not self._can_change_request(messages, outcome.data["messages"]):
-            reason = await self._refuse(events.PROVIDER_REQUEST, "modify")
-            return RequestVerdict(False, reason or "", lasting=lasting)
-        return RequestVerdict(True, placed=placed, lasting=lasting, changed=changed)
-
-    def _add_kept(self, messages: list[Plain]) -> list[Plain]:
-        """The conversation with what hooks have added to it for good, each in its place."""
-        merged = list(messages)
-        for position, message in reversed(self._kept):
-            merged.insert(min(position, len(messages)), message)
-        return merged
-
-    def _can_change_request(self, before: list[Plain], after: list[Plain]) -> bool:
-        if self.coverage.allows(events.PROVIDER_REQUEST, "modify"):
-            return True
-        kept = [one for one in after if (one.get("metadata") or {}).get("source") != "hook"]
-        return kept == before
+        work = self._models.request(list(messages), provider, model, list(tools), keeps)
+        return self.home.run_sync(work)
 
     async def review(self, reply: Reply, *, provider: str) -> ReplyVerdict:
         """Take a reply of a model through the hooks."""
-        return await self.home.run(self._review(reply, provider))
+        self._use()
+        return await self.home.run(self._models.review(reply, provider))
 
     def review_sync(self, reply: Reply, *, provider: str) -> ReplyVerdict:
-        return self.home.run_sync(self._review(reply, provider))
-
-    async def _review(self, reply: Reply, provider: str) -> ReplyVerdict:
         self._use()
-        if not self.hears(events.PROVIDER_RESPONSE):
-            return ReplyVerdict(True)
-        described = _describe_reply(reply)
-        data = ProviderResponseData(
-            provider=provider,
-            model=reply.model,
-            response=described,
-            usage=reply.usage,
-            duration_ms=reply.duration_ms,
-        )
-        outcome = await self._judge(events.PROVIDER_RESPONSE, cast(dict[str, Any], data))
-        if not outcome.allowed:
-            return ReplyVerdict(False, outcome.denial)
-        seen = (outcome.data or {}).get("response", described)
-        if seen == described:
-            return ReplyVerdict(True)
-        if refused := await self._refuse(events.PROVIDER_RESPONSE, "modify"):
-            return ReplyVerdict(False, refused)
-        return _read_reply(reply, described, seen)
+        return self.home.run_sync(self._models.review(reply, provider))
 
     # Tools
 
@@ -273,7 +210,7 @@ class Run:
             wanted.call_id = f"call_{uuid.uuid4().hex[:12]}"
         token = None if handover is None else asked_by_framework.set(handover)
         try:
-            return await call_through_hooks(self.coordinator, _enter(self, wanted), seat)
+            return await call_through_hooks(self.coordinator, enter(self, wanted), seat)
         finally:
             if token is not None:
                 asked_by_framework.reset(token)
@@ -327,66 +264,6 @@ class Run:
         if coordinator.reaches_anybody(event):
             await coordinator.notify(event, data)
 
-    async def _refuse(self, event: str, act: Act) -> str | None:
-        """The denial of what hooks want and this framework cannot do, if it cannot."""
-        if self.coverage.allows(event, act):
-            return None
-        why = f"a hook wants {act} at {event}, which cannot be done: "
-        denied = await self.coordinator.deny(event, KERNEL, why + self.coverage.explain(event, act))
-        return denied.denial
-
-
-inside: ContextVar[Run | None] = ContextVar("amplifier_run", default=None)
-"""The run whose tool is being called: an agent that is started there is its sub-agent."""
-
-
-def _enter(run: Run, wanted: Wanted) -> Wanted:
-    """The call, with its handler called inside the run."""
-    handler = wanted.handler
-
-    def call(given: dict[str, Any]) -> Any:
-        token = inside.set(run)
-        try:
-            found = handler(given)
-        finally:
-            inside.reset(token)
-        return _finish_inside(run, found) if inspect.isawaitable(found) else found
-
-    return replace(wanted, handler=call)
-
-
-async def _finish_inside(run: Run, found: Awaitable[Any]) -> Any:
-    token = inside.set(run)
-    try:
-        return await found
-    finally:
-        inside.reset(token)
-
 
 def _refuse_answer(why: str) -> Called:
     return Called(ToolResult.refused(describe_denial(KERNEL, why)))
-
-
-def _describe_reply(reply: Reply) -> dict[str, Any]:
-    response = ChatResponse.model_validate(
-        {
-            "content": [{"type": "text", "text": reply.text}] if reply.text else [],
-            "tool_calls": reply.calls or None,
-            "finish_reason": reply.finish_reason,
-        }
-    )
-    return response.model_dump()
-
-
-def _read_reply(reply: Reply, given: dict[str, Any], seen: Any) -> ReplyVerdict:
-    try:
-        left = ChatResponse.model_validate(seen)
-    except ValueError as error:
-        return ReplyVerdict(False, f"A hook left no usable reply: {describe_error(error)}")
-    calls = [call.model_dump() for call in left.tool_calls or ()]
-    before = list(given.get("tool_calls") or ())
-    return ReplyVerdict(
-        True,
-        text=None if left.text == reply.text else left.text,
-        calls=None if calls == before else calls,
-    )
