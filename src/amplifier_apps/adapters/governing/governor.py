@@ -15,7 +15,7 @@ from typing import Protocol, Self
 
 from amplifier_apps.adapters.coverage.coverage import Coverage
 from amplifier_apps.adapters.governing.loops import Home, start_own_loop
-from amplifier_apps.adapters.governing.nesting import inside
+from amplifier_apps.adapters.governing.nesting import Outer, inside
 from amplifier_apps.adapters.governing.opening import (
     BundleSource,
     CoordinatorSource,
@@ -133,7 +133,7 @@ class Governor:
         self._runs.add(run)
         return run
 
-    def _find_parent(self) -> Run | None:
+    def _find_parent(self) -> Outer | None:
         run = inside.get()
         belongs = run is not None and run.governor is self and not run.has_ended
         return run if belongs else None

@@ -65,9 +65,7 @@ class ModelSide:
         placed = place_messages(messages, outcome.data["messages"])
         changed = not is_unchanged(placed, len(messages))
         if changed and not self._can_change_request(messages, outcome.data["messages"]):
-            reason = await refuse(
-                self._coordinator, self._coverage, events.PROVIDER_REQUEST, "modify"
-            )
+            reason = await self._refuse_change(events.PROVIDER_REQUEST)
             return RequestVerdict(False, reason or "", lasting=lasting)
         return RequestVerdict(True, placed=placed, lasting=lasting, changed=changed)
 
@@ -105,9 +103,7 @@ class ModelSide:
         seen = (outcome.data or {}).get("response", described)
         if seen == described:
             return ReplyVerdict(True)
-        if refused := await refuse(
-            self._coordinator, self._coverage, events.PROVIDER_RESPONSE, "modify"
-        ):
+        if refused := await self._refuse_change(events.PROVIDER_RESPONSE):
             return ReplyVerdict(False, refused)
         return _read_reply(reply, described, seen)
 

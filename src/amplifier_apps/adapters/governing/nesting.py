@@ -6,18 +6,27 @@ import inspect
 from collections.abc import Awaitable
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from amplifier_apps.adapters.governing.calling import Wanted
+from amplifier_apps.adapters.governing.loops import Home
+from amplifier_core.coordinator import SessionCoordinator
 
-if TYPE_CHECKING:
-    from amplifier_apps.adapters.governing.run import Run
 
-inside: ContextVar[Run | None] = ContextVar("amplifier_run", default=None)
+class Outer(Protocol):
+    """A run in which another may begin."""
+
+    coordinator: SessionCoordinator
+    home: Home
+    governor: object
+    has_ended: bool
+
+
+inside: ContextVar[Outer | None] = ContextVar("amplifier_run", default=None)
 """The run whose tool is being called: an agent that is started there is its sub-agent."""
 
 
-def enter(run: Run, wanted: Wanted) -> Wanted:
+def enter(run: Outer, wanted: Wanted) -> Wanted:
     """The call, with its handler called inside the run."""
     handler = wanted.handler
 
@@ -32,7 +41,7 @@ def enter(run: Run, wanted: Wanted) -> Wanted:
     return replace(wanted, handler=call)
 
 
-async def _finish_inside(run: Run, found: Awaitable[Any]) -> Any:
+async def _finish_inside(run: Outer, found: Awaitable[Any]) -> Any:
     token = inside.set(run)
     try:
         return await found

@@ -6,7 +6,7 @@ import asyncio
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from amplifier_apps.adapters.coverage.coverage import Coverage
 from amplifier_apps.adapters.governing.calling import (
@@ -37,9 +37,6 @@ from amplifier_core.models.outcome import Outcome, describe_denial
 from amplifier_core.operation import KERNEL
 from amplifier_core.utils import resolve
 
-if TYPE_CHECKING:
-    from amplifier_apps.adapters.governing.governor import Governor
-
 Close = Callable[[EndReason], Awaitable[None]]
 TextEvent = Literal["prompt:submit", "prompt:answer"]
 
@@ -63,7 +60,8 @@ class Run:
         self.home = home
         self.last_used = time.monotonic()
         self.has_ended = False
-        self.governor: Governor | None = None
+        self.governor: object = None
+        """Who opened it."""
         self.is_child = False
         """Whether it is the run of a sub-agent."""
         self.is_shared = False
@@ -121,11 +119,10 @@ class Run:
             kind = type(wanted).__name__
             denied = await self.coordinator.deny(event, KERNEL, f"a hook left no text: {kind}")
             return TextVerdict(False, denied.denial)
-        if wanted != given and (
-            refused := await refuse(self.coordinator, self.coverage, event, "modify")
-        ):
-            return TextVerdict(False, refused)
-        return TextVerdict(True, wanted, wanted != given)
+        if wanted == given:
+            return TextVerdict(True, given)
+        refused = await refuse_change(self.coordinator, self.coverage, event)
+        return TextVerdict(True, wanted, True) if refused is None else TextVerdict(False, refused)
 
     # Models
 
