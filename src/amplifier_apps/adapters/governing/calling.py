@@ -90,12 +90,17 @@ def _settle(done: asyncio.Future[Any], value: Any) -> None:
 
 
 def _fail(done: asyncio.Future[Any], error: BaseException) -> None:
-    if done.done():
-        return
-    # A future cannot hold this one, and a thread has no loop that it would stop.
-    if isinstance(error, StopIteration):
-        error = RuntimeError(f"the tool raised {error!r}")
-    done.set_exception(error)
+    if not done.done():
+        plain = isinstance(error, Exception) and not isinstance(error, StopIteration)
+        done.set_exception(error if plain else _Carried(error))
+
+
+class _Carried(Exception):
+    """What would stop a loop, or what no future holds, on its way to the thread that raised it."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(f"{type(error).__name__}: {error}")
+        self.error = error
 
 
 @dataclass(slots=True)
@@ -168,4 +173,7 @@ def call_from_thread(work: Work, loop: asyncio.AbstractEventLoop) -> Called:
     except BaseException:
         future.cancel()
         raise
-    return future.result()
+    try:
+        return future.result()
+    except _Carried as carried:
+        raise carried.error from None

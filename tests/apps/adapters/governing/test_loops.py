@@ -1,0 +1,69 @@
+"""The loop of a run: reached from the same loop, from another one, and from threads."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from amplifier_apps.adapters.governing.loops import THREAD, Home, find_running_loop, start_own_loop
+
+
+async def get_thread() -> str:
+    return threading.current_thread().name
+
+
+async def test_work_at_home_is_done_in_place() -> None:
+    """No other thread is involved."""
+    home = Home(asyncio.get_running_loop())
+    assert await home.run(get_thread()) == threading.current_thread().name
+
+
+async def test_work_comes_home_from_another_loop() -> None:
+    """It is done on the loop of the run."""
+    assert await Home(start_own_loop()).run(get_thread()) == THREAD
+
+
+def test_a_thread_waits_for_work_at_home() -> None:
+    """Without a loop of its own."""
+    assert Home(start_own_loop()).run_sync(get_thread()) == THREAD
+
+
+def test_there_is_one_own_loop() -> None:
+    """Whoever asks first starts it."""
+    assert start_own_loop() is start_own_loop()
+    assert find_running_loop() is None
+
+
+async def test_a_loop_does_not_wait_for_itself() -> None:
+    """It would wait for ever; the error says what to do."""
+    home = Home(asyncio.get_running_loop())
+    with pytest.raises(RuntimeError, match="asynchronous entry point"):
+        home.run_sync(get_thread())
+
+
+async def test_who_stops_waiting_stops_the_work() -> None:
+    """Also on another loop: nothing goes on behind the back of a cancelled run."""
+    started, stopped = threading.Event(), threading.Event()
+
+    async def wait() -> None:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+
+    task = asyncio.create_task(Home(start_own_loop()).run(wait()))
+    assert await asyncio.to_thread(started.wait, 30)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await asyncio.to_thread(stopped.wait, 30)
+
+
+def test_a_closed_loop_is_replaced() -> None:
+    """A program may have ended its loop before the run was."""
+    loop = asyncio.new_event_loop()
+    loop.close()
+    assert Home(loop).run_sync(get_thread()) == THREAD
