@@ -1,0 +1,116 @@
+"""A connection of the SDK to its program: each callback is judged, and answered in its protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, cast
+
+from claude_agent_sdk.types import HookCallback, HookContext, HookInput, HookJSONOutput
+
+from amplifier_apps.adapters.claude_agent_sdk.session import Session
+from amplifier_apps.adapters.governing.governor import Governor
+from amplifier_core.errors import SessionDenied
+from amplifier_core.utils import describe_error
+from amplifier_foundation.dialects.claude import DIALECT
+from amplifier_foundation.dialects.incoming import Incoming
+from amplifier_foundation.dialects.reading import read_payload
+from amplifier_foundation.dialects.reply import Reply
+from amplifier_foundation.dialects.verdict import Verdict
+from amplifier_foundation.dialects.writing import write_reply
+
+_MARGIN = 5.0
+"""Seconds that an answer of ours needs to be there before the program gives up."""
+
+
+class Connection:
+    """Answers the callbacks of one connection."""
+
+    def __init__(self, governor: Governor, timeout: float, plain_servers: tuple[str, ...]) -> None:
+        self.sessions: dict[str, Session] = {}
+        self._governor = governor
+        self._seconds = timeout - min(_MARGIN, timeout / 10)
+        self._prefixes = tuple(f"mcp__{name}__" for name in plain_servers)
+
+    def listen(self, native: str) -> HookCallback:
+        """The callback of one event of the program."""
+
+        async def call(payload: HookInput, _: str | None, __: HookContext) -> HookJSONOutput:
+            given = cast(Mapping[str, Any], payload)
+            try:
+                return cast(HookJSONOutput, await self._answer(native, given))
+            except Exception as error:  # noqa: BLE001 - whatever it was, nobody has judged this
+                return cast(HookJSONOutput, refuse(native, given, describe_error(error)))
+
+        return call
+
+    async def _answer(self, native: str, payload: Mapping[str, Any]) -> dict[str, Any]:
+        incoming = self._name(read_payload(DIALECT, native, json.dumps(payload)))
+        verdict = await self._judge(incoming)
+        return read_answer(native, write_reply(DIALECT, incoming, verdict))
+
+    async def _judge(self, incoming: Incoming) -> Verdict:
+        session = self.sessions.setdefault(incoming.session_id, Session(self._governor))
+        try:
+            async with asyncio.timeout(self._seconds) as limit:
+                return await session.handle(incoming)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            return await session.deny_late(incoming, self._seconds)
+        except SessionDenied as error:
+            self.sessions.pop(incoming.session_id, None)
+            return Verdict(decision="deny", reason=str(error))
+
+    def _name(self, incoming: Incoming) -> Incoming:
+        """Name the tools of some servers as they name them themselves."""
+        name = str(incoming.data.get("tool_name") or "")
+        for prefix in self._prefixes:
+            if name.startswith(prefix):
+                data = {**incoming.data, "tool_name": name.removeprefix(prefix)}
+                return replace(incoming, data=data)
+        return incoming
+
+
+def read_answer(native: str, reply: Reply) -> dict[str, Any]:
+    """What was written for standard output and exit codes, as the object of a callback."""
+    if reply.code:
+        return refuse(native, {}, reply.stderr)
+    answer: dict[str, Any] = json.loads(reply.stdout) if reply.stdout else {}
+    return answer
+
+
+def refuse(native: str, payload: Mapping[str, Any], why: str) -> dict[str, Any]:
+    """The answer to what nobody has judged: it does not happen, or is withheld."""
+    reason = f"amplifier: this was not judged, so it is not allowed: {why}"
+    if native == "PreToolUse":
+        decided = {"permissionDecision": "deny", "permissionDecisionReason": reason}
+        return {"hookSpecificOutput": {"hookEventName": native, **decided}}
+    if native in ("UserPromptSubmit", "PreCompact"):
+        return {"decision": "block", "reason": reason}
+    if native == "PostToolUse":
+        incoming = Incoming("tool:post", {}, native, "", payload=payload)
+        return read_answer(native, write_reply(DIALECT, incoming, Verdict(output=reason)))
+    return {}
+
+
+_ending: set[asyncio.Task[None]] = set()
+
+
+def end_soon(sessions: dict[str, Session]) -> None:
+    """End the sessions of a connection that is over; called by whichever thread noticed."""
+    for session in sessions.values():
+        loop = session.find_loop()
+        # Without a loop they end with the governor, at the end of the program at the latest.
+        if loop is not None:
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(_start_ending, loop, session)
+
+
+def _start_ending(loop: asyncio.AbstractEventLoop, session: Session) -> None:
+    task = loop.create_task(session.end())
+    _ending.add(task)
+    task.add_done_callback(_ending.discard)

@@ -1,0 +1,96 @@
+"""Attaching hooks to agents of the Claude Agent SDK: by its options."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from claude_agent_sdk import HookMatcher
+from claude_agent_sdk.types import HookEvent
+
+from amplifier_apps.adapters.claude_agent_sdk.connection import Connection, end_soon
+from amplifier_apps.adapters.governing.governor import Governable, Governor, govern
+
+if TYPE_CHECKING:
+    from _collections_abc import dict_items
+
+NATIVE: tuple[HookEvent, ...] = (
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+    "Notification",
+    "Stop",
+)
+
+LONGEST = 3600.0
+"""Seconds that hooks, and the people whom they ask, have for one event."""
+
+OwnHooks = Mapping[HookEvent, Sequence[HookMatcher]]
+
+
+def amplifier_options(
+    hooks: Governable | None = None,
+    *,
+    also: OwnHooks | None = None,
+    timeout: float = LONGEST,
+    plain_servers: Sequence[str] = (),
+) -> dict[str, Any]:
+    """What to give ClaudeAgentOptions: `ClaudeAgentOptions(**amplifier_options(hooks), …)`."""
+    made = amplifier_hooks(hooks, also=also, timeout=timeout, plain_servers=plain_servers)
+    return {"hooks": made}
+
+
+def amplifier_hooks(
+    hooks: Governable | None = None,
+    *,
+    also: OwnHooks | None = None,
+    timeout: float = LONGEST,
+    plain_servers: Sequence[str] = (),
+) -> dict[HookEvent, list[HookMatcher]]:
+    """The same for a program that builds its options in another way.
+
+    `also` has hooks of the program's own. What is not judged within `timeout` seconds is denied.
+    Hooks see the tools of `plain_servers`, MCP servers, by their own names: `note`, where the
+    program says `mcp__<server>__note`.
+    """
+    if timeout <= 0:
+        raise ValueError(f"timeout must be more than 0 seconds, got {timeout}")
+    return Hooks(govern(hooks), dict(also or {}), timeout, tuple(plain_servers))
+
+
+class Hooks(dict[HookEvent, list[HookMatcher]]):
+    """Matchers of callbacks, new ones for each connection that the SDK makes with these options.
+
+    The SDK tells nobody that a connection is over. Its callbacks are of no use to anybody by then,
+    so that is when its sessions end. Who copies this into another dict has callbacks that all
+    connections share, and sessions that end with the governor.
+    """
+
+    def __init__(
+        self, governor: Governor, also: OwnHooks, timeout: float, plain: tuple[str, ...]
+    ) -> None:
+        self._made_of = governor, also, timeout, plain
+        super().__init__(self._connect())
+
+    def items(self) -> dict_items[HookEvent, list[HookMatcher]]:
+        """For a new connection."""
+        return self._connect().items()
+
+    def _connect(self) -> dict[HookEvent, list[HookMatcher]]:
+        governor, also, timeout, plain = self._made_of
+        connection = Connection(governor, timeout, plain)
+        weakref.finalize(connection, end_soon, connection.sessions)
+        made: dict[HookEvent, list[HookMatcher]] = {
+            native: [
+                HookMatcher(hooks=[connection.listen(native)], timeout=timeout, on_failure="block")
+            ]
+            for native in NATIVE
+        }
+        for native, matchers in also.items():
+            made.setdefault(native, []).extend(matchers)
+        return made

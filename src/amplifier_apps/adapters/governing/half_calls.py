@@ -1,0 +1,124 @@
+"""Tool calls of a framework that tells before and after them, and runs the tools by itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Coroutine
+from dataclasses import replace
+from typing import Any
+
+from amplifier_apps.adapters.governing.conversation import RunContext
+from amplifier_apps.adapters.governing.run import Run
+from amplifier_core import events
+from amplifier_core.approval.passage import digest_operation
+from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.utils.copying import is_same
+from amplifier_foundation.dialects import Dialect
+from amplifier_foundation.dialects.incoming import Incoming
+from amplifier_foundation.dialects.verdict import Verdict
+from amplifier_foundation.guests.sessions.moments.tool_call import (
+    after_failure,
+    after_tool,
+    before_tool,
+)
+from amplifier_foundation.guests.sessions.open_calls import OpenCall, OpenCalls
+from amplifier_foundation.guests.sessions.passing import Passing
+
+ENDED = "the run has ended, so nothing is run"
+
+
+class HalfCalls:
+    """The two halves of each call of a run, in the way of agents that other programs run.
+
+    Each half has a form for callers on a loop and one, ending in `_sync`, for threads.
+    """
+
+    def __init__(self, run: Run, dialect: Dialect) -> None:
+        self.run = run
+        self.dialect = dialect
+        self.calls = OpenCalls()
+        self.blocked_stops = 0
+
+    @property
+    def coordinator(self) -> SessionCoordinator:
+        """Of the session behind the run."""
+        return self.run.coordinator
+
+    def count_tool_call(self) -> None:
+        """For the figures of the session."""
+        stats = self.coordinator.get_capability("session.stats")
+        if stats is not None:
+            stats["tool_invocations"] += 1
+
+    async def before(self, incoming: Incoming) -> Verdict:
+        """Judge a call; one that is not denied is recorded as started."""
+        return await self.run.home.run(self._before(incoming))
+
+    def before_sync(self, incoming: Incoming) -> Verdict:
+        return self.run.home.run_sync(self._before(incoming))
+
+    async def after(self, incoming: Incoming) -> Verdict:
+        """Record how a call ended, and judge what came of it."""
+        return await self.run.home.run(self._after(incoming))
+
+    def after_sync(self, incoming: Incoming) -> Verdict:
+        return self.run.home.run_sync(self._after(incoming))
+
+    async def fail(self, incoming: Incoming) -> Verdict:
+        """Record that a call failed, and tell of it."""
+        return await self.run.home.run(self._fail(incoming))
+
+    def fail_sync(self, incoming: Incoming) -> Verdict:
+        return self.run.home.run_sync(self._fail(incoming))
+
+    def take_texts(self) -> tuple[str, ...]:
+        """What hooks have injected since the last time, for good or for one request."""
+        context = self.coordinator.mount_points["context"]
+        lasting = context.take() if isinstance(context, RunContext) else []
+        said = [*lasting, *self.coordinator.take_ephemeral()]
+        return tuple(str(one.get("content") or "") for one in said)
+
+    # The halves
+
+    async def _before(self, incoming: Incoming) -> Verdict:
+        if self.run.has_ended:
+            return Verdict(decision="deny", reason=ENDED)
+        return await self._use(before_tool(self, self._place(incoming), Passing()))
+
+    async def _after(self, incoming: Incoming) -> Verdict:
+        await self._compare(incoming)
+        return await self._use(after_tool(self, incoming, Passing()))
+
+    async def _fail(self, incoming: Incoming) -> Verdict:
+        await self._compare(incoming)
+        return await self._use(after_failure(self, incoming, Passing()))
+
+    async def _use(self, work: Coroutine[Any, Any, Verdict]) -> Verdict:
+        self.run.last_used = time.monotonic()
+        return await work
+
+    def _place(self, incoming: Incoming) -> Incoming:
+        """Hooks that know no folder take every path as the framework does."""
+        known = self.coordinator.get_capability("session.working_dir")
+        return incoming if known is not None else replace(incoming, cwd="")
+
+    async def _compare(self, incoming: Incoming) -> None:
+        """Record a call that ran with another input than the one that was judged."""
+        ran = incoming.data["tool_input"]
+        call = self.calls.find(incoming.call_id, incoming.data["tool_name"], ran)
+        if call is not None and not is_same(dict(ran), call.input):
+            await self._tell_mismatch(call, dict(ran))
+
+    async def _tell_mismatch(self, call: OpenCall, ran: dict[str, Any]) -> None:
+        named = {"tool_name": call.tool, "tool_call_id": call.id}
+        judged, found = (
+            digest_operation(events.TOOL_PRE, {**named, "tool_input": one})
+            for one in (call.input, ran)
+        )
+        body = {"approved": judged, "found": found, "id": call.id}
+        self.coordinator.trail.write("digest_mismatch", body, event=events.TOOL_POST)
+        text = (
+            f"{call.tool} ran with another input than hooks had judged: something after them in "
+            f"{self.run.coverage.framework} has changed it"
+        )
+        await self.coordinator.show(text, "error", "session")

@@ -1,0 +1,183 @@
+"""The Claude Agent SDK: its own program, with a model on this machine that plays a script."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, ClassVar
+
+from claude_agent_sdk import (
+    AgentDefinition,
+    AssistantMessage,
+    ClaudeAgentOptions,
+    ResultMessage,
+    StreamEvent,
+    SystemMessage,
+    TextBlock,
+    create_sdk_mcp_server,
+    query,
+    tool,
+)
+
+from amplifier_apps.adapters import Governor
+from amplifier_apps.adapters.claude_agent_sdk import amplifier_options
+from amplifier_apps.adapters.coverage.claude_agent_sdk import COVERAGE
+from amplifier_foundation.model_server import ModelServer, Reply
+from tests.adapters.drivers.driver import Call, Driver, Ran, Step
+from tests.support.adapter_runs.plain_mcp_server import record_calls
+
+SERVER = "tools"
+HELPER = "helper"
+NO_REQUESTS = COVERAGE.limits["provider:request"]
+NO_REPLIES = COVERAGE.limits["provider:response"]
+NOT_SYNCHRONOUS = "the SDK has no synchronous entry point"
+
+
+class ClaudeDriver(Driver):
+    """Each run starts the program, which takes seconds: so fewer of them at once."""
+
+    name = COVERAGE.name
+    coverage = COVERAGE
+    runs_at_once = 5
+    cannot: ClassVar[Mapping[str, str]] = {
+        "a_request_is_seen": NO_REQUESTS,
+        "a_denied_request_reaches_no_model": NO_REQUESTS,
+        "a_request_is_changed": NO_REQUESTS,
+        "an_injection_at_the_request": NO_REQUESTS,
+        "a_reply_is_seen": NO_REPLIES,
+        "a_denied_reply_ends_the_turn": NO_REPLIES,
+        "a_reply_is_changed": NO_REPLIES,
+        "a_call_in_a_reply_is_changed": NO_REPLIES,
+        "the_synchronous_entry_point_is_governed": NOT_SYNCHRONOUS,
+        "a_question_in_the_synchronous_entry_point": NOT_SYNCHRONOUS,
+        "an_injection_for_one_request": COVERAGE.limits["tool:post inject_context"],
+    }
+
+    async def run(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
+        ran = Ran()
+        async with self._serve(script, ran) as url:
+            await self._ask(self._build_options(hooks, url, ran), prompt, ran)
+        return ran
+
+    async def stream(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
+        ran = Ran()
+        async with self._serve(script, ran) as url:
+            more = {"include_partial_messages": True}
+            await self._ask(self._build_options(hooks, url, ran, **more), prompt, ran)
+        return ran
+
+    async def run_with_helper(
+        self, hooks: Governor, script: list[Step], helper: list[Step], prompt: str = "Do it."
+    ) -> Ran:
+        ran = Ran()
+        about = AgentDefinition(description="Helps.", prompt="You help.", background=False)
+        # The agent waits for its helper, so there is one order of all replies.
+        async with self._serve([script[0], *helper, *script[1:]], ran, in_order=True) as url:
+            options = self._build_options(hooks, url, ran, agents={HELPER: about})
+            await self._ask(options, prompt, ran)
+        return ran
+
+    async def run_with_mcp(
+        self, hooks: Governor, script: list[Step], prompt: str = "Do it."
+    ) -> Ran:
+        ran = Ran()
+        with record_calls(ran.calls) as (command, *words):
+            async with self._serve(script, ran) as url:
+                options = self._build_options(hooks, url, ran)
+                options.mcp_servers = {SERVER: {"command": command, "args": words}}
+                await self._ask(options, prompt, ran)
+        return ran
+
+    @asynccontextmanager
+    async def _serve(
+        self, script: list[Step], ran: Ran, *, in_order: bool = False
+    ) -> AsyncIterator[str]:
+        replies = [_write_reply(step) for step in script]
+        async with ModelServer(replies, per_conversation=not in_order) as server:
+            try:
+                yield server.url
+            finally:
+                ran.requests += [_read_request(one.body) for one in server.requests]
+
+    def _build_options(
+        self, hooks: Governor, url: str, ran: Ran, **more: Any
+    ) -> ClaudeAgentOptions:
+        home = tempfile.mkdtemp(prefix="claude-")
+        return ClaudeAgentOptions(
+            **amplifier_options(hooks, plain_servers=[SERVER]),
+            mcp_servers={SERVER: create_sdk_mcp_server(SERVER, tools=_make_tools(ran))},
+            allowed_tools=[f"mcp__{SERVER}"],
+            setting_sources=[],
+            cwd=home,
+            env={
+                "ANTHROPIC_BASE_URL": url,
+                "ANTHROPIC_API_KEY": "none",
+                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+                "CLAUDE_CONFIG_DIR": home,
+                "DISABLE_AUTOUPDATER": "1",
+                "HOME": home,
+            },
+            **more,
+        )
+
+    async def _ask(self, options: ClaudeAgentOptions, prompt: str, ran: Ran) -> None:
+        async for message in query(prompt=prompt, options=options):
+            _read_message(message, ran)
+
+
+def _read_message(message: Any, ran: Ran) -> None:
+    if isinstance(message, AssistantMessage):
+        ran.stored += [one.text for one in message.content if isinstance(one, TextBlock)]
+    elif isinstance(message, StreamEvent):
+        delta = message.event.get("delta") or {}
+        ran.pieces.append(str(delta.get("text") or ""))
+    elif isinstance(message, ResultMessage):
+        ran.answer = message.result or ran.answer
+    elif isinstance(message, SystemMessage) and message.subtype == "informational":
+        ran.answer = str(message.data.get("content"))
+
+
+def _make_tools(ran: Ran) -> list[Any]:
+    def say(text: str) -> dict[str, Any]:
+        return {"content": [{"type": "text", "text": text}]}
+
+    @tool("note", "Note a text.", {"text": str})
+    async def note(given: dict[str, Any]) -> dict[str, Any]:
+        ran.calls.append(("note", given))
+        return say(f"noted {given['text']}")
+
+    @tool("wipe", "Wipe a path.", {"path": str})
+    async def wipe(given: dict[str, Any]) -> dict[str, Any]:
+        ran.calls.append(("wipe", given))
+        return say(f"wiped {given['path']}")
+
+    @tool("boom", "Fail.", {"text": str})
+    async def boom(given: dict[str, Any]) -> dict[str, Any]:
+        ran.calls.append(("boom", given))
+        raise RuntimeError(f"boom {given['text']}")
+
+    return [note, wipe, boom]
+
+
+def _write_reply(step: Step) -> Reply:
+    if isinstance(step, str):
+        return Reply(text=step)
+    return Reply.model_validate({"tool_calls": [_write_call(one) for one in step]})
+
+
+def _write_call(call: Call) -> dict[str, Any]:
+    if call.name == HELPER:
+        task = {"subagent_type": HELPER, "description": "help", "prompt": call.arguments["task"]}
+        return {"name": "Agent", "input": {**task, "run_in_background": False}, "id": call.id}
+    known = call.name in ("note", "wipe", "boom")
+    name = f"mcp__{SERVER}__{call.name}" if known else call.name
+    return {"name": name, "input": call.arguments, "id": call.id}
+
+
+def _read_request(body: Mapping[str, Any]) -> str:
+    return json.dumps(body.get("messages"), ensure_ascii=False)
+
+
+DRIVER_CLASS = ClaudeDriver
