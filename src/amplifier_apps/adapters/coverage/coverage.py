@@ -47,3 +47,7 @@ class Coverage:
         """Why such an answer cannot be carried out."""
         known = self.limits.get(f"{event} {act}") or self.limits.get(event)
         return known or f"{self.framework} offers no place for it"
+
+    def list_decided(self) -> list[str]:
+        """The events at which an answer does something."""
+        return [event for event, acts in self.events.items() if acts]

@@ -7,21 +7,20 @@ import platform
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from amplifier_apps.cli import exit_codes
+from amplifier_apps.cli.commands.finding import Finding, Health
 from amplifier_apps.cli.options import AS_JSON
 
 if TYPE_CHECKING:
     from amplifier_apps.cli.text.fragments import Line
     from amplifier_foundation.bundles import Bundle
     from amplifier_foundation.trust.material import Material
-
-Health = Literal["good", "absent", "broken"]
 
 EXTRAS = {
     "cli": ("click", "rich", "prompt_toolkit"),
@@ -36,16 +35,6 @@ EXTRAS = {
 KEYS = {"ANTHROPIC_API_KEY": "provider-anthropic", "OPENAI_API_KEY": "provider-openai"}
 PROGRAMS = {"git": "hooks-git-status", "ruff": "the demo and hooks-linter-feedback"}
 SIGNS = {"good": ("good", "✓"), "absent": ("dim", "·"), "broken": ("bad", "✗")}
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at."""
-
-    section: str
-    name: str
-    health: Health
-    detail: str
 
 
 @click.command(epilog="Exit code 1 if something is broken. Optional parts may be missing.")
@@ -72,6 +61,7 @@ def examine() -> Iterator[Finding]:
         _check_environment,
         _check_terminal,
         _check_extras,
+        _check_frameworks,
         _check_keys,
         _check_programs,
         _check_sandbox,
@@ -156,6 +146,12 @@ def _check_extras() -> Iterator[Finding]:
         if absent:
             detail = f"missing {', '.join(absent)}: {name_install_command(extra)}"
         yield Finding("Extras", extra, "absent" if absent else "good", detail)
+
+
+def _check_frameworks() -> Iterator[Finding]:
+    from amplifier_apps.cli.commands.frameworks import check_frameworks
+
+    yield from check_frameworks()
 
 
 def _check_keys() -> Iterator[Finding]:
