@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import concurrent.futures.thread  # noqa: F401 - its own clean-up is registered by this
 import contextlib
+import threading
 import time
 import weakref
 from collections.abc import AsyncIterator, Iterator
@@ -246,9 +248,12 @@ def govern(
 _governors: weakref.WeakSet[Governor] = weakref.WeakSet()
 
 
-@atexit.register
 def _end_what_is_open() -> None:
     """A program that ends leaves no session open: its trail says that the run did not end."""
     for governor in list(_governors):
         with contextlib.suppress(Exception):
             governor.close_sync("error")
+
+
+# Files are written by pools of threads, which end before `atexit`; who comes last is called first.
+getattr(threading, "_register_atexit", atexit.register)(_end_what_is_open)

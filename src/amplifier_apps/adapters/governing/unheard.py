@@ -18,20 +18,22 @@ JUDGED = (
 
 
 async def tell_unheard(coordinator: SessionCoordinator, coverage: Coverage) -> None:
-    """Show and record each hook that waits for something that this framework does not show."""
-    for event in JUDGED:
-        if event in coverage.events:
-            continue
-        listeners = [
-            one
-            for one in coordinator.hooks.handlers_for(event)
-            if one.event == event  # who listens to everything misses nothing in particular
-        ]
-        for one in listeners:
-            text = (
-                f"hook '{one.name}' waits for {event}, which {coverage.framework} does not show: "
-                f"it will not be called there ({coverage.explain(event, 'deny')})"
-            )
-            body = {"what": "coverage", "framework": coverage.name, "error": text}
-            coordinator.trail.write("error", body, event=event, handler=one)
-            await coordinator.show(text, "warning", f"hook:{one.name}")
+    """Show and record which hooks wait for something that this framework does not show."""
+    reasons = [
+        f"{event} ({coverage.explain(event, 'deny')}): {', '.join(names)}"
+        for event in JUDGED
+        if event not in coverage.events and (names := _list_listeners(coordinator, event))
+    ]
+    if reasons:
+        text = (
+            f"{coverage.framework} does not show everything; these hooks will not be called at "
+            + "; ".join(reasons)
+        )
+        coordinator.trail.write("error", {"what": "coverage", "error": text})
+        await coordinator.show(text, "warning", "session")
+
+
+def _list_listeners(coordinator: SessionCoordinator, event: str) -> list[str]:
+    """Who waits for exactly this; who listens to everything misses nothing in particular."""
+    found = coordinator.hooks.handlers_for(event)
+    return list(dict.fromkeys(one.name for one in found if one.event == event))

@@ -1,0 +1,33 @@
+"""Which run a tool is called for: an agent that is started there is a sub-agent."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from amplifier_apps.adapters.governing.calling import Wanted
+from amplifier_apps.adapters.governing.nesting import enter, inside
+from amplifier_core.models import ToolResult
+
+RUN: Any = SimpleNamespace()
+
+
+def want(handler: Any) -> Wanted:
+    return Wanted("note", {}, "1", handler, lambda value: ToolResult(output=value))
+
+
+def test_a_handler_is_called_inside_its_run() -> None:
+    """And what comes after it is outside again."""
+    entered = enter(RUN, want(lambda given: inside.get()))
+    assert entered.handler({}) is RUN
+    assert inside.get() is None
+
+
+async def test_an_async_handler_is_inside_until_it_ends() -> None:
+    """Not only until it is first waited for."""
+
+    async def look(given: dict[str, Any]) -> Any:
+        return inside.get()
+
+    assert await enter(RUN, want(look)).handler({}) is RUN
+    assert inside.get() is None

@@ -1,0 +1,136 @@
+"""Opening what stands behind a run: a session of a bundle, or a coordinator over hooks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from amplifier_apps.adapters.governing.conversation import RunContext
+from amplifier_apps.adapters.governing.opening import (
+    BundleSource,
+    CoordinatorSource,
+    RegistrySource,
+    Settings,
+    open_child,
+)
+from amplifier_core import HookRegistry, HookResult
+from amplifier_core.errors import SessionDenied
+from amplifier_core.events import TOOL_PRE
+from amplifier_core.testing import (
+    EventRecorder,
+    MemoryAudit,
+    ScriptedApproval,
+    TestCoordinator,
+)
+from tests.support.project import Project
+
+HOOK = """
+from amplifier_core import HookResult, hook
+
+@hook("session:start")
+async def greet(event, data):
+    return HookResult(action="inject_context", context_injection="Be brief.")
+
+@hook("tool:pre")
+async def ask(event, data):
+    return HookResult(action="ask_user", approval_prompt="May it?")
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    made = Project(tmp_path)
+    monkeypatch.setenv("HOME", str(made.home))
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(name, str(made.home))
+    made.write("mine.py", HOOK)
+    made.write(
+        "amplifier.yaml",
+        "inherit: false\nhooks:\n  - module: mine\n    source: ./mine.py\n"
+        "session: {orchestrator: loop-basic, context: context-simple}\n"
+        "providers: [{module: provider-scripted, config: {script: []}}]\n"
+        "tools: [tool-bash]\n",
+    )
+    return made
+
+
+async def test_a_bundle_brings_its_hooks_and_nothing_that_acts(project: Project) -> None:
+    """No model, no tools; what hooks said at the start waits for the first request."""
+    settings = Settings(ScriptedApproval("Allow"), project.screen, folder=project.folder)
+    opened = await BundleSource.load("amplifier.yaml", settings).open()
+    points = opened.coordinator.mount_points
+    assert (points["providers"], points["tools"]) == ({}, {})
+    assert [one["content"] for one in opened.context.take()] == ["Be brief."]
+    outcome = await opened.coordinator.judge(TOOL_PRE, {"tool_name": "a", "tool_input": {}})
+    assert outcome.allowed
+    await opened.close("complete")
+
+
+async def test_a_bundle_that_asks_nobody_asks_nobody(project: Project) -> None:
+    """`approval: {mode: deny}` holds, also for a framework that would ask itself."""
+    path = project.folder / "amplifier.yaml"
+    path.write_text(path.read_text() + "approval: {mode: deny}\n")
+    settings = Settings(ScriptedApproval("Allow"), project.screen, folder=project.folder)
+    opened = await BundleSource.load("amplifier.yaml", settings).open()
+    outcome = await opened.coordinator.judge(TOOL_PRE, {"tool_name": "a", "tool_input": {}})
+    assert not outcome.allowed
+    await opened.close("complete")
+
+
+async def test_a_registry_has_a_session_for_each_run() -> None:
+    """With its own id, told to the hooks and in the trail."""
+    registry, heard, audit = HookRegistry(), EventRecorder(), MemoryAudit()
+    for event in ("session:start", "session:end"):
+        registry.register(event, heard)
+    source = RegistrySource(registry, Settings(audit=audit))
+    first, second = await source.open(), await source.open()
+    assert first.coordinator.session_id != second.coordinator.session_id
+    await first.close("complete")
+    assert heard.names == ["session:start", "session:start", "session:end"]
+    ids = {data["session_id"] for _, data in heard.events}
+    assert ids == {first.coordinator.session_id, second.coordinator.session_id}
+    assert len(audit.of_type("session_ended")) == 1
+
+
+async def test_a_refused_start_is_ended() -> None:
+    """Who heard of the start hears of the end."""
+    registry, heard = HookRegistry(), EventRecorder()
+    registry.register("session:end", heard)
+    registry.register("session:start", EventRecorder(HookResult(action="deny", reason="no")))
+    with pytest.raises(SessionDenied, match="no"):
+        await RegistrySource(registry, Settings()).open()
+    assert heard.names == ["session:end"]
+
+
+async def test_a_coordinator_made_by_hand_stays_open() -> None:
+    """Its own context gets what hooks inject, too."""
+    coordinator = TestCoordinator()
+    owner = coordinator.context
+    opened = await CoordinatorSource(coordinator).open()
+    again = await CoordinatorSource(coordinator).open()
+    assert isinstance(opened.context, RunContext)
+    assert again.context is opened.context
+    await opened.context.add_message({"role": "user", "content": "a"})
+    assert owner is not None
+    assert len(await owner.get_messages()) == 1
+    await opened.close("complete")
+    assert not coordinator.recorded.of_type("session_ended")
+
+
+async def test_a_child_has_its_parent_s_hooks_people_and_trail() -> None:
+    """And a session of its own."""
+    parent = TestCoordinator(approval_system=ScriptedApproval("Allow"))
+    heard = EventRecorder()
+    for event in ("session:fork", "session:start", "session:end"):
+        parent.hooks.register(event, heard)
+    parent.register_scrubber(lambda text: text.replace("secret", "[removed]"))
+    child = await open_child(parent, "helper")
+    assert child.coordinator.parent_id == parent.session_id
+    assert child.coordinator.approval_system is parent.approval_system
+    assert child.coordinator.scrub("a secret") == "a [removed]"
+    await child.close("complete")
+    assert heard.names == ["session:fork", "session:start", "session:end"]
+    assert heard.events[0][1]["child_id"] == child.coordinator.session_id
+    sessions = {one["session"] for one in parent.recorded.of_type("session_started")}
+    assert sessions == {child.coordinator.session_id}
