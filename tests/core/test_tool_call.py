@@ -36,6 +36,25 @@ async def test_an_unknown_tool_is_a_result_that_names_the_right_ones() -> None:
     assert "tool:error" in heard.names
 
 
+async def test_an_exception_by_which_a_framework_steers_passes() -> None:
+    """The caller gets it, the trail says that the call was interrupted, and no tool has failed."""
+
+    class Detour(Exception):
+        pass
+
+    def leave(given: dict[str, Any]) -> None:
+        raise Detour
+
+    tool = SimpleNamespace(execute=leave, steering=(Detour,))
+    audit, heard = MemoryAudit(), EventRecorder()
+    coordinator = SessionCoordinator(audit=audit)
+    coordinator.hooks.register("tool:error", heard)
+    with pytest.raises(Detour):
+        await call_tool(coordinator, ToolCall(id="1", name="go", arguments={}), {"go": tool})
+    assert audit.of_type("tool_finished")[0]["body"]["outcome"] == "interrupted"
+    assert heard.events == []
+
+
 async def test_every_call_counts_once_whatever_becomes_of_it() -> None:
     """Also one of an unknown tool, and one that is denied."""
     async with SessionHarness(tools=[MockTool("Echo")]) as harness:

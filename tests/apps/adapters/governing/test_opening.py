@@ -16,7 +16,6 @@ from amplifier_apps.adapters.governing.opening import (
 )
 from amplifier_core import HookRegistry, HookResult
 from amplifier_core.errors import SessionDenied
-from amplifier_core.events import TOOL_PRE
 from amplifier_core.testing import (
     EventRecorder,
     MemoryAudit,
@@ -25,6 +24,7 @@ from amplifier_core.testing import (
 )
 from tests.support.project import Project
 
+CALL = {"tool_name": "a", "tool_input": {}}
 HOOK = """
 from amplifier_core import HookResult, hook
 
@@ -62,8 +62,8 @@ async def test_a_bundle_brings_its_hooks_and_nothing_that_acts(project: Project)
     points = opened.coordinator.mount_points
     assert (points["providers"], points["tools"]) == ({}, {})
     assert [one["content"] for one in opened.context.take()] == ["Be brief."]
-    outcome = await opened.coordinator.judge(TOOL_PRE, {"tool_name": "a", "tool_input": {}})
-    assert outcome.allowed
+    outcome = await opened.coordinator.execute_with_hooks("tool:pre", CALL)
+    assert outcome.action == "continue"
     await opened.close("complete")
 
 
@@ -73,8 +73,8 @@ async def test_a_bundle_that_asks_nobody_asks_nobody(project: Project) -> None:
     path.write_text(path.read_text() + "approval: {mode: deny}\n")
     settings = Settings(ScriptedApproval("Allow"), project.screen, folder=project.folder)
     opened = await BundleSource.load("amplifier.yaml", settings).open()
-    outcome = await opened.coordinator.judge(TOOL_PRE, {"tool_name": "a", "tool_input": {}})
-    assert not outcome.allowed
+    outcome = await opened.coordinator.execute_with_hooks("tool:pre", CALL)
+    assert outcome.action == "deny"
     await opened.close("complete")
 
 
