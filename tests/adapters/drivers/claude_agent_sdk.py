@@ -17,12 +17,11 @@ from claude_agent_sdk import (
     SystemMessage,
     TextBlock,
     create_sdk_mcp_server,
-    query,
     tool,
 )
 
 from amplifier_apps.adapters import Governor
-from amplifier_apps.adapters.claude_agent_sdk import amplifier_options
+from amplifier_apps.adapters.claude_agent_sdk import amplified_query
 from amplifier_apps.adapters.coverage.claude_agent_sdk import COVERAGE
 from amplifier_foundation.model_server import ModelServer, Reply
 from tests.adapters.drivers.driver import Call, Driver, Ran, Step
@@ -58,14 +57,14 @@ class ClaudeDriver(Driver):
     async def run(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
         ran = Ran()
         async with self._serve(script, ran) as url:
-            await self._ask(self._build_options(hooks, url, ran), prompt, ran)
+            await self._ask(hooks, self._build_options(url, ran), prompt, ran)
         return ran
 
     async def stream(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
         ran = Ran()
         async with self._serve(script, ran) as url:
             more = {"include_partial_messages": True}
-            await self._ask(self._build_options(hooks, url, ran, **more), prompt, ran)
+            await self._ask(hooks, self._build_options(url, ran, **more), prompt, ran)
         return ran
 
     async def run_with_helper(
@@ -75,8 +74,8 @@ class ClaudeDriver(Driver):
         about = AgentDefinition(description="Helps.", prompt="You help.", background=False)
         # The agent waits for its helper, so there is one order of all replies.
         async with self._serve([script[0], *helper, *script[1:]], ran, in_order=True) as url:
-            options = self._build_options(hooks, url, ran, agents={HELPER: about})
-            await self._ask(options, prompt, ran)
+            options = self._build_options(url, ran, agents={HELPER: about})
+            await self._ask(hooks, options, prompt, ran)
         return ran
 
     async def run_with_mcp(
@@ -85,9 +84,9 @@ class ClaudeDriver(Driver):
         ran = Ran()
         with record_calls(ran.calls) as (command, *words):
             async with self._serve(script, ran) as url:
-                options = self._build_options(hooks, url, ran)
+                options = self._build_options(url, ran)
                 options.mcp_servers = {SERVER: {"command": command, "args": words}}
-                await self._ask(options, prompt, ran)
+                await self._ask(hooks, options, prompt, ran)
         return ran
 
     @asynccontextmanager
@@ -101,12 +100,9 @@ class ClaudeDriver(Driver):
             finally:
                 ran.requests += [_read_request(one.body) for one in server.requests]
 
-    def _build_options(
-        self, hooks: Governor, url: str, ran: Ran, **more: Any
-    ) -> ClaudeAgentOptions:
+    def _build_options(self, url: str, ran: Ran, **more: Any) -> ClaudeAgentOptions:
         home = tempfile.mkdtemp(prefix="claude-")
         return ClaudeAgentOptions(
-            **amplifier_options(hooks, plain_servers=[SERVER]),
             mcp_servers={SERVER: create_sdk_mcp_server(SERVER, tools=_make_tools(ran))},
             allowed_tools=[f"mcp__{SERVER}"],
             setting_sources=[],
@@ -122,8 +118,11 @@ class ClaudeDriver(Driver):
             **more,
         )
 
-    async def _ask(self, options: ClaudeAgentOptions, prompt: str, ran: Ran) -> None:
-        async for message in query(prompt=prompt, options=options):
+    async def _ask(
+        self, hooks: Governor, options: ClaudeAgentOptions, prompt: str, ran: Ran
+    ) -> None:
+        given = {"prompt": prompt, "options": options, "plain_servers": [SERVER]}
+        async for message in amplified_query(hooks, **given):
             _read_message(message, ran)
 
 

@@ -1,10 +1,17 @@
 """The same hooks in front of agents of the Claude Agent SDK."""
 
+from amplifier_apps.adapters.claude_agent_sdk.client import AmplifiedClient, amplified_query
 from amplifier_apps.adapters.claude_agent_sdk.options import amplifier_hooks, amplifier_options
 from amplifier_apps.adapters.coverage.claude_agent_sdk import COVERAGE
 from amplifier_apps.adapters.coverage.coverage import Coverage
 
-__all__ = ["amplifier_hooks", "amplifier_options", "coverage"]
+__all__ = [
+    "AmplifiedClient",
+    "amplified_query",
+    "amplifier_hooks",
+    "amplifier_options",
+    "coverage",
+]
 
 
 def coverage() -> Coverage:

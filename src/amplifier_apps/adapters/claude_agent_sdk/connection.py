@@ -12,8 +12,12 @@ from typing import Any, cast
 from claude_agent_sdk.types import HookCallback, HookContext, HookInput, HookJSONOutput
 
 from amplifier_apps.adapters.claude_agent_sdk.session import Session
+from amplifier_apps.adapters.coverage.claude_agent_sdk import BY_OPTIONS
+from amplifier_apps.adapters.coverage.coverage import Coverage
 from amplifier_apps.adapters.governing.governor import Governor
+from amplifier_apps.adapters.governing.loops import find_running_loop
 from amplifier_core.errors import SessionDenied
+from amplifier_core.events.payloads import EndReason
 from amplifier_core.utils import describe_error
 from amplifier_foundation.dialects.claude import DIALECT
 from amplifier_foundation.dialects.incoming import Incoming
@@ -29,11 +33,39 @@ _MARGIN = 5.0
 class Connection:
     """Answers the callbacks of one connection."""
 
-    def __init__(self, governor: Governor, timeout: float, plain_servers: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        governor: Governor,
+        timeout: float,
+        plain_servers: tuple[str, ...],
+        coverage: Coverage = BY_OPTIONS,
+    ) -> None:
         self.sessions: dict[str, Session] = {}
         self._governor = governor
+        self._coverage = coverage
+        self._early: Session | None = None
         self._seconds = timeout - min(_MARGIN, timeout / 10)
         self._prefixes = tuple(f"mcp__{name}__" for name in plain_servers)
+
+    def open_early(self) -> Session:
+        """The session that the program will begin; which id it has is not known yet."""
+        if self._early is None and not self.sessions:
+            self._early = Session(self._governor, self._coverage)
+        return self._early or next(reversed(self.sessions.values()))
+
+    def find_session(self, session_id: str) -> Session:
+        """The session of an event."""
+        if session_id not in self.sessions:
+            self.sessions[session_id] = self._early or Session(self._governor, self._coverage)
+            self._early = None
+        return self.sessions[session_id]
+
+    async def end(self, reason: EndReason) -> None:
+        """End every session, for a program that tells when the connection is over."""
+        if self._early is not None:
+            await self._early.end(reason)
+        for session in list(self.sessions.values()):
+            await session.end(reason)
 
     def listen(self, native: str) -> HookCallback:
         """The callback of one event of the program."""
@@ -53,7 +85,7 @@ class Connection:
         return read_answer(native, write_reply(DIALECT, incoming, verdict))
 
     async def _judge(self, incoming: Incoming) -> Verdict:
-        session = self.sessions.setdefault(incoming.session_id, Session(self._governor))
+        session = self.find_session(incoming.session_id)
         try:
             async with asyncio.timeout(self._seconds) as limit:
                 return await session.handle(incoming)
@@ -62,7 +94,6 @@ class Connection:
                 raise
             return await session.deny_late(incoming, self._seconds)
         except SessionDenied as error:
-            self.sessions.pop(incoming.session_id, None)
             return Verdict(decision="deny", reason=str(error))
 
     def _name(self, incoming: Incoming) -> Incoming:
@@ -104,10 +135,14 @@ def end_soon(sessions: dict[str, Session]) -> None:
     """End the sessions of a connection that is over; called by whichever thread noticed."""
     for session in sessions.values():
         loop = session.find_loop()
-        # Without a loop they end with the governor, at the end of the program at the latest.
-        if loop is not None:
-            with suppress(RuntimeError):
-                loop.call_soon_threadsafe(_start_ending, loop, session)
+        if loop is None:
+            continue
+        if loop is find_running_loop():
+            _start_ending(loop, session)
+            continue
+        # Without its loop it ends with the governor, at the end of the program at the latest.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(_start_ending, loop, session)
 
 
 def _start_ending(loop: asyncio.AbstractEventLoop, session: Session) -> None:

@@ -85,12 +85,19 @@ class Hooks(dict[HookEvent, list[HookMatcher]]):
         governor, also, timeout, plain = self._made_of
         connection = Connection(governor, timeout, plain)
         weakref.finalize(connection, end_soon, connection.sessions)
-        made: dict[HookEvent, list[HookMatcher]] = {
-            native: [
-                HookMatcher(hooks=[connection.listen(native)], timeout=timeout, on_failure="block")
-            ]
-            for native in NATIVE
-        }
-        for native, matchers in also.items():
-            made.setdefault(native, []).extend(matchers)
-        return made
+        return match_events(connection, timeout, also)
+
+
+def match_events(
+    connection: Connection, timeout: float, also: OwnHooks
+) -> dict[HookEvent, list[HookMatcher]]:
+    """The callbacks of a connection, and those of the program's own."""
+    made: dict[HookEvent, list[HookMatcher]] = {
+        native: [
+            HookMatcher(hooks=[connection.listen(native)], timeout=timeout, on_failure="block")
+        ]
+        for native in NATIVE
+    }
+    for native, matchers in also.items():
+        made.setdefault(native, []).extend(matchers)
+    return made

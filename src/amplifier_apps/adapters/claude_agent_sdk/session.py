@@ -8,11 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 from amplifier_apps.adapters.claude_agent_sdk.helpers import Helpers
-from amplifier_apps.adapters.coverage.claude_agent_sdk import COVERAGE
+from amplifier_apps.adapters.coverage.claude_agent_sdk import BY_OPTIONS
+from amplifier_apps.adapters.coverage.coverage import Coverage
 from amplifier_apps.adapters.governing.governor import Governor
 from amplifier_apps.adapters.governing.half_calls import HalfCalls
 from amplifier_apps.adapters.governing.run import Run
+from amplifier_apps.adapters.governing.verdicts import TextVerdict
 from amplifier_core import events
+from amplifier_core.errors import SessionDenied
 from amplifier_core.events import is_notification
 from amplifier_core.events.payloads import EndReason
 from amplifier_foundation.dialects.claude import DIALECT
@@ -34,11 +37,31 @@ Moment = Callable[[Incoming], Awaitable[Verdict]]
 class Session:
     """Takes what the program tells; its sub-agents have sessions of their own."""
 
-    def __init__(self, governor: Governor) -> None:
+    def __init__(self, governor: Governor, coverage: Coverage) -> None:
         self._governor = governor
+        self._coverage = coverage
         self._opening = asyncio.Lock()
         self._own: HalfCalls | None = None
+        self._refusal = ""
+        self._judged: list[tuple[str, TextVerdict]] = []
         self._helpers = Helpers(governor)
+
+    async def submit(self, prompt: str) -> str:
+        """Judge a prompt before it is sent; returns what to send: the program is told to refuse
+        what hooks have refused."""
+        try:
+            own = await self._open()
+        except SessionDenied:
+            return prompt
+        verdict = await own.run.submit(prompt)
+        sent = verdict.text if verdict.allowed else prompt
+        self._judged.append((sent, verdict))
+        return sent
+
+    async def answer(self, text: str, *, streamed: bool) -> TextVerdict:
+        """Judge the answer of a turn before the caller gets it."""
+        own = await self._open()
+        return await own.run.answer(text, streamed=streamed)
 
     async def handle(self, incoming: Incoming) -> Verdict:
         """Take one event through the hooks; SessionDenied if they refuse the session."""
@@ -69,14 +92,20 @@ class Session:
 
     async def _open(self) -> HalfCalls:
         async with self._opening:
+            if self._refusal:
+                raise SessionDenied(self._refusal)
             if self._own is None:
-                self._own = HalfCalls(await self._governor.open(COVERAGE), DIALECT)
+                try:
+                    self._own = HalfCalls(await self._governor.open(self._coverage), DIALECT)
+                except SessionDenied as error:
+                    self._refusal = str(error)
+                    raise
         return self._own
 
     def _find_moment(self, incoming: Incoming, own: HalfCalls, calls: HalfCalls) -> Moment:
         native = incoming.native
         if native == "UserPromptSubmit":
-            return lambda one: _take_prompt(calls.run, one)
+            return lambda one: self._take_prompt(calls.run, one)
         if native == "PreToolUse":
             return lambda one: self._start_call(calls, one)
         if native == "PostToolUse":
@@ -88,7 +117,7 @@ class Session:
         if native == "SubagentStop":
             return lambda one: self._helpers.stop(one, own)
         if native == "Stop":
-            return lambda one: _stop(calls.run, one)
+            return lambda one: self._stop(calls.run, one)
         return lambda one: _pass_on(calls.run, one)
 
     async def _start_call(self, calls: HalfCalls, incoming: Incoming) -> Verdict:
@@ -101,18 +130,26 @@ class Session:
         why = await self._helpers.ask(calls.run, dict(task))
         return verdict if why is None else Verdict(decision="deny", reason=why)
 
+    async def _take_prompt(self, run: Run, incoming: Incoming) -> Verdict:
+        """A turn begins, with a prompt that was judged before it was sent, or is now."""
+        prompt = incoming.data["prompt"]
+        known = next((one for one in self._judged if one[0] == prompt), None)
+        if known is not None:
+            self._judged.remove(known)
+            verdict = known[1]
+        else:
+            verdict = await run.submit(prompt)
+            if verdict.allowed and verdict.changed:
+                why = BY_OPTIONS.explain(events.PROMPT_SUBMIT, "modify")
+                return Verdict(decision="deny", reason=f"a hook changed the prompt: {why}")
+        return Verdict() if verdict.allowed else Verdict(decision="deny", reason=verdict.text)
 
-async def _take_prompt(run: Run, incoming: Incoming) -> Verdict:
-    """A turn begins."""
-    taken = await run.submit(incoming.data["prompt"])
-    return Verdict() if taken.allowed else Verdict(decision="deny", reason=taken.text)
-
-
-async def _stop(run: Run, incoming: Incoming) -> Verdict:
-    """A turn is over: its caller has read everything, so that nothing can be undone."""
-    said: Any = incoming.data["final_message"]["content"]
-    await run.answer(said, streamed=True)
-    return Verdict()
+    async def _stop(self, run: Run, incoming: Incoming) -> Verdict:
+        """A turn is over; by options alone, its caller has read everything by now."""
+        if self._coverage is BY_OPTIONS:
+            said: Any = incoming.data["final_message"]["content"]
+            await run.answer(said, streamed=True)
+        return Verdict()
 
 
 async def _pass_on(run: Run, incoming: Incoming) -> Verdict:
