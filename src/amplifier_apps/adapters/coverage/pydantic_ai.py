@@ -1,0 +1,62 @@
+"""What the adapter for Pydantic AI sees."""
+
+from __future__ import annotations
+
+from amplifier_apps.adapters.coverage.coverage import ALL, NOTHING, Act, Coverage
+from amplifier_core import events
+
+_HEARD: frozenset[Act] = frozenset({"inject_context"})
+_ANSWERED: frozenset[Act] = frozenset({"deny", "modify", "ask_user"})
+
+COVERAGE = Coverage(
+    name="pydantic-ai",
+    framework="Pydantic AI",
+    package="pydantic-ai-slim",
+    module="amplifier_apps.adapters.pydantic_ai",
+    attach='Agent(model, capabilities=[AmplifierHooks("amplifier.yaml")])',
+    events={
+        events.SESSION_START: frozenset({"deny", "inject_context", "ask_user"}),
+        events.PROMPT_SUBMIT: ALL,
+        events.PROVIDER_REQUEST: ALL,
+        events.PROVIDER_RESPONSE: ALL,
+        events.TOOL_PRE: ALL,
+        events.TOOL_POST: ALL,
+        events.TOOL_ERROR: _HEARD,
+        events.PROMPT_ANSWER: _ANSWERED,
+        events.PROMPT_COMPLETE: NOTHING,
+        events.SESSION_FORK: NOTHING,
+        events.AGENT_SPAWN: _ANSWERED,
+        events.AGENT_COMPLETE: _HEARD,
+        events.SESSION_END: NOTHING,
+    },
+    asking=("inline", "interrupt"),
+    entries=(
+        "agent.run",
+        "agent.run_sync",
+        "agent.run_stream",
+        "agent.run_stream_sync",
+        "agent.run_stream_events",
+        "agent.iter",
+        "each of them with capabilities=[AmplifierHooks(…)] for one run",
+    ),
+    unseen=(
+        "agents without the capability, also those that a tool of a governed agent runs",
+        "tools that the model made up, and calls whose arguments the tool does not take: "
+        "Pydantic AI answers them itself",
+        "output tools, which carry the answer; hooks see it at prompt:answer",
+        "tools that the provider runs itself (web search, code execution)",
+        "external tools: somebody else runs them, and brings their results",
+        "what other capabilities make of the answer afterwards in wrap_run",
+        "model requests of realtime sessions; their tool calls are seen",
+    ),
+    limits={
+        events.SESSION_START: "the capabilities of a run cannot be changed any more when it starts",
+        events.PROMPT_ANSWER: "nothing follows the answer that could carry a text",
+        events.AGENT_SPAWN: "the sub-agent's own session:start and prompt:submit can",
+        "streaming": (
+            "text that is streamed has been read before hooks judge it: if they deny such a reply "
+            "or answer, the run raises RunRefused; what they change is in the result and in the "
+            "messages, but not in the stream, and run_stream has no other result"
+        ),
+    },
+)

@@ -1,0 +1,95 @@
+"""Requests to a model and its replies, through the hooks of a run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic_ai import ModelRequestContext, RunContext, SkipModelRequest
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart
+
+from amplifier_apps.adapters.governing.messages import Plain
+from amplifier_apps.adapters.governing.verdicts import Reply
+from amplifier_apps.adapters.pydantic_ai.refusal import RunRefused, ends_with_text
+from amplifier_apps.adapters.pydantic_ai.translation import replies, requests
+from amplifier_apps.adapters.pydantic_ai.turn import Turn
+
+
+@dataclass(slots=True)
+class Exchange:
+    """The model's side of a run."""
+
+    turn: Turn
+    _asked_at: float = 0.0
+    _kept: list[ModelMessage] = field(default_factory=list)
+    """What hooks added for good with this request: a second attempt does not have it yet."""
+
+    async def ask(self, ctx: RunContext[Any], asked: ModelRequestContext) -> ModelRequestContext:
+        """The request that hooks leave; the model is not called if they refuse it."""
+        run = self.turn.use()
+        self.turn.check_prompt()
+        self.turn.streamed = asked.streaming
+        if asked.attempt == 1:
+            self._kept = []
+        parameters = asked.model_request_parameters
+        messages, instructions = [*asked.messages, *self._kept], parameters.instruction_parts
+        items = requests.list_items(messages, instructions)
+        verdict = await run.request(
+            [item.plain for item in items],
+            provider=asked.model.system,
+            model=asked.model.model_name,
+            tools=[tool.name for tool in parameters.function_tools],
+            keeps=True,
+        )
+        if not verdict.allowed:
+            raise self._refuse(asked, verdict.reason)
+        self._asked_at = time.perf_counter()
+        self._keep(ctx, verdict.lasting)
+        if not verdict.changed and not self._kept:
+            return asked
+        sent, left = requests.rebuild(messages, instructions, items, verdict.placed)
+        return replace(
+            asked,
+            messages=sent,
+            model_request_parameters=replace(parameters, instruction_parts=left),
+        )
+
+    def _keep(self, ctx: RunContext[Any], lasting: Sequence[Plain]) -> None:
+        """Put what hooks added for good into the history of the run."""
+        for plain in lasting:
+            message = requests.make_message(plain)
+            message.run_id, message.conversation_id = ctx.run_id, ctx.conversation_id
+            if isinstance(message, ModelRequest):
+                message.timestamp = datetime.now(UTC)
+            self._kept.append(message)
+            ctx.messages.append(message)
+
+    def _refuse(self, asked: ModelRequestContext, reason: str) -> Exception:
+        """The reason as the model's reply, if it may end the run with a text."""
+        if not ends_with_text(asked.model_request_parameters):
+            return RunRefused(reason)
+        return SkipModelRequest(ModelResponse(parts=[TextPart(reason)], finish_reason="stop"))
+
+    async def review(self, asked: ModelRequestContext, response: ModelResponse) -> ModelResponse:
+        """The reply that hooks leave."""
+        run = self.turn.use()
+        calls = replies.read_calls(response)
+        reply = Reply(
+            replies.read_text(response),
+            calls,
+            model=response.model_name,
+            usage=replies.read_usage(response),
+            finish_reason=response.finish_reason,
+            duration_ms=int((time.perf_counter() - self._asked_at) * 1000),
+        )
+        verdict = await run.review(reply, provider=asked.model.system)
+        if verdict.allowed:
+            changed = verdict.changed
+            return replies.change(response, verdict.text, verdict.calls) if changed else response
+        was_read = asked.streaming and not calls
+        if was_read or not ends_with_text(asked.model_request_parameters):
+            raise RunRefused(verdict.reason)
+        return replies.say(response, verdict.reason)

@@ -1,0 +1,1 @@
+"""What Pydantic AI has and what hooks see, in both directions."""
