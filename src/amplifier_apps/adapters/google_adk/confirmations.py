@@ -23,11 +23,24 @@ class ConfirmationRequested(AmplifierError):
     """A person has to confirm the call first; the framework asks."""
 
 
+class CannotAskAgain(AmplifierError):
+    """The framework asks once about a call, and has done so."""
+
+    def __init__(self, handed: Handed) -> None:
+        super().__init__(
+            f"its question {handed.prompt!r} was not asked: Google ADK asks once about a call, and "
+            "another confirmation of this one was asked for before; asks='inline' has no such limit"
+        )
+        self.hook = handed.hook
+
+
 def ask_framework(context: ToolContext, handed: Handed) -> Any:
     """The answer that a person gave to exactly this question; if none did, have it asked."""
     found = find_answer(context.session.events, handed)
     if found is not None:
         return found
+    if context.tool_confirmation is not None:
+        raise CannotAskAgain(handed)
     context.request_confirmation(hint=handed.prompt, payload=handed.to_payload())
     context.actions.skip_summarization = True
     raise ConfirmationRequested(handed.prompt)

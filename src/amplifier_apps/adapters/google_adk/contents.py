@@ -10,6 +10,7 @@ from google.genai import types
 from pydantic_core import to_jsonable_python
 
 from amplifier_core.models import ToolResult
+from amplifier_core.utils import safe_repr
 
 
 def read_text(parts: Iterable[types.Part] | None) -> str:
@@ -49,8 +50,11 @@ def read_value(value: Any) -> ToolResult:
 
 
 def make_plain(value: Any) -> Any:
-    """The value as JSON would hold it."""
-    return to_jsonable_python(value, serialize_unknown=True, bytes_mode="base64")
+    """The value as JSON would hold it; what it cannot hold is described."""
+    try:
+        return to_jsonable_python(value, serialize_unknown=True, bytes_mode="base64")
+    except Exception:  # noqa: BLE001 - cycles, and classes that cannot write themselves
+        return safe_repr(value)
 
 
 def write_value(result: ToolResult) -> Any:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from google.adk.agents.invocation_context import InvocationContext
@@ -24,6 +26,8 @@ class Invocation:
     """Whether the framework asks people, and not we."""
     streams: bool = False
     """Whether the caller has read a part of a reply already."""
+    forget: Callable[[], object] | None = None
+    """Stops watching whether the runner was cancelled."""
     _asked: dict[str, float] = field(default_factory=dict)
 
     def is_alive(self) -> bool:
@@ -56,14 +60,29 @@ class Invocations:
         made = Invocation(run, refusal, weakref.ref(context))
         self._open[context.invocation_id] = made
         if run is not None:
-            # A cancelled runner tells no plugin. Nobody holds its context any more, then.
-            weakref.finalize(context, self._abandon, context.invocation_id, made).atexit = False
+            self._watch(context, made)
         return made
+
+    def _watch(self, context: InvocationContext, made: Invocation) -> None:
+        """Notice that a runner was cancelled, of which the framework tells no plugin.
+
+        Its task is over then; if somebody catches that and goes on, nobody holds its context.
+        """
+        abandon = functools.partial(self._abandon, context.invocation_id, made)
+        weakref.finalize(context, abandon).atexit = False
+        task = asyncio.current_task()
+        if task is not None:
+            task.add_done_callback(abandon)
+            made.forget = functools.partial(task.remove_done_callback, abandon)
 
     async def end(self, invocation_id: str, reason: EndReason) -> None:
         """An invocation is over."""
         ended = self._open.pop(invocation_id, None)
-        if ended is not None and ended.run is not None:
+        if ended is None:
+            return
+        if ended.forget is not None:
+            ended.forget()
+        if ended.run is not None:
             await ended.run.end(reason)
 
     async def end_all(self, reason: EndReason) -> None:
@@ -71,7 +90,7 @@ class Invocations:
         for invocation_id in list(self._open):
             await self.end(invocation_id, reason)
 
-    def _abandon(self, invocation_id: str, left: Invocation) -> None:
+    def _abandon(self, invocation_id: str, left: Invocation, _: object = None) -> None:
         if self._open.get(invocation_id) is not left or left.run is None:
             return
         del self._open[invocation_id]

@@ -17,12 +17,14 @@ from google.adk.tools.tool_context import ToolContext
 
 from amplifier_apps.adapters.google_adk.confirmations import (
     WAITING,
+    CannotAskAgain,
     ConfirmationRequested,
     ask_framework,
 )
 from amplifier_apps.adapters.google_adk.contents import read_value, write_value
 from amplifier_apps.adapters.google_adk.invocations import Invocation
 from amplifier_apps.adapters.governing.calling import Wanted
+from amplifier_core import events
 
 RunTool = Callable[..., Awaitable[Any]]
 
@@ -127,4 +129,7 @@ async def _call(
             called = await run.call(wanted, lambda handed: ask_framework(context, handed))
         except ConfirmationRequested:
             return dict(WAITING)
+        except CannotAskAgain as error:
+            denied = run.coordinator.deny(events.TOOL_PRE, error.hook, str(error))
+            return {"error": (await run.home.run(denied)).denial}
     return called.value if called.untouched else write_value(called.result)
