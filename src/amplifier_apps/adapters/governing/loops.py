@@ -41,8 +41,18 @@ class Home:
         self.loop = loop
 
     def _find_loop(self) -> asyncio.AbstractEventLoop:
-        """The loop, or the process's own where the program has closed it."""
-        return start_own_loop() if self.loop.is_closed() else self.loop
+        """The loop, or the process's own where the program no longer runs it."""
+        return self.loop if self.loop.is_running() else start_own_loop()
+
+    def find_loop_for_thread(self) -> asyncio.AbstractEventLoop:
+        """The loop, for a thread that will wait for it; RuntimeError in the loop's own thread."""
+        loop = self._find_loop()
+        if find_running_loop() is loop:
+            raise RuntimeError(
+                "A run that was started on this event loop cannot be continued synchronously on "
+                "its thread: use the asynchronous entry point of the framework"
+            )
+        return loop
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Do the work at home and wait for it; who stops waiting stops the work."""
@@ -53,11 +63,9 @@ class Home:
 
     def run_sync(self, work: Coroutine[Any, Any, T]) -> T:
         """The same for a thread that waits; not for the thread of the loop itself."""
-        loop = self._find_loop()
-        if find_running_loop() is loop:
+        try:
+            loop = self.find_loop_for_thread()
+        except RuntimeError:
             work.close()
-            raise RuntimeError(
-                "A run that was started on this event loop cannot be continued synchronously on "
-                "its thread: use the asynchronous entry point of the framework"
-            )
+            raise
         return asyncio.run_coroutine_threadsafe(work, loop).result()

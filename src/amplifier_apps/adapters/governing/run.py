@@ -188,7 +188,7 @@ class Run:
 
     def call_sync(self, wanted: Wanted, hand_over: HandOver | None = None) -> Called:
         """The same for a thread: it waits, and calls the handler itself."""
-        loop = self.home.loop
+        loop = self.home.find_loop_for_thread()
         if hand_over is None:
             return call_from_thread(lambda seat: self._call(wanted, seat), loop)
         handover = Handover(self.coverage.framework)

@@ -43,6 +43,16 @@ async def test_a_loop_does_not_wait_for_itself() -> None:
         home.run_sync(get_thread())
 
 
+def test_a_loop_that_nobody_runs_any_more_is_not_waited_for() -> None:
+    """A run that was begun in one loop may go on in a thread when that loop stands still."""
+    loop = asyncio.new_event_loop()
+    try:
+        assert Home(loop).run_sync(get_thread()) == THREAD
+        assert Home(loop).find_loop_for_thread() is start_own_loop()
+    finally:
+        loop.close()
+
+
 async def test_who_stops_waiting_stops_the_work() -> None:
     """Also on another loop: nothing goes on behind the back of a cancelled run."""
     started, stopped = threading.Event(), threading.Event()

@@ -137,6 +137,23 @@ def test_the_framework_asks_in_a_thread() -> None:
     run.end_sync()
 
 
+async def test_a_loop_does_not_wait_for_a_call_of_its_own() -> None:
+    """It would wait for ever, so the call is refused with what to do instead."""
+    world = World()
+    run = await world.hooks.open(FULL)
+    with pytest.raises(RuntimeError, match="asynchronous entry point"):
+        run.call_sync(want())
+    await run.end()
+
+
+def test_a_call_goes_on_in_a_thread_after_its_loop_was_closed() -> None:
+    """A run that was begun asynchronously can be continued synchronously."""
+    world = World()
+    run = asyncio.run(world.hooks.open(FULL))
+    assert run.call_sync(want()).ran
+    run.end_sync()
+
+
 async def test_a_cancelled_call_is_recorded_and_over() -> None:
     """The handler is stopped with it."""
     world, started = World(), asyncio.Event()
