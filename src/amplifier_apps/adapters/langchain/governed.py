@@ -12,6 +12,7 @@ from amplifier_apps.adapters.governing.governor import Governor
 from amplifier_apps.adapters.governing.run import Run
 from amplifier_apps.adapters.governing.verdicts import TextVerdict
 from amplifier_apps.adapters.langchain.graph_run import GraphRun
+from amplifier_apps.adapters.langchain.keeping import Kept
 from amplifier_apps.adapters.langchain.spawning import Spawning
 from amplifier_core.errors import SessionDenied
 from amplifier_core.events.payloads import EndReason
@@ -29,6 +30,7 @@ class Governed:
         """Why nothing may happen in this execution, if so."""
         self.answer: str | None = None
         """What went out, once it did."""
+        self.kept: list[Kept] = [] if before is None else before.kept
         self.is_alive = True
         self._governor = governor
         self._spawning: Spawning = (

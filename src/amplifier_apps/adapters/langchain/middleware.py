@@ -26,6 +26,7 @@ from amplifier_apps.adapters.governing.verdicts import TextVerdict
 from amplifier_apps.adapters.langchain import replies, results
 from amplifier_apps.adapters.langchain.governed import Governed
 from amplifier_apps.adapters.langchain.governed_runs import GovernedRuns
+from amplifier_apps.adapters.langchain.keeping import Kept, keep, store
 from amplifier_apps.adapters.langchain.net import Net, Stopped, mediate
 from amplifier_apps.adapters.langchain.prompts import (
     change_answer,
@@ -90,7 +91,7 @@ class AmplifierMiddleware(AgentMiddleware[State, Any, Any]):
             verdict = run.answer_sync(read_answer(state), streamed=streamed)
             governed.answer = verdict.text
         self._runs.finish_sync(governed)
-        return change_answer(state, verdict)
+        return store(state, change_answer(state, verdict), _list_kept(governed))
 
     async def aafter_agent(self, state: State, runtime: Runtime[Any]) -> Update:
         """Take the answer through the hooks before the caller gets it."""
@@ -102,7 +103,7 @@ class AmplifierMiddleware(AgentMiddleware[State, Any, Any]):
             verdict = await run.answer(read_answer(state), streamed=streamed)
             governed.answer = verdict.text
         await self._runs.finish(governed)
-        return change_answer(state, verdict)
+        return store(state, change_answer(state, verdict), _list_kept(governed))
 
     # The model
 
@@ -119,6 +120,7 @@ class AmplifierMiddleware(AgentMiddleware[State, Any, Any]):
                 model=replies.name_model(request),
                 tools=replies.name_tools(request),
             )
+            governed.kept += keep(request.messages, verdict.lasting)
             if not verdict.allowed:
                 return replies.refuse(verdict.reason)
             started = time.perf_counter()
@@ -147,6 +149,7 @@ class AmplifierMiddleware(AgentMiddleware[State, Any, Any]):
                 model=replies.name_model(request),
                 tools=replies.name_tools(request),
             )
+            governed.kept += keep(request.messages, verdict.lasting)
             if not verdict.allowed:
                 return replies.refuse(verdict.reason)
             started = time.perf_counter()
@@ -224,6 +227,11 @@ def _refuse_answer(state: State, governed: Governed) -> Update:
     if read_answer(state) == governed.refusal:
         return None
     return change_answer(state, TextVerdict(False, governed.refusal))
+
+
+def _list_kept(governed: Governed) -> list[Kept]:
+    """What to store: a run that goes on in the next turn repeats it by itself."""
+    return [] if governed.run is None or governed.run.is_shared else governed.kept
 
 
 def _want(
