@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from google.adk.events.event import Event
-from google.adk.flows.llm_flows.functions import REQUEST_CONFIRMATION_FUNCTION_CALL_NAME
+from google.adk.flows.llm_flows.functions import (
+    REQUEST_CONFIRMATION_FUNCTION_CALL_NAME,
+    REQUEST_INPUT_FUNCTION_CALL_NAME,
+)
 from google.adk.tools.tool_confirmation import ToolConfirmation
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
@@ -36,49 +39,51 @@ class CannotAskAgain(AmplifierError):
 
 def ask_framework(context: ToolContext, handed: Handed) -> Any:
     """The answer that a person gave to exactly this question; if none did, have it asked."""
-    found = find_answer(context.session.events, handed)
-    if found is not None:
-        return found
-    if context.tool_confirmation is not None:
+    given = context.tool_confirmation
+    if given is None:
+        context.request_confirmation(hint=handed.prompt, payload=handed.to_payload())
+        context.actions.skip_summarization = True
+        raise ConfirmationRequested(handed.prompt)
+    if not was_asked(context.session.events, context.invocation_id, handed):
         raise CannotAskAgain(handed)
-    context.request_confirmation(hint=handed.prompt, payload=handed.to_payload())
-    context.actions.skip_summarization = True
-    raise ConfirmationRequested(handed.prompt)
+    return _read_answer(handed, given)
 
 
-def find_answer(events: Sequence[Event], handed: Handed) -> Any:
-    """The answer in a conversation to this question about this call, if somebody gave one."""
-    asked = _find_requests(events, handed)
-    for event in reversed(events):
-        for response in event.get_function_responses():
-            if event.author == "user" and response.id in asked:
-                return _read_answer(handed, response)
-    return None
+def was_asked(events: Iterable[Event], invocation_id: str, handed: Handed) -> bool:
+    """Whether a person was shown this question about this call.
 
-
-def _find_requests(events: Iterable[Event], handed: Handed) -> set[str | None]:
-    calls = (call for event in events for call in event.get_function_calls())
-    return {call.id for call in calls if _asks(call, handed)}
-
-
-def _asks(call: types.FunctionCall, handed: Handed) -> bool:
-    if call.name != REQUEST_CONFIRMATION_FUNCTION_CALL_NAME:
-        return False
-    payload = ((call.args or {}).get("toolConfirmation") or {}).get("payload")
-    if not isinstance(payload, dict):
-        return False
+    A tool that is a step of a workflow gets another id each time; then it is one of this
+    invocation that counts.
+    """
     shown = handed.to_payload()
-    same = ("tool_call_id", "prompt", "digest")
-    return all(payload.get(key) == shown[key] for key in same)
+    for event in events:
+        for asked in map(_find_payload, event.get_function_calls()):
+            same_call = (
+                asked.get("tool_call_id") == handed.tool_call_id
+                or event.invocation_id == invocation_id
+            )
+            same_question = all(asked.get(key) == shown[key] for key in ("prompt", "digest"))
+            if same_call and same_question:
+                return True
+    return False
 
 
-def _read_answer(handed: Handed, response: types.FunctionResponse) -> Any:
+def _find_payload(call: types.FunctionCall) -> dict[str, Any]:
+    """What we gave a request for a confirmation to show; empty for any other call."""
+    given = call.args or {}
+    if call.name == REQUEST_CONFIRMATION_FUNCTION_CALL_NAME:
+        found = (given.get("toolConfirmation") or {}).get("payload")
+    elif call.name == REQUEST_INPUT_FUNCTION_CALL_NAME:
+        payload = given.get("payload")
+        found = payload.get("confirmation_payload") if isinstance(payload, dict) else None
+    else:
+        found = None
+    return found if isinstance(found, dict) else {}
+
+
+def _read_answer(handed: Handed, given: ToolConfirmation) -> Any:
     """The person's choice: that of `answer`, or a plain yes or no of the framework's own pages."""
     payload = handed.to_payload()
-    try:
-        given = ToolConfirmation.from_response_dict(response.response or {})
-    except ValueError:
-        return _choose(payload, allows=False)
     if not given.confirmed:
         return _choose(payload, allows=False)
     if given.payload is None or given.payload == payload:

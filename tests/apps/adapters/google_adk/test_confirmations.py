@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("google.adk")
 
 from google.adk.tools.function_tool import FunctionTool
+from google.adk.workflow import START, Workflow
 from google.genai import types
 
 from amplifier_apps.adapters import answer
@@ -17,7 +18,7 @@ from amplifier_apps.adapters.google_adk import AmplifierPlugin
 from tests.adapters.drivers.driver import Ran
 from tests.adapters.drivers.google_adk import CONFIRMATION
 from tests.adapters.stage import Stage, ask, call, use
-from tests.apps.adapters.google_adk.test_plugin import make_agent, make_runner
+from tests.apps.adapters.google_adk.test_plugin import make_agent, make_runner, work
 
 Confirm = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -131,3 +132,28 @@ async def test_a_tool_that_requires_a_confirmation_runs_with_it(stage: Stage) ->
     assert await converse(stage, ran, lambda _: {"confirmed": True}, tools) == 1
     assert ran.calls == [("wipe", {"path": "/tmp/x"})]
     assert stage.heard.names == ["tool:pre"]
+
+
+async def test_a_step_of_a_workflow_is_asked_about(stage: Stage) -> None:
+    """Its call has another id each time, and the answer counts all the same."""
+    ran = Ran()
+
+    async def wipe(path: str) -> str:
+        """Wipe a path."""
+        ran.calls.append(("wipe", {"path": path}))
+        return f"wiped {path}"
+
+    def find(node_input: Any) -> dict[str, str]:
+        """Find the path."""
+        return {"path": "/tmp/x"}
+
+    stage.answer("tool:pre", ask(), tool="wipe")
+    flow = Workflow(name="flow", edges=[(START, find, FunctionTool(wipe))])
+    runner = make_runner(flow, AmplifierPlugin(stage.hooks, asks="interrupt"))
+    (asked,) = [one for event in await work(runner) for one in event.get_function_calls()]
+    assert ran.calls == []
+    response = types.FunctionResponse(id=asked.id, name=asked.name, response={"confirmed": True})
+    message = types.Content(role="user", parts=[types.Part(function_response=response)])
+    async for _ in runner.run_async(user_id="u", session_id="s", new_message=message):
+        pass
+    assert ran.calls == [("wipe", {"path": "/tmp/x"})]
