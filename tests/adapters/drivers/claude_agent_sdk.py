@@ -6,6 +6,7 @@ import json
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from claude_agent_sdk import (
@@ -21,7 +22,11 @@ from claude_agent_sdk import (
 )
 
 from amplifier_apps.adapters import Governor
-from amplifier_apps.adapters.claude_agent_sdk import amplified_query
+from amplifier_apps.adapters.claude_agent_sdk import (
+    AmplifiedClient,
+    Questions,
+    amplified_query,
+)
 from amplifier_apps.adapters.coverage.claude_agent_sdk import COVERAGE
 from amplifier_foundation.model_server import ModelServer, Reply
 from tests.adapters.drivers.driver import Call, Driver, Ran, Step
@@ -78,6 +83,23 @@ class ClaudeDriver(Driver):
             await self._ask(hooks, options, prompt, ran)
         return ran
 
+    async def run_interrupted(
+        self, hooks: Governor, script: list[Step], choose: Any, prompt: str = "Do it."
+    ) -> Ran:
+        ran, asks = Ran(), Questions()
+        async with self._serve(script, ran) as url:
+            options = self._build_options(url, ran)
+            await self._ask(hooks, options, prompt, ran, asks=asks)
+            while asks.waiting:
+                for payload in list(asks.waiting):
+                    asks.give(payload, choose(payload))
+                resumed = replace(options, resume=ran.stored[0])
+                given: dict[str, Any] = {"plain_servers": [SERVER], "asks": asks}
+                async with AmplifiedClient(hooks, resumed, **given) as client:
+                    async for message in client.receive_response():
+                        _read_message(message, ran)
+        return ran
+
     async def run_with_mcp(
         self, hooks: Governor, script: list[Step], prompt: str = "Do it."
     ) -> Ran:
@@ -119,9 +141,9 @@ class ClaudeDriver(Driver):
         )
 
     async def _ask(
-        self, hooks: Governor, options: ClaudeAgentOptions, prompt: str, ran: Ran
+        self, hooks: Governor, options: ClaudeAgentOptions, prompt: str, ran: Ran, **more: Any
     ) -> None:
-        given = {"prompt": prompt, "options": options, "plain_servers": [SERVER]}
+        given = {"prompt": prompt, "options": options, "plain_servers": [SERVER], **more}
         async for message in amplified_query(hooks, **given):
             _read_message(message, ran)
 
@@ -134,6 +156,7 @@ def _read_message(message: Any, ran: Ran) -> None:
         ran.pieces.append(str(delta.get("text") or ""))
     elif isinstance(message, ResultMessage):
         ran.answer = message.result or ran.answer
+        ran.stored.insert(0, message.session_id)
     elif isinstance(message, SystemMessage) and message.subtype == "informational":
         ran.answer = str(message.data.get("content"))
 

@@ -12,7 +12,8 @@ from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, Message, Trans
 
 from amplifier_apps.adapters.claude_agent_sdk.answers import judge_answers
 from amplifier_apps.adapters.claude_agent_sdk.connection import Connection
-from amplifier_apps.adapters.claude_agent_sdk.options import LONGEST, match_events
+from amplifier_apps.adapters.claude_agent_sdk.options import match_events
+from amplifier_apps.adapters.claude_agent_sdk.settings import LONGEST, Asks, choose
 from amplifier_apps.adapters.coverage.claude_agent_sdk import COVERAGE
 from amplifier_apps.adapters.governing.governor import Governable, govern
 from amplifier_core.events.payloads import EndReason
@@ -28,9 +29,10 @@ async def amplified_query(
     transport: Transport | None = None,
     timeout: float = LONGEST,
     plain_servers: Sequence[str] = (),
+    asks: Asks = "inline",
 ) -> AsyncIterator[Message]:
-    """The SDK's `query`, with hooks; `timeout` and `plain_servers` as in `amplifier_hooks`."""
-    connection = Connection(govern(hooks), timeout, tuple(plain_servers), COVERAGE)
+    """The SDK's `query`, with hooks; the last three parameters are those of `amplifier_hooks`."""
+    connection = Connection(govern(hooks), choose(timeout, plain_servers, asks), COVERAGE)
     governed = _add_hooks(options or ClaudeAgentOptions(), connection, timeout)
     reason: EndReason = "complete"
     try:
@@ -60,16 +62,17 @@ class AmplifiedClient(ClaudeSDKClient):
         *,
         timeout: float = LONGEST,
         plain_servers: Sequence[str] = (),
+        asks: Asks = "inline",
     ) -> None:
         super().__init__(options, transport)
         self._plain_options = self.options
         self._governor = govern(hooks)
-        self._timeout, self._plain_servers = timeout, tuple(plain_servers)
+        self._settings = choose(timeout, plain_servers, asks)
         self._connection = self._open()
 
     def _open(self) -> Connection:
-        made = Connection(self._governor, self._timeout, self._plain_servers, COVERAGE)
-        self.options = _add_hooks(self._plain_options, made, self._timeout)
+        made = Connection(self._governor, self._settings, COVERAGE)
+        self.options = _add_hooks(self._plain_options, made, self._settings.timeout)
         return made
 
     async def connect(self, prompt: Prompt | None = None) -> None:

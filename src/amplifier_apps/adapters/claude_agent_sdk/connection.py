@@ -12,6 +12,7 @@ from typing import Any, cast
 from claude_agent_sdk.types import HookCallback, HookContext, HookInput, HookJSONOutput
 
 from amplifier_apps.adapters.claude_agent_sdk.session import Session
+from amplifier_apps.adapters.claude_agent_sdk.settings import Settings
 from amplifier_apps.adapters.coverage.claude_agent_sdk import BY_OPTIONS
 from amplifier_apps.adapters.coverage.coverage import Coverage
 from amplifier_apps.adapters.governing.governor import Governor
@@ -26,39 +27,34 @@ from amplifier_foundation.dialects.reply import Reply
 from amplifier_foundation.dialects.verdict import Verdict
 from amplifier_foundation.dialects.writing import write_reply
 
-_MARGIN = 5.0
-"""Seconds that an answer of ours needs to be there before the program gives up."""
-
 
 class Connection:
     """Answers the callbacks of one connection."""
 
     def __init__(
-        self,
-        governor: Governor,
-        timeout: float,
-        plain_servers: tuple[str, ...],
-        coverage: Coverage = BY_OPTIONS,
+        self, governor: Governor, settings: Settings, coverage: Coverage = BY_OPTIONS
     ) -> None:
         self.sessions: dict[str, Session] = {}
         self._governor = governor
+        self._settings = settings
         self._coverage = coverage
         self._early: Session | None = None
-        self._seconds = timeout - min(_MARGIN, timeout / 10)
-        self._prefixes = tuple(f"mcp__{name}__" for name in plain_servers)
 
     def open_early(self) -> Session:
         """The session that the program will begin; which id it has is not known yet."""
         if self._early is None and not self.sessions:
-            self._early = Session(self._governor, self._coverage)
+            self._early = self._make_session()
         return self._early or next(reversed(self.sessions.values()))
 
     def find_session(self, session_id: str) -> Session:
         """The session of an event."""
         if session_id not in self.sessions:
-            self.sessions[session_id] = self._early or Session(self._governor, self._coverage)
+            self.sessions[session_id] = self._early or self._make_session()
             self._early = None
         return self.sessions[session_id]
+
+    def _make_session(self) -> Session:
+        return Session(self._governor, self._coverage, self._settings.asks)
 
     async def end(self, reason: EndReason) -> None:
         """End every session, for a program that tells when the connection is over."""
@@ -82,28 +78,36 @@ class Connection:
     async def _answer(self, native: str, payload: Mapping[str, Any]) -> dict[str, Any]:
         incoming = self._name(read_payload(DIALECT, native, json.dumps(payload)))
         verdict = await self._judge(incoming)
+        if verdict.decision == "defer":
+            return defer(native, verdict)
         return read_answer(native, write_reply(DIALECT, incoming, verdict))
 
     async def _judge(self, incoming: Incoming) -> Verdict:
         session = self.find_session(incoming.session_id)
         try:
-            async with asyncio.timeout(self._seconds) as limit:
+            async with asyncio.timeout(self._settings.seconds) as limit:
                 return await session.handle(incoming)
         except TimeoutError:
             if not limit.expired():
                 raise
-            return await session.deny_late(incoming, self._seconds)
+            return await session.deny_late(incoming, self._settings.seconds)
         except SessionDenied as error:
             return Verdict(decision="deny", reason=str(error))
 
     def _name(self, incoming: Incoming) -> Incoming:
         """Name the tools of some servers as they name them themselves."""
         name = str(incoming.data.get("tool_name") or "")
-        for prefix in self._prefixes:
+        for prefix in self._settings.prefixes:
             if name.startswith(prefix):
                 data = {**incoming.data, "tool_name": name.removeprefix(prefix)}
                 return replace(incoming, data=data)
         return incoming
+
+
+def defer(native: str, verdict: Verdict) -> dict[str, Any]:
+    """The run ends here, and the call is judged again when the session is resumed."""
+    decided = {"permissionDecision": "defer", "permissionDecisionReason": verdict.reason}
+    return {"hookSpecificOutput": {"hookEventName": native, **decided}}
 
 
 def read_answer(native: str, reply: Reply) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from claude_agent_sdk import HookMatcher
 from claude_agent_sdk.types import HookEvent
 
 from amplifier_apps.adapters.claude_agent_sdk.connection import Connection, end_soon
+from amplifier_apps.adapters.claude_agent_sdk.settings import LONGEST, Asks, Settings, choose
 from amplifier_apps.adapters.governing.governor import Governable, Governor, govern
 
 if TYPE_CHECKING:
@@ -27,9 +28,6 @@ NATIVE: tuple[HookEvent, ...] = (
     "Stop",
 )
 
-LONGEST = 3600.0
-"""Seconds that hooks, and the people whom they ask, have for one event."""
-
 OwnHooks = Mapping[HookEvent, Sequence[HookMatcher]]
 
 
@@ -39,10 +37,11 @@ def amplifier_options(
     also: OwnHooks | None = None,
     timeout: float = LONGEST,
     plain_servers: Sequence[str] = (),
+    asks: Asks = "inline",
 ) -> dict[str, Any]:
     """What to give ClaudeAgentOptions: `ClaudeAgentOptions(**amplifier_options(hooks), …)`."""
-    made = amplifier_hooks(hooks, also=also, timeout=timeout, plain_servers=plain_servers)
-    return {"hooks": made}
+    settings = choose(timeout, plain_servers, asks)
+    return {"hooks": Hooks(govern(hooks), dict(also or {}), settings)}
 
 
 def amplifier_hooks(
@@ -51,16 +50,16 @@ def amplifier_hooks(
     also: OwnHooks | None = None,
     timeout: float = LONGEST,
     plain_servers: Sequence[str] = (),
+    asks: Asks = "inline",
 ) -> dict[HookEvent, list[HookMatcher]]:
     """The same for a program that builds its options in another way.
 
     `also` has hooks of the program's own. What is not judged within `timeout` seconds is denied.
     Hooks see the tools of `plain_servers`, MCP servers, by their own names: `note`, where the
-    program says `mcp__<server>__note`.
+    program says `mcp__<server>__note`. People are asked while the call waits, or with `Questions`
+    after the program has deferred it.
     """
-    if timeout <= 0:
-        raise ValueError(f"timeout must be more than 0 seconds, got {timeout}")
-    return Hooks(govern(hooks), dict(also or {}), timeout, tuple(plain_servers))
+    return Hooks(govern(hooks), dict(also or {}), choose(timeout, plain_servers, asks))
 
 
 class Hooks(dict[HookEvent, list[HookMatcher]]):
@@ -71,10 +70,8 @@ class Hooks(dict[HookEvent, list[HookMatcher]]):
     connections share, and sessions that end with the governor.
     """
 
-    def __init__(
-        self, governor: Governor, also: OwnHooks, timeout: float, plain: tuple[str, ...]
-    ) -> None:
-        self._made_of = governor, also, timeout, plain
+    def __init__(self, governor: Governor, also: OwnHooks, settings: Settings) -> None:
+        self._made_of = governor, also, settings
         super().__init__(self._connect())
 
     def items(self) -> dict_items[HookEvent, list[HookMatcher]]:
@@ -82,10 +79,10 @@ class Hooks(dict[HookEvent, list[HookMatcher]]):
         return self._connect().items()
 
     def _connect(self) -> dict[HookEvent, list[HookMatcher]]:
-        governor, also, timeout, plain = self._made_of
-        connection = Connection(governor, timeout, plain)
+        governor, also, settings = self._made_of
+        connection = Connection(governor, settings)
         weakref.finalize(connection, end_soon, connection.sessions)
-        return match_events(connection, timeout, also)
+        return match_events(connection, settings.timeout, also)
 
 
 def match_events(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from amplifier_apps.adapters.claude_agent_sdk.helpers import Helpers
+from amplifier_apps.adapters.claude_agent_sdk.questions import Questions
 from amplifier_apps.adapters.coverage.claude_agent_sdk import BY_OPTIONS
 from amplifier_apps.adapters.coverage.coverage import Coverage
 from amplifier_apps.adapters.governing.governor import Governor
@@ -37,7 +38,10 @@ Moment = Callable[[Incoming], Awaitable[Verdict]]
 class Session:
     """Takes what the program tells; its sub-agents have sessions of their own."""
 
-    def __init__(self, governor: Governor, coverage: Coverage) -> None:
+    def __init__(
+        self, governor: Governor, coverage: Coverage, asks: Questions | None = None
+    ) -> None:
+        self._find_answer = None if asks is None else asks.find_answer
         self._governor = governor
         self._coverage = coverage
         self._opening = asyncio.Lock()
@@ -123,8 +127,8 @@ class Session:
     async def _start_call(self, calls: HalfCalls, incoming: Incoming) -> Verdict:
         if (why := self._helpers.find_refusal(incoming.agent_id)) is not None:
             return Verdict(decision="deny", reason=why)
-        verdict = await calls.before(incoming)
-        if verdict.decision == "deny" or incoming.data["tool_name"] != DELEGATE:
+        verdict = await calls.before(incoming, self._find_answer)
+        if verdict.decision in ("deny", "defer") or incoming.data["tool_name"] != DELEGATE:
             return verdict
         task = verdict.tool_input or incoming.data["tool_input"]
         why = await self._helpers.ask(calls.run, dict(task))

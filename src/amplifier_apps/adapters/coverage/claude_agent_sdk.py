@@ -38,6 +38,7 @@ COVERAGE = Coverage(
         "ClaudeSDKClient; nor can a prompt be changed there",
         "text that streams (include_partial_messages), before the caller reads it",
     ),
+    asking=("inline", "interrupt"),
     entries=(
         "amplified_query()",
         "AmplifiedClient",

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any
 
 from amplifier_apps.adapters.governing.conversation import RunContext
+from amplifier_apps.adapters.governing.handover import Handed, Handover, asked_by_framework
 from amplifier_apps.adapters.governing.run import Run
 from amplifier_core import events
 from amplifier_core.approval.passage import digest_operation
 from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.models.outcome import describe_denial
+from amplifier_core.operation import KERNEL
 from amplifier_core.utils.copying import is_same
 from amplifier_foundation.dialects import Dialect
 from amplifier_foundation.dialects.incoming import Incoming
@@ -23,6 +26,9 @@ from amplifier_foundation.guests.sessions.moments.tool_call import (
 )
 from amplifier_foundation.guests.sessions.open_calls import OpenCall, OpenCalls
 from amplifier_foundation.guests.sessions.passing import Passing
+
+FindAnswer = Callable[[Handed], Any]
+"""Looks for the answer to a question that the framework has been handed."""
 
 ENDED = "the run has ended, so nothing is run"
 
@@ -50,12 +56,16 @@ class HalfCalls:
         if stats is not None:
             stats["tool_invocations"] += 1
 
-    async def before(self, incoming: Incoming) -> Verdict:
-        """Judge a call; one that is not denied is recorded as started."""
-        return await self.run.home.run(self._before(incoming))
+    async def before(self, incoming: Incoming, find_answer: FindAnswer | None = None) -> Verdict:
+        """Judge a call; one that is not denied is recorded as started.
+
+        With `find_answer`, people are asked by the framework: it returns what `answer` made of the
+        person's choice, or None if nobody has chosen yet. Then the decision is "defer".
+        """
+        return await self.run.home.run(self._before(incoming, find_answer))
 
     def before_sync(self, incoming: Incoming) -> Verdict:
-        return self.run.home.run_sync(self._before(incoming))
+        return self.run.home.run_sync(self._before(incoming, None))
 
     async def after(self, incoming: Incoming) -> Verdict:
         """Record how a call ended, and judge what came of it."""
@@ -80,10 +90,31 @@ class HalfCalls:
 
     # The halves
 
-    async def _before(self, incoming: Incoming) -> Verdict:
+    async def _before(self, incoming: Incoming, find_answer: FindAnswer | None) -> Verdict:
         if self.run.has_ended:
             return Verdict(decision="deny", reason=ENDED)
-        return await self._use(before_tool(self, self._place(incoming), Passing()))
+        placed = self._place(incoming)
+        if find_answer is None:
+            return await self._use(before_tool(self, placed, Passing()))
+        handover = Handover(self.run.coverage.framework)
+        token = asked_by_framework.set(handover)
+        try:
+            return await self._use(self._hand_over(placed, handover, find_answer))
+        finally:
+            asked_by_framework.reset(token)
+
+    async def _hand_over(
+        self, incoming: Incoming, handover: Handover, find_answer: FindAnswer
+    ) -> Verdict:
+        while True:
+            verdict = await before_tool(self, incoming, Passing())
+            if handover.asked is None:
+                return verdict
+            given = find_answer(handover.asked)
+            if given is None:
+                return Verdict(decision="defer", reason=handover.asked.prompt)
+            if (why := handover.take(given)) is not None:
+                return Verdict(decision="deny", reason=describe_denial(KERNEL, why))
 
     async def _after(self, incoming: Incoming) -> Verdict:
         await self._compare(incoming)
