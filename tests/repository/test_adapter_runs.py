@@ -18,26 +18,40 @@ SCRIPT = Path(__file__).parents[2] / "scripts" / "adapter-tests"
 SUITE = """
 import pytest
 
-@pytest.mark.parametrize("driver", ["langchain"])
+@pytest.fixture(params=["langchain"])
+def driver(request):
+    return request.param
+
 @pytest.mark.parametrize("way", ["sync", "async"])
 def test_deny(driver, way):
     pass
 
-def test_rewrite():
+def test_rewrite(driver):
     pytest.skip("nothing to run it with")
 
-def test_stream():
+def test_stream(driver):
     pytest.skip("cannot: it has no streams")
 
-def test_ask():
+def test_ask(driver):
     assert 1 == 2, "nobody was asked"
 
 @pytest.fixture
 def broken():
     raise ValueError("no agent")
 
-def test_budget(broken):
+def test_budget(driver, broken):
     pass
+
+@pytest.mark.parametrize("page", ["by_hand"])
+def test_page(page):
+    pass
+"""
+OTHERS = """
+def test_other():
+    pass
+
+def test_wrong():
+    raise ValueError("no luck")
 """
 
 
@@ -48,11 +62,11 @@ def script() -> ModuleType:
 
 
 def test_a_run_is_read_from_the_report_that_pytest_wrote(tmp_path: Path) -> None:
-    """What was skipped for another reason does not count."""
+    """A scenario has the framework among its parameters; what was skipped is not counted."""
     folder = tmp_path / "tests" / "adapters"
     folder.mkdir(parents=True)
     (folder / "test_contract.py").write_text(SUITE)
-    (tmp_path / "tests" / "test_other.py").write_text("def test_other(): pass")
+    (tmp_path / "tests" / "test_other.py").write_text(OTHERS)
     command = [sys.executable, "-m", "pytest", "-q", "tests"]
     subprocess.run(
         [*command, "--rootdir", ".", "--junit-xml", "r.xml"],
@@ -72,8 +86,8 @@ def test_a_run_is_read_from_the_report_that_pytest_wrote(tmp_path: Path) -> None
     assert "nobody was asked" in asked.reason
     assert (budget.scenario, budget.outcome) == ("budget", "failed")
     assert "no agent" in budget.reason
-    assert report.others == {"passed": 1}
-    assert report.problems == []
+    assert report.others == {"passed": 2, "failed": 1}
+    assert report.problems == ["tests.test_other.test_wrong failed: ValueError: no luck"]
     assert not report.is_good
 
 

@@ -27,7 +27,7 @@ class Case:
 
 @dataclass
 class Report:
-    """All that was found in one environment; `problems` is what went wrong beside the tests."""
+    """All that was found in one environment; `problems` is what went wrong beside the scenarios."""
 
     name: str
     cases: list[Case] = field(default_factory=list)
@@ -38,8 +38,7 @@ class Report:
     @property
     def is_good(self) -> bool:
         """Whether everything passed that the framework can do."""
-        failed = any(case.outcome == "failed" for case in self.cases) or self.others["failed"]
-        return not failed and not self.problems
+        return not self.problems and all(case.outcome != "failed" for case in self.cases)
 
 
 def read_report(name: str, path: Path) -> Report:
@@ -51,15 +50,22 @@ def read_report(name: str, path: Path) -> Report:
         report.problems.append(f"pytest left no report: {error}")
         return report
     for element in tree.iter("testcase"):
-        outcome, reason = _read_outcome(element)
-        if outcome is None:
-            continue
-        if element.get("classname", "").startswith(CONTRACT):
-            scenario = name_scenario(element.get("name", ""), name)
-            report.cases.append(Case(scenario, outcome, reason))
-        else:
-            report.others[outcome] += 1
+        _add(report, element)
     return report
+
+
+def _add(report: Report, element: ElementTree.Element) -> None:
+    """A test of the contract with this framework among its parameters, or another one."""
+    folder, test = element.get("classname", ""), element.get("name", "")
+    outcome, reason = _read_outcome(element)
+    if outcome is None:
+        return
+    if folder.startswith(CONTRACT) and _match(report.name).search(_get_parameters(test)):
+        report.cases.append(Case(name_scenario(test, report.name), outcome, reason))
+        return
+    report.others[outcome] += 1
+    if outcome == "failed":
+        report.problems.append(f"{folder}.{test} failed: {reason}".removeprefix("."))
 
 
 def _read_outcome(element: ElementTree.Element) -> tuple[Outcome | None, str]:
@@ -75,9 +81,17 @@ def _read_outcome(element: ElementTree.Element) -> tuple[Outcome | None, str]:
 
 def name_scenario(test: str, framework: str) -> str:
     """A test's name as words, with its parameters but for the framework."""
-    function, _, given = test.partition("[")
-    same = re.escape(framework).replace(r"\-", "[-_]")
-    pieces = re.split(rf"(?:^|-){same}(?=-|$)", given.removesuffix("]"))
+    pieces = _match(framework).split(_get_parameters(test))
     parameters = "-".join(piece.strip("-") for piece in pieces if piece.strip("-"))
-    words = function.removeprefix("test_").replace("_", " ")
+    words = test.partition("[")[0].removeprefix("test_").replace("_", " ")
     return f"{words} ({parameters})" if parameters else words
+
+
+def _get_parameters(test: str) -> str:
+    return test.partition("[")[2].removesuffix("]")
+
+
+def _match(framework: str) -> re.Pattern[str]:
+    """Its name as a whole parameter, in either spelling."""
+    same = re.escape(framework).replace(r"\-", "[-_]")
+    return re.compile(rf"(?:^|-){same}(?=-|$)")
