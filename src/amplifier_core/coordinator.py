@@ -15,44 +15,33 @@ from amplifier_core.dispatch import Answer, Dispatch, Watch
 from amplifier_core.ecosystem_face import EcosystemFace
 from amplifier_core.errors import ApprovalError
 from amplifier_core.events import payloads
-from amplifier_core.events.effects import describe_failure
+from amplifier_core.events.effects import describe_failure, describe_shadowed
 from amplifier_core.events.event import DataT, EventOf
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.host import ModuleHost
 from amplifier_core.host.display import DisplaySystem, LoggingDisplay
 from amplifier_core.injection.budget import Injection, InjectionBudget
-from amplifier_core.injection.placing import (
-    UNKNOWN,
-    Drop,
-    Injector,
-    ToolCalls,
-    gather_injections,
-)
+from amplifier_core.injection.placing import Drop, Injector, ToolCalls, gather_injections
 from amplifier_core.interfaces import Conversation
 from amplifier_core.models import HookResult, Level
 from amplifier_core.models.outcome import Outcome
+from amplifier_core.mount_plan import INJECTION_BUDGET_PER_TURN as INJECTION_BUDGET_PER_TURN
+from amplifier_core.mount_plan import MAX_INJECTION_SIZE as MAX_INJECTION_SIZE
 from amplifier_core.mount_plan import (
-    INJECTION_BUDGET_PER_TURN,
-    MAX_INJECTION_SIZE,
     InjectionLimits,
     copy_plan,
     read_approval_limit,
     read_calls_at_once,
+    read_mode,
 )
 from amplifier_core.operation import KERNEL, Operations
 from amplifier_core.registration import HookHandler
 from amplifier_core.trail import AuditSink, Scrubber, Trail
 from amplifier_core.utils import PATIENCE, describe_error, resolve
 from amplifier_core.utils.describe import describe_cause, locate_failure
+from amplifier_core.utils.last_answer import replace_last_answer
 from amplifier_core.utils.parameters import check_has
 from amplifier_core.utils.slots import Slots
-
-__all__ = [
-    "INJECTION_BUDGET_PER_TURN",
-    "MAX_INJECTION_SIZE",
-    "ModuleCoordinator",
-    "SessionCoordinator",
-]
 
 logger = logging.getLogger(__name__)
 
@@ -85,7 +74,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         self.config = copy_plan(config or getattr(session, "config", None))
         self.session_id = session_id or getattr(session, "session_id", None)
         self.parent_id = parent_id or getattr(session, "parent_id", None)
-        self.hooks = HookRegistry() if hooks is None else hooks
+        self.hooks = HookRegistry(mode=read_mode(self.config)) if hooks is None else hooks
         super().__init__(self.hooks, context)
         self.loader = loader
         self.display_system = display_system
@@ -141,12 +130,6 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
 
     # Showing
 
-    async def handle_user_message(self, result: HookResult, hook_name: str = UNKNOWN) -> None:
-        """Show a result's message to the person."""
-        if result.user_message:
-            source = f"hook:{result.user_message_source or hook_name}"
-            await self.show(result.user_message, result.user_message_level, source)
-
     async def show(self, message: str, level: Level, source: str) -> None:
         """Show a text to the person; a display that fails or hangs costs the message only."""
         text = self._trail.scrub(message)
@@ -180,22 +163,33 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
                 await self.handle_user_message(result, answer.hook)
 
     async def report_troubles(self, run: Dispatch) -> None:
-        """Record each failure of a hook, and tell the person once of each cause."""
+        """Record each failure of a hook, and tell the person once of each cause.
+
+        The same for what shadow mode kept from happening, each time.
+        """
         stats = self.get_capability("session.stats") or {}
+        shadows = self.hooks.mode == "evaluate_only"
         for handler, error, advice in run.troubles:
             if error is None:
                 await self.show(advice, "warning", f"hook:{handler.name}")
                 continue
             cause = describe_cause(error).removeprefix("InvalidHookResult: ")
             place = locate_failure(error, handler.handler)
-            body = {"error": cause, "at": place, "denied": handler.is_guard}
+            denies = handler.is_guard and not shadows
+            body = {"error": cause, "at": place, "denied": denies}
             self._trail.write("hook_failed", body, event=run.event, handler=handler)
             stats["hook_failures"] = stats.get("hook_failures", 0) + 1
             known = (handler.name, type(error), place or cause)
             if known not in self._told:
                 self._told.add(known)
-                text = describe_failure(run.event, cause, place, handler.is_guard)
+                text = describe_failure(run.event, cause, place, denies)
                 await self.show(text, "error", f"hook:{handler.name}")
+        for answer in run.shadowed:
+            action, reason = answer.result.action, answer.result.reason
+            if would := describe_shadowed(run.event, answer.result):
+                body = {"action": action, "reason": reason, "would": would}
+                self._trail.write("shadowed", body, event=run.event, handler=answer.handler)
+                await self.show(f"shadow: {would}", "warning", f"hook:{answer.hook}")
 
     async def tell_news(self) -> None:
         """Show what came up where nothing could be shown."""
@@ -232,8 +226,17 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
 
     async def replace_answer(self, said: str, instead: str) -> None:
         """Have the conversation keep another text in place of the answer that it ends with."""
-        if failure := await self._injector.replace_answer(said, instead):
-            await self.show(failure, "error", "session")
+        history = await self._injector.read_history()
+        changed = replace_last_answer(history, (said, self.scrub(said)), instead)
+        try:
+            if changed is not None:
+                await resolve(self._find_context().set_messages(changed), PATIENCE)
+        except Exception as error:
+            logger.exception("The context could not replace an answer")
+            cause = describe_error(error)
+            why = f"The conversation still holds an answer that a hook took back: {cause}"
+            self._trail.write("error", {"what": "context", "error": why})
+            await self.show(why, "error", "session")
 
     def ephemeral_injections(self) -> list[dict[str, Any]]:
         """The last ephemeral injections, which no conversation keeps: for review."""

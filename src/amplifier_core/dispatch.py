@@ -11,13 +11,16 @@ from types import CoroutineType, FunctionType, MethodType
 from typing import Any, NamedTuple, Protocol
 
 from amplifier_core.errors import HookDepthExceeded, HookTimeout, InvalidHookResult
+from amplifier_core.events.modes import Mode
 from amplifier_core.isolation import adopt, copy_plain, detach
 from amplifier_core.models import CONTINUE, HookResult, attach_origin, continue_with
 from amplifier_core.models.advice import IN_PLACE, NO_SAY, find_omission
 from amplifier_core.models.answer import read_answer
+from amplifier_core.models.outcome import withdraw
 from amplifier_core.precedence import fold
 from amplifier_core.registration import HookHandler
 from amplifier_core.utils import describe_error, is_awaitable, is_being_cancelled
+from amplifier_core.utils.copying import is_equal
 
 logger = logging.getLogger(__name__)
 
@@ -27,8 +30,11 @@ MAX_DEPTH = 16
 # True in the data of a hook that is called once more after a wait: who counts, counts once.
 JUDGED_AGAIN = "judged_again"
 
+# In the data of a hook that is called although one before it denied: the name of that one.
+DENIED_BY = "denied_by"
+
 # What `modify` cannot change.
-PINNED = ("timestamp", "session_id", JUDGED_AGAIN)
+PINNED = ("timestamp", "session_id", JUDGED_AGAIN, DENIED_BY)
 
 FAILURES = (Exception, asyncio.CancelledError)
 
@@ -72,11 +78,13 @@ class Plan(tuple[PlanEntry, ...]):
     """How many of them run one after another; the others only observe, side by side."""
     calls: tuple[Any, ...] | None
     """The bare handlers, if all are coroutine functions without limits that see this name."""
+    mode: Mode = "enforce"
 
     @classmethod
-    def build(cls, event: str, entries: Iterable[PlanEntry]) -> Plan:
+    def build(cls, event: str, entries: Iterable[PlanEntry], mode: Mode = "enforce") -> Plan:
         """The plan of an event."""
         plan = cls(entries)
+        plan.mode = mode
         plan.in_turn = sum(not record.parallel for _, _, record in plan)
         plain = all(name == event and _is_coroutine_function(call) for call, name, _ in plan)
         plan.calls = tuple(record.handler for _, _, record in plan) if plain else None
@@ -90,7 +98,10 @@ def _is_coroutine_function(call: Any) -> bool:
 class Dispatch:
     """One emission: the data as the hooks left it and every answer, with its hook's name."""
 
-    __slots__ = ("data", "denied", "event", "given", "plan", "ran", "shared", "spoken", "troubles")
+    __slots__ = (
+        "data", "denied", "event", "given", "plan", "ran", "shadowed", "shared", "spoken",
+        "troubles", "unheeded",
+    )  # fmt: skip
 
     def __init__(
         self, event: str, plan: Plan, data: dict[str, Any], shared: dict[str, Any] | None
@@ -100,8 +111,11 @@ class Dispatch:
         self.given = self.data = data
         # The copy that all hooks may see; None if each must get its own.
         self.shared = shared
-        # The answers that are more than a plain continue.
+        # The answers that are more than a plain continue; a denial is the last of them.
         self.spoken: list[Answer] = []
+        # Those of hooks that ran behind a denial, and those that shadow mode kept from happening.
+        self.unheeded: list[Answer] = []
+        self.shadowed: list[Answer] = []
         self.troubles: list[Trouble] = []
         self.ran = len(plan)
         self.denied = False
@@ -109,7 +123,7 @@ class Dispatch:
     @property
     def answers(self) -> list[Answer]:
         """One answer for each hook that ran, in order."""
-        spoken = {id(answer.handler): answer for answer in self.spoken}
+        spoken = {id(answer.handler): answer for answer in (*self.spoken, *self.unheeded)}
         ran = (handler for _, _, handler in self.plan[: self.ran])
         return [spoken.get(id(handler)) or Answer(handler, CONTINUE) for handler in ran]
 
@@ -122,6 +136,23 @@ class Dispatch:
     def asking(self) -> list[Answer]:
         """The answers that want a person asked."""
         return [answer for answer in self.spoken if answer.result.action == "ask_user"]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no other hook runs."""
+        return self.denied and self.plan.mode == "enforce"
+
+    def keep(self, answer: Answer) -> None:
+        """Take an answer in; behind a denial it has no effect."""
+        (self.unheeded if self.denied else self.spoken).append(answer)
+
+    def shadow(self) -> None:
+        """Shadow mode: keep apart what would have had an effect, and go on as if nobody spoke."""
+        said = [*self.spoken, *self.unheeded]
+        self.shadowed += [one for one in said if one.result.action != "continue"]
+        self.spoken = [one._replace(result=withdraw(one.result), left=None) for one in said]
+        self.unheeded, self.denied, self.data = [], False, self.given
+        self.shared = copy_plain(self.given)
 
     def __deepcopy__(self, _memo: Any) -> Dispatch:
         """A copied result goes with the same history: hooks are not data."""
@@ -209,6 +240,8 @@ async def run_hooks(  # noqa: C901 - the loop that every audited event goes thro
         if not untouched and _settle(run, record, answer):
             break
         answer = _NOT_ASKED
+    if run.spoken and run.plan.mode == "evaluate_only":
+        run.shadow()
     return run
 
 
@@ -226,7 +259,7 @@ async def run_observers(
             if watch is not None:
                 watch.end(record)
 
-    work = (observe(name, record) for _, name, record in entries if not run.denied)
+    work = (observe(name, record) for _, name, record in entries if not run.is_over)
     answers = await asyncio.gather(*work, return_exceptions=True)
     for (_, _, record), answer in zip(entries, answers, strict=False):
         if isinstance(answer, BaseException) or answer.action == "continue":
@@ -255,22 +288,22 @@ async def run_again(run: Dispatch, before: Dispatch, watch: Watch | None = None)
     for place, (_, name, record) in enumerate(run.plan[: run.plan.in_turn]):
         seen, said = known.get(record, ({}, Answer(record, CONTINUE)))
         judges = record.is_guard or said.result.action == "ask_user"
-        if judges or not _equals(seen, run.data):
+        if judges or not is_equal(seen, run.data):
             told = _tell(run, again)
             await run_hooks(run, place, record.execute(name, told), watch, place + 1)
         elif said.result is not CONTINUE or said.error is not None:
             _repeat(run, said)
-        if run.denied:
+        if run.is_over:
             break
     observers = run.plan[run.plan.in_turn :]
-    late = (one for one in observers if not _equals(known.get(one[2], ({},))[0], run.data))
+    late = (one for one in observers if not is_equal(known.get(one[2], ({},))[0], run.data))
     await run_observers(run, tuple(late), watch, again)
     return run
 
 
 def _repeat(run: Dispatch, said: Answer) -> None:
-    run.spoken.append(said)
-    if said.left is not None:
+    run.keep(said)
+    if said.left is not None and not run.denied:
         run.data, run.shared = said.left, copy_plain(said.left)
 
 
@@ -302,10 +335,10 @@ def _settle(run: Dispatch, record: HookHandler, answer: Any) -> bool:
     """Take an answer into the dispatch; True if it ends the chain."""
     if answer is not CONTINUE:
         _take_answer(run, record, answer)
-    if run.denied:
+    if run.is_over:
         run.ran = 1 + next(i for i, entry in enumerate(run.plan) if entry[2] is record)
         return True
-    if run.shared is not None and not _equals(run.shared, run.data):
+    if run.shared is not None and not is_equal(run.shared, run.data):
         _advise(run, record, "in place", IN_PLACE)
         run.shared = copy_plain(run.data)
     return False
@@ -322,10 +355,15 @@ def _take_answer(run: Dispatch, record: HookHandler, answer: Any) -> None:
         result = _answer_for_failure(run, record, error)
     if result is not CONTINUE and (advice := find_omission(result, run.data)):
         _advise(run, record, result.action, advice)
-    left = _take_data(run, result.data) if result.action == "modify" else None
+    changes = result.action == "modify" and not run.denied
+    left = _take_data(run, result.data) if changes else None
     if result is not CONTINUE or error is not None:
-        run.spoken.append(Answer(record, result, error, left))
-    run.denied = result.action == "deny"
+        run.keep(Answer(record, result, error, left))
+    if result.action == "deny" and not run.denied:
+        run.denied = True
+        if run.plan.mode == "run_all":
+            run.data = {**run.data, DENIED_BY: record.name}
+            run.shared = copy_plain(run.data)
 
 
 def _answer_for_failure(run: Dispatch, record: HookHandler, error: BaseException) -> HookResult:
@@ -356,10 +394,3 @@ def _take_data(run: Dispatch, returned: Any) -> dict[str, Any]:
             run.data.pop(key, None)
     run.shared = copy_plain(run.data)
     return run.data
-
-
-def _equals(seen: dict[str, Any], current: dict[str, Any]) -> bool:
-    try:
-        return seen == current
-    except Exception:  # noqa: BLE001 - a hook put something in that refuses to be compared
-        return False

@@ -15,7 +15,7 @@ from amplifier_core.events import is_notification
 from amplifier_core.injection.budget import Injection
 from amplifier_core.injection.framing import indent_forged_frames
 from amplifier_core.injection.placing import UNKNOWN, Injector, read_injections
-from amplifier_core.models import ContextInjection, HookResult, replace_fields
+from amplifier_core.models import ContextInjection, HookResult, Level, replace_fields
 from amplifier_core.models.outcome import Outcome
 from amplifier_core.operation import Operations
 from amplifier_core.registration import HookHandler
@@ -32,6 +32,7 @@ class Carrier(Protocol):
     _strangers: dict[str, HookHandler]
     """Hooks that are known by name only: one registration a name, so that "always" holds."""
 
+    async def show(self, message: str, level: Level, source: str) -> None: ...
     async def _place(
         self, wanted: Iterable[Injection], keep_ephemeral: bool = True
     ) -> list[Injection]: ...
@@ -48,7 +49,7 @@ class EcosystemFace:
         Returned is what is left for the loop to do: nothing, to stop, or to put the ephemeral
         injections into the request that it is building.
         """
-        run = find_dispatch(result) or _build_run(self._strangers, event, hook_name, result)
+        run = find_dispatch(result) or await _take_over(self, event, hook_name, result)
         outcome, passing = await _carry_out(self._operations, run)
         if passing and outcome.allowed:
             return hand_back(passing, outcome.data)
@@ -62,16 +63,24 @@ class EcosystemFace:
         wanted = read_injections(result, hook_name, event)
         for one in wanted:
             self._injector.budget.check_size(one)
-        return self._place(wanted)
+        return _inject(self, event, hook_name, result, wanted)
 
     async def handle_approval_request(
         self: Carrier, result: HookResult, hook_name: str = UNKNOWN, event: str = ""
     ) -> HookResult:
         """Put a result's question to the person; returns `continue` or `deny`."""
         asking = replace_fields(result, action="ask_user")
-        built = _build_run(self._strangers, event, hook_name, asking)
+        built = await _take_over(self, event, hook_name, asking)
         run, clearance = await self._operations.clear(built, fixed=True)
         return (await self._operations.conclude(run, clearance)).to_result()
+
+    async def handle_user_message(
+        self: Carrier, result: HookResult, hook_name: str = UNKNOWN
+    ) -> None:
+        """Show a result's message to the person."""
+        if result.user_message:
+            source = f"hook:{result.user_message_source or hook_name}"
+            await self.show(result.user_message, result.user_message_level, source)
 
     @property
     def injection_budget(self: Carrier) -> int:
@@ -119,6 +128,23 @@ def _build_run(
     run.denied = result.action == "deny"
     run.spoken.append(Answer(handler, result))
     return run
+
+
+async def _take_over(carrier: Carrier, event: str, hook: str, result: HookResult) -> Dispatch:
+    """The same, as far as the mode of the session lets it have an effect."""
+    run, operations = _build_run(carrier._strangers, event, hook, result), carrier._operations
+    if operations.hooks.mode == "evaluate_only":
+        run.shadow()
+        await operations.effects.report_troubles(run)
+    return run
+
+
+async def _inject(
+    carrier: Carrier, event: str, hook: str, result: HookResult, wanted: list[Injection]
+) -> list[Injection]:
+    injecting = replace_fields(result, action="inject_context")
+    run = await _take_over(carrier, event, hook, injecting)
+    return [] if run.shadowed else await carrier._place(wanted)
 
 
 async def _carry_out(operations: Operations, run: Dispatch) -> tuple[Outcome, list[Injection]]:

@@ -32,6 +32,7 @@ from amplifier_core.dispatch import (
 from amplifier_core.events.data import normalize_data
 from amplifier_core.events.handler import Registering, typed_like
 from amplifier_core.events.limits import check_limits, check_priority
+from amplifier_core.events.modes import Mode, choose_mode
 from amplifier_core.events.names import KNOWN, check_event, find_meant
 from amplifier_core.events.registry_names import RegistryNames
 from amplifier_core.isolation import NotPlain, copy_dict, copy_plain
@@ -57,18 +58,21 @@ _Entry = tuple[int, int, HookHandler]
 class HookRegistry(RegistryNames):
     """Manages hooks: registers them, emits events to them in priority order, folds what they say.
 
-    A registry with a parent runs the parent's hooks too, merged into one order.
+    A registry with a parent runs the parent's hooks too, merged into one order. In the mode
+    `run_all`, the hooks behind one that denies still run, to no effect; in `evaluate_only`, no
+    answer has an effect.
     """
 
-    def __init__(self, parent: HookRegistry | None = None) -> None:
+    def __init__(self, parent: HookRegistry | None = None, mode: Mode = "enforce") -> None:
         self.parent = parent
+        self._mode = choose_mode(mode, None if parent is None else parent.mode)
         self._by_event: dict[str, list[_Entry]] = {}
         self._defaults: dict[str, Any] = {}
         self._plans: dict[str, Plan] = {}
         self._children: WeakSet[HookRegistry] = WeakSet()
         self._listeners: list[Callable[[str, HookHandler], None]] = []
         self.reporter: Callable[[Dispatch], Awaitable[None]] | None = None
-        """Who is told of hooks that failed when somebody emits directly: the session."""
+        """Who is told of what hooks did to no effect when somebody emits directly: the session."""
         self._lock = threading.Lock()
         if parent is not None:
             parent._children.add(self)
@@ -199,6 +203,11 @@ class HookRegistry(RegistryNames):
 
     # Inspection
 
+    @property
+    def mode(self) -> Mode:
+        """What the answers of its hooks may do; fixed when it is made."""
+        return self._mode
+
     def hears(self, event: str) -> bool:
         """Whether any hook listens to the event."""
         plan = self._plans.get(event)
@@ -231,7 +240,7 @@ class HookRegistry(RegistryNames):
         if plan is None:
             check_event(event)
             plans = self._plans if len(self._plans) < MOST_PLANS else {}
-            plan = plans[event] = Plan.build(event, self._entries_for(event))
+            plan = plans[event] = Plan.build(event, self._entries_for(event), self._mode)
         return plan
 
     def _entries_for(self, event: str) -> Iterable[PlanEntry]:
@@ -342,7 +351,7 @@ class HookRegistry(RegistryNames):
             depth.set(before)
 
     async def _finish(self, run: Dispatch) -> HookResult:
-        if run.troubles and self.reporter is not None:
+        if (run.troubles or run.shadowed) and self.reporter is not None:
             await self.reporter(run)
         return run.fold()
 

@@ -123,7 +123,7 @@ class Operations:
         """Run the hooks of an event, or judge again what they were told of `before`."""
         trail = self.trail
         other = None if self.watch_with is None else self.watch_with()
-        watch = _Timer(other, trail, event) if trail.records else _Capture(other)
+        watch = _Onlooker(other, trail, event)
         outside = output.running.get()
         output.install()
         try:
@@ -136,7 +136,7 @@ class Operations:
             await self.effects.show_answers(event, *news)
         if trail.records:
             trail.record_dispatch(run, watch.durations, before is not None)
-        if run.troubles:
+        if run.troubles or run.shadowed:
             await self.effects.report_troubles(run)
         if trail.news:
             await self.effects.tell_news()
@@ -163,7 +163,7 @@ def _take_edit(run: Dispatch, clearance: Clearance) -> tuple[dict[str, Any], str
 
 
 def _list_news(
-    run: Dispatch, watch: _Capture, before: Dispatch
+    run: Dispatch, watch: _Onlooker, before: Dispatch
 ) -> tuple[list[Answer], dict[HookHandler, str]]:
     """What the person has not been shown yet of an operation that was judged again."""
     shown = {(one.handler, one.result.user_message) for one in before.spoken}
@@ -172,25 +172,30 @@ def _list_news(
     return answers, {one: text for one, text in watch.printed.items() if one not in heard}
 
 
-class _Capture:
-    """Keeps what each hook prints while it runs, and lets somebody else look on."""
+class _Onlooker:
+    """Keeps what each hook prints and how long it takes, and lets somebody else look on."""
 
-    __slots__ = ("_holders", "_other", "printed")
+    __slots__ = ("_event", "_holders", "_other", "_trail", "durations", "printed")
 
-    durations: Mapping[int, float] = {}
-
-    def __init__(self, other: Watch | None) -> None:
+    def __init__(self, other: Watch | None, trail: Trail, event: str) -> None:
         self._other = other
+        self._trail = trail
+        self._event = event
         self._holders: dict[HookHandler, output.Holder] = {}
         self.printed: dict[HookHandler, str] = {}
+        self.durations: dict[int, float] = {}
 
     def begin(self, handler: HookHandler) -> Follow | None:
+        if self._trail.records_each_hook:
+            self._trail.write("hook_started", {}, event=self._event, handler=handler)
+        self.durations[handler.id] = perf_counter()
         holder = self._holders[handler] = []
         output.running.set(holder)
         # Whoever else looks on sees one hook at a time.
         return None if self._other is None or handler.parallel else self._other.begin(handler)
 
     def end(self, handler: HookHandler) -> None:
+        seconds = self.durations[handler.id] = perf_counter() - self.durations[handler.id]
         if self._other is not None and not handler.parallel:
             self._other.end(handler)
         holder = self._holders[handler]
@@ -198,28 +203,6 @@ class _Capture:
             self.printed[handler] = output.end(holder)
         else:
             holder.append(None)  # closed: what its tasks print later is not its output
-
-
-class _Timer(_Capture):
-    """Takes each hook's time as well, and records its start and end where that is wanted."""
-
-    __slots__ = ("_event", "_trail", "durations")
-
-    def __init__(self, other: Watch | None, trail: Trail, event: str) -> None:
-        super().__init__(other)
-        self._trail = trail
-        self._event = event
-        self.durations: dict[int, float] = {}
-
-    def begin(self, handler: HookHandler) -> Follow | None:
-        if self._trail.records_each_hook:
-            self._trail.write("hook_started", {}, event=self._event, handler=handler)
-        self.durations[handler.id] = perf_counter()
-        return super().begin(handler)
-
-    def end(self, handler: HookHandler) -> None:
-        seconds = self.durations[handler.id] = perf_counter() - self.durations[handler.id]
-        super().end(handler)
         if self._trail.records_each_hook:
             body = {"ms": round(seconds * 1000, 3)}
             self._trail.write("hook_finished", body, event=self._event, handler=handler)

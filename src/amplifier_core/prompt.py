@@ -105,9 +105,6 @@ class PromptRun:
 
     async def _answer(self, said: str) -> None:
         """Take what the loop said through its hooks, and keep no more of it than they leave."""
-        if not self._coordinator.reaches_anybody(events.PROMPT_ANSWER):
-            self.reply = said
-            return
         loop = self._coordinator.mount_points["orchestrator"]
         answer = payloads.PromptAnswerData(
             prompt=self._prompt, response=said, streamed=getattr(loop, "streamed", False) is True
@@ -147,14 +144,11 @@ class PromptRun:
     async def _finish(self) -> None:
         if self.status == "running":
             self.status = "idle"
-        if self._tells and self._coordinator.reaches_anybody(events.PROMPT_COMPLETE):
+        if self._tells:
             complete = payloads.PromptCompleteData(prompt=self._prompt, response=self.reply)
             await self._coordinator.notify(events.PROMPT_COMPLETE, complete)
         await self._notify_user("awaiting_input", "The agent waits for the next prompt.")
 
     async def _notify_user(self, kind: payloads.NotificationType, message: str) -> None:
-        if self._coordinator.reaches_anybody(events.USER_NOTIFICATION):
-            news = payloads.UserNotificationData(
-                notification_type=kind, message=message, metadata={}
-            )
-            await self._coordinator.notify(events.USER_NOTIFICATION, news)
+        news = payloads.UserNotificationData(notification_type=kind, message=message, metadata={})
+        await self._coordinator.notify(events.USER_NOTIFICATION, news)

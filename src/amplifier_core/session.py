@@ -24,7 +24,15 @@ from amplifier_core.interfaces import ContextManager
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
-from amplifier_core.mount_plan import EXAMPLES, MountPlan, check_locks, check_plan, may_ask
+from amplifier_core.models.saved_state import STATE_VERSION, read_state
+from amplifier_core.mount_plan import (
+    EXAMPLES,
+    MountPlan,
+    check_locks,
+    check_plan,
+    may_ask,
+    read_mode,
+)
 from amplifier_core.mounting import Mounted, Mounting
 from amplifier_core.mounting.provider import resolve_provider
 from amplifier_core.prompt import PromptRun
@@ -35,7 +43,7 @@ from amplifier_core.utils.truncate import redact_secrets
 
 logger = logging.getLogger(__name__)
 
-STATE_VERSION = 1
+SHADOW = "Shadow mode: hooks are evaluated and recorded, but they stop, change and ask nothing."
 
 
 class AmplifierSession:
@@ -56,7 +64,7 @@ class AmplifierSession:
         state: Mapping[str, Any] | None = None,
     ) -> None:
         check_plan(config)
-        self._state = _check_state(state)
+        self._state = read_state(state)
         self.config = config if isinstance(config, dict) else dict(config)
         self.session_id = session_id or self._state.get("session_id") or str(uuid.uuid4())
         self.parent_id = parent_id or self._state.get("parent_id")
@@ -73,7 +81,7 @@ class AmplifierSession:
             self,
             approval_system if may_ask(config) else None,
             display_system,
-            hooks=HookRegistry(parent=parent_hooks),
+            hooks=HookRegistry(parent_hooks, read_mode(config)),
             audit=audit,
         )
         self.loader = self.coordinator.loader = loader or ModuleLoader(self.coordinator)
@@ -173,7 +181,10 @@ class AmplifierSession:
         """Tell of the start; the plan that the hooks leave is the plan of this session."""
         self.coordinator.seal()
         started = {"resumed": self.is_resumed, "parent": self.parent_id}
-        self.coordinator.trail.write("session_started", started)
+        shadow = self.coordinator.hooks.mode == "evaluate_only"
+        self.coordinator.trail.write("session_started", {**started, "shadow": shadow})
+        if shadow and self.coordinator.hooks.parent is None:
+            await self.coordinator.show(SHADOW, "warning", "session")
         source: payloads.StartSource = "resume" if self.is_resumed else "startup"
         starts = payloads.SessionStartData(mount_plan=self.config, source=source)
         outcome = await self.coordinator.judge(events.SESSION_START, self._add_metadata(starts))
@@ -348,12 +359,3 @@ def _read_reason(kind: type[BaseException] | None, status: str) -> payloads.EndR
     if issubclass(kind, KeyboardInterrupt | asyncio.CancelledError | SystemExit):
         return "user_exit"
     return "error"
-
-
-def _check_state(state: Mapping[str, Any] | None) -> dict[str, Any]:
-    if state is None:
-        return {}
-    version = state.get("version")
-    if version != STATE_VERSION:
-        raise SessionStateError(f"A saved state of version {version!r}; this is {STATE_VERSION}")
-    return dict(state)

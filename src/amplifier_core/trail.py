@@ -194,7 +194,7 @@ class Trail:
         ran = [one for one in run.answers if one.handler.id in durations] if again else run.answers
         body: dict[str, Any] = {
             "action": final.action,
-            "hooks": [_describe_answer(answer, durations) for answer in ran],
+            "hooks": [_describe_answer(answer, durations, run) for answer in ran],
             "data": _leave_out_histories(run.data),
         }
         if again:
@@ -210,22 +210,24 @@ class Trail:
             self.write("dispatch", body, event=event)
 
     def _record_decisions(self, run: Dispatch, durations: Mapping[int, float]) -> None:
-        for answer in run.spoken:
+        for answer in (*run.spoken, *run.unheeded):
             spoke = answer.error is not None or answer.result.action != "continue"
             if spoke and answer.handler.id in durations:
-                body = _describe_answer(answer, durations)
+                body = _describe_answer(answer, durations, run)
                 self.write("action_resolved", body, event=run.event, handler=answer.handler)
 
 
-def _describe_answer(answer: Answer, durations: Mapping[int, float]) -> dict[str, Any]:
+def _describe_answer(answer: Answer, times: Mapping[int, float], run: Dispatch) -> dict[str, Any]:
     described: dict[str, Any] = {
         "hook": answer.hook,
         "id": answer.handler.id,
         "action": answer.result.action,
-        "ms": round(durations.get(answer.handler.id, 0.0) * 1000, 3),
+        "ms": round(times.get(answer.handler.id, 0.0) * 1000, 3),
     }
     if answer.result is CONTINUE and answer.error is None:
         return described
+    if answer in run.unheeded:
+        described["unheeded"] = True
     if answer.result.reason:
         described["reason"] = answer.result.reason
     if answer.error is not None:

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from amplifier_core.errors import ApprovalError, ModuleLoadError, SessionDenied, SessionStateError
+from amplifier_core.hooks import HookRegistry
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock
 from amplifier_core.models import HookResult
-from amplifier_core.session import AmplifierSession
+from amplifier_core.session import SHADOW, AmplifierSession
 from amplifier_core.testing import EventRecorder, MockTool, ScriptedApproval
 from tests.support.sessions import SessionHarness, calls, plan_for
 
@@ -272,7 +273,7 @@ async def test_injections_can_be_reviewed() -> None:
 
 RESUME = """
 import asyncio, json, sys
-from amplifier_core.session import AmplifierSession
+from amplifier_core.session import SHADOW, AmplifierSession
 async def main():
     saved = json.load(open(sys.argv[1]))
     session = AmplifierSession(saved["plan"], state=saved["state"])
@@ -692,3 +693,74 @@ async def test_a_start_that_somebody_else_finished_is_not_started_again() -> Non
     await asyncio.gather(*(harness.session.initialize() for _ in range(3)))
     assert len([one for one in harness.session.mounting.mounted if one.kind == "context"]) == 1
     await harness.session.cleanup()
+
+
+class TestModes:
+    """What the answers of hooks may do is said in the plan, and holds from the start."""
+
+    async def test_shadow_mode_is_told_at_the_start_and_recorded(self) -> None:
+        """Loudly: whoever believes that guards hold must not be wrong."""
+        async with SessionHarness([{"text": "fine"}], session={"evaluate_only": True}) as harness:
+            harness.hooks.register(
+                "prompt:submit", EventRecorder(HookResult(action="deny", reason="no"))
+            )
+            assert await harness.session.execute("x") == "fine"
+        assert (SHADOW, "warning", "session") in harness.screen.messages
+        assert [one["body"]["shadow"] for one in harness.trail.of_type("session_started")] == [True]
+
+    async def test_a_session_with_effect_says_so_in_its_record(self) -> None:
+        """And nothing on the screen."""
+        async with SessionHarness([]) as harness:
+            pass
+        assert harness.screen.messages == []
+        assert harness.trail.of_type("session_started")[0]["body"]["shadow"] is False
+
+    async def test_a_refused_start_starts_in_shadow_mode(self) -> None:
+        """Nothing is denied, not even the session."""
+        harness = SessionHarness([], session={"evaluate_only": True})
+        no = HookResult(action="deny", reason="not today")
+        harness.hooks.register("session:start", EventRecorder(no))
+        async with harness:
+            pass
+        (record,) = harness.trail.of_type("shadowed")
+        assert record["body"]["would"] == "would have denied the session: not today"
+
+    @pytest.mark.parametrize("switch", ["evaluate_only", "run_all"])
+    async def test_no_hook_switches_the_mode(self, switch: str) -> None:
+        """The start fails instead."""
+
+        async def change(_: str, data: dict[str, Any]) -> HookResult:
+            plan = data["mount_plan"]
+            changed = {**plan, "session": {**plan["session"], switch: True}}
+            return HookResult(action="modify", data={**data, "mount_plan": changed})
+
+        harness = SessionHarness([])
+        harness.hooks.register("session:start", change)
+        with pytest.raises(ModuleLoadError, match="hold from the start; no hook can change them"):
+            await harness.session.start()
+
+    @pytest.mark.parametrize("switch", ["evaluate_only", "run_all"])
+    def test_a_switch_is_true_or_false(self, switch: str) -> None:
+        """Anything else would be taken for what it may not mean."""
+        with pytest.raises(TypeError, match=f"session.{switch}: true or false, got 'no'"):
+            AmplifierSession(plan_for([], session={switch: "no"}))
+
+    async def test_a_sub_agent_is_in_the_mode_of_its_session(self) -> None:
+        """It is told of once."""
+        parent = HookRegistry(mode="evaluate_only")
+        async with SessionHarness([], parent_id="p", parent_hooks=parent) as harness:
+            assert harness.hooks.mode == "evaluate_only"
+        assert harness.screen.messages == []
+        with pytest.raises(ValueError, match="the hooks of the parent have an effect"):
+            SessionHarness([], parent_hooks=HookRegistry(), session={"evaluate_only": True})
+
+    async def test_with_run_all_a_session_shows_denied_calls_to_its_observers(self) -> None:
+        """The tool does not run."""
+        tool, last = MockTool("Write"), EventRecorder()
+        async with SessionHarness([], tools=[tool], session={"run_all": True}) as harness:
+            no = HookResult(action="deny", reason="no")
+            harness.hooks.register("tool:pre", EventRecorder(no), name="guard")
+            harness.hooks.register("tool:pre", last)
+            assert not (await harness.session.execute_tool("Write", {})).success
+        assert last.events[0][1]["denied_by"] == "guard"
+        assert tool.call_count == 0

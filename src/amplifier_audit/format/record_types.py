@@ -29,6 +29,7 @@ KERNEL_TYPES = frozenset(
         "hook_failed",
         "dispatch",
         "action_resolved",
+        "shadowed",
         "injection_accepted",
         "injection_dropped",
         "approval_requested",

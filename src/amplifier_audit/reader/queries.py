@@ -97,7 +97,8 @@ class HookFigures:
 
     def count(self, answer: Mapping[str, Any]) -> None:
         """Add one answer."""
-        action = answer.get("action")
+        # Behind a denial nothing that a hook answers has an effect.
+        action = None if answer.get("unheeded") is True else answer.get("action")
         first = not answer.get("repeated")
         self.calls += 1
         self.denials += action == "deny"

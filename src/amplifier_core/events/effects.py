@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from amplifier_core.events import canonical, is_notification
+from amplifier_core.models import HookResult
 
 _SUBJECTS = {
     "session:start": "the session",
@@ -30,5 +31,24 @@ def describe_failure(event: str, cause: str, place: str, denies: bool) -> str:
 def _describe_effect(event: str, denied: bool) -> str:
     if is_notification(event):  # there is nothing to stop
         return ""
-    subject = _SUBJECTS.get(canonical(event), "the operation")
-    return f"{subject} was {'denied' if denied else 'not stopped'}"
+    return f"{_name_subject(event)} was {'denied' if denied else 'not stopped'}"
+
+
+def describe_shadowed(event: str, result: HookResult) -> str:
+    """`would have denied the call: it deletes files`; empty if it would have had no effect."""
+    if result.action == "inject_context":
+        items = [result.context_injection, *(one.content for one in result.context_injections)]
+        text = "\n\n".join(dict.fromkeys(one for one in items if one))
+        return f"would have told the agent: {text}" if text else ""
+    if is_notification(event):
+        return ""
+    subject = _name_subject(event)
+    if result.action == "deny":
+        return f"would have denied {subject}: {result.reason or 'no reason given'}"
+    if result.action == "ask_user":
+        return f"would have asked about {subject}: {result.approval_prompt or result.reason or ''}"
+    return f"would have changed {subject}"
+
+
+def _name_subject(event: str) -> str:
+    return _SUBJECTS.get(canonical(event), "the operation")

@@ -54,3 +54,5 @@ class EventData(TypedDict):
     parent_id: NotRequired[str | None]
     judged_again: NotRequired[bool]
     """True if this hook is called once more after a wait for approval; see `writing-hooks`."""
+    denied_by: NotRequired[str]
+    """With `session.run_all`: the hook that has denied it, so that no answer has an effect."""

@@ -16,7 +16,6 @@ from amplifier_core.models import HookResult
 from amplifier_core.precedence import list_injections
 from amplifier_core.trail import Trail
 from amplifier_core.utils import DONE, PATIENCE, describe_error, resolve
-from amplifier_core.utils.last_answer import replace_last_answer
 from amplifier_core.utils.parameters import list_parameters
 
 logger = logging.getLogger(__name__)
@@ -164,21 +163,6 @@ class Injector:
             self._trail.write("error", {"what": "context", "error": describe_error(error)})
             return []
         return list(found)  # a plain one: a subclass would cost the slow copy in every dispatch
-
-    async def replace_answer(self, said: str, instead: str) -> str | None:
-        """Put another text in place of the last answer; returns why it is still there, if it is."""
-        history = await self.read_history()
-        changed = replace_last_answer(history, (said, self._trail.scrub(said)), instead)
-        try:
-            if changed is not None:
-                await resolve(self._require_context().set_messages(changed), PATIENCE)
-        except Exception as error:
-            logger.exception("The context could not replace an answer")
-            cause = describe_error(error)
-            why = f"The conversation still holds an answer that a hook took back: {cause}"
-            self._trail.write("error", {"what": "context", "error": why})
-            return why
-        return None
 
     def use_ephemeral(self, history: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The history with the ephemeral injections, which are used up by this."""

@@ -22,7 +22,7 @@ NO_SAY = "answered {!r}, which has no effect: with parallel=True it only observe
 NO_TEXT = "answered 'inject_context' without a context_injection, so nothing is injected"
 
 # Fields that the registry adds, and that nobody misses.
-_ADDED = frozenset({"timestamp", "session_id", "parent_id", "judged_again"})
+_ADDED = frozenset({"timestamp", "session_id", "parent_id", "judged_again", "denied_by"})
 
 
 def find_omission(result: HookResult, data: Mapping[str, Any]) -> str | None:

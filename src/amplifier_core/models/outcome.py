@@ -34,3 +34,10 @@ class Outcome(NamedTuple):
 def describe_denial(hook: str, reason: str) -> str:
     """What the agent reads of an operation that somebody denied."""
     return f"Operation denied by {hook}: {reason or 'no reason given'}"
+
+
+def withdraw(result: HookResult) -> HookResult:
+    """What is left of a result that has no effect: a message with no action, or nothing at all."""
+    if result.action == "continue":
+        return result if result.data is None else replace_fields(result, data=None)
+    return replace_fields(continue_with(None), suppress_output=result.suppress_output)

@@ -15,6 +15,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from amplifier_core.errors import ModuleLoadError
+from amplifier_core.events.modes import MODES, Mode
 from amplifier_core.mount_plan.keys import ENTRY, find_misspelt, judge_keys
 
 LISTS = ("providers", "tools", "hooks")
@@ -106,6 +107,7 @@ def check_plan(plan: Any) -> None:
     limit = session.get("tool_result_limit")
     if limit is not None and (type(limit) is not int or limit < 1):
         raise ValueError(f"session.tool_result_limit: a positive number or null, got {limit!r}")
+    read_mode(plan)
     if misspelt := find_misspelt(plan):
         raise ValueError(f"The mount plan: {misspelt}")
     _check_approval(plan.get("approval"))
@@ -147,6 +149,9 @@ def list_ways(section: Mapping[str, Any] | None) -> tuple[Any, ...]:
 def check_locks(before: Any, plan: MountPlan) -> None:
     """Refuse a plan that leaves out or changes a locked entry or section of the one before it."""
     left, others = list(plan.entries()), plan.model_extra or {}
+    if read_mode(before) != read_mode(plan.to_dict()):
+        switches = "session.run_all and session.evaluate_only"
+        raise ModuleLoadError(f"{switches} hold from the start; no hook can change them")
     for key, section in before.items():
         locked = isinstance(section, Mapping) and section.get("locked") is True
         if locked and others.get(key) != section:
@@ -247,6 +252,17 @@ def read_calls_at_once(plan: Mapping[str, Any]) -> int:
         where = "session.limits.tool_calls_at_once"
         raise ValueError(f"{where}: a whole number of at least 1 or null, got {most!r}")
     return most
+
+
+def read_mode(plan: Mapping[str, Any]) -> Mode:
+    """What a plan lets the answers of hooks do: `session.evaluate_only`, `session.run_all`."""
+    found: Mode = "enforce"
+    for switch in MODES[1:]:
+        value = (plan.get("session") or {}).get(switch, False)
+        if not isinstance(value, bool):
+            raise TypeError(f"session.{switch}: true or false, got {value!r}")
+        found = switch if value else found
+    return found
 
 
 def may_ask(plan: Mapping[str, Any]) -> bool:

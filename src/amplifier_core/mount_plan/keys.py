@@ -49,6 +49,8 @@ SESSION = frozenset(
         "debug",
         "metadata",
         "raw",
+        "run_all",
+        "evaluate_only",
     }
 )
 LIMITS = frozenset({"agent_depth", "agent_count", "tool_calls_at_once"})

@@ -152,3 +152,11 @@ def _pair_parts(a: Any, b: Any) -> list[tuple[Any, Any]] | None:
     if len(ours) != len(theirs):
         return None
     return [pair for pair in zip(ours, theirs, strict=True) if pair[0] is not pair[1]]
+
+
+def is_equal(one: Any, other: Any) -> bool:
+    """Whether they compare equal; False for what refuses to be compared."""
+    try:
+        return bool(one == other)
+    except Exception:  # noqa: BLE001 - a hook may put anything into an event
+        return False

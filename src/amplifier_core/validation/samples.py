@@ -26,7 +26,7 @@ def sample_payload(event: str, **known: Any) -> dict[str, Any]:
     payload = payload_type(event)
     hints = {} if payload is None else get_type_hints(payload)
     sample = {name: _TYPICAL.get(name, _sample_of(kind)) for name, kind in hints.items()}
-    for absent in ("parent_id", "judged_again"):
+    for absent in ("parent_id", "judged_again", "denied_by"):
         sample.pop(absent, None)
     return {**sample, "session_id": "sample-session", "timestamp": timestamp(), **known}
 

@@ -51,6 +51,7 @@ def refuse_changes(below: Node, above: Node) -> None:
     raise_problems(_find_looser_approval(below, above))
     raise_problems(_find_changed_session(below, above))
     raise_problems(_find_changed_agents(below, above))
+    raise_problems(_find_shadow(below, above))
 
 
 def refuse_entry(name: str, known: Node, entry: Node) -> None:
@@ -122,6 +123,19 @@ def _find_changed_session(below: Node, above: Node) -> Iterator[Problem]:
         if locked is not None and key in upper:
             message = f"is locked in {locked.place} and cannot be changed here"
             yield Problem(upper[key].place, f"session.{key}", message)
+
+
+def _find_shadow(below: Node, above: Node) -> Iterator[Problem]:
+    """In shadow mode a hook holds nobody back, so none that is locked may be put into it."""
+    lower, upper = (one.mapping().get("session", one).mapping() for one in (below, above))
+    wanted, known = upper.get("evaluate_only"), lower.get("evaluate_only")
+    if wanted is None or wanted.value is not True or (known and known.value is True):
+        return
+    listed = below.mapping().get("hooks")
+    locks = [find_lock(one) for one in listed.items()] if listed is not None else []
+    if locked := next(filter(None, locks), None):
+        message = f"a hook is locked in {locked.place}; it must have an effect"
+        yield Problem(wanted.place, "session.evaluate_only", message)
 
 
 def _find_changed_agents(below: Node, above: Node) -> Iterator[Problem]:

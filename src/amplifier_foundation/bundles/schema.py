@@ -64,8 +64,9 @@ _SESSION = {
     "limits": LIMITS,
     "debug": boolean,
 }
+_MODES = {"run_all": boolean, "evaluate_only": boolean}
 
-SESSION: Rule = mapping(_SESSION)
+SESSION: Rule = mapping({**_SESSION, **_MODES})
 
 AGENT: Rule = mapping(
     {
@@ -74,7 +75,7 @@ AGENT: Rule = mapping(
         "tools": listing(either(text, MODULE, "the name of a tool or a module entry")),
         "hooks": listing(MODULE),
         "providers": listing(MODULE),
-        "session": SESSION,
+        "session": mapping(_SESSION),  # what hooks may do in a sub-agent, the session says
     },
     required=["description"],
 )
@@ -145,6 +146,7 @@ BUNDLE: Rule = mapping(_BUNDLE, prefix="x-")
 # their sources within it; applications find what they wrote under `metadata`.
 _PLAN_SESSION = {
     **_SESSION,
+    **_MODES,
     "orchestrator_source": optional(text),
     "context_source": optional(text),
     "metadata": optional(table(anything)),

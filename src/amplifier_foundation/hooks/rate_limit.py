@@ -95,7 +95,8 @@ class RateLimiter:
         self._overall = Bucket.make_full(config.overall, start) if config.overall else None
 
     def on_event(self, event: str, data: dict[str, Any]) -> HookResult:
-        if data.get("judged_again"):  # counted before the wait, or allowed by a person
+        # Counted before the wait, or allowed by a person; what is denied already costs nothing.
+        if data.get("judged_again") or data.get("denied_by"):
             return HookResult(action="continue")
         now = self._now()
         concerned = list(self._find_buckets(canonical(event), str(data.get("tool_name", ""))))

@@ -39,6 +39,7 @@ def outline_plan(plan: Mapping[str, Any]) -> dict[str, Any]:
         "session": {
             **{key: _outline_entry(getattr(parsed.session, key)) for key in EXAMPLES},
             "limits": dict(session.get("limits") or {}),
+            **({"evaluate_only": True} if session.get("evaluate_only") else {}),
         },
         **{key: _outline_list(getattr(parsed, key)) for key in LISTS},
         "agents": {name: _outline_agent(one) for name, one in (plan.get("agents") or {}).items()},

@@ -43,6 +43,7 @@ def find_weakened(
         *_find_other_options(before, after),
         *_find_new_folders(before, after),
         *_find_wider_limits(before, after),
+        *_find_shadow(before, after),
     ]
     return [
         *_find_lost_entries(before, after, changed),
@@ -147,6 +148,12 @@ def _find_new_folders(before: Mapping[str, Any], after: Mapping[str, Any]) -> It
     for folder in new:
         if folder not in old:
             yield f"the sandbox would let commands write to {folder}"
+
+
+def _find_shadow(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    was, will = ((plan.get("session") or {}).get("evaluate_only") for plan in (before, after))
+    if will and not was:
+        yield "no hook would have an effect any more: session.evaluate_only would be true"
 
 
 def _find_wider_limits(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:

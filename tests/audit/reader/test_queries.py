@@ -177,3 +177,11 @@ def test_many_calls_are_sampled_fairly(monkeypatch: pytest.MonkeyPatch) -> None:
     assert figures.calls == 5000
     assert len(figures.times) == 500
     assert 0.4 < sum(figures.times) / 500 < 0.6
+
+
+def test_what_a_hook_answers_behind_a_denial_counts_as_a_call_alone() -> None:
+    """It denied and asked nothing."""
+    denied = {"hook": "guard", "action": "deny"}
+    later = {"hook": "other", "action": "deny", "unheeded": True}
+    found = count_answers([make_record(body={"hooks": [denied, later]})])
+    assert (found["guard"].denials, found["other"].calls, found["other"].denials) == (1, 1, 0)

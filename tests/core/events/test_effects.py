@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from amplifier_core.events.effects import describe_failure
+from amplifier_core.events.effects import describe_failure, describe_shadowed
+from amplifier_core.models import HookResult
 
 
 @pytest.mark.parametrize(
@@ -30,3 +33,26 @@ def test_a_place_that_nobody_knows_is_left_out() -> None:
     assert describe_failure("session:end", "ValueError", "", False) == (
         "failed on session:end: ValueError"
     )
+
+
+@pytest.mark.parametrize(
+    ("event", "fields", "would"),
+    [
+        ("tool:pre", {"action": "deny", "reason": "no"}, "would have denied the call: no"),
+        ("prompt:answer", {"action": "deny"}, "would have denied the answer: no reason given"),
+        ("tool:post", {"action": "modify"}, "would have changed the result"),
+        ("deploy:start", {"action": "ask_user"}, "would have asked about the operation: "),
+        ("tool:error", {"action": "deny"}, ""),
+        ("tool:error", {"action": "inject_context"}, ""),
+        (
+            "tool:error",
+            {"action": "inject_context", "context_injections": [{"content": "a"}]},
+            "would have told the agent: a",
+        ),
+    ],
+)
+def test_what_shadow_mode_kept_from_happening_is_said(
+    event: str, fields: dict[str, Any], would: str
+) -> None:
+    """Nothing is said of what would have had no effect."""
+    assert describe_shadowed(event, HookResult.model_validate(fields)) == would

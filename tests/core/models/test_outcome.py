@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from amplifier_core.models.outcome import Outcome, describe_denial
+from amplifier_core.models import HookResult
+from amplifier_core.models.outcome import Outcome, describe_denial, withdraw
 
 
 def test_a_denial_names_who_denied_and_why() -> None:
@@ -19,3 +20,14 @@ def test_an_outcome_is_told_as_a_result() -> None:
     assert Outcome(True, {"x": 1}).to_result().reason is None
     denied = Outcome(False, None, "guard", "no").to_result()
     assert (denied.action, denied.reason) == ("deny", "no")
+
+
+def test_a_withdrawn_result_has_no_effect_left() -> None:
+    """A message that came with no action stays, and so does the wish to hide what was printed."""
+    denied = withdraw(HookResult(action="deny", user_message="no", suppress_output=True))
+    assert (denied.action, denied.user_message, denied.suppress_output) == ("continue", None, True)
+    told = HookResult(user_message="hello")
+    assert withdraw(told) is told
+    assert withdraw(HookResult(data={"recommended_tool": "x"}, reason="r")) == HookResult(
+        reason="r"
+    )

@@ -10,7 +10,7 @@ import copy
 
 from hypothesis import given
 
-from amplifier_core.utils.copying import copy_any, is_record, is_same
+from amplifier_core.utils.copying import copy_any, is_equal, is_record, is_same
 from tests.core.odd_values import Card, Model, Pair, Rude, Stubborn, patient, values
 
 
@@ -64,3 +64,10 @@ def test_a_value_that_contains_itself_is_copied_and_compared():
     assert made is not value
     assert made[1] is made
     assert is_same(made, value)
+
+
+def test_what_refuses_to_be_compared_is_not_equal():
+    """Whoever compares what a hook left need not know what is in it."""
+    assert is_equal({"a": [1]}, {"a": [1]})
+    assert not is_equal({"a": 1}, {"a": 2})
+    assert not is_equal([Rude()], [Rude()])

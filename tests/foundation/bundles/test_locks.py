@@ -199,3 +199,44 @@ def test_who_is_asked_stays_in_a_bundle_that_inherits_nothing() -> None:
     document = node({"approval": {"via": "store", "persons": 2, "timeout": 5}})
     assert to_plain(keep_locked(document)) == {"approval": {"via": "store", "persons": 2}}
     assert to_plain(keep_locked(node({"approval": {"timeout": 5}}))) == {}
+
+
+LOCKED_HOOK = {"hooks": [{"module": "hooks-redaction", "locked": True}]}
+SHADOW = {"session": {"evaluate_only": True}}
+
+
+@pytest.mark.parametrize("more", [{}, {"inherit": False}])
+def test_a_locked_hook_cannot_be_put_into_shadow_mode(tmp_path: Path, more: Any) -> None:
+    """There it would hold nobody back, whatever else the layer above inherits."""
+    said = complaint(tmp_path, LOCKED_HOOK, {**SHADOW, **more})
+    own = tmp_path / "config" / "amplifier" / "amplifier.yaml"
+    assert f"session.evaluate_only: a hook is locked in {own}:" in said
+
+
+@pytest.mark.parametrize(
+    ("mine", "project"),
+    [
+        ({}, SHADOW),
+        ({"hooks": ["hooks-redaction"]}, SHADOW),
+        ({**LOCKED_HOOK, **SHADOW}, SHADOW),
+        ({**LOCKED_HOOK, **SHADOW}, {}),
+    ],
+)
+def test_shadow_mode_is_for_whoever_locks_nothing_below(
+    tmp_path: Path, mine: Any, project: Any
+) -> None:
+    """Whoever locks a hook may try it out in the same layer."""
+    assert load(tmp_path, mine, project)["session"]["evaluate_only"] is True
+
+
+def test_a_layer_above_may_leave_shadow_mode(tmp_path: Path) -> None:
+    """From then on the hooks have an effect."""
+    project = {"session": {"evaluate_only": False}}
+    assert load(tmp_path, {**LOCKED_HOOK, **SHADOW}, project)["session"]["evaluate_only"] is False
+
+
+def test_an_agent_has_no_mode_of_its_own(tmp_path: Path) -> None:
+    """The hooks of its session judge it with the effect that they have there."""
+    agent = {"description": "d", "session": {"evaluate_only": True}}
+    said = complaint(tmp_path, {}, {"agents": {"a": agent}})
+    assert "agents.a.session.evaluate_only: unknown key 'evaluate_only'" in said

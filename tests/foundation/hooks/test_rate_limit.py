@@ -201,3 +201,10 @@ async def test_without_a_limit_there_is_nothing_to_guard(
     """Whoever forgot the limits believes that there are some."""
     with pytest.raises(ModuleLoadError, match="give 'tools', 'events' or 'overall'"):
         await Harness().mount("rate_limit", config)
+
+
+async def test_a_call_that_another_hook_has_denied_takes_no_token() -> None:
+    """With `session.run_all` the limiter is told of it; it does not run."""
+    limited = Limited(overall={"calls": 1, "seconds": 3600})
+    limited.limiter.on_event("tool:pre", {"tool_name": "Bash", "denied_by": "guard"})
+    assert limited.allowed(2) == 1

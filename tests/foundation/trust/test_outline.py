@@ -70,3 +70,9 @@ def test_who_is_asked_is_read_back_from_an_outline() -> None:
     once = outline_plan(plan)
     assert once["approval"] == asking
     assert outline_plan(once)["approval"] == asking
+
+
+def test_shadow_mode_is_part_of_it() -> None:
+    """Only where it is on: what was trusted before there was such a mode stays trusted."""
+    assert outline_plan({"session": {**SESSION, "evaluate_only": True}})["session"]["evaluate_only"]
+    assert "evaluate_only" not in outline_plan({"session": SESSION})["session"]

@@ -118,3 +118,12 @@ def test_wider_limits_are_a_loss() -> None:
         "session.limits.a would be 2, not 1",
         "session.limits.b would be left to the default, not 2",
     ]
+
+
+def test_shadow_mode_is_a_loss() -> None:
+    """No hook holds anybody back in it; to leave it takes nothing away."""
+    shadow = {"session": {**SESSION, "evaluate_only": True}}
+    assert sentences({}, shadow) == [
+        "no hook would have an effect any more: session.evaluate_only would be true"
+    ]
+    assert sentences(shadow, {}) == []

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from amplifier_apps.cli.display.display import Display
 from amplifier_core import events
+from amplifier_core.dispatch import DENIED_BY
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import CONTINUE, HookResult
 
@@ -50,6 +51,8 @@ def observe(
         return CONTINUE
 
     async def show(event: str, data: dict[str, Any]) -> HookResult:
+        if DENIED_BY in data:  # with session.run_all; as if it had not come here
+            return CONTINUE
         if denied := _recall_denied(event, data):
             display.show_denied(denied[0], scrub(_unpack(denied[1])))
         display.show_event(event, {**scrub(_unpack(data)), **_recall_call(event, data)})

@@ -145,3 +145,12 @@ async def test_it_changes_no_outcome_and_can_be_removed(screen: RecordingScreen)
     stop()
     await harness.run("my:event", a=2)
     assert len(screen.seen) == seen == 1
+
+
+async def test_what_was_denied_is_not_shown_where_all_hooks_run(screen: RecordingScreen) -> None:
+    """With `session.run_all` the display is told of what a hook has withheld; it stays hidden."""
+    harness = Harness(run_all=True)
+    watch(harness, screen)
+    harness.hooks.register(events.TOOL_POST, says("deny", reason="no"), name="guard")
+    await harness.run(events.TOOL_POST, tool_result={"output": "private"})
+    assert [name for name, _ in screen.seen] == [events.POLICY_VIOLATION]

@@ -24,6 +24,7 @@ from amplifier_apps.cli.commands.audit.story_lines import (
     describe_denial,
     describe_failure,
     describe_modification,
+    describe_unheeded,
     format_milliseconds,
     get_message,
     name_subject,
@@ -102,6 +103,8 @@ class Story:
         else:
             word = "resumed" if record["body"].get("resumed") is True else "started"
             yield (("dim", f"· session {word}{self._place}"),)
+            if record["body"].get("shadow") is True:
+                yield (("warn", "! shadow mode: hooks were evaluated, and none had an effect"),)
 
     def _end(self, record: Record) -> Iterator[Line]:
         if not self.name_agent(record) and (line := describe_alone(record)) is not None:
@@ -129,13 +132,15 @@ class Story:
 
         for answer in list_answers(record):
             hook, action = answer.get("hook"), answer.get("action")
-            if answer.get("error") is not None:
+            if answer.get("unheeded") is True:
+                yield describe_unheeded(hook, action)
+            elif answer.get("error") is not None:
                 yield from self._tell_failure(record, answer)
             elif action == "deny":
                 yield describe_denial(hook, record["event"], answer.get("reason"))
             elif action == "modify":
                 yield describe_modification(hook, record["event"])
-            if action == "deny":
+            if action == "deny" and answer.get("unheeded") is not True:
                 self._denied.add(_get_session(record))
 
     def _refuse(self, record: Record) -> Iterator[Line]:

@@ -60,6 +60,11 @@ def describe_modification(hook: Any, event: Any) -> Line:
     return ("note", "~ "), ("dim", f"{read_name(hook)} changed {name_subject(event)}")
 
 
+def describe_unheeded(hook: Any, action: Any) -> Line:
+    """A hook answered behind a denial, to no effect."""
+    return ("note", "· "), ("dim", f"{read_name(hook)} also said {read_name(action)}")
+
+
 def describe_failure(hook: Any, event: Any, body: Body) -> Line:
     """A hook did not come to an answer."""
     error = read_line(body.get("error") or body.get("text") or "it failed")
@@ -173,6 +178,11 @@ def _describe_change(record: Record) -> Line:
     return ("note", f"· the {what} was reloaded"), ("", f"  {'; '.join(parts)}" if parts else "")
 
 
+def _describe_shadowed(record: Record) -> Line:
+    hook, would = read_name(record["hook"]), read_line(record["body"].get("would"))
+    return ("warn", f"! shadow: {hook} "), ("", would)
+
+
 def _describe_error(record: Record) -> Line:
     body = record["body"]
     what = f" ({read_name(body['what'])})" if body.get("what") else ""
@@ -216,6 +226,7 @@ _DESCRIBERS: dict[str, Callable[[Record], Line]] = {
     "injection_accepted": _describe_injection,
     "injection_dropped": _describe_drop,
     "configuration_changed": _describe_change,
+    "shadowed": _describe_shadowed,
     "error": _describe_error,
     "session_ended": _describe_end,
     "digest_mismatch": _describe_own("✗ what would have run is not what was approved", "bad"),

@@ -19,6 +19,7 @@ COMMON_FIELDS = {
     "timestamp": "when, in UTC, as ISO 8601",
     "parent_id": "in a sub-agent, the session that started it",
     "judged_again": "true if the hook is called again after a person was asked",
+    "denied_by": "with session.run_all, the hook that has already denied it",
 }
 """What every event carries besides its own fields."""
 

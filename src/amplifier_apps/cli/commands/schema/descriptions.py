@@ -41,6 +41,8 @@ SESSION: Meanings = {
     "instructions": "The system prompt.",
     "limits": "How many sub-agents there may be, and how many calls at once.",
     "debug": "Show what each hook injects, under its name.",
+    "run_all": "true: hooks behind one that denies still run and are recorded, without effect.",
+    "evaluate_only": "true: shadow mode. Hooks run and are recorded; none has an effect.",
 }
 LIMITS: Meanings = {
     "agent_depth": "How deep sub-agents may start sub-agents.",

@@ -28,7 +28,8 @@ const WORDS = {
   output_suppressed: () => "Output was suppressed",
   hook_failed: (body) => `Failed: ${body.error ?? ""}`,
   error: (body) => body.error ?? body.why ?? "",
-  session_started: () => "The session started",
+  session_started: (body) => `The session started${body.shadow ? " in shadow mode: hooks have no effect" : ""}`,
+  shadowed: (body) => `Shadow: ${body.would ?? body.action}`,
   session_ended: (body) => `The session ended: ${body.reason ?? ""}`,
 };
 

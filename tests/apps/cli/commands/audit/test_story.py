@@ -225,3 +225,24 @@ def test_no_record_breaks_the_story(type: str, odd: Any) -> None:
         for one in (body, {**body, "data": data}):
             told = tell(make_record(type, one, event, hook=odd, session=odd, time=str(odd)))
             assert "\x1b" not in "".join(told)
+
+
+def test_shadow_mode_is_told_with_what_would_have_been() -> None:
+    """Nobody who reads the story may believe that the hooks held."""
+    started = make_record("session_started", {"shadow": True})
+    would = make_record(
+        "shadowed", {"action": "deny", "would": "would have denied the call: no"}, hook="guard"
+    )
+    assert tell(started, would)[1:] == [
+        "! shadow mode: hooks were evaluated, and none had an effect",
+        "! shadow: guard would have denied the call: no",
+    ]
+
+
+def test_what_a_hook_said_behind_a_denial_is_told_as_that() -> None:
+    """It had no effect."""
+    later = {"hook": "other", "action": "modify", "unheeded": True}
+    assert tell(dispatch("tool:pre", [DENY, later], **CALL))[1:] == [
+        "✗ denied by guard: not here",
+        "· other also said modify",
+    ]
