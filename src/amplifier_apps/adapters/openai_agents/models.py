@@ -1,0 +1,212 @@
+"""Models of the SDK behind hooks: each request before it goes out, each reply before it counts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from agents import Model, ModelProvider, ModelResponse
+from agents.items import TResponseStreamEvent
+from openai.types.responses import ResponseOutputMessage
+
+from amplifier_apps.adapters.openai_agents.attaching import attach_request
+from amplifier_apps.adapters.openai_agents.messages import (
+    CannotWrite,
+    list_items,
+    read_items,
+    write_items,
+)
+from amplifier_apps.adapters.openai_agents.replies import (
+    change_output,
+    change_text,
+    make_response,
+    read_reply,
+    read_reply_text,
+    refuse,
+    replace_output,
+    stream_message,
+    wants_nothing,
+)
+from amplifier_apps.adapters.openai_agents.turn import Turn, current
+from amplifier_core.models.outcome import describe_denial
+from amplifier_core.operation import KERNEL
+
+_NAMES = (
+    "system_instructions",
+    "input",
+    "model_settings",
+    "tools",
+    "output_schema",
+    "handoffs",
+    "tracing",
+)
+_ENDS = ("response.completed", "response.incomplete")
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request of a turn and its reply."""
+
+    turn: Turn
+    model: Any
+    given: dict[str, Any]
+    """The arguments of the SDK's call of the model, by name."""
+    started: float = 0.0
+
+    @property
+    def provider(self) -> str:
+        """Who makes the model: the SDK does not say, but the class of the model does."""
+        kind = type(self.model)
+        is_openai = any(one.__module__.startswith("agents.models.openai") for one in kind.__mro__)
+        return "openai" if is_openai else kind.__name__.removesuffix("Model").lower()
+
+    @property
+    def model_name(self) -> str | None:
+        """The name of the model, if it has one."""
+        name = getattr(self.model, "model", None)
+        return None if name is None else str(name)
+
+    async def open(self) -> str | None:
+        """Judge the request and leave it as hooks left it; returns why it must not go out."""
+        self.turn.answered = None
+        attach_request(self.given["tools"], self.given["handoffs"], self.turn)
+        instructions, items = self.given["system_instructions"], list_items(self.given["input"])
+        names = [str(getattr(one, "name", one)) for one in self.given["tools"]]
+        names += [one.tool_name for one in self.given["handoffs"]]
+        verdict = await self.turn.run.request(
+            read_items(instructions, items),
+            provider=self.provider,
+            model=self.model_name,
+            tools=names,
+            keeps=bool(self.given["previous_response_id"] or self.given["conversation_id"]),
+        )
+        if not verdict.allowed:
+            return verdict.reason
+        if verdict.changed:
+            try:
+                written = write_items(verdict.placed, instructions, items)
+            except CannotWrite as error:
+                return describe_denial(KERNEL, str(error))
+            self.given["system_instructions"], self.given["input"] = written
+        self.started = time.monotonic()
+        return None
+
+    async def close(self, output: list[Any], usage: Any, *, streamed: bool) -> list[Any]:
+        """Judge the reply, and the answer if it is one; returns the output that counts."""
+        spent = time.monotonic() - self.started
+        reply = read_reply(output, usage, self.model_name, spent)
+        verdict = await self.turn.run.review(reply, provider=self.provider)
+        if not verdict.allowed:
+            return [await self.end(verdict.reason)]
+        if verdict.changed:
+            try:
+                output = change_output(output, verdict)
+            except CannotWrite as error:
+                return [await self.end(describe_denial(KERNEL, str(error)))]
+        text = read_reply_text(output)
+        if not text or not wants_nothing(output):
+            return output
+        answer = await self.turn.run.answer(text, streamed=streamed)
+        self.turn.answered = answer.text
+        if not answer.allowed:
+            return [refuse(answer.text, self.given["output_schema"])]
+        return change_text(output, answer.text) if answer.changed else output
+
+    async def end(self, reason: str) -> ResponseOutputMessage:
+        """End the turn with a reason of ours, which is its answer."""
+        answer = await self.turn.run.answer(reason)
+        self.turn.answered = answer.text
+        return refuse(answer.text, self.given["output_schema"])
+
+
+class _Governed:
+    """What is put in front of the class of a model."""
+
+    async def get_response(self, *args: Any, **more: Any) -> ModelResponse:
+        inner: Any = super()
+        given = {**dict(zip(_NAMES, args, strict=False)), **more}
+        turn = current.get()
+        if turn is None:
+            response: ModelResponse = await inner.get_response(**given)
+            return response
+        exchange = Exchange(turn, self, given)
+        if (reason := await exchange.open()) is not None:
+            return make_response(await exchange.end(reason))
+        response = await inner.get_response(**exchange.given)
+        output = await exchange.close(response.output, response.usage, streamed=False)
+        return replace_output(response, output)
+
+    async def stream_response(self, *args: Any, **more: Any) -> AsyncIterator[TResponseStreamEvent]:
+        inner: Any = super()
+        given = {**dict(zip(_NAMES, args, strict=False)), **more}
+        turn = current.get()
+        if turn is None:
+            async for event in inner.stream_response(**given):
+                yield event
+            return
+        exchange = Exchange(turn, self, given)
+        if (reason := await exchange.open()) is not None:
+            for event in stream_message(await exchange.end(reason)):
+                yield event
+            return
+        async for event in inner.stream_response(**exchange.given):
+            yield await _close_stream(exchange, event)
+
+
+async def _close_stream(exchange: Exchange, event: Any) -> Any:
+    """The event; if it is the last one, with the reply that counts."""
+    if getattr(event, "type", None) not in _ENDS:
+        return event
+    response = event.response
+    output = await exchange.close(response.output, response.usage, streamed=True)
+    if output is response.output:
+        return event
+    # Both are copied: the model may keep its own.
+    return event.model_copy(update={"response": response.model_copy(update={"output": output})})
+
+
+class _GovernedProvider:
+    """What is put in front of the class of a model provider."""
+
+    def get_model(self, model_name: str | None) -> Model:
+        inner: Any = super()
+        model: Model = inner.get_model(model_name)
+        return govern_model(model)
+
+
+def govern_model(model: Model) -> Model:
+    """The model with hooks in front of it, in a governed turn; elsewhere itself."""
+    turn = current.get()
+    if turn is None or isinstance(model, _Governed):
+        return model
+    known = turn.models.get(id(model))
+    if known is None:
+        # The model is kept with the other one: its id is not used again while this turn lasts.
+        known = turn.models[id(model)] = (model, _stand_in(model, _Governed))
+    governed: Model = known[1]
+    return governed
+
+
+def govern_provider(provider: ModelProvider) -> ModelProvider:
+    """The provider, giving out models with hooks in front of them."""
+    if isinstance(provider, _GovernedProvider):
+        return provider
+    found: ModelProvider = _stand_in(provider, _GovernedProvider)
+    return found
+
+
+def _stand_in(original: Any, front: type) -> Any:
+    """Another object of the same kind with the same state, and with methods of ours in front."""
+    kind: Any = type(original)
+    stand_in: Any = object.__new__(_derive(kind, front))
+    stand_in.__dict__ = original.__dict__
+    return stand_in
+
+
+@cache
+def _derive(kind: Any, front: type) -> type[Any]:
+    named = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
+    return type(kind.__name__, (front, kind), named)

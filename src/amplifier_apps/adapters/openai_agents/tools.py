@@ -1,0 +1,124 @@
+"""Function tools of the SDK on the one path of tool calls."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from agents import FunctionTool, UserError
+from agents.tool_context import ToolContext
+
+from amplifier_apps.adapters.governing.calling import Wanted
+from amplifier_apps.adapters.openai_agents.interrupts import call_or_resume, wrap_needs_approval
+from amplifier_apps.adapters.openai_agents.messages import read_arguments, write_arguments
+from amplifier_apps.adapters.openai_agents.outputs import read_output, write_output
+from amplifier_apps.adapters.openai_agents.turn import Board, Turn, current, find_board
+
+Invoke = Callable[[Any, str], Awaitable[Any]]
+MARK = "_amplifier_governs"
+_IMPLEMENTATION = "_invoke_tool_impl"
+_PREPARE = "__agents_prepare_arguments__"
+
+
+def govern_function(tool: FunctionTool, board: Board) -> None:
+    """Put hooks in front of a tool, in place and once: the SDK compares tools by identity."""
+    governed = _find_governed(tool)
+    if board.asks == "interrupt":
+        wrap_needs_approval(tool, governed.prepare_for)
+
+
+def _find_governed(tool: FunctionTool) -> GovernedInvoke:
+    invoker: Any = tool.on_invoke_tool
+    # Inside of the SDK's own invoker, so that hooks hear of what the tool raises.
+    inside = getattr(invoker, _IMPLEMENTATION, None)
+    found = inside if inside is not None else getattr(invoker, MARK, None)
+    if isinstance(found, GovernedInvoke):
+        return found
+    if inside is not None:
+        governed = GovernedInvoke(inside, _has_schema(tool))
+        setattr(invoker, _IMPLEMENTATION, governed)
+        return governed
+    governed = GovernedInvoke(invoker, _has_schema(tool))
+    tool.on_invoke_tool = _wrap_plain(governed)
+    return governed
+
+
+def _has_schema(tool: FunctionTool) -> bool:
+    adapter = getattr(tool, "_output_type_adapter", None)
+    return tool.output_json_schema is not None or adapter is not None
+
+
+class GovernedInvoke:
+    """Stands for the SDK's own implementation of a tool; whatever it is asked for, that one has."""
+
+    def __init__(self, inner: Invoke, has_schema: bool) -> None:
+        self.inner = inner
+        self.has_schema = has_schema
+        self._hides_preparation = False
+
+    async def __call__(self, context: Any, raw: str) -> Any:
+        return await invoke_tool(self.inner, context, raw, has_schema=self.has_schema)
+
+    def prepare_for(self, has_own_rule: bool) -> None:
+        """Let the SDK inspect arguments for a rule of the application, and for no other."""
+        self._hides_preparation = not has_own_rule
+
+    def __getattr__(self, name: str) -> Any:
+        if name == _PREPARE and self._hides_preparation:
+            raise AttributeError(name)
+        return getattr(self.inner, name)
+
+
+def _wrap_plain(governed: GovernedInvoke) -> Invoke:
+    """A function with the signature of the inner one, which the SDK reads."""
+
+    @functools.wraps(governed.inner)
+    async def invoke(context: Any, raw: str) -> Any:
+        return await governed(context, raw)
+
+    setattr(invoke, MARK, governed)
+    return invoke
+
+
+async def invoke_tool(inner: Invoke, context: Any, raw: str, *, has_schema: bool) -> Any:
+    """Take a call of a tool along the path."""
+    turn = find_turn(context)
+    if turn is None:
+        return await inner(context, raw)
+    wanted = Wanted(
+        name_tool(context),
+        read_arguments(raw),
+        str(getattr(context, "tool_call_id", "") or ""),
+        lambda given: inner(_unprepare(context, given, raw), write_arguments(given, raw)),
+        read_output,
+    )
+    called = await call_or_resume(turn, wanted)
+    return write_output(called, has_schema)
+
+
+def find_turn(context: Any) -> Turn | None:
+    """The turn of a call; None for agents that nobody governs."""
+    turn = current.get()
+    agent: Any = getattr(context, "agent", None)
+    if turn is None and find_board(agent) is not None:
+        raise UserError(
+            f"Agent {agent.name!r} is governed, but its tools are called outside of the runner "
+            "that amplify() has set: start it with Runner.run, run_sync or run_streamed, and call "
+            "amplify() after set_default_agent_runner()"
+        )
+    return turn
+
+
+def name_tool(context: Any) -> str:
+    """The name of the tool, with its namespace if it has one."""
+    named = getattr(context, "qualified_tool_name", None) or getattr(context, "tool_name", None)
+    return str(named or "tool")
+
+
+def _unprepare(context: Any, given: dict[str, Any], raw: str) -> Any:
+    """The SDK may have read the arguments already: not those that a hook has left."""
+    if isinstance(context, ToolContext) and write_arguments(given, raw) != raw:
+        context._function_tool_arguments = None
+        context.tool_arguments = write_arguments(given, raw)
+    return context

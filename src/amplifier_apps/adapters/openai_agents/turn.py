@@ -1,0 +1,68 @@
+"""A run of the SDK's runner, and what belongs to it while it lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from agents import Agent
+
+from amplifier_apps.adapters.coverage.coverage import Asking
+from amplifier_apps.adapters.governing.governor import Governor
+from amplifier_apps.adapters.governing.run import Run
+
+BOARD = "_amplifier_board"
+"""The attribute of a governed agent's class that has its board."""
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """Which hooks govern an agent, and how people are asked there."""
+
+    governor: Governor
+    asks: Asking
+    adopt: Callable[[Agent[Any], Board], None]
+    """Has another agent governed by the same."""
+
+
+def find_board(agent: object) -> Board | None:
+    """The board of an agent, if it is governed."""
+    found = getattr(type(agent), BOARD, None)
+    return found if isinstance(found, Board) else None
+
+
+@dataclass(slots=True)
+class Turn:
+    """One call of the runner with a governed agent."""
+
+    run: Run
+    board: Board
+    outer: Turn | None = None
+    """The one whose tool has called the runner."""
+    agent: Agent[Any] | None = None
+    """Which agent has the word; hand-offs change it."""
+    answered: str | None = None
+    """The text of the last reply, if hooks have judged it as the answer."""
+    models: dict[int, Any] = field(default_factory=dict)
+    """Each model of the run, with the governed one in its place."""
+    parked: dict[str, Any] = field(default_factory=dict)
+    """Calls that hooks have judged before the SDK runs them, by id."""
+    questions: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What people are asked by the SDK's interruptions, by call id."""
+    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What they have said to it."""
+    shown: dict[str, str] = field(default_factory=dict)
+    """The arguments of each call that the SDK itself has shown to a person, by call id."""
+
+    def up(self) -> Iterator[Turn]:
+        """This turn and those around it."""
+        turn: Turn | None = self
+        while turn is not None:
+            yield turn
+            turn = turn.outer
+
+
+current: ContextVar[Turn | None] = ContextVar("amplifier_openai_turn", default=None)
+"""The turn that the running code belongs to."""
