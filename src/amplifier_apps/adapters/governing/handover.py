@@ -61,6 +61,10 @@ def say_no(question: ApprovalQuestion, why: str) -> ApprovalAnswer:
     return ApprovalAnswer(why)
 
 
+Key = tuple[str, str, str]
+"""What an answer is about: the digest of what would run, the hook that asks, and its question."""
+
+
 @dataclass(slots=True)
 class Handover:
     """The approval system of one tool call whose questions the framework asks."""
@@ -68,11 +72,16 @@ class Handover:
     framework: str
     asked: Handed | None = None
     """What was asked and not answered yet."""
-    _answers: dict[str, ApprovalAnswer] = field(default_factory=dict)
+    _answers: dict[Key, ApprovalAnswer] = field(default_factory=dict)
+    _left: dict[Key, ApprovalAnswer] = field(default_factory=dict)
+
+    def start_again(self) -> None:
+        """The call goes through its hooks once more: each answer so far counts once more."""
+        self._left = dict(self._answers)
 
     async def decide(self, question: ApprovalQuestion) -> ApprovalAnswer:
         """The answer that came for exactly this, or a no for now, with the question kept."""
-        known = self._answers.pop(question.digest + question.prompt, None)
+        known = self._left.pop((question.digest, question.hook, question.prompt), None)
         if known is not None:
             return known
         self.asked = Handed(
@@ -104,8 +113,8 @@ class Handover:
         if who and who.startswith("rule:"):
             who = None
         said = str(given.get("comment") or "") or None
-        key = asked.digest + asked.prompt
-        self._answers[key] = ApprovalAnswer(given["option"], by=who, comment=said)
+        key = (asked.digest, asked.hook, asked.prompt)
+        self._left[key] = self._answers[key] = ApprovalAnswer(given["option"], by=who, comment=said)
         return None
 
 

@@ -179,6 +179,7 @@ class Run:
             return await self.home.run(self._call(wanted, seat))
         handover = Handover(self.coverage.framework)
         while True:
+            handover.start_again()
             called = await self.home.run(self._call(wanted, seat, handover))
             if handover.asked is None:
                 return called
@@ -193,6 +194,7 @@ class Run:
             return call_from_thread(lambda seat: self._call(wanted, seat), loop)
         handover = Handover(self.coverage.framework)
         while True:
+            handover.start_again()
             called = call_from_thread(lambda seat: self._call(wanted, seat, handover), loop)
             if handover.asked is None:
                 return called

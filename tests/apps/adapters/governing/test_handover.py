@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -45,6 +46,23 @@ async def test_an_answer_counts_once_and_for_what_was_shown() -> None:
     assert handover.take(answer(payload, "Allow", by="ana", comment="fine")) is None
     assert await handover.decide(ask()) == ApprovalAnswer("Allow", by="ana", comment="fine")
     assert (await handover.decide(ask())).option == "Deny"
+
+
+async def test_every_gate_gets_its_answer_each_time_the_call_is_judged() -> None:
+    """Two hooks may ask the same about one call; each is asked once, not over and over."""
+    handover, hooks = Handover("X"), ("first", "second")
+    for hook in hooks:
+        handover.start_again()
+        for one in hooks:
+            await handover.decide(replace(ask(), hook=one))
+            if handover.asked is not None:
+                break
+        assert handover.asked is not None
+        assert handover.asked.hook == hook
+        handover.take(answer(handover.asked.to_payload(), "Allow"))
+    handover.start_again()
+    said = [await handover.decide(replace(ask(), hook=one)) for one in hooks]
+    assert [one.option for one in said] == ["Allow", "Allow"]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from amplifier_apps.adapters import Governor, answer, govern
 from amplifier_apps.adapters.coverage.coverage import ALL, Coverage
 from amplifier_apps.adapters.governing.calling import Wanted
+from amplifier_apps.adapters.governing.handover import Handed
 from amplifier_apps.adapters.governing.verdicts import Reply
 from amplifier_core import HookRegistry, HookResult
 from amplifier_core.models import ToolResult
@@ -135,6 +136,24 @@ def test_the_framework_asks_in_a_thread() -> None:
     assert called.ran
     assert not run.call_sync(want(), lambda handed: "Allow").ran
     run.end_sync()
+
+
+async def test_two_gates_are_handed_over_once_each() -> None:
+    """The framework asks two questions, not the first one again after the second."""
+    world = World()
+    for name in ("first", "second"):
+        asking = HookResult(action="ask_user", approval_prompt="May it?")
+        world.registry.register("tool:pre", EventRecorder(asking), name=name)
+    asked: list[str] = []
+    run = await world.hooks.open(FULL)
+
+    def choose(handed: Handed) -> Any:
+        asked.append(handed.hook)
+        return answer(handed.to_payload(), "Allow")
+
+    assert (await run.call(want(), choose)).ran
+    assert asked == ["first", "second"]
+    await run.end()
 
 
 async def test_a_loop_does_not_wait_for_a_call_of_its_own() -> None:
