@@ -17,6 +17,7 @@ from amplifier_apps.adapters.langchain.spawning import Spawning
 from amplifier_core.errors import SessionDenied
 from amplifier_core.events.payloads import EndReason
 
+OVER = "The run has ended, so nothing was done."
 STOPPED = (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt)
 
 
@@ -78,22 +79,27 @@ class Governed:
     async def find_run(self) -> Run | None:
         """The run; opened now if LangGraph has resumed what another process began."""
         async with self._opening_async:
-            if self.run is None and not self.refusal:
+            if self._must_open():
                 try:
                     self.run = await self._governor.open(COVERAGE, self.graph.agent)
                 except SessionDenied as error:
                     self.refusal = str(error)
-        return self.run
+        return None if self.refusal else self.run
 
     def find_run_sync(self) -> Run | None:
         """The same for a thread."""
         with self._opening:
-            if self.run is None and not self.refusal:
+            if self._must_open():
                 try:
                     self.run = self._governor.open_sync(COVERAGE, self.graph.agent)
                 except SessionDenied as error:
                     self.refusal = str(error)
-        return self.run
+        return None if self.refusal else self.run
+
+    def _must_open(self) -> bool:
+        if not self.is_alive:
+            self.refusal = OVER
+        return self.run is None and not self.refusal
 
     @contextlib.asynccontextmanager
     async def work(self) -> AsyncIterator[Run | None]:

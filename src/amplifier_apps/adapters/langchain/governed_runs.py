@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 import time
 import warnings
+import weakref
 from functools import cache
 from importlib.metadata import version
+from typing import Any
 
 from langgraph.errors import GraphInterrupt
 
@@ -24,7 +26,8 @@ class GovernedRuns:
 
     def __init__(self, governor: Governor) -> None:
         self._governor = governor
-        self._known: dict[tuple[int, str], Governed] = {}
+        self._known: weakref.WeakKeyDictionary[Any, Governed] = weakref.WeakKeyDictionary()
+        self._unwatched: dict[tuple[int, str], Governed] = {}
         self._waiting: dict[str, Governed] = {}
         self._changing = threading.Lock()
 
@@ -32,13 +35,22 @@ class GovernedRuns:
         """The one whose node is being called."""
         graph = read_graph_run()
         with self._changing:
-            known = self._known.get(graph.key)
+            known = self._look_up(graph)
             if known is not None:
                 return known
             made = Governed(self._governor, graph, self._take_waiting(graph))
-            self._known[graph.key] = made
+            if graph.tells_end:
+                self._known[graph.executor] = made
+            else:
+                self._unwatched[graph.name] = made
         self._watch(made)
         return made
+
+    def _look_up(self, graph: GraphRun) -> Governed | None:
+        # One that has ended is found as well: a thread of it may come late.
+        if graph.tells_end:
+            return self._known.get(graph.executor)
+        return self._unwatched.get(graph.name)
 
     def _take_waiting(self, graph: GraphRun) -> Governed | None:
         before = self._waiting.pop(graph.checkpoint or "", None)
@@ -62,7 +74,7 @@ class GovernedRuns:
     def _part(self, governed: Governed, error: BaseException | None) -> EndReason | None:
         """Forget a run that is over; returns how to end it now, if so."""
         with self._changing:
-            self._known.pop(governed.graph.key, None)
+            self._unwatched.pop(governed.graph.name, None)
             checkpoint = governed.graph.checkpoint
             if isinstance(error, GraphInterrupt) and governed.is_open and checkpoint is not None:
                 governed.is_alive = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, ExitStack
 from types import TracebackType
@@ -25,20 +26,27 @@ class GraphRun:
     """
 
     def __init__(self, config: dict[str, Any], control: object) -> None:
-        self._executor = _find_executor(config)
+        executor = _find_executor(config)
+        # Not kept alive: whoever remembers runs by their executor forgets them with it.
+        self._executor_ref = None if executor is None else weakref.ref(executor)
         self._control = control
         namespace = str(config["configurable"].get("checkpoint_ns") or "")
         self._graph = namespace.rpartition("|")[0]
         self.agent = str((config.get("metadata") or {}).get("lc_agent_name") or "")
 
     @property
-    def key(self) -> tuple[int, str]:
-        """The same for all nodes of one execution, and for no other while it lasts."""
-        return id(self._executor or self._control), self._graph
+    def executor(self) -> Any:
+        """The same for all nodes of one execution; None if this LangGraph hides it."""
+        return None if self._executor_ref is None else self._executor_ref()
+
+    @property
+    def name(self) -> tuple[int, str]:
+        """Which execution it is, where LangGraph hides the executor."""
+        return id(self._control), self._graph
 
     @property
     def _stack(self) -> Any:
-        stack = getattr(self._executor, "stack", None)
+        stack = getattr(self.executor, "stack", None)
         return stack if isinstance(stack, ExitStack | AsyncExitStack) else None
 
     @property
@@ -49,15 +57,15 @@ class GraphRun:
     @property
     def checkpoint(self) -> str | None:
         """Where it can be resumed from; None without a checkpointer."""
-        if getattr(self._executor, "checkpointer", None) is None:
+        if getattr(self.executor, "checkpointer", None) is None:
             return None
-        checkpoint = getattr(self._executor, "checkpoint", None) or {}
+        checkpoint = getattr(self.executor, "checkpoint", None) or {}
         return checkpoint.get("id")
 
     @property
     def is_streaming(self) -> bool:
         """Whether somebody reads what the nodes write while the run goes on."""
-        modes = getattr(getattr(self._executor, "stream", None), "modes", None)
+        modes = getattr(getattr(self.executor, "stream", None), "modes", None)
         return modes is None or set(modes) != COLLECTED
 
     def tell_end(self, ended: Ended, ended_async: EndedAsync) -> None:
