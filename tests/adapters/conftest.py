@@ -28,7 +28,7 @@ def find_drivers() -> dict[str, type[Driver]]:
             continue
         try:
             module = importlib.import_module(f"tests.adapters.drivers.{file.stem}")
-        except ModuleNotFoundError as error:
+        except ImportError as error:
             if ONLY or (error.name or "").startswith(("tests.", "amplifier_")):
                 raise
             continue

@@ -120,7 +120,7 @@ def make_agent(
         "You take notes.",
         name="notes",
         tools=list(tools),
-        middleware=[amplifier(hooks, asks=asks)],
+        middleware=[] if hooks is None else [amplifier(hooks, asks=asks)],
     )
 
 

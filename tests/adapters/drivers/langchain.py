@@ -210,7 +210,7 @@ class LangChainDriver(Driver):
 
 def make_agent(hooks: Governor, script: list[Step], ran: Ran) -> Any:
     """An agent behind our hooks."""
-    middleware = [AmplifierMiddleware(hooks)]
+    middleware = [] if hooks is None else [AmplifierMiddleware(hooks)]
     return create_agent(make_model(script, ran.requests), make_tools(ran), middleware=middleware)
 
 

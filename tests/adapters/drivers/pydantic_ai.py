@@ -81,7 +81,8 @@ class PydanticAIDriver(Driver):
 
     def build(self, hooks: Governor, script: list[Step], ran: Ran, **options: Any) -> Agent[Any]:
         """An agent with the tools of the contract."""
-        more = {"capabilities": [AmplifierHooks(hooks)], **options}
+        attached = [] if hooks is None else [AmplifierHooks(hooks)]
+        more = {"capabilities": attached, **options}
         agent: Agent[Any] = Agent(Script(script, ran).model, name="worker", **more)
         add_tools(agent.tool_plain, ran)
         return agent

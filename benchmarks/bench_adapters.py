@@ -1,0 +1,91 @@
+"""What our hooks add to one tool call of a framework, against a turn of that framework by itself.
+
+The frameworks run offline, with scripted models, so a turn is only their own work; a real one waits
+for a model besides. A turn with nine calls minus one with one call is the price of eight calls,
+with hooks and without, and the difference of the two is what hooks add. Only frameworks that are
+installed in this environment are measured: .venvs/NAME/bin/python -m benchmarks.bench_adapters
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+from collections.abc import Awaitable, Callable
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+from amplifier_apps.adapters import Governor, govern
+from amplifier_core import HookRegistry, HookResult
+from benchmarks.harness import Row, report
+from tests.adapters.conftest import find_drivers
+from tests.adapters.drivers.driver import Call, Driver, Step
+
+ROUNDS = int(os.environ.get("ROUNDS", "25"))
+MANY = 9
+AT_MOST = 0.10
+NOT_MEASURED = frozenset({"by-hand"})
+
+
+async def say_continue(event: str, data: Any) -> HookResult:
+    """A hook that looks and lets it pass."""
+    return HookResult(action="continue")
+
+
+def make_hooks() -> Governor:
+    """Five hooks: three before a call, two after it."""
+    registry = HookRegistry()
+    for event, count in (("tool:pre", 3), ("tool:post", 2)):
+        for number in range(count):
+            registry.register(event, say_continue, name=f"{event} {number}")
+    return govern(registry)
+
+
+def write_script(calls: int) -> list[Step]:
+    """So many calls, one after another, then the answer."""
+    made: list[Step] = [[Call("note", {"text": "a"}, f"call_{one}")] for one in range(calls)]
+    return [*made, "All done."]
+
+
+async def measure(driver: Driver) -> Row:
+    """The best of many interleaved rounds."""
+    best: dict[tuple[bool, int], float] = {}
+    hooks = make_hooks()
+    for _ in range(ROUNDS):
+        for ours in (False, True):
+            for calls in (1, MANY):
+                governor: Any = hooks if ours else None
+                spent = await time_run(partial(driver.run, governor, write_script(calls)))
+                best[ours, calls] = min(spent, best.get((ours, calls), spent))
+    await hooks.close()
+    step = (best[False, MANY] - best[False, 1]) / (MANY - 1)
+    added = (best[True, MANY] - best[True, 1]) / (MANY - 1) - step
+    # One call is two requests and a tool; the rest of a measured turn is building the agent.
+    turn = min(best[False, 1], 2 * step)
+    what = f"{driver.name}: five hooks of one call / a turn"
+    return Row(what, added / turn, AT_MOST, turn * 1e6, added * 1e6)
+
+
+async def time_run(run: Callable[[], Awaitable[object]]) -> float:
+    """The seconds of one turn."""
+    gc.collect()
+    gc.disable()
+    try:
+        started = perf_counter()
+        await run()
+        return perf_counter() - started
+    finally:
+        gc.enable()
+
+
+def main() -> None:
+    """Measure what is installed here."""
+    found = [one for name, one in find_drivers().items() if name not in NOT_MEASURED]
+    rows = [asyncio.run(measure(kind())) for kind in found]
+    if rows:
+        report("adapters", rows)
+
+
+if __name__ == "__main__":
+    main()
