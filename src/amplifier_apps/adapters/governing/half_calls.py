@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
@@ -33,17 +35,31 @@ FindAnswer = Callable[[Handed], Any]
 ENDED = "the run has ended, so nothing is run"
 
 
+def _speak_plainly(name: str) -> Dialect:
+    """For a framework whose calls need no translation."""
+    return Dialect(
+        name=name,
+        events={},
+        build_common=lambda call: {},
+        build_environment=lambda call: {},
+        read_reply=lambda handler, call, reply: Verdict(),
+        matches=lambda matcher, values: True,
+        timeout=0.0,
+    )
+
+
 class HalfCalls:
     """The two halves of each call of a run, in the way of agents that other programs run.
 
     Each half has a form for callers on a loop and one, ending in `_sync`, for threads.
     """
 
-    def __init__(self, run: Run, dialect: Dialect) -> None:
+    def __init__(self, run: Run, dialect: Dialect | None = None) -> None:
         self.run = run
-        self.dialect = dialect
+        self.dialect = dialect or _speak_plainly(run.coverage.framework)
         self.calls = OpenCalls()
         self.blocked_stops = 0
+        self._waiting: set[Future[Verdict]] = set()
 
     @property
     def coordinator(self) -> SessionCoordinator:
@@ -65,7 +81,18 @@ class HalfCalls:
         return await self.run.home.run(self._before(incoming, find_answer))
 
     def before_sync(self, incoming: Incoming) -> Verdict:
-        return self.run.home.run_sync(self._before(incoming, None))
+        loop = self.run.home.find_loop_for_thread()
+        waiting = asyncio.run_coroutine_threadsafe(self._before(incoming, None), loop)
+        self._waiting.add(waiting)
+        try:
+            return waiting.result()
+        finally:
+            self._waiting.discard(waiting)
+
+    def abandon(self) -> None:
+        """The run is over: nobody waits for what is being judged, and no yes comes in time."""
+        for one in tuple(self._waiting):
+            one.cancel()
 
     async def after(self, incoming: Incoming) -> Verdict:
         """Record how a call ended, and judge what came of it."""
