@@ -70,7 +70,8 @@ def test_a_program_prints_what_the_page_shows(program: Path, tmp_path: Path) -> 
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
         env.pop(name, None)
     done = subprocess.run(
-        [sys.executable, str(program)],
+        # -P: a program has the name of its framework and must not be imported in its place.
+        [sys.executable, "-P", str(program)],
         cwd=tmp_path,
         env=env,
         capture_output=True,
