@@ -37,8 +37,6 @@ COVERAGE = Coverage(
         "realtime agents",
         "the copy of a conversation that OpenAI keeps (previous_response_id, conversation_id): "
         "what hooks change in a reply is not changed there",
-        "requests to a model by a runner other than the default one; tool calls of governed "
-        "agents are refused there",
         "calls of the SDK for itself, such as the compaction of a session",
     ),
     asking=("inline", "interrupt"),

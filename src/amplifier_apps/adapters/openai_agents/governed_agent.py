@@ -8,7 +8,7 @@ from agents import Agent, Model, RunContextWrapper, UserError
 
 from amplifier_apps.adapters.openai_agents.attaching import attach_handoffs, attach_tools
 from amplifier_apps.adapters.openai_agents.models import govern_model
-from amplifier_apps.adapters.openai_agents.turn import BOARD, Board, current, find_board
+from amplifier_apps.adapters.openai_agents.turn import BOARD, Board, check_turn, current, find_board
 
 
 def adopt(agent: Agent[Any], board: Board) -> None:
@@ -41,6 +41,7 @@ def _derive(kind: Any, board: Board) -> type[Agent[Any]]:
 
     class Governed(kind):  # type: ignore[misc]
         async def get_all_tools(self, run_context: RunContextWrapper[Any]) -> list[Any]:
+            check_turn(self)
             tools: list[Any] = await super().get_all_tools(run_context)
             attach_tools(tools, board)
             attach_handoffs(self.handoffs, board)

@@ -22,6 +22,7 @@ from amplifier_apps.adapters.openai_agents.messages import (
 from amplifier_apps.adapters.openai_agents.replies import (
     change_output,
     change_text,
+    make_message,
     make_response,
     read_reply,
     read_reply_text,
@@ -43,7 +44,6 @@ _NAMES = (
     "handoffs",
     "tracing",
 )
-_ENDS = ("response.completed", "response.incomplete")
 
 
 @dataclass(slots=True)
@@ -152,20 +152,26 @@ class _Governed:
             for event in stream_message(await exchange.end(reason)):
                 yield event
             return
+        streamed: list[Any] = []
         async for event in inner.stream_response(**exchange.given):
-            yield await _close_stream(exchange, event)
+            if event.type == "response.output_item.done":
+                streamed.append(event.item)
+            yield await _close_stream(exchange, event, streamed)
 
 
-async def _close_stream(exchange: Exchange, event: Any) -> Any:
+async def _close_stream(exchange: Exchange, event: Any, streamed: list[Any]) -> Any:
     """The event; if it is the last one, with the reply that counts."""
-    if getattr(event, "type", None) not in _ENDS:
+    if event.type != "response.completed":
         return event
     response = event.response
-    output = await exchange.close(response.output, response.usage, streamed=True)
+    # Of a last event without output, the SDK takes the items that were streamed.
+    given = response.output or streamed
+    output = await exchange.close(given, response.usage, streamed=True)
     if output is response.output:
         return event
     # Both are copied: the model may keep its own.
-    return event.model_copy(update={"response": response.model_copy(update={"output": output})})
+    left = {"output": output or [make_message("")]}
+    return event.model_copy(update={"response": response.model_copy(update=left)})
 
 
 class _GovernedProvider:

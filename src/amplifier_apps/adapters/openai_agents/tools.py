@@ -13,7 +13,13 @@ from amplifier_apps.adapters.governing.calling import Wanted
 from amplifier_apps.adapters.openai_agents.interrupts import call_or_resume, wrap_needs_approval
 from amplifier_apps.adapters.openai_agents.messages import read_arguments, write_arguments
 from amplifier_apps.adapters.openai_agents.outputs import read_output, write_output
-from amplifier_apps.adapters.openai_agents.turn import Board, Turn, current, find_board
+from amplifier_apps.adapters.openai_agents.turn import (
+    Board,
+    Turn,
+    current,
+    describe_stray,
+    find_board,
+)
 
 Invoke = Callable[[Any, str], Awaitable[Any]]
 MARK = "_amplifier_governs"
@@ -102,11 +108,7 @@ def find_turn(context: Any) -> Turn | None:
     turn = current.get()
     agent: Any = getattr(context, "agent", None)
     if turn is None and find_board(agent) is not None:
-        raise UserError(
-            f"Agent {agent.name!r} is governed, but its tools are called outside of the runner "
-            "that amplify() has set: start it with Runner.run, run_sync or run_streamed, and call "
-            "amplify() after set_default_agent_runner()"
-        )
+        raise UserError(describe_stray(agent))
     return turn
 
 

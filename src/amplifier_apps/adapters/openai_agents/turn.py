@@ -7,7 +7,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents import Agent
+from agents import Agent, UserError
+from agents.run_internal import agent_tool_configuration
 
 from amplifier_apps.adapters.coverage.coverage import Asking
 from amplifier_apps.adapters.governing.governor import Governor
@@ -66,3 +67,19 @@ class Turn:
 
 current: ContextVar[Turn | None] = ContextVar("amplifier_openai_turn", default=None)
 """The turn that the running code belongs to."""
+
+
+def check_turn(agent: Any) -> None:
+    """UserError if the SDK runs a governed agent where its hooks cannot follow."""
+    running = getattr(agent_tool_configuration, "_current_run", None)
+    if current.get() is None and running is not None and running.get() is not None:
+        raise UserError(describe_stray(agent))
+
+
+def describe_stray(agent: Any) -> str:
+    """What is wrong with the run of a governed agent that began without hooks."""
+    return (
+        f"Agent {agent.name!r} is governed, but this run of it is not: it began with an agent that "
+        "is not governed, which handed off to it, or with another runner. Call amplify() for the "
+        "agent that runs begin with, after set_default_agent_runner() if you use that"
+    )
