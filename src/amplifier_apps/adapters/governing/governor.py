@@ -39,7 +39,7 @@ from amplifier_core.session import AmplifierSession
 from amplifier_core.trail import AuditSink
 from amplifier_foundation.bundles import Bundle
 
-IDLE_SECONDS = 1800.0
+IDLE_SECONDS = 24 * 3600.0
 """After so long without any event, a run that its framework never ended is ended."""
 
 
@@ -52,7 +52,8 @@ class Source(Protocol):
 class Conversation:
     """Runs that belong together: one session, which is ended with the block."""
 
-    def __init__(self) -> None:
+    def __init__(self, governor: Governor) -> None:
+        self.governor = governor
         self.run: Run | None = None
 
 
@@ -66,6 +67,7 @@ class Governor:
         self._source = source
         self._runs: set[Run] = set()
         self._told: set[str] = set()
+        self._lock = threading.Lock()
         _governors.add(self)
 
     # Runs
@@ -111,8 +113,8 @@ class Governor:
         return (run if verdict.allowed else None), verdict
 
     async def _open(self, coverage: Coverage, agent: str, home: Home) -> Run:
-        self._forget_ended()
-        parent, shared = self._find_parent(), _conversation.get()
+        await self.end_idle()
+        parent, shared = self._find_parent(), self._find_conversation()
         if parent is not None:
             opened = await parent.home.run(open_child(parent.coordinator, agent))
             return self._keep(opened, coverage, parent.home, is_child=True)
@@ -132,22 +134,33 @@ class Governor:
     ) -> Run:
         run = Run(opened.coordinator, opened.context, home, coverage, opened.close)
         run.governor, run.is_child = self, is_child
-        self._runs.add(run)
+        with self._lock:
+            self._runs.add(run)
         return run
+
+    def _list_open(self) -> list[Run]:
+        with self._lock:
+            return [run for run in self._runs if not run.has_ended]
 
     def _find_parent(self) -> Outer | None:
         run = inside.get()
         belongs = run is not None and run.governor is self and not run.has_ended
         return run if belongs else None
 
+    def _find_conversation(self) -> Conversation | None:
+        shared = _conversation.get()
+        return shared if shared is not None and shared.governor is self else None
+
     def _forget_ended(self) -> None:
-        self._runs = {run for run in self._runs if not run.has_ended}
+        with self._lock:
+            self._runs = {run for run in self._runs if not run.has_ended}
 
     async def end_idle(self, seconds: float = IDLE_SECONDS) -> None:
         """End runs that nobody has used for so long."""
         oldest = time.monotonic() - seconds
-        for run in [one for one in self._runs if one.last_used < oldest]:
-            await run.finish("timeout")
+        for run in self._list_open():
+            if run.last_used < oldest and not run.is_busy:
+                await run.finish("timeout")
         self._forget_ended()
 
     # Conversations
@@ -155,7 +168,7 @@ class Governor:
     @contextlib.asynccontextmanager
     async def conversation(self) -> AsyncIterator[None]:
         """Make all runs inside this block turns of one session."""
-        shared = Conversation()
+        shared = Conversation(self)
         token = _conversation.set(shared)
         try:
             yield
@@ -167,7 +180,7 @@ class Governor:
     @contextlib.contextmanager
     def conversation_sync(self) -> Iterator[None]:
         """The same for a program without a loop."""
-        shared = Conversation()
+        shared = Conversation(self)
         token = _conversation.set(shared)
         try:
             yield
@@ -180,13 +193,13 @@ class Governor:
 
     async def close(self, reason: EndReason = "complete") -> None:
         """End every run that is still open."""
-        for run in list(self._runs):
+        for run in self._list_open():
             await run.finish(reason)
         self._forget_ended()
 
     def close_sync(self, reason: EndReason = "complete") -> None:
         """The same for a thread."""
-        for run in list(self._runs):
+        for run in self._list_open():
             run.finish_sync(reason)
         self._forget_ended()
 

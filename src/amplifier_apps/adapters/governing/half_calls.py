@@ -134,6 +134,7 @@ class HalfCalls:
         self, incoming: Incoming, handover: Handover, find_answer: FindAnswer
     ) -> Verdict:
         while True:
+            handover.start_again()
             verdict = await before_tool(self, incoming, Passing())
             if handover.asked is None:
                 return verdict

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Coroutine
 from functools import cache
@@ -19,6 +20,11 @@ def start_own_loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=_serve, args=(loop,), name=THREAD, daemon=True).start()
     return loop
+
+
+# A child that was forked has the loop and not its thread.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=start_own_loop.cache_clear)
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:

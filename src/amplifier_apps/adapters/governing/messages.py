@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Any
 
 Plain = dict[str, Any]
@@ -27,35 +28,44 @@ def place_messages(before: Sequence[Plain], after: Sequence[Plain]) -> list[Plac
 
     What is equal is the same message; what stands in its place with the same role is a changed one.
     """
-    placed: list[Placed] = []
-    position = 0
-    for number, message in enumerate(after):
-        found = _find_equal(before, message, position)
-        if found is not None:
-            placed.append(Placed(found))
-            position = found + 1
-        elif _stands_for(before, after, number, position):
-            placed.append(Placed(position, message))
-            position += 1
-        else:
-            placed.append(Placed(None, message))
-    return placed
+    first = _count_same(before, after)
+    last = _count_same(before[first:][::-1], after[first:][::-1])
+    placed = [Placed(index) for index in range(first)]
+    placed += _place_changed(before, after, first, last)
+    return placed + [Placed(len(before) - last + index) for index in range(last)]
 
 
-def _find_equal(before: Sequence[Plain], message: Plain, start: int) -> int | None:
-    for index in range(start, len(before)):
-        if before[index] == message:
+def _count_same(before: Sequence[Plain], after: Sequence[Plain]) -> int:
+    pairs = zip(before, after, strict=False)
+    return next(
+        (number for number, (old, new) in enumerate(pairs) if old != new),
+        min(len(before), len(after)),
+    )
+
+
+def _place_changed(
+    before: Sequence[Plain], after: Sequence[Plain], first: int, last: int
+) -> Iterator[Placed]:
+    """The messages between those at both ends that nobody touched."""
+    old, new = before[first : len(before) - last], after[first : len(after) - last]
+    matcher = SequenceMatcher(None, [repr(one) for one in old], [repr(one) for one in new], False)
+    for what, start, end, new_start, new_end in matcher.get_opcodes():
+        free = list(range(start, end))
+        for message in new[new_start:new_end]:
+            index = free.pop(0) if what == "equal" else _take_same_place(old, free, message)
+            if index is None:
+                yield Placed(None, message)
+            else:
+                yield Placed(first + index, None if old[index] == message else message)
+
+
+def _take_same_place(old: Sequence[Plain], free: list[int], message: Plain) -> int | None:
+    """The next message of the framework that this one is a new form of; it and those before go."""
+    for number, index in enumerate(free):
+        if all(old[index].get(key) == message.get(key) for key in ("role", "tool_call_id")):
+            del free[: number + 1]
             return index
     return None
-
-
-def _stands_for(before: Sequence[Plain], after: Sequence[Plain], number: int, index: int) -> bool:
-    """Whether a message that equals none is a new form of the next one."""
-    if index >= len(before) or before[index] in after[number + 1 :]:
-        return False
-    old, new = before[index], after[number]
-    same = ("role", "tool_call_id")
-    return all(old.get(key) == new.get(key) for key in same)
 
 
 def is_unchanged(placed: Sequence[Placed], count: int) -> bool:

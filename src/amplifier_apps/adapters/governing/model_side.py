@@ -62,9 +62,10 @@ class ModelSide:
             self._kept += [(len(messages), one) for one in lasting]
         if not outcome.allowed or outcome.data is None:
             return RequestVerdict(False, outcome.denial, lasting=lasting)
-        placed = place_messages(messages, outcome.data["messages"])
+        sent = outcome.data["messages"]
+        placed = place_messages(messages, sent)
         changed = not is_unchanged(placed, len(messages))
-        if changed and not self._can_change_request(messages, outcome.data["messages"]):
+        if changed and not self._can_change_request(messages, sent):
             reason = await self._refuse_change(events.PROVIDER_REQUEST)
             return RequestVerdict(False, reason or "", lasting=lasting)
         return RequestVerdict(True, placed=placed, lasting=lasting, changed=changed)

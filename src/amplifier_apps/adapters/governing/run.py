@@ -70,6 +70,12 @@ class Run:
         self._close = close
         self._models = ModelSide(coordinator, context, coverage)
         self._prompt = ""
+        self._calls = 0
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a call is under way; its person may take long."""
+        return self._calls > 0
 
     def hears(self, event: str) -> bool:
         """Whether anybody would be told of an event; if not, spare the translation."""
@@ -208,9 +214,12 @@ class Run:
         if not wanted.call_id:
             wanted.call_id = f"call_{uuid.uuid4().hex[:12]}"
         token = None if handover is None else asked_by_framework.set(handover)
+        self._calls += 1
         try:
             return await call_through_hooks(self.coordinator, enter(self, wanted), seat)
         finally:
+            self._calls -= 1
+            self._use()
             if token is not None:
                 asked_by_framework.reset(token)
 

@@ -131,6 +131,37 @@ def test_a_block_of_a_program_without_a_loop_ends_what_is_open() -> None:
     assert [data["reason"] for _, data in heard.events] == ["complete"]
 
 
+async def test_a_conversation_is_that_of_its_own_governor() -> None:
+    """Another one inside the block has sessions of its own."""
+    one, other = govern(HookRegistry()), govern(HookRegistry())
+    async with one.conversation():
+        first, second = await one.open(FULL), await other.open(FULL)
+        assert first.is_shared
+        assert not second.is_shared
+        await second.end()
+
+
+async def test_a_run_whose_person_thinks_is_not_idle() -> None:
+    """However long ago the last event was."""
+    hooks = govern(HookRegistry())
+    run, called, go_on = await hooks.open(FULL), asyncio.Event(), asyncio.Event()
+
+    async def wait(given: dict[str, Any]) -> None:
+        called.set()
+        await go_on.wait()
+
+    task = asyncio.create_task(run.call(want(wait)))
+    await called.wait()
+    run.last_used -= 7 * 86400
+    await hooks.end_idle()
+    assert not run.has_ended
+    go_on.set()
+    await task
+    await hooks.end_idle()
+    assert not run.has_ended
+    await run.end()
+
+
 async def test_what_nobody_uses_any_more_is_ended() -> None:
     """A framework that never tells of an end does not fill the memory."""
     registry, heard = listen("session:end")
@@ -138,8 +169,8 @@ async def test_what_nobody_uses_any_more_is_ended() -> None:
     run = await hooks.open(FULL)
     await hooks.end_idle()
     assert not run.has_ended
-    run.last_used -= 7200
-    await hooks.end_idle()
+    run.last_used -= 7 * 86400
+    await (await hooks.open(FULL)).end()  # which looks around
     assert run.has_ended
     assert heard.events[0][1]["reason"] == "timeout"
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -77,3 +79,18 @@ def test_a_closed_loop_is_replaced() -> None:
     loop = asyncio.new_event_loop()
     loop.close()
     assert Home(loop).run_sync(get_thread()) == THREAD
+
+
+def test_a_forked_child_has_a_loop_of_its_own() -> None:
+    """Servers fork their workers after everything has been imported and tried."""
+    code = """
+import os
+from amplifier_apps.adapters.governing.loops import Home, start_own_loop
+async def work(): return 7
+assert Home(start_own_loop()).run_sync(work()) == 7
+child = os.fork()
+if child == 0:
+    os._exit(Home(start_own_loop()).run_sync(work()))
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=60)

@@ -68,6 +68,19 @@ def test_a_result_of_another_call_is_no_changed_one() -> None:
     assert place_messages([RESULT], [other]) == [Placed(None, other)]
 
 
+def test_a_message_that_became_like_a_later_one_keeps_its_place() -> None:
+    """Those in between are still the framework's own."""
+    no, yes = {"role": "user", "content": "no"}, {"role": "user", "content": "yes"}
+    placed = place_messages([no, REPLY, yes], [yes, REPLY, yes])
+    assert placed == [Placed(0, yes), Placed(1), Placed(2)]
+
+
+def test_a_message_is_the_same_whatever_the_order_of_its_keys() -> None:
+    """A hook may have built it anew."""
+    turned = dict(reversed(REPLY.items()))
+    assert place_messages([USER, REPLY], [{**USER, "content": "z"}, turned])[1] == Placed(1)
+
+
 def test_a_removed_message_makes_a_changed_request() -> None:
     """Fewer are not the same."""
     placed = place_messages([USER, REPLY], [USER])
