@@ -177,6 +177,15 @@ def test_an_adapter_that_is_not_there_is_a_problem(script: ModuleType) -> None:
     assert found == ["there is no amplifier_apps.adapters.semantic_kernel"]
 
 
+def test_the_tests_of_other_adapters_are_left_out(script: ModuleType) -> None:
+    """Half of another framework may be installed as a dependency."""
+    ignored = script.ignore_tests(["crewai", "google-adk", "strands"], "crewai")
+    assert ignored == [
+        "--ignore=tests/apps/adapters/google_adk",
+        "--ignore=tests/apps/adapters/strands",
+    ]
+
+
 def test_the_tests_get_no_keys_and_a_home_of_their_own(
     script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
