@@ -10,7 +10,7 @@ COVERAGE = Coverage(
     framework="Microsoft Agent Framework",
     package="agent-framework-core",
     module="amplifier_apps.adapters.agent_framework",
-    attach='Agent(client, middleware=[amplifier("amplifier.yaml")])',
+    attach='Agent(client=client, middleware=[amplifier("amplifier.yaml")])',
     events={
         events.SESSION_START: frozenset({"deny", "inject_context", "ask_user"}),
         events.PROMPT_SUBMIT: ALL,
@@ -19,7 +19,7 @@ COVERAGE = Coverage(
         events.TOOL_PRE: ALL,
         events.TOOL_POST: ALL,
         events.TOOL_ERROR: NOTHING,
-        events.PROMPT_ANSWER: ALL,
+        events.PROMPT_ANSWER: ALL - {"inject_context"},
         events.PROMPT_COMPLETE: NOTHING,
         events.SESSION_END: NOTHING,
     },
@@ -39,6 +39,7 @@ COVERAGE = Coverage(
         "client.get_response(stream=True) of an amplified client",
     ),
     limits={
+        f"{events.PROMPT_ANSWER} inject_context": "the answer ends the turn: no request follows",
         events.PROVIDER_RESPONSE: (
             "a streamed reply is held back until it is whole and judged, if a hook listens to "
             "replies or answers"

@@ -22,7 +22,7 @@ COVERAGE = Coverage(
         "the agent behind the client: its prompts, its model and its other tools",
         "lists of tools, resources and prompts, and completions",
         "results of calls that a task extension runs in the background, and what they do there",
-        "middleware that is added after ours: it may change a call that hooks have judged",
+        "what middleware of a mounted server does to a call that the outer server's hooks judged",
     ),
     entries=(
         "tools/call of a server written with FastMCP",

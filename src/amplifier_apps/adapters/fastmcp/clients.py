@@ -53,7 +53,7 @@ class Clients:
             yield await self._open(client, lambda: self._watch_connection(client, connection))
         elif user is not None:
             client = self._users.setdefault(user, _Client())
-            yield await self._open(client, lambda: self._watch_loop(client))
+            yield await self._open(client, lambda: self._watch_loop(user, client))
         else:
             run = await self._governor.open(COVERAGE)
             try:
@@ -72,17 +72,17 @@ class Clients:
     async def _watch_connection(self, client: _Client, connection: Any) -> None:
         connection.exit_stack.push_async_callback(_end, client)
 
-    async def _watch_loop(self, client: _Client) -> None:
+    async def _watch_loop(self, user: Key, client: _Client) -> None:
         # Nobody tells that the only client has gone, but a loop closes its generators at its end.
-        client.watch = _wait(client)
+        client.watch = self._wait(user, client)
         await anext(client.watch)
 
-
-async def _wait(client: _Client) -> AsyncGenerator[None, None]:
-    try:
-        yield
-    finally:
-        await _end(client)
+    async def _wait(self, user: Key, client: _Client) -> AsyncGenerator[None, None]:
+        try:
+            yield
+        finally:
+            self._users.pop(user, None)
+            await _end(client)
 
 
 async def _end(client: _Client) -> None:

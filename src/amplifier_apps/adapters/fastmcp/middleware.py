@@ -136,6 +136,8 @@ class AmplifierMCP(Middleware):
         refuse: type[FastMCPError],
     ) -> Any:
         """Take it through the hooks of the client's session."""
+        if (why := self._find_later(context.fastmcp_context)) is not None:
+            raise refuse(why)
         try:
             async with self._clients.find(context.fastmcp_context) as run:
                 wanted.is_alive = lambda: not run.has_ended
@@ -145,6 +147,19 @@ class AmplifierMCP(Middleware):
                 return add_texts(found, take_texts(run))
         except SessionDenied as error:
             raise refuse(str(error)) from error
+
+    def _find_later(self, context: Context | None) -> str | None:
+        """Why hooks would judge something else than what runs, if they would."""
+        server = None if context is None else context.fastmcp
+        order = [] if server is None else server.middleware
+        later = order[order.index(self) + 1 :] if self in order else []
+        if not later:
+            return None
+        names = ", ".join(type(one).__name__ for one in later)
+        return (
+            f"AmplifierMCP has to be the last middleware of the server, but {names} was added "
+            "after it and could change what hooks have judged; nothing was run"
+        )
 
 
 def _read_called(

@@ -31,7 +31,7 @@ def _read_value(value: ToolAnswer) -> Any:
     if structured is None:
         return said
     inner = structured[WRAPPED] if set(structured) == {WRAPPED} else structured
-    if _says(said, inner):
+    if _says(said, inner) or _says(said, structured):
         return inner
     return {"content": said, "structured_content": structured}
 
