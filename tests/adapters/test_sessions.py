@@ -127,6 +127,23 @@ async def test_a_bundle_by_its_path(
     assert verify(logs[0]).verdict == "consistent"
 
 
+async def test_in_shadow_mode_everything_runs_and_is_recorded(
+    driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hooks judge, the trail says what they would have done, and nothing changes."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    shadow = BUNDLE.replace("AUDIT", str(tmp_path / "audit")) + "session: {evaluate_only: true}\n"
+    (tmp_path / "amplifier.yaml").write_text(shadow)
+    (tmp_path / "guard.py").write_text(GUARD)
+    async with govern("amplifier.yaml") as hooks:
+        ran = await driver.run(hooks, use(call("wipe", path="/tmp/x")))
+    assert ran.calls == [("wipe", {"path": "/tmp/x"})]
+    (log,) = [one for one in (tmp_path / "audit").iterdir() if one.is_dir()]
+    assert "shadowed" in read_types(log)
+
+
 async def test_a_coordinator_made_by_hand(driver: Driver, stage: Stage) -> None:
     """Runs take part in a session that its owner ends."""
     audit = MemoryAudit()
