@@ -6,7 +6,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic_ai import ApprovalRequired, CallDeferred, RunContext, ToolsetTool
+from pydantic_ai import (
+    ApprovalRequired,
+    CallDeferred,
+    RunContext,
+    SkipToolExecution,
+    ToolFailed,
+    ToolsetTool,
+)
 from pydantic_ai.messages import ToolCallPart
 
 from amplifier_apps.adapters.coverage.coverage import Asking
@@ -18,8 +25,8 @@ from amplifier_core.utils.copying import is_same
 
 Execute = Callable[[arguments.Arguments], Awaitable[Any]]
 
-STEERING = (ApprovalRequired, CallDeferred)
-"""The tool has not failed: the framework goes on with the call elsewhere, or later."""
+STEERING = (ApprovalRequired, CallDeferred, SkipToolExecution)
+"""The tool has not failed: the framework goes on with the call elsewhere, later, or without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +54,11 @@ async def call_through_hooks(turn: Turn, use: ToolUse, asks: Asking) -> Any:
     async def handle(given: arguments.Arguments) -> Any:
         if is_same(given, shown):
             return await use.execute(use.validated)
+        if not arguments.means(shown, use.validated, use.tool, use.ctx):
+            raise ToolFailed(
+                f"{use.name} was not run: a hook or a person changed its arguments, but another "
+                "capability had put objects into them that JSON cannot hold"
+            )
         return await use.execute(await arguments.validate(given, use.tool, use.ctx))
 
     wanted = Wanted(

@@ -31,7 +31,7 @@ from amplifier_apps.adapters.coverage.pydantic_ai import COVERAGE
 from amplifier_apps.adapters.governing.governor import Governable, Governor, govern
 from amplifier_apps.adapters.pydantic_ai.exchange import Exchange
 from amplifier_apps.adapters.pydantic_ai.gate import Gate
-from amplifier_apps.adapters.pydantic_ai.refusal import RunRefused, takes_text
+from amplifier_apps.adapters.pydantic_ai.refusal import refuse
 from amplifier_apps.adapters.pydantic_ai.toolset import GovernedToolset
 from amplifier_apps.adapters.pydantic_ai.turn import Turn, read_cancellation
 from amplifier_core.events.payloads import EndReason
@@ -88,8 +88,8 @@ class AmplifierHooks(AbstractCapability[AgentDepsT]):
         try:
             refusal = await self._turn.begin(ctx)
             if refusal is not None:
-                reason = "denied"
-                return _refuse(ctx, refusal)
+                reason = "complete"
+                return refuse(ctx, refusal)
             result = await self._turn.answer(await handler())
             reason = "complete"
         except asyncio.CancelledError:
@@ -162,9 +162,3 @@ class AmplifierHooks(AbstractCapability[AgentDepsT]):
         """Refuse what was changed after it was judged."""
         self._gate.check_call(call, args)
         return args
-
-
-def _refuse(ctx: RunContext[Any], reason: str) -> AgentRunResult[Any]:
-    if not takes_text(ctx):
-        raise RunRefused(reason)
-    return AgentRunResult(reason)

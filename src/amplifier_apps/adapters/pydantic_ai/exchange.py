@@ -14,8 +14,10 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Text
 from amplifier_apps.adapters.governing.messages import Plain
 from amplifier_apps.adapters.governing.verdicts import Reply
 from amplifier_apps.adapters.pydantic_ai.refusal import RunRefused, ends_with_text
+from amplifier_apps.adapters.pydantic_ai.streaming import tell_change
 from amplifier_apps.adapters.pydantic_ai.translation import replies, requests
 from amplifier_apps.adapters.pydantic_ai.turn import Turn
+from amplifier_core import events
 
 
 @dataclass(slots=True)
@@ -23,6 +25,7 @@ class Exchange:
     """The model's side of a run."""
 
     turn: Turn
+    _reader: requests.Reader = field(default_factory=requests.Reader)
     _asked_at: float = 0.0
     _kept: list[ModelMessage] = field(default_factory=list)
     """What hooks added for good with this request: a second attempt does not have it yet."""
@@ -36,7 +39,7 @@ class Exchange:
             self._kept = []
         parameters = asked.model_request_parameters
         messages, instructions = [*asked.messages, *self._kept], parameters.instruction_parts
-        items = requests.list_items(messages, instructions)
+        items = self._reader.list_items(messages, instructions)
         verdict = await run.request(
             [item.plain for item in items],
             provider=asked.model.system,
@@ -76,6 +79,8 @@ class Exchange:
     async def review(self, asked: ModelRequestContext, response: ModelResponse) -> ModelResponse:
         """The reply that hooks leave."""
         run = self.turn.use()
+        if not run.hears(events.PROVIDER_RESPONSE):
+            return response
         calls = replies.read_calls(response)
         reply = Reply(
             replies.read_text(response),
@@ -86,9 +91,12 @@ class Exchange:
             duration_ms=int((time.perf_counter() - self._asked_at) * 1000),
         )
         verdict = await run.review(reply, provider=asked.model.system)
+        if verdict.allowed and not verdict.changed:
+            return response
         if verdict.allowed:
-            changed = verdict.changed
-            return replies.change(response, verdict.text, verdict.calls) if changed else response
+            if asked.streaming and verdict.text is not None:
+                await tell_change(run, events.PROVIDER_RESPONSE)
+            return replies.change(response, verdict.text, verdict.calls)
         was_read = asked.streaming and not calls
         if was_read or not ends_with_text(asked.model_request_parameters):
             raise RunRefused(verdict.reason)

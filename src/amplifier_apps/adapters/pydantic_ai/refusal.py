@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, get_args
 
-from pydantic_ai import AgentRunError, RunContext
+from pydantic import TypeAdapter
+from pydantic_ai import AgentRunError, AgentRunResult, RunContext
 from pydantic_ai.models import ModelRequestParameters
 
 
@@ -13,17 +14,35 @@ class RunRefused(AgentRunError):
     """Hooks refused the run, and there is no place in its output for the reason."""
 
 
-def takes_text(ctx: RunContext[Any]) -> bool:
-    """Whether the agent may answer with a text, so that a reason can be its answer."""
-    return ctx.agent is not None and str in _list_types(ctx.agent.output_type)
+_RESULT: TypeAdapter[AgentRunResult[str]] = TypeAdapter(AgentRunResult[str])
+
+
+def refuse(ctx: RunContext[Any], reason: str) -> AgentRunResult[str]:
+    """The reason as the answer of the run, after the conversation as it was before.
+
+    RunRefused if the agent does not answer with texts.
+    """
+    if ctx.agent is None or str not in _list_types(ctx.agent.output_type):
+        raise RunRefused(reason)
+    return _RESULT.validate_python(
+        {
+            "output": reason,
+            "messages": list(ctx.messages),
+            "new_message_index": len(ctx.messages),
+            "usage": ctx.usage,
+            "run_id": ctx.run_id,
+            "conversation_id": ctx.conversation_id,
+            "metadata": ctx.metadata,
+        }
+    )
 
 
 def _list_types(wanted: Any) -> Iterator[Any]:
-    if isinstance(wanted, Sequence) and not isinstance(wanted, str):
-        for one in wanted:
-            yield from _list_types(one)
-    else:
+    parts = wanted if isinstance(wanted, Sequence) else get_args(wanted)
+    if not parts or isinstance(wanted, str):
         yield wanted
+    for one in () if isinstance(wanted, str) else parts:
+        yield from _list_types(one)
 
 
 def ends_with_text(parameters: ModelRequestParameters) -> bool:

@@ -14,7 +14,9 @@ from amplifier_apps.adapters.governing.governor import Governor
 from amplifier_apps.adapters.governing.run import Run
 from amplifier_apps.adapters.pydantic_ai.delegation import Delegation, find_delegation
 from amplifier_apps.adapters.pydantic_ai.refusal import RunRefused
+from amplifier_apps.adapters.pydantic_ai.streaming import tell_change
 from amplifier_apps.adapters.pydantic_ai.translation import answers, contents, prompts
+from amplifier_core import events
 from amplifier_core.errors import SessionDenied
 from amplifier_core.events.payloads import EndReason, Status
 
@@ -109,8 +111,11 @@ class Turn:
         text = answers.describe(result)
         if text is None:
             return result
-        verdict = await self.use().answer(text, streamed=self.streamed)
+        run = self.use()
+        verdict = await run.answer(text, streamed=self.streamed)
         self._answer = verdict.text
+        if self.streamed and verdict.changed:
+            await tell_change(run, events.PROMPT_ANSWER)
         return answers.restore(result, verdict, streamed=self.streamed)
 
     async def end(self, reason: EndReason) -> None:

@@ -23,16 +23,18 @@ def describe(
 ) -> Arguments:
     """The arguments as JSON: the model's own, if they are still what would run."""
     said = None if call is None else call.args_as_dict()
-    if said is not None and (is_same(said, validated) or _means(said, validated, tool, ctx)):
+    if said is not None and means(said, validated, tool, ctx):
         return said
     shown: Arguments = to_jsonable_python(validated, serialize_unknown=True)
     return shown
 
 
-def _means(
+def means(
     said: Arguments, validated: Arguments, tool: ToolsetTool[Any] | None, ctx: RunContext[Any]
 ) -> bool:
-    """Whether the tool's validator makes these objects of what the model said."""
+    """Whether the tool's validator makes these objects of this JSON."""
+    if is_same(said, validated):
+        return True
     if tool is None:
         return False
     try:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from pydantic_ai import InstructionPart
 from pydantic_ai.messages import (
@@ -27,8 +27,7 @@ from amplifier_apps.adapters.pydantic_ai.translation.assembly import Assembly
 Instructions = list[InstructionPart]
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """One message as hooks see it, and where it comes from."""
 
     plain: Plain
@@ -38,32 +37,51 @@ class Item:
     """Its place among the parts of a request; None is the whole message."""
 
 
-def list_items(messages: Sequence[ModelMessage], instructions: Instructions | None) -> list[Item]:
-    """A request as hooks see it: its instructions, then each part that has a text."""
-    items = [Item({"role": "system", "content": _join(instructions)}, None)] if instructions else []
-    for number, message in enumerate(messages):
-        if isinstance(message, ModelResponse):
-            items.append(Item(_describe_response(message), number))
-        else:
-            items.extend(_list_parts(message, number))
-    return items
+class Reader:
+    """Reads requests; what stands where it stood in the request before, it does not read again."""
+
+    def __init__(self) -> None:
+        self._read: list[tuple[ModelMessage, Sequence[Any], list[Item]]] = []
+
+    def list_items(
+        self, messages: Sequence[ModelMessage], instructions: Instructions | None
+    ) -> list[Item]:
+        """A request as hooks see it: its instructions, then each part that has a text."""
+        items = [Item(_describe_instructions(instructions), None)] if instructions else []
+        known = len(self._read)
+        for number, message in enumerate(messages):
+            # The framework puts a new list of parts into a message that it changes.
+            if number < known:
+                before, parts, read = self._read[number]
+                if before is message and parts is message.parts:
+                    items += read
+                    continue
+            read = list(_list_items(message, number))
+            self._read[number:] = [(message, message.parts, read)]
+            known = number
+            items += read
+        return items
 
 
-def _join(instructions: Instructions) -> str:
-    return "\n\n".join(part.content for part in instructions)
+def _list_items(message: ModelMessage, number: int) -> Iterator[Item]:
+    if isinstance(message, ModelResponse):
+        yield Item(_describe_response(message), number)
+        return
+    for place, part in enumerate(message.parts):
+        plain = _describe_part(part)
+        if plain is not None:
+            yield Item(plain, number, place)
+
+
+def _describe_instructions(instructions: Instructions) -> Plain:
+    text = "\n\n".join(part.content for part in instructions)
+    return {"role": "system", "content": text}
 
 
 def _describe_response(response: ModelResponse) -> Plain:
     calls = replies.read_calls(response)
     more = {"tool_calls": calls} if calls else {}
     return {"role": "assistant", "content": replies.read_text(response), **more}
-
-
-def _list_parts(request: ModelRequest, number: int) -> Iterator[Item]:
-    for place, part in enumerate(request.parts):
-        plain = _describe_part(part)
-        if plain is not None:
-            yield Item(plain, number, place)
 
 
 def _describe_part(part: ModelRequestPart) -> Plain | None:
