@@ -27,6 +27,7 @@ from tests.adapters.drivers.driver import Call, Driver, Ran, Step
 from tests.support.adapter_runs.plain_mcp_server import record_calls
 
 HELPER = "helper"
+NO_INTERRUPTS = "a tool call of CrewAI cannot be interrupted and resumed"
 
 
 class ScriptedModel(BaseLLM):
@@ -51,14 +52,17 @@ class ScriptedModel(BaseLLM):
             for piece in step.split(" ") if self.stream else ():
                 self._emit_stream_chunk_event(f"{piece} ")
             return step
-        return [_write_call(one) for one in step]
+        return [_write_call(one, more.get("tools") or []) for one in step]
 
     async def acall(self, messages: Any, *arguments: Any, **more: Any) -> Any:
         return self.call(messages, *arguments, **more)
 
 
-def _write_call(call: Call) -> dict[str, Any]:
+def _write_call(call: Call, offered: list[dict[str, Any]]) -> dict[str, Any]:
     name, given = call.name, call.arguments
+    for one in offered:  # an MCP tool is offered under a name that CrewAI makes of its server's
+        if f"The tool {call.name}." in one["function"]["description"]:
+            name = one["function"]["name"]
     if name == HELPER:
         name = "delegate_work_to_coworker"
         given = {"task": given["task"], "context": "none", "coworker": HELPER}
@@ -69,7 +73,10 @@ def _write_call(call: Call) -> dict[str, Any]:
 class CrewDriver(Driver):
     name = COVERAGE.name
     coverage = COVERAGE
-    cannot: ClassVar[Mapping[str, str]] = {}
+    cannot: ClassVar[Mapping[str, str]] = {
+        "a_question_is_handed_over_to_the_framework": NO_INTERRUPTS,
+        "an_answer_to_something_else_runs_nothing": NO_INTERRUPTS,
+    }
 
     async def run(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
         ran = Ran()
@@ -110,7 +117,7 @@ class CrewDriver(Driver):
         self, hooks: Governor, script: list[Step], prompt: str = "Do it."
     ) -> Ran:
         ran = Ran()
-        with record_calls(ran.calls) as (command, *words), amplified(hooks):
+        with record_calls(ran.calls) as (command, *words), amplified(hooks, plain_names=True):
             server = MCPServerStdio(command=command, args=words)
             crew = _make_crew(script, ran, prompt, tools=[], mcps=[server])
             ran.answer = (await asyncio.to_thread(crew.kickoff)).raw

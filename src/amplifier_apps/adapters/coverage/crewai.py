@@ -12,7 +12,7 @@ COVERAGE = Coverage(
     framework="CrewAI",
     package="crewai",
     module="amplifier_apps.adapters.crewai",
-    attach='amplify_crewai("amplifier.yaml")',
+    attach='with amplified("amplifier.yaml"): crew.kickoff()',
     events={
         events.SESSION_START: _NOT_CHANGED,
         events.SESSION_END: NOTHING,

@@ -24,16 +24,19 @@ Listeners = dict[InterceptionPoint, HookFn]
 _attached: dict[int, Callable[[], None]] = {}
 
 
-def amplify_crewai(hooks: Governable | None = None) -> Callable[[], None]:
+def amplify_crewai(
+    hooks: Governable | None = None, *, plain_names: bool = False
+) -> Callable[[], None]:
     """Govern every crew of this program from now on; what is returned ends that.
 
-    Call it last: hooks that are registered later can change what a person has allowed.
+    Call it last: hooks that are registered later can change what a person has allowed. With
+    `plain_names`, hooks see the tools of MCP servers without the name of their server.
     """
     governor = govern(hooks)
     if id(governor) in _attached:
         return _attached[id(governor)]
     kickoffs = Kickoffs(governor)
-    listeners = listen(kickoffs)
+    listeners = listen(kickoffs, plain_names=plain_names)
     for point, listener in listeners.items():
         register_hook(point, listener)
 
@@ -48,10 +51,13 @@ def amplify_crewai(hooks: Governable | None = None) -> Callable[[], None]:
 
 
 @contextmanager
-def amplified(hooks: Governable | None = None) -> Iterator[None]:
-    """Govern the crews that are started in this block; they end with it, at the latest."""
+def amplified(hooks: Governable | None = None, *, plain_names: bool = False) -> Iterator[None]:
+    """Govern the crews that are started in this block; they end with it, at the latest.
+
+    `plain_names` as in `amplify_crewai`.
+    """
     kickoffs = Kickoffs(govern(hooks))
-    listeners = listen(kickoffs)
+    listeners = listen(kickoffs, plain_names=plain_names)
     scope = {point: [*get_scoped_hooks(point), one] for point, one in listeners.items()}
     reason: EndReason = "complete"
     try:
@@ -67,9 +73,9 @@ def amplified(hooks: Governable | None = None) -> Iterator[None]:
         kickoffs.close(reason)
 
 
-def listen(kickoffs: Kickoffs) -> Listeners:
+def listen(kickoffs: Kickoffs, *, plain_names: bool = False) -> Listeners:
     """What to register where."""
-    tasks, calls = Tasks(kickoffs), ToolCalls(kickoffs)
+    tasks, calls = Tasks(kickoffs), ToolCalls(kickoffs, plain_names=plain_names)
     return {
         InterceptionPoint.EXECUTION_START: fail_closed(tasks.start),
         InterceptionPoint.PRE_STEP: fail_closed(tasks.before_task),

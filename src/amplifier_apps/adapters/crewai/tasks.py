@@ -33,8 +33,9 @@ class Tasks:
             self._govern_models(agent)
 
     def _govern_models(self, agent: Any) -> None:
-        for name in ("llm", "function_calling_llm", "planning_llm"):
-            govern_model(getattr(agent, name, None), self._kickoffs)
+        for name in ("llm", "function_calling_llm") if agent is not None else ():
+            # Without the warning that comes with reading a field that CrewAI gives up.
+            govern_model(vars(agent).get(name), self._kickoffs)
 
     def end(self, context: ExecutionEndContext) -> None:
         """A kickoff is over."""

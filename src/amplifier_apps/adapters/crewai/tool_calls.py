@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from crewai.hooks import HookAborted, ToolCallHookContext
+from crewai.tools.mcp_native_tool import MCPNativeTool
+from crewai.tools.tool_failure import ToolFailure
 
 from amplifier_apps.adapters.crewai.kickoffs import Kickoff, Kickoffs
 from amplifier_apps.adapters.governing.nesting import inside
@@ -38,8 +40,9 @@ class _Open:
 class ToolCalls:
     """Judges a call before it runs, and what came of it."""
 
-    def __init__(self, kickoffs: Kickoffs) -> None:
+    def __init__(self, kickoffs: Kickoffs, *, plain_names: bool = False) -> None:
         self._kickoffs = kickoffs
+        self._plain_names = plain_names
         # CrewAI gives calls no id, but the same object of arguments before and after.
         self._running: dict[int, _Open] = {}
         self._denied: dict[int, str] = {}
@@ -59,7 +62,8 @@ class ToolCalls:
         kickoff = self._kickoffs.find(context.task, context.agent, context.crew)
         call_id = f"call_{uuid.uuid4().hex[:12]}"
         given = dict(context.tool_input)
-        verdict = kickoff.calls.before_sync(_describe(events.TOOL_PRE, context, call_id))
+        asked = _describe(events.TOOL_PRE, self._name(context), context, call_id)
+        verdict = kickoff.calls.before_sync(asked)
         if verdict.decision == "deny":
             raise HookAborted(verdict.reason or "denied")
         if verdict.tool_input is not None:
@@ -112,17 +116,26 @@ class ToolCalls:
 
     def _finish(self, opened: _Open, context: ToolCallHookContext) -> str | None:
         self._leave(opened, context)
-        text = str(context.tool_result or "")
-        if text.startswith(FAILED) or (context.tool is None and text == UNKNOWN):
-            opened.kickoff.calls.fail_sync(_describe_failure(context, opened.call_id, text))
+        name, text = self._name(context), str(context.tool_result or "")
+        if _has_failed(context, text):
+            kind = "InvalidToolCall" if text == UNKNOWN else "ToolError"
+            error = {"type": kind, "message": text}
+            told = _describe(events.TOOL_ERROR, name, context, opened.call_id, error=error)
+            opened.kickoff.calls.fail_sync(told)
             return None
         result = {"success": True, "output": text, "error": None}
-        told = _describe(events.TOOL_POST, context, opened.call_id, tool_result=result)
-        verdict = opened.kickoff.calls.after_sync(told)
-        changed = _read_output(verdict)
+        told = _describe(events.TOOL_POST, name, context, opened.call_id, tool_result=result)
+        changed = _read_output(opened.kickoff.calls.after_sync(told))
         if not opened.said:
             return changed
         return "\n\n".join((*opened.said, text if changed is None else changed))
+
+    def _name(self, context: ToolCallHookContext) -> str:
+        """CrewAI puts the name of the server before that of an MCP tool."""
+        own = getattr(context.tool, "_original_tool", None)
+        if self._plain_names and isinstance(own, MCPNativeTool):
+            return own.original_tool_name
+        return context.tool_name
 
     def _leave(self, opened: _Open, context: ToolCallHookContext) -> None:
         inside.set(opened.outer)
@@ -147,20 +160,19 @@ def explain(error: BaseException) -> str:
     return f"amplifier: this was not judged, so it is not allowed: {describe_error(error)}"
 
 
-def _describe(event: str, context: ToolCallHookContext, call_id: str, **more: Any) -> Incoming:
-    data = {
-        "tool_name": context.tool_name,
-        "tool_input": dict(context.tool_input),
-        "tool_call_id": call_id,
-        **more,
-    }
-    return Incoming(event, data, event, "", call_id=call_id)
+def _describe(
+    event: str, name: str, context: ToolCallHookContext, call_id: str, **more: Any
+) -> Incoming:
+    given = {"tool_name": name, "tool_input": dict(context.tool_input), "tool_call_id": call_id}
+    return Incoming(event, {**given, **more}, event, "", call_id=call_id)
 
 
-def _describe_failure(context: ToolCallHookContext, call_id: str, text: str) -> Incoming:
-    kind = "InvalidToolCall" if text == UNKNOWN else "ToolError"
-    error = {"type": kind, "message": text}
-    return _describe(events.TOOL_ERROR, context, call_id, error=error)
+def _has_failed(context: ToolCallHookContext, text: str) -> bool:
+    """CrewAI tells of a tool that raised, or that does not exist, by a text."""
+    raw = context.raw_tool_result
+    if isinstance(raw, ToolFailure):
+        return True
+    return text.startswith(FAILED) or (context.tool is None and text == UNKNOWN)
 
 
 def _read_output(verdict: Verdict) -> str | None:
