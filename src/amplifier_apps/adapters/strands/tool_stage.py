@@ -1,0 +1,77 @@
+"""Tool calls, through the hooks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
+
+from strands.middleware import ExecuteToolContext, ToolResultEvent
+
+from amplifier_apps.adapters.coverage.strands import COVERAGE
+from amplifier_apps.adapters.governing.governor import Governor
+from amplifier_apps.adapters.governing.run import Run
+from amplifier_apps.adapters.strands.contents import make_plain
+from amplifier_apps.adapters.strands.governed_tool import GovernedTool
+from amplifier_apps.adapters.strands.turns import Turns, find_reason
+from amplifier_core import events
+from amplifier_core.errors import SessionDenied
+
+Next = Callable[[ExecuteToolContext], AsyncGenerator[Any, None]]
+
+
+class ToolStage:
+    """What an agent does around each call of a tool."""
+
+    def __init__(self, governor: Governor, turns: Turns, *, interrupts: bool) -> None:
+        self._governor = governor
+        self._turns = turns
+        self._interrupts = interrupts
+
+    async def run(self, context: ExecuteToolContext, next_fn: Next) -> AsyncGenerator[Any, None]:
+        """Have a call judged where its tool is run.
+
+        One outside of an invocation (by the program itself, or in the background) is a run.
+        """
+        run = self._turns.find(context.agent, context.invocation_state)
+        if run is not None:
+            async for event in self._call(run, context, next_fn):
+                yield event
+            return
+        try:
+            run = await self._governor.open(COVERAGE, str(getattr(context.agent, "name", "")))
+        except SessionDenied as error:
+            yield _refuse(context, str(error))
+            return
+        try:
+            async for event in self._call(run, context, next_fn):
+                yield event
+        finally:
+            await run.end(find_reason(None))
+
+    async def _call(
+        self, run: Run, context: ExecuteToolContext, next_fn: Next
+    ) -> AsyncGenerator[Any, None]:
+        if context.tool is None:
+            await _tell_unknown(run, context)
+        else:
+            tool = GovernedTool(context.tool, run, context, interrupts=self._interrupts)
+            context = context.replace(tool=tool)
+        async for event in next_fn(context):
+            yield event
+
+
+def _refuse(context: ExecuteToolContext, why: str) -> ToolResultEvent:
+    identity = context.tool_use["toolUseId"]
+    return ToolResultEvent({"toolUseId": identity, "status": "error", "content": [{"text": why}]})
+
+
+async def _tell_unknown(run: Run, context: ExecuteToolContext) -> None:
+    """Tell hooks of a call of a tool that nobody has; the framework answers it."""
+    use = context.tool_use
+    data = {
+        "tool_name": use["name"],
+        "tool_input": make_plain(use["input"]),
+        "tool_call_id": use["toolUseId"],
+        "error": {"type": "UnknownTool", "message": f"Unknown tool: {use['name']}"},
+    }
+    await run.tell(events.TOOL_ERROR, data)
