@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -76,6 +77,7 @@ class Net(BaseCallbackHandler):
         self._calls: dict[UUID, _Watched] = {}
         self._roots: dict[UUID, UUID] = {}
         self._runs: dict[UUID, Run] = {}
+        self._opening = threading.Lock()
 
     # What runs where
 
@@ -115,9 +117,10 @@ class Net(BaseCallbackHandler):
         parent = find_parent(self._governor)
         if parent is not None:
             return parent
-        if root not in self._runs:
-            self._runs[root] = self._governor.open_sync(COVERAGE)
-        return self._runs[root]
+        with self._opening:
+            if root not in self._runs:
+                self._runs[root] = self._governor.open_sync(COVERAGE)
+            return self._runs[root]
 
     # Tool calls
 
