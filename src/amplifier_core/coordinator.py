@@ -273,7 +273,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
             return await self.deny(events.PROVIDER_REQUEST, KERNEL, why)
         fresh = (await self._injector.read_history())[stored:]
         sent = self._injector.use_ephemeral([*kept, *fresh])
-        return Outcome(True, {**outcome.data, "messages": sent})
+        return outcome._replace(data={**outcome.data, "messages": sent})
 
     def count_tokens_with(self, count: Callable[[str], int]) -> None:
         """Count injections as the provider does instead of four characters a token."""

@@ -1,0 +1,209 @@
+"""One session of a host behind our hooks: each point as the event that it is here."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from agent_hooks import AgentContext, InterceptionPoint, Verdict
+
+from amplifier_apps.adapters.agent_hooks import verdicts
+from amplifier_apps.adapters.agent_hooks.handing import note_questions
+from amplifier_apps.adapters.agent_hooks.messages import read_call, show_reply
+from amplifier_apps.adapters.governing.opening import Opened
+from amplifier_core import events
+from amplifier_core.events.payloads import (
+    EndReason,
+    PromptCompleteData,
+    ProviderRequestData,
+    ToolPreData,
+)
+from amplifier_core.models import ToolResult
+from amplifier_core.models.outcome import Outcome
+from amplifier_core.tool_call import record_end, start_call
+
+Data = dict[str, Any]
+
+
+class GuestTurn:
+    """Keeps what one session of the host needs between its points."""
+
+    def __init__(self, opened: Opened) -> None:
+        self._coordinator = opened.coordinator
+        self._context = opened.context
+        self._close = opened.close
+        self._prompt = ""
+        self._requests = 0
+        self._lasting: list[Data] = []
+        self._started: dict[str, float] = {}
+
+    async def close(self, reason: EndReason) -> None:
+        """The host's session has ended."""
+        await self._close(reason)
+
+    async def start(self, context: AgentContext) -> Verdict:
+        """Our session was opened for this: its hooks have let it start."""
+        return Verdict.allow()
+
+    async def take_prompt(self, context: AgentContext) -> Verdict:
+        """A new turn."""
+        given = context["input"]
+        prompt = _to_text(given.get("content"))
+        self._coordinator.reset_turn()
+        self._requests = 0
+        data: Data = {"prompt": prompt, "metadata": {"role": given.get("role")}}
+        verdict, left = await self._judge(events.PROMPT_SUBMIT, data, "prompt", given["content"])
+        self._prompt = _to_text(left)
+        return _wrap(verdict, given, {**given, "content": left})
+
+    async def send_request(self, context: AgentContext) -> Verdict:
+        """A request to a model, with what hooks have added to the conversation since the last."""
+        given, self._requests = context["messages"], self._requests + 1
+        self._lasting += self._context.take()
+        missing = [one for one in map(_strip, self._lasting) if one not in given]
+        data = ProviderRequestData(
+            provider=_name_provider(context),
+            model=context["model"].get("id"),
+            messages=[*given, *missing],
+            tools=[str(one.get("name")) for one in context.get("tools") or ()],
+            iteration=self._requests,
+        )
+        with note_questions() as asked:
+            outcome = await self._coordinator.open_request(data)
+        self._lasting += self._context.take()  # they are in the request already
+        if not outcome.allowed:
+            return verdicts.deny(outcome)
+        left = [_strip(one) for one in (outcome.data or {})["messages"]]
+        if asked:
+            return _hand_on(asked, outcome, left == given)
+        return verdicts.permit(given, left, outcome.answers)
+
+    async def read_reply(self, context: AgentContext) -> Verdict:
+        """What a model replied."""
+        given = context["response"]
+        text = _to_text(given.get("content")) if given.get("content") is not None else ""
+        response: Data = {
+            "content": [{"type": "text", "text": text}],
+            "tool_calls": [read_call(one) for one in given["tool_calls"]],
+            "finish_reason": given["finish_reason"],
+        }
+        data: Data = {
+            "provider": _name_provider(context),
+            "model": context["model"].get("id"),
+            "response": response,
+            "usage": dict(context.get("usage") or {}),
+            "duration_ms": 0,
+        }
+        verdict, left = await self._judge(events.PROVIDER_RESPONSE, data, "response", response)
+        before, shown = show_reply(response), show_reply(left)
+        changed = {key: one for key, one in shown.items() if one != before[key]}
+        return _wrap(verdict, given, {**given, **changed})
+
+    async def call_tool(self, context: AgentContext) -> Verdict:
+        """A tool is about to run."""
+        call = context["tool_call"]
+        data = ToolPreData(tool_name=call["name"], tool_input=call["args"], tool_call_id=call["id"])
+        with note_questions() as asked:
+            outcome = await self._coordinator.judge(events.TOOL_PRE, data)
+        left = outcome.data or {}
+        if outcome.allowed and left.get("tool_name") != call["name"]:
+            outcome = await self._coordinator.deny(
+                events.TOOL_PRE, "agent-hooks", "a hook chose another tool; the host cannot do that"
+            )
+        if not outcome.allowed:
+            return verdicts.deny(outcome)
+        if asked:
+            return _hand_on(asked, outcome, left.get("tool_input") == call["args"])
+        why = await start_call(self._coordinator, outcome, left, same_tool=True)
+        if why is not None:
+            return verdicts.deny(Outcome(False, hook="agent-hooks", reason=why))
+        self._started[call["id"]] = time.perf_counter()
+        return verdicts.permit(call["args"], left["tool_input"], outcome.answers)
+
+    async def read_result(self, context: AgentContext) -> Verdict:
+        """A tool has returned."""
+        call, given = context["tool_call"], context["tool_result"]
+        value, success = given["value"], not given["is_error"]
+        result = {"success": success, "output": value, "error": None}
+        data: Data = {
+            "tool_name": call["name"],
+            "tool_input": call["args"],
+            "tool_call_id": call["id"],
+            "tool_result": result,
+            "success": success,
+            "duration_ms": int(given.get("duration_ms") or 0),
+        }
+        started = self._started.pop(call["id"], time.perf_counter())
+        told = ToolResult(success=success, output=value)
+        record_end(self._coordinator, data, started, "returned", told)
+        verdict, left = await self._judge(events.TOOL_POST, data, "tool_result", result)
+        output = left.get("output") if isinstance(left, Mapping) else left
+        return _wrap(verdict, value, output)
+
+    async def hand_over(self, context: AgentContext) -> Verdict:
+        """The answer is about to go out."""
+        given = context["output"]
+        text = _to_text(given.get("content"))
+        data: Data = {"prompt": self._prompt, "response": text, "streamed": False}
+        verdict, left = await self._judge(events.PROMPT_ANSWER, data, "response", given["content"])
+        if verdict.decision.permits:
+            complete = PromptCompleteData(prompt=self._prompt, response=_to_text(left))
+            await self._coordinator.notify(events.PROMPT_COMPLETE, complete)
+        return _wrap(verdict, given, {**given, "content": left})
+
+    async def _judge(self, event: str, data: Data, key: str, given: Any) -> tuple[Verdict, Any]:
+        """The verdict without a change yet, and what the hooks left of `given`, which is `key`."""
+        judge: Any = self._coordinator.judge
+        with note_questions() as asked:
+            outcome: Outcome = await judge(event, data)
+        if not outcome.allowed:
+            return verdicts.deny(outcome), given
+        left = (outcome.data or {}).get(key)
+        left = given if left == data[key] else left
+        if asked:
+            return _hand_on(asked, outcome, left is given), given
+        return verdicts.permit(None, None, outcome.answers), left
+
+
+def _hand_on(asked: Any, outcome: Outcome, is_same: bool) -> Verdict:
+    """The questions for the host's resolver; it can lift a denial of what it shows, no other."""
+    if is_same:
+        return verdicts.ask(asked, outcome.answers)
+    return Verdict.deny(
+        reason=verdicts.name_reason(asked[0].hook), message=verdicts.CHANGED_AND_ASKED
+    )
+
+
+def _wrap(verdict: Verdict, before: Any, left: Any) -> Verdict:
+    """The verdict with the change, if it permits one."""
+    if not verdict.decision.permits or left == before:
+        return verdict
+    path, value = verdicts.find_change(before, left)
+    return verdicts.transform(path, value, verdict.warnings)
+
+
+def _to_text(content: Any) -> str:
+    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+
+
+def _strip(message: Mapping[str, Any]) -> Data:
+    """A message without what only our sessions keep of it."""
+    return {key: one for key, one in message.items() if key not in ("metadata", "timestamp")}
+
+
+def _name_provider(context: AgentContext) -> str:
+    return str(context["model"].get("vendor") or context["agent"]["framework"])
+
+
+JUDGES: dict[InterceptionPoint, Callable[[GuestTurn, AgentContext], Awaitable[Verdict]]] = {
+    InterceptionPoint.AGENT_STARTUP: GuestTurn.start,
+    InterceptionPoint.INPUT: GuestTurn.take_prompt,
+    InterceptionPoint.PRE_MODEL_CALL: GuestTurn.send_request,
+    InterceptionPoint.POST_MODEL_CALL: GuestTurn.read_reply,
+    InterceptionPoint.PRE_TOOL_CALL: GuestTurn.call_tool,
+    InterceptionPoint.POST_TOOL_CALL: GuestTurn.read_result,
+    InterceptionPoint.OUTPUT: GuestTurn.hand_over,
+}
+"""What is asked of our hooks at each point but the last."""
