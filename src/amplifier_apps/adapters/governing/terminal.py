@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from amplifier_apps.adapters.governing.handover import say_no
 from amplifier_apps.adapters.governing.loops import Home, start_own_loop
 from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion
+from amplifier_foundation.modules.installation import name_install_command
 
 if TYPE_CHECKING:
     from amplifier_apps.cli.approval.terminal_approval import TerminalApproval
@@ -23,8 +24,9 @@ class TerminalQuestions:
         except ImportError as error:
             return say_no(
                 question,
-                f"nobody can be asked at the terminal without the package {error.name!r}: install "
-                "amplifier-hooks[cli], or name another way under approval.via in the bundle",
+                f"nobody can be asked at the terminal without the package {error.name!r}: name "
+                "another way under approval.via in the bundle, or install it with: "
+                f"{name_install_command('cli')}",
             )
         return await Home(start_own_loop()).run(terminal.decide(question))
 
