@@ -7,6 +7,11 @@ from amplifier_core import events
 
 _HEARD: frozenset[Act] = frozenset({"inject_context"})
 _ANSWERED: frozenset[Act] = frozenset({"deny", "modify", "ask_user"})
+_STREAMED = (
+    "what is streamed has been read before hooks judge it: if they deny it, the run raises "
+    "RunRefused; if they change it, only the result and the messages change, a warning says so, "
+    "and run_stream has no other result; tool calls wait"
+)
 
 COVERAGE = Coverage(
     name="pydantic-ai",
@@ -50,13 +55,11 @@ COVERAGE = Coverage(
         "model requests of realtime sessions; their tool calls are seen",
     ),
     limits={
-        events.SESSION_START: "the capabilities of a run cannot be changed any more when it starts",
-        events.PROMPT_ANSWER: "nothing follows the answer that could carry a text",
-        events.AGENT_SPAWN: "the sub-agent's own session:start and prompt:submit can",
-        "streaming": (
-            "text that is streamed has been read before hooks judge it: if they deny such a reply "
-            "or answer, the run raises RunRefused; what they change is in the result and in the "
-            "messages, but not in the stream, and run_stream has no other result"
-        ),
+        f"{events.SESSION_START} modify": "there is nothing to change when a run starts",
+        events.PROVIDER_RESPONSE: _STREAMED,
+        events.PROMPT_ANSWER: _STREAMED,
+        f"{events.PROMPT_ANSWER} inject_context": "nothing follows the answer that could read it",
+        f"{events.AGENT_SPAWN} inject_context": "hooks of the sub-agent's own session:start and "
+        "prompt:submit can add to it",
     },
 )

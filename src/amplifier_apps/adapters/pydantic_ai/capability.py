@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, Self
 
 from pydantic_ai import (
@@ -42,6 +43,7 @@ _governed: ContextVar[frozenset[tuple[str | None, int]]] = ContextVar(
 """Runs and their governors: one that an agent and its caller both named judges once."""
 
 
+@dataclass(init=False, repr=False, eq=False)  # without which it could not be named in a file
 class AmplifierHooks(AbstractCapability[AgentDepsT]):
     """Puts hooks in front of an agent, or of one of its runs.
 
