@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from amplifier_apps.adapters.governing.calling import Wanted
+from amplifier_apps.adapters.governing.handover import Handover, asked_by_framework
 from amplifier_apps.adapters.governing.nesting import enter, inside
 from amplifier_core.models import ToolResult
 
@@ -31,3 +32,17 @@ async def test_an_async_handler_is_inside_until_it_ends() -> None:
 
     assert await enter(RUN, want(look)).handler({}) is RUN
     assert inside.get() is None
+
+
+async def test_a_question_inside_is_not_one_about_the_call() -> None:
+    """The framework asks about its own call; a sub-agent in it has people of its own to ask."""
+
+    async def look(given: dict[str, Any]) -> Any:
+        return asked_by_framework.get()
+
+    token = asked_by_framework.set(Handover("X"))
+    try:
+        assert await enter(RUN, want(look)).handler({}) is None
+        assert asked_by_framework.get() is not None
+    finally:
+        asked_by_framework.reset(token)
