@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, cast
+from weakref import WeakSet
 
 from agent_framework import (
     ChatMiddlewareLayer,
@@ -31,20 +32,24 @@ def amplify_client(client: ClientT, hooks: Governable, *, asks: Asking = "inline
     A call on behalf of an agent that has the same hooks is left to the agent.
     """
     check_asks(asks)
-    if not isinstance(client, FunctionInvocationLayer) or not isinstance(
-        client, ChatMiddlewareLayer
-    ):
+    kind: Any = type(client)
+    if not issubclass(kind, FunctionInvocationLayer) or not issubclass(kind, ChatMiddlewareLayer):
         raise TypeError(
-            f"hooks would not see what {type(client).__name__} does, for it runs no middleware; "
-            "derive it from FunctionInvocationLayer, ChatMiddlewareLayer and BaseChatClient, in "
-            "this order"
+            f"hooks would not see what {kind.__name__} does, for it runs no middleware; derive it "
+            "from FunctionInvocationLayer, ChatMiddlewareLayer and BaseChatClient, in this order"
         )
-    amplified: Any = client
-    kind = type(client)
-    # A subclass and not an attribute: the framework writes the attributes of clients to disk.
-    amplified.__class__ = type(kind.__name__, (_Amplified, kind), {"__module__": kind.__module__})
-    amplified._amplifier = _Hooks(govern(hooks), asks)
-    return cast("ClientT", amplified)
+    if kind in _amplified:
+        raise ValueError(f"this {kind.__name__} has hooks already; make another client")
+    # A class and not an attribute: the framework writes the attributes of clients to disk.
+    made = type(kind)(kind.__name__, (kind,), _write_class(kind, _Hooks(govern(hooks), asks)))
+    _amplified.add(made)
+    changed: Any = client
+    changed.__class__ = made
+    return cast("ClientT", changed)
+
+
+_amplified: WeakSet[type] = WeakSet()
+"""The classes of clients that have hooks, each of one client."""
 
 
 class _Hooks:
@@ -53,13 +58,9 @@ class _Hooks:
         self.asks = asks
 
 
-class _Amplified:
-    """Comes first among the bases of an amplified client."""
-
-    _amplifier: _Hooks
-
+def _write_class(kind: Any, hooks: _Hooks) -> dict[str, Any]:
     def get_response(
-        self,
+        self: Any,
         messages: Sequence[Message],
         *,
         stream: bool = False,
@@ -67,8 +68,8 @@ class _Amplified:
         **rest: Any,
     ) -> Any:
         """Open a session of ours behind this call."""
-        inner = super().get_response  # type: ignore[misc]
-        hooks, passed = self._amplifier, dict(client_kwargs or {})
+        inner = kind.get_response.__get__(self)
+        passed = dict(client_kwargs or {})
         if is_governed(passed.get(MIDDLEWARE), hooks.governor):
             return inner(messages, stream=stream, client_kwargs=passed, **rest)
         call = _Call(hooks, inner, passed, rest)
@@ -76,6 +77,12 @@ class _Amplified:
             return call.run(messages)
         made: Any = ResponseStream
         return made.from_awaitable(call.stream(messages))
+
+    return {
+        "__module__": kind.__module__,
+        "__qualname__": kind.__qualname__,
+        "get_response": get_response,
+    }
 
 
 class _Call:

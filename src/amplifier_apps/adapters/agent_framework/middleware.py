@@ -20,6 +20,7 @@ from agent_framework import (
 from amplifier_apps.adapters.agent_framework.prompts import change_prompt, read_prompt
 from amplifier_apps.adapters.agent_framework.replies import say_as_agent
 from amplifier_apps.adapters.agent_framework.streams import follow_stream, stream_response
+from amplifier_apps.adapters.agent_framework.terminations import call_to_end
 from amplifier_apps.adapters.agent_framework.turn import Turn, is_governed
 from amplifier_apps.adapters.coverage.agent_framework import COVERAGE
 from amplifier_apps.adapters.coverage.coverage import Asking
@@ -73,15 +74,17 @@ class AmplifierMiddleware(AgentMiddleware):
         self, context: AgentContext, call_next: Callable[[], Awaitable[None]], turn: Turn
     ) -> None:
         try:
-            await call_next()
+            ended = await call_to_end(call_next)
             if isinstance(context.result, ResponseStream):
                 context.result = _follow(context.result, turn)
-                return
-            context.result = await _finish(turn, context.result)
+            else:
+                context.result = await _finish(turn, context.result)
+                await turn.end()
         except BaseException as error:
             await turn.end(error)
             raise
-        await turn.end()
+        if ended is not None:
+            raise ended
 
 
 async def _finish(

@@ -19,6 +19,7 @@ from amplifier_apps.adapters.agent_framework.replies import (
     say_in_chat,
 )
 from amplifier_apps.adapters.agent_framework.streams import hold_stream, stream_response
+from amplifier_apps.adapters.agent_framework.terminations import call_to_end
 from amplifier_apps.adapters.governing.run import Run
 from amplifier_apps.adapters.governing.verdicts import ReplyVerdict
 from amplifier_core import events
@@ -37,7 +38,7 @@ class ModelHooks(ChatMiddleware):
         if not await self._ask(context):
             return
         started = time.monotonic()
-        await call_next()
+        ended = await call_to_end(call_next)
         result = context.result
 
         async def judge(response: ChatResponse[Any]) -> ChatResponse[Any]:
@@ -48,6 +49,8 @@ class ModelHooks(ChatMiddleware):
             context.result = hold_stream(result, judge, is_live=not self._is_judged())
         elif isinstance(result, ChatResponse):
             context.result = await judge(result)
+        if ended is not None:
+            raise ended
 
     def _is_judged(self) -> bool:
         """Whether a hook listens to replies or answers, and so could change them."""

@@ -10,25 +10,26 @@ from amplifier_apps.adapters.agent_framework.contents import read_texts
 from amplifier_apps.adapters.agent_framework.messages import copy_message
 
 
-def find_prompt(messages: Sequence[Message]) -> int | None:
-    """Where the prompt is among the messages of a run: what a user said last."""
-    for index in range(len(messages) - 1, -1, -1):
-        if messages[index].role == "user":
-            return index
-    return None
-
-
 def read_prompt(messages: Sequence[Message]) -> str:
-    """The prompt of a run; empty if a user said nothing, as in an answer to a question."""
-    index = find_prompt(messages)
-    return "" if index is None else read_texts(messages[index].contents)
+    """What a user says in a run: all messages since somebody else has spoken.
+
+    It is empty if there is no text, as in the answer to a question.
+    """
+    said = [read_texts(one.contents) for one in messages[_find_start(messages) :]]
+    return "\n".join(text for text in said if text)
 
 
 def change_prompt(messages: Sequence[Message], text: str) -> list[Message]:
     """The messages of a run with another prompt; those of the caller stay as they are."""
-    changed, index = list(messages), find_prompt(messages)
-    if index is None:
-        return [*changed, Message("user", [text])]
-    others = [one for one in changed[index].contents if one.type != "text"]
-    changed[index] = copy_message(changed[index], [Content.from_text(text), *others])
-    return changed
+    start = _find_start(messages)
+    before, said = list(messages[:start]), list(messages[start:])
+    source = said[-1] if said else Message("user")
+    others = [one for message in said for one in message.contents if one.type != "text"]
+    return [*before, copy_message(source, [Content.from_text(text), *others])]
+
+
+def _find_start(messages: Sequence[Message]) -> int:
+    start = len(messages)
+    while start and messages[start - 1].role == "user":
+        start -= 1
+    return start
