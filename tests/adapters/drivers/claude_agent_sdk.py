@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 from claude_agent_sdk import (
@@ -59,17 +59,20 @@ class ClaudeDriver(Driver):
         "an_injection_for_one_request": COVERAGE.limits["tool:post inject_context"],
     }
 
+    def __init__(self) -> None:
+        self._homes: dict[str, str] = {}
+
     async def run(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
         ran = Ran()
-        async with self._serve(script, ran) as url:
-            await self._ask(hooks, self._build_options(url, ran), prompt, ran)
+        async with self.serve(script, ran) as url:
+            await self._ask(hooks, self.build_options(url, ran), prompt, ran)
         return ran
 
     async def stream(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
         ran = Ran()
-        async with self._serve(script, ran) as url:
+        async with self.serve(script, ran) as url:
             more = {"include_partial_messages": True}
-            await self._ask(hooks, self._build_options(url, ran, **more), prompt, ran)
+            await self._ask(hooks, self.build_options(url, ran, **more), prompt, ran)
         return ran
 
     async def run_with_helper(
@@ -78,8 +81,8 @@ class ClaudeDriver(Driver):
         ran = Ran()
         about = AgentDefinition(description="Helps.", prompt="You help.", background=False)
         # The agent waits for its helper, so there is one order of all replies.
-        async with self._serve([script[0], *helper, *script[1:]], ran, in_order=True) as url:
-            options = self._build_options(url, ran, agents={HELPER: about})
+        async with self.serve([script[0], *helper, *script[1:]], ran, in_order=True) as url:
+            options = self.build_options(url, ran, agents={HELPER: about})
             await self._ask(hooks, options, prompt, ran)
         return ran
 
@@ -87,8 +90,8 @@ class ClaudeDriver(Driver):
         self, hooks: Governor, script: list[Step], choose: Any, prompt: str = "Do it."
     ) -> Ran:
         ran, asks = Ran(), Questions()
-        async with self._serve(script, ran) as url:
-            options = self._build_options(url, ran)
+        async with self.serve(script, ran) as url:
+            options = self.build_options(url, ran)
             await self._ask(hooks, options, prompt, ran, asks=asks)
             while asks.waiting:
                 for payload in list(asks.waiting):
@@ -105,25 +108,27 @@ class ClaudeDriver(Driver):
     ) -> Ran:
         ran = Ran()
         with record_calls(ran.calls) as (command, *words):
-            async with self._serve(script, ran) as url:
-                options = self._build_options(url, ran)
+            async with self.serve(script, ran) as url:
+                options = self.build_options(url, ran)
                 options.mcp_servers = {SERVER: {"command": command, "args": words}}
                 await self._ask(hooks, options, prompt, ran)
         return ran
 
     @asynccontextmanager
-    async def _serve(
+    async def serve(
         self, script: list[Step], ran: Ran, *, in_order: bool = False
     ) -> AsyncIterator[str]:
         replies = [_write_reply(step) for step in script]
-        async with ModelServer(replies, per_conversation=not in_order) as server:
-            try:
-                yield server.url
-            finally:
-                ran.requests += [_read_request(one.body) for one in server.requests]
+        with TemporaryDirectory(prefix="claude-", ignore_cleanup_errors=True) as home:
+            async with ModelServer(replies, per_conversation=not in_order) as server:
+                self._homes[server.url] = home
+                try:
+                    yield server.url
+                finally:
+                    ran.requests += [_read_request(one.body) for one in server.requests]
 
-    def _build_options(self, url: str, ran: Ran, **more: Any) -> ClaudeAgentOptions:
-        home = tempfile.mkdtemp(prefix="claude-")
+    def build_options(self, url: str, ran: Ran, **more: Any) -> ClaudeAgentOptions:
+        home = self._homes[url]
         return ClaudeAgentOptions(
             mcp_servers={SERVER: create_sdk_mcp_server(SERVER, tools=_make_tools(ran))},
             allowed_tools=[f"mcp__{SERVER}"],
