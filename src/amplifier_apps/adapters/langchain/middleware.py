@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias, get_args
 
@@ -57,6 +58,7 @@ class AmplifierMiddleware(AgentMiddleware[State, Any, Any]):
             raise ValueError(f"asks is 'inline' or 'interrupt', not {asks!r}")
         self.governor = govern(hooks)
         self._asks = asks
+        self._has_warned = False
         self._runs = GovernedRuns(self.governor)
 
     def net(self) -> Net:
@@ -170,6 +172,7 @@ class AmplifierMiddleware(AgentMiddleware[State, Any, Any]):
     ) -> results.Result:
         """Take the call through hooks and people to the tool, and the result back."""
         governed = self._runs.find()
+        self._check_place(handler)
 
         def handle(given: dict[str, Any]) -> Any:
             with mediate(request.tool_call):
@@ -192,6 +195,7 @@ class AmplifierMiddleware(AgentMiddleware[State, Any, Any]):
     ) -> results.Result:
         """Take the call through hooks and people to the tool, and the result back."""
         governed = self._runs.find()
+        self._check_place(handler)
 
         async def handle(given: dict[str, Any]) -> Any:
             with mediate(request.tool_call):
@@ -206,6 +210,20 @@ class AmplifierMiddleware(AgentMiddleware[State, Any, Any]):
                 return results.refuse(request.tool_call, str(error))
             result: results.Result = results.change_result(called, request.tool_call)
             return result
+
+    def _check_place(self, handler: object) -> None:
+        """Warn if other middleware comes behind ours: it could change what was judged."""
+        # LangChain composes wrappers there; the last one gets a function of LangGraph.
+        is_last = getattr(handler, "__module__", "") != "langchain.agents.factory"
+        if is_last or self._has_warned:
+            return
+        self._has_warned = True
+        warnings.warn(
+            "AmplifierMiddleware is not the last in middleware=[...] that wraps tool calls: what "
+            "comes behind it can change a call that hooks and people have judged already",
+            RuntimeWarning,
+            stacklevel=2,
+        )
 
     def _hand_over(self, governed: Governed) -> HandOver | None:
         if self._asks == "inline":

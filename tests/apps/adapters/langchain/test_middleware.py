@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -112,13 +113,29 @@ async def test_nothing_is_copied_when_hooks_change_nothing(stage: Stage) -> None
     middleware = [outer, AmplifierMiddleware(stage.hooks), inner]
     script = use(call("note", text="a"))
     model, tools = make_model(script, ran.requests), make_tools(ran)
-    state = await create_agent(model, tools, middleware=middleware).ainvoke(SAY)
+    with pytest.warns(RuntimeWarning, match="not the last"):
+        state = await create_agent(model, tools, middleware=middleware).ainvoke(SAY)
     (outer_request, outer_result) = outer.seen[0]
     inner_request, inner_result = next(one for one in inner.seen if hasattr(one[0], "tool_call"))
     assert outer_request is inner_request
     assert outer_result is inner_result
     first = inner.seen[0][1].result[0]
     assert any(one is first for one in state["messages"])
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_a_middleware_behind_ours_is_warned_of_once(stage: Stage, is_async: bool) -> None:
+    """It could change what was judged; in front of ours it cannot."""
+    ours, ran = AmplifierMiddleware(stage.hooks), Ran()
+    script = use(call("note", 1, text="a"), call("note", 2, text="b"))
+    for middleware, count in (([Outer(), ours], 0), ([ours, Outer()], 1)):
+        model, tools = make_model(script, ran.requests), make_tools(ran)
+        agent = create_agent(model, tools, middleware=middleware)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            await (agent.ainvoke(SAY) if is_async else asyncio.to_thread(agent.invoke, SAY))
+        ours_only = [one for one in caught if "not the last" in str(one.message)]
+        assert len(ours_only) == count
 
 
 async def test_people_see_what_other_middleware_made_of_the_call(stage: Stage) -> None:
