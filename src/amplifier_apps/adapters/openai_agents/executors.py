@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
-from typing import Any
+from typing import Any, Literal
 
 from agents import ApplyPatchTool, CustomTool, LocalShellTool, ShellTool
 from agents.editor import ApplyPatchOperation, ApplyPatchResult
 
 from amplifier_apps.adapters.governing.calling import Wanted
 from amplifier_apps.adapters.governing.verdicts import Called
-from amplifier_apps.adapters.openai_agents.outputs import read_output, write_output
+from amplifier_apps.adapters.openai_agents.outputs import is_failed, read_output, write_output
 from amplifier_apps.adapters.openai_agents.tools import find_turn
 from amplifier_core.utils import resolve
 
@@ -111,6 +111,8 @@ class GovernedEditor:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_inner":  # of a copy that is being made
+            raise AttributeError(name)
         return getattr(self._inner, name)
 
     async def create_file(self, operation: ApplyPatchOperation) -> Any:
@@ -142,8 +144,8 @@ class GovernedEditor:
 def _write_patch_result(called: Called) -> Any:
     if called.untouched:
         return called.value
-    failed = called.result.denied or not called.result.success
-    return ApplyPatchResult(status="failed" if failed else "completed", output=called.text)
+    status: Literal["failed", "completed"] = "failed" if is_failed(called) else "completed"
+    return ApplyPatchResult(status=status, output=called.text)
 
 
 def _pick(given: dict[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:

@@ -145,10 +145,10 @@ async def call_or_resume(turn: Turn, wanted: Wanted) -> Called:
 
 def _find_answer(turn: Turn, handed: Handed) -> dict[str, Any]:
     """What a person has said to a question, by an answer or by the SDK's own approval."""
+    shown = turn.shown.pop(handed.tool_call_id, None)
     for one in turn.up():
         if handed.tool_call_id in one.answers:
             return one.answers.pop(handed.tool_call_id)
-    shown = turn.shown.pop(handed.tool_call_id, None)
     if shown is not None and read_arguments(shown) == handed.tool_input:
         for option in handed.options:
             if read_option(option).allows and not read_option(option).remembered:

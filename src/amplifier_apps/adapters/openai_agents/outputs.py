@@ -11,10 +11,6 @@ from amplifier_apps.adapters.governing.verdicts import Called
 from amplifier_core.models import ToolResult
 
 
-class ToolDenied(Exception):
-    """Why a tool whose results have a schema gave none: no text would fit it."""
-
-
 def read_output(value: Any) -> ToolResult:
     """What hooks see of a result."""
     return ToolResult(output=read_value(value))
@@ -34,15 +30,18 @@ def read_value(value: Any) -> Any:
         return str(value)
 
 
-def write_output(called: Called, has_schema: bool = False) -> Any:
+def write_output(called: Called) -> Any:
     """What the SDK gets of a call."""
     if called.untouched:
         return called.value
     result = called.result
-    if not result.success or result.denied:
-        if has_schema:
-            raise ToolDenied(called.text)
+    if is_failed(called):
         return called.text
     # A text stays a text; anything else keeps the form that the hook left.
     is_text = isinstance(called.value, str)
     return called.text if is_text or result.output is None else result.output
+
+
+def is_failed(called: Called) -> bool:
+    """Whether the model reads a reason of ours instead of a result."""
+    return not called.untouched and (called.result.denied or not called.result.success)

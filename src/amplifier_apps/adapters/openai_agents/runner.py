@@ -133,7 +133,7 @@ def _become(result: RunResultStreaming, started: RunResultStreaming) -> asyncio.
     task = started.run_loop_task
     if task is None:
         raise RuntimeError("the SDK has started no run")
-    kept = {name: result.__dict__[name] for name in (*_KEPT, "run_loop_task")}
+    kept = {name: getattr(result, name) for name in (*_KEPT, "run_loop_task")}
     # It lets go of its agents when it is deleted, and so it must not be before the other one.
     started.__dict__.update(kept, _amplifier_started=started)
     result.__dict__ = started.__dict__

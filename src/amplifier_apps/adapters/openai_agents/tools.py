@@ -7,12 +7,14 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from agents import FunctionTool, UserError
+from agents.tool import _DEFAULT_FAILURE_HANDLED_ATTR
 from agents.tool_context import ToolContext
 
 from amplifier_apps.adapters.governing.calling import Wanted
 from amplifier_apps.adapters.openai_agents.interrupts import call_or_resume, wrap_needs_approval
 from amplifier_apps.adapters.openai_agents.messages import read_arguments, write_arguments
-from amplifier_apps.adapters.openai_agents.outputs import read_output, write_output
+from amplifier_apps.adapters.openai_agents.outputs import is_failed, read_output, write_output
+from amplifier_apps.adapters.openai_agents.prompts import PromptDenied
 from amplifier_apps.adapters.openai_agents.turn import (
     Board,
     Turn,
@@ -42,36 +44,31 @@ def _find_governed(tool: FunctionTool) -> GovernedInvoke:
     if isinstance(found, GovernedInvoke):
         return found
     if inside is not None:
-        governed = GovernedInvoke(inside, _has_schema(tool))
+        governed = GovernedInvoke(inside)
         setattr(invoker, _IMPLEMENTATION, governed)
         return governed
-    governed = GovernedInvoke(invoker, _has_schema(tool))
+    governed = GovernedInvoke(invoker)
     tool.on_invoke_tool = _wrap_plain(governed)
     return governed
-
-
-def _has_schema(tool: FunctionTool) -> bool:
-    adapter = getattr(tool, "_output_type_adapter", None)
-    return tool.output_json_schema is not None or adapter is not None
 
 
 class GovernedInvoke:
     """Stands for the SDK's own implementation of a tool; whatever it is asked for, that one has."""
 
-    def __init__(self, inner: Invoke, has_schema: bool) -> None:
+    def __init__(self, inner: Invoke) -> None:
         self.inner = inner
-        self.has_schema = has_schema
         self._hides_preparation = False
 
     async def __call__(self, context: Any, raw: str) -> Any:
-        return await invoke_tool(self.inner, context, raw, has_schema=self.has_schema)
+        return await invoke_tool(self.inner, context, raw)
 
     def prepare_for(self, has_own_rule: bool) -> None:
         """Let the SDK inspect arguments for a rule of the application, and for no other."""
         self._hides_preparation = not has_own_rule
 
     def __getattr__(self, name: str) -> Any:
-        if name == _PREPARE and self._hides_preparation:
+        # A copy that is being made has nothing yet, and must not look for it here.
+        if name == "inner" or (name == _PREPARE and self._hides_preparation):
             raise AttributeError(name)
         return getattr(self.inner, name)
 
@@ -87,7 +84,7 @@ def _wrap_plain(governed: GovernedInvoke) -> Invoke:
     return invoke
 
 
-async def invoke_tool(inner: Invoke, context: Any, raw: str, *, has_schema: bool) -> Any:
+async def invoke_tool(inner: Invoke, context: Any, raw: str) -> Any:
     """Take a call of a tool along the path."""
     turn = find_turn(context)
     if turn is None:
@@ -99,8 +96,17 @@ async def invoke_tool(inner: Invoke, context: Any, raw: str, *, has_schema: bool
         lambda given: inner(_unprepare(context, given, raw), write_arguments(given, raw)),
         read_output,
     )
-    called = await call_or_resume(turn, wanted)
-    return write_output(called, has_schema)
+    try:
+        called = await call_or_resume(turn, wanted)
+    except PromptDenied as error:  # of the agent that the tool has run
+        return _say(context, str(error))
+    return _say(context, called.text) if is_failed(called) else write_output(called)
+
+
+def _say(context: Any, reason: str) -> str:
+    """The reason for the model; the SDK's schema of the tool's results is not for this."""
+    setattr(context, _DEFAULT_FAILURE_HANDLED_ATTR, True)
+    return reason
 
 
 def find_turn(context: Any) -> Turn | None:

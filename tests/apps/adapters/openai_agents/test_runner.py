@@ -1,0 +1,222 @@
+"""The runner: prompts, sessions of ours, streams, and runs inside of runs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+pytest.importorskip("agents")
+
+from agents import (
+    Agent,
+    InputGuardrailTripwireTriggered,
+    Runner,
+    RunResultStreaming,
+    SQLiteSession,
+    UserError,
+    function_tool,
+)
+from agents.run import AgentRunner
+
+from amplifier_apps.adapters.openai_agents import PromptDenied, amplify
+from amplifier_core import HookResult
+from tests.adapters.drivers.driver import Ran
+from tests.adapters.drivers.openai_agents import CONFIG, make_model, make_tools, read_requests
+from tests.adapters.stage import DONE, Stage, call, use
+
+DENY = HookResult(action="deny", reason="against the rules")
+
+
+async def test_a_denied_prompt_is_raised_as_a_guardrail(stage: Stage) -> None:
+    """Programs that know guardrails of the SDK handle it as one."""
+    stage.answer("prompt:submit", DENY)
+    session = SQLiteSession("one")
+    agent = amplify(Agent("agent", model=make_model([DONE])), stage.hooks)
+    with pytest.raises(InputGuardrailTripwireTriggered, match="against the rules") as raised:
+        await Runner.run(agent, "My PIN is 4711.", session=session, run_config=CONFIG)
+    assert isinstance(raised.value, PromptDenied)
+    assert "against the rules" in raised.value.guardrail_result.output.output_info
+    assert await session.get_items() == []
+    session.close()
+
+
+async def test_a_changed_prompt_is_what_the_sdk_keeps(stage: Stage) -> None:
+    """In its session, and in the input of the result."""
+    stage.answer(
+        "prompt:submit",
+        lambda data: HookResult(action="modify", data={**data, "prompt": "My PIN is secret."}),
+    )
+    session = SQLiteSession("one")
+    agent = amplify(Agent("agent", model=make_model([DONE])), stage.hooks)
+    result = await Runner.run(agent, "My PIN is 4711.", session=session, run_config=CONFIG)
+    kept = str(await session.get_items()) + str(result.to_input_list())
+    assert "4711" not in kept
+    assert "secret" in kept
+    session.close()
+
+
+async def test_another_runner_does_not_run_governed_agents(stage: Stage) -> None:
+    """It would run them without their hooks."""
+    model = make_model([DONE])
+    agent = amplify(Agent("agent", model=model), stage.hooks)
+    with pytest.raises(UserError, match="with another runner"):
+        await AgentRunner().run(agent, "Go.", run_config=CONFIG)
+    assert model.calls == ()
+
+
+async def test_runs_without_a_configuration(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The provider that we make is closed by us."""
+    monkeypatch.setenv("OPENAI_AGENTS_DISABLE_TRACING", "1")
+    agent = amplify(Agent("agent", model=make_model([DONE, DONE])), stage.hooks)
+    for config in (None, {"tracing_disabled": True}):
+        result = await Runner.run(agent, "Go.", run_config=config)
+        assert result.final_output == DONE
+
+
+# Runs inside of runs
+
+
+async def test_an_agent_that_a_tool_runs_is_a_sub_agent(stage: Stage) -> None:
+    """Nobody has to govern it: it gets the hooks of the agent whose tool runs it."""
+    ran = Ran()
+    helper_model = make_model(use(call("wipe", 7, path="/")))
+    helper = Agent("helper", tools=make_tools(ran), model=helper_model)
+
+    @function_tool
+    async def delegate(task: str) -> str:
+        return str((await Runner.run(helper, task, run_config=CONFIG)).final_output)
+
+    stage.answer("tool:pre", DENY, tool="wipe")
+    stage.listen("session:fork", "agent:spawn", "agent:complete", "prompt:submit")
+    model = make_model(use(call("delegate", task="Clean up.")))
+    await Runner.run(
+        amplify(Agent("agent", tools=[delegate], model=model), stage.hooks),
+        "Go.",
+        run_config=CONFIG,
+    )
+    assert ran.calls == []
+    assert "against the rules" in read_requests(helper_model)[-1]
+    assert stage.heard.names == [
+        "prompt:submit",
+        "agent:spawn",
+        "session:fork",
+        "prompt:submit",
+        "agent:complete",
+    ]
+    spawned = stage.heard.events[1][1]
+    assert (spawned["agent_name"], spawned["task"]) == ("helper", "Clean up.")
+
+
+async def test_a_sub_agent_that_is_denied_does_not_start(stage: Stage) -> None:
+    """The model of the outer agent reads why."""
+    stage.answer("agent:spawn", DENY)
+    helper_model, model = make_model([DONE]), make_model(use(call("helper", input="Clean up.")))
+    helper = Agent("helper", model=helper_model)
+    agent = Agent("agent", tools=[helper.as_tool("helper", "Helps.")], model=model)
+    result = await Runner.run(amplify(agent, stage.hooks), "Go.", run_config=CONFIG)
+    assert result.final_output == DONE
+    assert helper_model.calls == ()
+    assert "against the rules" in read_requests(model)[-1]
+
+
+async def test_a_sub_agent_in_a_thread(stage: Stage) -> None:
+    """A tool that is no coroutine runs its agent in the thread that it was called in."""
+    ran = Ran()
+    helper_model = make_model(use(call("wipe", 7, path="/")))
+    helper = Agent("helper", tools=make_tools(ran), model=helper_model)
+
+    @function_tool
+    def delegate(task: str) -> str:
+        with asyncio.Runner() as runner:
+            work = Runner.run(helper, task, run_config=CONFIG)
+            return str(runner.run(work).final_output)
+
+    stage.answer("tool:pre", DENY, tool="wipe")
+    stage.listen("session:start", "session:end")
+    model = make_model(use(call("delegate", task="Clean up.")))
+    agent = amplify(Agent("agent", tools=[delegate], model=model), stage.hooks)
+    result = await Runner.run(agent, "Go.", run_config=CONFIG)
+    assert result.final_output == DONE
+    assert ran.calls == []
+    assert stage.heard.names == ["session:start", "session:start", "session:end", "session:end"]
+
+
+# Streams
+
+
+async def test_a_stream_can_be_looked_at_before_it_starts(stage: Stage) -> None:
+    """Hooks judge the prompt first; afterwards the result is that of the SDK."""
+    model = make_model([DONE])
+    agent = amplify(Agent("agent", model=model), stage.hooks)
+    result = Runner.run_streamed(agent, "Go.", max_turns=3, run_config=CONFIG)
+    assert isinstance(result, RunResultStreaming)
+    assert (result.is_complete, result.final_output, result.max_turns) == (False, None, 3)
+    assert result.current_agent is agent
+    kinds = [event.type async for event in result.stream_events()]
+    assert kinds[0] == "agent_updated_stream_event"
+    assert result.is_complete
+    assert result.final_output == DONE
+    assert result.last_agent is agent
+    assert len(result.new_items) == 1
+    assert result.run_loop_exception is None
+
+
+async def test_a_session_ends_before_its_stream_does(stage: Stage) -> None:
+    """Who has read a stream to its end finds everything recorded."""
+    stage.listen("session:end")
+    agent = amplify(Agent("agent", model=make_model([DONE])), stage.hooks)
+    result = Runner.run_streamed(agent, "Go.", run_config=CONFIG)
+    async for _ in result.stream_events():
+        pass
+    assert stage.heard.names == ["session:end"]
+
+
+async def test_a_stream_that_nobody_reads_runs_all_the_same(stage: Stage) -> None:
+    """As with the SDK alone."""
+    ran = Ran()
+    model = make_model(use(call("note", text="a")))
+    agent = amplify(Agent("agent", tools=make_tools(ran), model=model), stage.hooks)
+    result = Runner.run_streamed(agent, "Go.", run_config=CONFIG)
+    assert result.run_loop_task is not None
+    await result.run_loop_task
+    assert ran.calls == [("note", {"text": "a"})]
+    assert result.final_output == DONE
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_a_cancelled_stream_ends_its_session(stage: Stage, at_once: bool) -> None:
+    """Before it has started, and in the middle."""
+    asked = asyncio.Event()
+    stage.listen("session:end")
+
+    @function_tool
+    async def wait() -> str:
+        asked.set()
+        await asyncio.Event().wait()
+        return ""
+
+    agent = amplify(Agent("agent", tools=[wait], model=make_model(use(call("wait")))), stage.hooks)
+    result = Runner.run_streamed(agent, "Go.", run_config=CONFIG)
+    if not at_once:
+        await asyncio.wait_for(asked.wait(), 60)
+    result.cancel()
+    assert [event async for event in result.stream_events() if event.type == "x"] == []
+    task: Any = result.run_loop_task
+    await asyncio.wait([task], timeout=60)
+    assert result.final_output is None
+    assert stage.heard.names == ([] if at_once else ["session:end"])
+
+
+async def test_a_stream_that_fails_raises(stage: Stage) -> None:
+    """What the SDK raises when it starts is raised to who reads the stream."""
+    agent = amplify(Agent("agent", model=make_model([DONE])), stage.hooks)
+    session = SQLiteSession("one")
+    result = Runner.run_streamed(
+        agent, "Go.", session=session, conversation_id="c", run_config=CONFIG
+    )
+    with pytest.raises(UserError):
+        async for _ in result.stream_events():
+            pass
+    session.close()
