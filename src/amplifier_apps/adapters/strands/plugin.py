@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from strands import Agent
@@ -97,26 +98,28 @@ class AmplifierHooks(Plugin, MultiAgentPlugin):
 
     def attach(self, agent: Agent) -> None:
         """Stand in front of an agent, once, and of those that it has as tools."""
+        waiting, met = [agent], {id(agent)}
+        while waiting:
+            one = waiting.pop()
+            self._stand_before(one)
+            for inner in _find_inner(one):
+                # One with hooks of its own keeps those; agents may have one another as tools.
+                if id(inner) not in met and _governed.get(inner, [self]) == [self]:
+                    met.add(id(inner))
+                    waiting.append(inner)
+
+    def _stand_before(self, agent: Agent) -> None:
         standing = _governed.setdefault(agent, [])
         if self not in standing:
             standing.append(self)
             self.register_hooks(agent.hooks)
             agent.add_middleware(ExecuteToolStage, self._tool_stage.run)
             agent.add_middleware(InvokeModelStage, self._model_stage.run)
-        for tool in agent.tool_registry.registry.values():
-            self._attach_inner(getattr(tool, "_agent", None))
-
-    def _attach_inner(self, found: Any) -> None:
-        """Attach to an agent in another; one with hooks of its own keeps those."""
-        if isinstance(found, Agent):
-            if _governed.get(found, [self]) == [self]:
-                self.attach(found)
-        elif hasattr(found, "nodes"):
-            self._attach_nodes(found)
 
     def _attach_nodes(self, orchestrator: Any) -> None:
-        for node in getattr(orchestrator, "nodes", {}).values():
-            self._attach_inner(node.executor)
+        for agent in _find_node_agents(orchestrator):
+            if _governed.get(agent, [self]) == [self]:
+                self.attach(agent)
 
     def _meet(self, event: AgentInitializedEvent) -> None:
         self.attach(event.agent)
@@ -158,6 +161,23 @@ class AmplifierHooks(Plugin, MultiAgentPlugin):
         run = self._turns.take(event.agent, event.invocation_state)
         if run is not None:
             await run.end(find_reason(event.result))
+
+
+def _find_inner(agent: Agent) -> Iterator[Agent]:
+    """The agents that an agent has as tools."""
+    for tool in agent.tool_registry.registry.values():
+        inner = getattr(tool, "_agent", None)
+        if isinstance(inner, Agent):
+            yield inner
+
+
+def _find_node_agents(orchestrator: Any) -> Iterator[Agent]:
+    """The agents of a Graph or a Swarm, and of those inside it."""
+    for node in getattr(orchestrator, "nodes", {}).values():
+        if isinstance(node.executor, Agent):
+            yield node.executor
+        else:
+            yield from _find_node_agents(node.executor)
 
 
 def _replace_prompt(messages: list[Any], place: int, text: str) -> list[Any]:

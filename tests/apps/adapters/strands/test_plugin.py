@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("strands")
 
-from strands import Agent
+from strands import Agent, tool
 from strands.hooks import BeforeInvocationEvent
 from strands.multiagent import GraphBuilder, Swarm
 
@@ -145,6 +145,37 @@ async def test_a_sub_agent_with_hooks_of_its_own_keeps_them(stage: Stage) -> Non
     other.close()
     assert ran.calls == []
     assert [data["tool_name"] for _, data in stage.heard.events] == ["helper"]
+
+
+async def test_agents_that_have_one_another_as_tools_are_governed(stage: Stage) -> None:
+    """Attaching comes to an end."""
+    stage.answer("tool:pre", DENY, tool="wipe")
+    ran = Ran()
+    first = make_agent(ran, WIPE, name="first", description="The first.")
+    second = make_agent(Ran(), [DONE], name="second", description="The second.", tools=[first])
+    first.tool_registry.process_tools([second])
+    AmplifierHooks(stage.hooks).attach(second)
+    await first.invoke_async("Do it.")
+    assert ran.calls == []
+    assert "against the rules" in ran.requests[-1]
+
+
+async def test_an_agent_that_a_tool_starts_is_a_sub_agent(stage: Stage) -> None:
+    """With hooks of the same governor, also where the tool calls it synchronously."""
+    stage.answer("tool:pre", DENY, tool="wipe")
+    hooks, ran = stage.hooks, Ran()
+
+    @tool
+    def delegate(task: str) -> str:
+        """Have somebody else do it."""
+        return str(make_agent(ran, WIPE, plugins=[AmplifierHooks(hooks)])(task))
+
+    script = use(call("delegate", task="Help."))
+    agent = make_agent(Ran(), script, tools=[delegate], plugins=[AmplifierHooks(hooks)])
+    await asyncio.wait_for(agent.invoke_async("Do it."), 60)
+    assert ran.calls == []
+    first, second = stage.of_type("session_started")
+    assert second["body"]["parent"] == first["session"]
 
 
 async def test_a_tool_that_is_added_later_is_governed(stage: Stage) -> None:
