@@ -81,19 +81,19 @@ class CrewDriver(Driver):
     async def run(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
         ran = Ran()
         with amplified(hooks):
-            output = await _make_crew(script, ran, prompt).akickoff()
+            output = await make_crew(script, ran, prompt).akickoff()
         ran.answer = output.raw
         return ran
 
     def run_sync(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
         ran = Ran()
         with amplified(hooks):
-            ran.answer = _make_crew(script, ran, prompt).kickoff().raw
+            ran.answer = make_crew(script, ran, prompt).kickoff().raw
         return ran
 
     async def stream(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
         ran = Ran()
-        crew = _make_crew(script, ran, prompt)
+        crew = make_crew(script, ran, prompt)
         crew.stream = True
         with amplified(hooks):
             streaming = await crew.akickoff()
@@ -106,9 +106,9 @@ class CrewDriver(Driver):
         self, hooks: Governor, script: list[Step], helper: list[Step], prompt: str = "Do it."
     ) -> Ran:
         ran = Ran()
-        crew = _make_crew(script, ran, prompt)
+        crew = make_crew(script, ran, prompt)
         crew.agents[0].allow_delegation = True
-        crew.agents.append(_make_agent(HELPER, helper, ran))
+        crew.agents.append(make_agent(HELPER, helper, ran))
         with amplified(hooks):
             ran.answer = (await crew.akickoff()).raw
         return ran
@@ -119,18 +119,18 @@ class CrewDriver(Driver):
         ran = Ran()
         with record_calls(ran.calls) as (command, *words), amplified(hooks, plain_names=True):
             server = MCPServerStdio(command=command, args=words)
-            crew = _make_crew(script, ran, prompt, tools=[], mcps=[server])
+            crew = make_crew(script, ran, prompt, tools=[], mcps=[server])
             ran.answer = (await asyncio.to_thread(crew.kickoff)).raw
         return ran
 
 
-def _make_crew(script: list[Step], ran: Ran, prompt: str, **more: Any) -> Crew:
-    agent = _make_agent("worker", script, ran, **more)
+def make_crew(script: list[Step], ran: Ran, prompt: str = "Do it.", **more: Any) -> Crew:
+    agent = make_agent("worker", script, ran, **more)
     task = Task(description=prompt, expected_output="an answer", agent=agent)
     return Crew(agents=[agent], tasks=[task])
 
 
-def _make_agent(role: str, script: list[Step], ran: Ran, **more: Any) -> Agent:
+def make_agent(role: str, script: list[Step], ran: Ran, **more: Any) -> Agent:
     about = {"role": role, "goal": "do it", "backstory": "none", "max_iter": 5}
     tools = {"tools": _make_tools(ran), **more}
     return Agent(**about, **tools, llm=ScriptedModel.make(script, ran))

@@ -108,6 +108,8 @@ def _call_model(kickoffs: Kickoffs, context: LLMCallHookContext) -> None:
     govern_model(context.llm, kickoffs)
     if context.executor is None:
         _judge_direct_call(kickoffs, context)
+    else:
+        kickoffs.find(context.agent, context.task, context.crew)
 
 
 def _judge_direct_call(kickoffs: Kickoffs, context: LLMCallHookContext) -> None:

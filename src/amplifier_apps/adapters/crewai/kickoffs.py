@@ -65,12 +65,16 @@ class Kickoffs:
 
     def begin(self, crew: Any) -> Kickoff:
         """A kickoff starts; SessionDenied if a hook refuses it."""
-        self._check()
-        name = str(getattr(crew, "name", None) or "crew")
-        kickoff = Kickoff(HalfCalls(self.governor.open_sync(COVERAGE, name)), crew)
-        self._open[id(crew)] = kickoff
+        kickoff = self._open_for(crew)
         kickoff.before = self.enter(kickoff)
         self._watch(kickoff)
+        return kickoff
+
+    def _open_for(self, holder: Any) -> Kickoff:
+        self._check()
+        name = str(getattr(holder, "name", None) or getattr(holder, "role", None) or "crew")
+        kickoff = Kickoff(HalfCalls(self.governor.open_sync(COVERAGE, name)), holder)
+        self._open[id(holder)] = kickoff
         return kickoff
 
     def begin_inner(self, outer: Kickoff, agent: str) -> Kickoff:
@@ -86,7 +90,8 @@ class Kickoffs:
         """The kickoff of a task, an agent or a crew; an agent without a crew has one by itself."""
         self._check()
         found = self.find_open(*holders)
-        return found or self.begin(next((one for one in holders if one is not None), self))
+        # Of an agent without a crew nobody hears that it starts, or that it is done.
+        return found or self._open_for(next((one for one in holders if one is not None), self))
 
     def find_open(self, *holders: Any) -> Kickoff | None:
         """The same, if there is one."""

@@ -116,9 +116,8 @@ def finish(answer: Any, verdict: ReplyVerdict) -> Any:
     try:
         return write_reply(answer, verdict)
     except ValueError as error:
-        raise HookAborted(
-            f"A reply cannot be changed like this: {describe_error(error)}"
-        ) from error
+        why = f"a hook left a reply that cannot be used: {describe_error(error)}"
+        raise HookAborted(why) from error
 
 
 def _count_tokens(llm: BaseLLM) -> dict[str, int]:

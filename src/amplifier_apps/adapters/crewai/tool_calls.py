@@ -59,7 +59,7 @@ class ToolCalls:
             raise HookAborted(why) from error
 
     def _start(self, key: int, context: ToolCallHookContext) -> None:
-        kickoff = self._kickoffs.find(context.task, context.agent, context.crew)
+        kickoff = self._kickoffs.find(context.agent, context.task, context.crew)
         call_id = f"call_{uuid.uuid4().hex[:12]}"
         given = dict(context.tool_input)
         asked = _describe(events.TOOL_PRE, self._name(context), context, call_id)
