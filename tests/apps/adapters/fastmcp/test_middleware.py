@@ -18,7 +18,7 @@ from fastmcp.exceptions import ToolError
 from fastmcp.server.middleware.timing import TimingMiddleware
 from mcp import MCPError
 
-from amplifier_apps.adapters.fastmcp import AmplifierMCP, coverage
+from amplifier_apps.adapters.fastmcp import AmplifierMCP
 from amplifier_core import HookResult
 from amplifier_core.approval import ApprovalQuestion
 from tests.adapters.drivers.driver import Ran
@@ -271,8 +271,3 @@ async def test_a_client_that_waits_gets_what_was_allowed(stage: Stage) -> None:
     ):
         assert (await client.call_tool("wipe", {"path": "/tmp/x"})).data == "wiped /tmp/x"
     assert ran.calls == [("wipe", {"path": "/tmp/x"})]
-
-
-def test_it_says_what_it_cannot_see() -> None:
-    """The table is the adapter's own."""
-    assert any("prompts" in one for one in coverage().unseen)
