@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -12,6 +11,7 @@ from agent_hooks import AgentContext, InterceptionPoint, Verdict
 from amplifier_apps.adapters.agent_hooks import verdicts
 from amplifier_apps.adapters.agent_hooks.handing import note_questions
 from amplifier_apps.adapters.agent_hooks.messages import read_call, show_reply
+from amplifier_apps.adapters.agent_hooks.texts import read_text, replace_text
 from amplifier_apps.adapters.governing.opening import Opened
 from amplifier_core import events
 from amplifier_core.events.payloads import (
@@ -22,6 +22,7 @@ from amplifier_core.events.payloads import (
 )
 from amplifier_core.models import ToolResult
 from amplifier_core.models.outcome import Outcome
+from amplifier_core.operation import KERNEL
 from amplifier_core.tool_call import record_end, start_call
 
 Data = dict[str, Any]
@@ -50,13 +51,13 @@ class GuestTurn:
     async def take_prompt(self, context: AgentContext) -> Verdict:
         """A new turn."""
         given = context["input"]
-        prompt = _to_text(given.get("content"))
+        prompt = read_text(given["content"])
         self._coordinator.reset_turn()
         self._requests = 0
         data: Data = {"prompt": prompt, "metadata": {"role": given.get("role")}}
-        verdict, left = await self._judge(events.PROMPT_SUBMIT, data, "prompt", given["content"])
-        self._prompt = _to_text(left)
-        return _wrap(verdict, given, {**given, "content": left})
+        verdict, left = await self._judge(events.PROMPT_SUBMIT, data, "prompt")
+        self._prompt = str(left)
+        return _wrap(verdict, given, {**given, "content": replace_text(given["content"], left)})
 
     async def send_request(self, context: AgentContext) -> Verdict:
         """A request to a model, with what hooks have added to the conversation since the last."""
@@ -83,9 +84,8 @@ class GuestTurn:
     async def read_reply(self, context: AgentContext) -> Verdict:
         """What a model replied."""
         given = context["response"]
-        text = _to_text(given.get("content")) if given.get("content") is not None else ""
         response: Data = {
-            "content": [{"type": "text", "text": text}],
+            "content": [{"type": "text", "text": read_text(given["content"])}],
             "tool_calls": [read_call(one) for one in given["tool_calls"]],
             "finish_reason": given["finish_reason"],
         }
@@ -96,9 +96,11 @@ class GuestTurn:
             "usage": dict(context.get("usage") or {}),
             "duration_ms": 0,
         }
-        verdict, left = await self._judge(events.PROVIDER_RESPONSE, data, "response", response)
+        verdict, left = await self._judge(events.PROVIDER_RESPONSE, data, "response")
         before, shown = show_reply(response), show_reply(left)
         changed = {key: one for key, one in shown.items() if one != before[key]}
+        if "content" in changed:
+            changed["content"] = replace_text(given["content"], changed["content"] or "")
         return _wrap(verdict, given, {**given, **changed})
 
     async def call_tool(self, context: AgentContext) -> Verdict:
@@ -138,32 +140,34 @@ class GuestTurn:
         started = self._started.pop(call["id"], time.perf_counter())
         told = ToolResult(success=success, output=value)
         record_end(self._coordinator, data, started, "returned", told)
-        verdict, left = await self._judge(events.TOOL_POST, data, "tool_result", result)
-        output = left.get("output") if isinstance(left, Mapping) else left
-        return _wrap(verdict, value, output)
+        verdict, left = await self._judge(events.TOOL_POST, data, "tool_result")
+        return _wrap(verdict, value, left["output"])
 
     async def hand_over(self, context: AgentContext) -> Verdict:
         """The answer is about to go out."""
         given = context["output"]
-        text = _to_text(given.get("content"))
+        text = read_text(given["content"])
         data: Data = {"prompt": self._prompt, "response": text, "streamed": False}
-        verdict, left = await self._judge(events.PROMPT_ANSWER, data, "response", given["content"])
+        verdict, left = await self._judge(events.PROMPT_ANSWER, data, "response")
         if verdict.decision.permits:
-            complete = PromptCompleteData(prompt=self._prompt, response=_to_text(left))
+            complete = PromptCompleteData(prompt=self._prompt, response=left)
             await self._coordinator.notify(events.PROMPT_COMPLETE, complete)
-        return _wrap(verdict, given, {**given, "content": left})
+        return _wrap(verdict, given, {**given, "content": replace_text(given["content"], left)})
 
-    async def _judge(self, event: str, data: Data, key: str, given: Any) -> tuple[Verdict, Any]:
-        """The verdict without a change yet, and what the hooks left of `given`, which is `key`."""
+    async def _judge(self, event: str, data: Data, key: str) -> tuple[Verdict, Any]:
+        """The verdict without a change yet, and what the hooks left of one field."""
         judge: Any = self._coordinator.judge
         with note_questions() as asked:
             outcome: Outcome = await judge(event, data)
+        given = data[key]
         if not outcome.allowed:
             return verdicts.deny(outcome), given
         left = (outcome.data or {}).get(key)
-        left = given if left == data[key] else left
+        if type(left) is not type(given):
+            why = f"a hook left no usable {key}: {type(left).__name__}"
+            return verdicts.deny(await self._coordinator.deny(event, KERNEL, why)), given
         if asked:
-            return _hand_on(asked, outcome, left is given), given
+            return _hand_on(asked, outcome, left == given), given
         return verdicts.permit(None, None, outcome.answers), left
 
 
@@ -182,10 +186,6 @@ def _wrap(verdict: Verdict, before: Any, left: Any) -> Verdict:
         return verdict
     path, value = verdicts.find_change(before, left)
     return verdicts.transform(path, value, verdict.warnings)
-
-
-def _to_text(content: Any) -> str:
-    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
 
 
 def _strip(message: Mapping[str, Any]) -> Data:

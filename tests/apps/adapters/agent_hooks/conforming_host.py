@@ -41,7 +41,7 @@ class Model:
             ToolCall(id=one["id"], name=one["name"], arguments=one["args"])
             for one in reply.tool_calls
         ]
-        text = [] if reply.content is None else [TextBlock(text=reply.content)]
+        text: list[Any] = [] if reply.content is None else [TextBlock(text=reply.content)]
         return ChatResponse(content=text, tool_calls=calls, finish_reason=reply.finish_reason)
 
     def parse_tool_calls(self, response: ChatResponse) -> list[ToolCall]:

@@ -241,5 +241,6 @@ _QUIET = frozenset(
         *("hook_started", "hook_finished", "hook_registered", "hook_unregistered"),
         *("approval_shown", "approval_cache_stored", "approval_cache_cleared"),
         "output_suppressed",
+        "interception_recorded",
     }
 )

@@ -79,7 +79,9 @@ def test_each_type_has_its_words(type: str, body: dict[str, Any], line: str) -> 
     assert join_text(described) == line
 
 
-@pytest.mark.parametrize("type", ["checkpoint", "hook_registered", "approval_shown"])
+@pytest.mark.parametrize(
+    "type", ["checkpoint", "hook_registered", "approval_shown", "interception_recorded"]
+)
 def test_what_only_an_auditor_wants_is_left_out(type: str) -> None:
     """`--all` has it."""
     assert describe_alone({"type": type, "hook": None, "event": None, "body": {}}) is None
