@@ -14,7 +14,7 @@ from crewai.tools import tool
 from amplifier_apps.adapters.crewai import amplified
 from amplifier_apps.adapters.crewai.kickoffs import KickoffEnded, Kickoffs
 from amplifier_core import HookResult
-from tests.adapters.drivers.driver import Ran
+from tests.adapters.drivers.driver import Ran, Step
 from tests.adapters.stage import DONE, Stage, call, use
 from tests.apps.adapters.crewai.crews import make_agent, make_crew
 
@@ -34,7 +34,7 @@ async def test_a_crew_inside_a_tool_has_a_session_below(stage: Stage) -> None:
     stage.registry.register("tool:pre", stage.heard, priority=-5, name="recorder")
 
     def kick() -> None:
-        script = [[call("nested", 1, text="go")], [call("note", 2, text="after")], DONE]
+        script: list[Step] = [[call("nested", 1, text="go")], [call("note", 2, text="after")], DONE]
         crew = make_crew(script, ran)
         crew.agents[0].tools.append(nested)
         with amplified(stage.hooks):

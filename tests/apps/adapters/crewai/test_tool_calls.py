@@ -19,7 +19,7 @@ from amplifier_apps.adapters.crewai.tool_calls import ToolCalls, explain
 from amplifier_core import HookResult
 from amplifier_core.approval import ApprovalAnswer
 from tests.adapters.drivers.crewai import HELPER
-from tests.adapters.drivers.driver import Ran
+from tests.adapters.drivers.driver import Ran, Step
 from tests.adapters.stage import Stage, ask, call, change_input, change_output, use
 from tests.apps.adapters.crewai.crews import make_agent, make_crew, make_text_crew
 
@@ -42,7 +42,7 @@ async def test_calls_that_a_model_writes_as_text_are_judged(stage: Stage) -> Non
     stage.answer("tool:pre", change_input(text="oat milk"), tool="note", name="changer")
     stage.answer("tool:post", change_output("noted [removed]"), tool="note", name="cleaner")
     ran = Ran()
-    script = [[call("note", 1, text="milk")], [call("wipe", 2, path="/")], "All done."]
+    script: list[Step] = [[call("note", 1, text="milk")], [call("wipe", 2, path="/")], "All done."]
     await kick(stage, make_text_crew(script, ran))
     assert ran.calls == [("note", {"text": "oat milk"})]
     assert "noted [removed]" in ran.requests[1]
