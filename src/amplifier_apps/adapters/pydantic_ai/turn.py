@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -31,22 +31,23 @@ class Turn:
     streamed: bool = False
     """Whether the caller reads replies while the model writes them."""
     _run: Run | None = None
-    _refusal: str = "hooks have not judged this run yet"
+    _refusal: str | None = "hooks have not judged this run yet"
+    _is_over: bool = False
     _prompt: str | None = None
     """What hooks made of the prompt, until the framework has taken it."""
     _delegation: Delegation | None = None
-    _answer: str = field(default="")
+    _answer: str = ""
 
     @property
     def is_alive(self) -> bool:
         """Whether the framework still waits for what is done for it."""
-        return self._run is not None and not self._run.has_ended
+        return self._run is not None and not self._is_over and not self._run.has_ended
 
     def use(self) -> Run:
         """The run that everything has to pass; RunRefused where there is none."""
-        if self._run is None:
-            raise RunRefused(self._refusal)
-        if self._run.has_ended:
+        if self._run is None or self._refusal is not None:
+            raise RunRefused(self._refusal or "there is no session behind this run")
+        if not self.is_alive:
             raise RunRefused("the run has ended, so nothing is done for it any more")
         return self._run
 
@@ -59,11 +60,8 @@ class Turn:
         text = contents.read_text(given)
         refusal = await self._ask_parent(name, text)
         if refusal is None:
-            refusal = await self._open(name)
-        if refusal is None and given is not None:
-            refusal = await self._submit(text)
-        if refusal is not None:
-            self._refusal = refusal
+            refusal = await self._open(name, None if given is None else text)
+        self._refusal = refusal
         return refusal
 
     async def _ask_parent(self, name: str, text: str) -> str | None:
@@ -73,16 +71,16 @@ class Turn:
             self._delegation = delegation
         return refusal
 
-    async def _open(self, name: str) -> str | None:
+    async def _open(self, name: str, text: str | None) -> str | None:
+        """Open the session and submit a prompt, if there is a new one."""
         try:
             self._run = await self.governor.open(COVERAGE, name)
         except SessionDenied as error:
             return str(error)
-        return None
-
-    async def _submit(self, text: str) -> str | None:
+        if text is None:
+            return None
         task = text if self._delegation is None else self._delegation.task
-        verdict = await self.use().submit(task)
+        verdict = await self._run.submit(task)
         if verdict.allowed and verdict.text != text:
             self._prompt = verdict.text
         return None if verdict.allowed else verdict.text
@@ -120,6 +118,7 @@ class Turn:
 
     async def end(self, reason: EndReason) -> None:
         """End the session, also where whoever waits for the run is being cancelled."""
+        self._is_over = True
         await asyncio.shield(asyncio.ensure_future(self._end(reason)))
 
     async def _end(self, reason: EndReason) -> None:

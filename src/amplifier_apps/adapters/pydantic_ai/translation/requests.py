@@ -166,5 +166,7 @@ def _change_part(
         return replace(part, content=contents.restore(part.content, content))
     if isinstance(part, ToolReturnPart) and isinstance(content, dict | list):
         return replace(part, content=content)
+    if isinstance(part, RetryFeedbackPart):
+        return UserPromptPart(read_plain_text(content))  # hooks saw it with its frame
     changed_part: ModelRequestPart = replace(part, content=read_plain_text(content))
     return changed_part
