@@ -112,9 +112,9 @@ def make_tools(ran: Ran) -> list[FunctionTool]:
 
 
 def make_agent(
-    hooks: Governor, client: ScriptedClient, tools: Sequence[Any], asks: Asking = "inline"
+    hooks: Governor | None, client: ScriptedClient, tools: Sequence[Any], asks: Asking = "inline"
 ) -> Agent[Any]:
-    """An agent behind hooks."""
+    """An agent behind hooks; without any, an agent as it is."""
     return Agent(
         client,
         "You take notes.",

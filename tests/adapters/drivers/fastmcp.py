@@ -77,10 +77,11 @@ class Agent:
 
 
 async def drive(
-    hooks: Governor, server: FastMCP, ran: Ran, script: list[Step], prompt: str, **more: Any
+    hooks: Governor | None, server: FastMCP, ran: Ran, script: list[Step], prompt: str, **more: Any
 ) -> Ran:
-    """Connect an agent to a server, as one that shakes hands does it."""
-    server.add_middleware(AmplifierMCP(hooks))
+    """Connect an agent to a server, as one that shakes hands does it; without hooks, if None."""
+    if hooks is not None:
+        server.add_middleware(AmplifierMCP(hooks))
     async with Client(server, mode="legacy") as client:
         ran.answer = await Agent(client, ran, **more).work(script, prompt)
     return ran

@@ -80,6 +80,16 @@ def read_request(context: ChatContext) -> Request:
     return Request(pieces)
 
 
+def count_request(context: ChatContext) -> Request:
+    """The same without a word: for requests that nobody looks at, but that injections go into."""
+    return Request(
+        [
+            Piece({"number": number}, message, tuple(message.contents))
+            for number, message in enumerate(context.messages)
+        ]
+    )
+
+
 def _split_message(message: Message) -> list[Piece]:
     results = [one for one in message.contents if one.type == "function_result"]
     if len(results) < len(message.contents) or not results:

@@ -9,7 +9,7 @@ from typing import Any
 from agent_framework import ChatContext, ChatMiddleware, ChatResponse, ResponseStream
 
 from amplifier_apps.adapters.agent_framework.contents import read_texts
-from amplifier_apps.adapters.agent_framework.messages import read_request
+from amplifier_apps.adapters.agent_framework.messages import count_request, read_request
 from amplifier_apps.adapters.agent_framework.replies import (
     change_reply,
     describe_reply,
@@ -59,12 +59,13 @@ class ModelHooks(ChatMiddleware):
 
     async def _ask(self, context: ChatContext) -> bool:
         """Take the request through the hooks; false if the model is not called."""
-        request = read_request(context)
+        is_seen = self.run.hears(events.PROVIDER_REQUEST)
+        request = read_request(context) if is_seen else count_request(context)
         verdict = await self.run.request(
             request.plain,
             provider=name_provider(context.client),
             model=find_model(context),
-            tools=list_tools(context),
+            tools=list_tools(context) if is_seen else (),
         )
         if not verdict.allowed:
             refusal = say_in_chat(verdict.reason)
@@ -76,9 +77,11 @@ class ModelHooks(ChatMiddleware):
     async def _judge(
         self, context: ChatContext, response: ChatResponse[Any], spent: int
     ) -> ChatResponse[Any]:
-        reply = describe_reply(response, spent)
         wanted = (context.options or {}).get("response_format")
-        verdict = await self.run.review(reply, provider=name_provider(context.client))
+        verdict = ReplyVerdict(True)
+        if self.run.hears(events.PROVIDER_RESPONSE):
+            reply = describe_reply(response, spent)
+            verdict = await self.run.review(reply, provider=name_provider(context.client))
         if not verdict.allowed:
             response = refuse_reply(response, verdict.reason)
         elif verdict.changed:

@@ -12,6 +12,7 @@ from agent_framework import ChatContext, Content, Message
 
 from amplifier_apps.adapters.agent_framework.messages import (
     copy_message,
+    count_request,
     describe_message,
     read_request,
     write_message,
@@ -77,6 +78,18 @@ def test_a_message_that_a_hook_adds_is_in_its_place() -> None:
     assert [one.role for one in context.messages] == ["user", "system", "assistant", "tool"]
     assert context.messages[1].text == "It is Monday."
     assert context.messages[3] is before[2]
+
+
+def test_a_request_that_nobody_looks_at_takes_injections_all_the_same() -> None:
+    """Its messages are only counted, and stay where and what they are."""
+    context = make_context(instructions="Be brief.")
+    request, before = count_request(context), list(context.messages)
+    added = {"role": "user", "content": "It is Monday."}
+    after = [*request.plain, added]
+    request.place(context, place_messages(request.plain, after))
+    assert all(one is other for one, other in zip(context.messages, before, strict=False))
+    assert context.messages[-1].text == "It is Monday."
+    assert context.options == {"instructions": "Be brief."}
 
 
 def test_instructions_are_changed_or_dropped() -> None:
