@@ -64,8 +64,8 @@ class AmplifiedClient(ClaudeSDKClient):
         plain_servers: Sequence[str] = (),
         asks: Asks = "inline",
     ) -> None:
-        super().__init__(options, transport)
-        self._plain_options = self.options
+        self._plain_options = options or ClaudeAgentOptions()
+        super().__init__(self._plain_options, transport)
         self._governor = govern(hooks)
         self._settings = choose(timeout, plain_servers, asks)
         self._connection = self._open()

@@ -71,14 +71,16 @@ async def test_an_output_keeps_the_shape_of_its_tool(stage: Stage) -> None:
     assert said["hookSpecificOutput"]["updatedToolOutput"]["stdout"] == "KEY=[hidden]"
 
 
-async def test_what_the_adapter_cannot_do_is_refused(stage: Stage) -> None:
+async def test_what_the_adapter_cannot_do_is_refused(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An error of our own blocks the call, keeps the prompt back and withholds the result."""
     connection = connect(stage)
 
     def break_down(_: str) -> Any:
         raise OSError("no space left")
 
-    connection.find_session = break_down  # type: ignore[method-assign]
+    monkeypatch.setattr(connection, "find_session", break_down)
     call = await tell(connection, "PreToolUse", **describe_call(command="ls"))
     assert call["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert "no space left" in call["hookSpecificOutput"]["permissionDecisionReason"]

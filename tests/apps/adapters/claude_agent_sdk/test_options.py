@@ -12,8 +12,7 @@ pytest.importorskip("claude_agent_sdk")
 
 from claude_agent_sdk import ClaudeSDKClient, HookMatcher, ResultMessage, query
 
-from amplifier_apps.adapters.claude_agent_sdk import amplifier_hooks, amplifier_options, coverage
-from amplifier_apps.adapters.coverage.claude_agent_sdk import COVERAGE
+from amplifier_apps.adapters.claude_agent_sdk import amplifier_hooks, amplifier_options
 from amplifier_core import HookResult
 from amplifier_core.testing import wait_for
 from tests.adapters.drivers.claude_agent_sdk import SERVER, ClaudeDriver
@@ -119,8 +118,3 @@ def test_every_callback_blocks_when_it_fails(stage: Stage) -> None:
         assert [(one.matcher, one.on_failure, one.timeout) for one in matchers] == [
             (None, "block", 30)
         ]
-
-
-def test_the_table_is_at_hand() -> None:
-    """For programs that want to know."""
-    assert coverage() is COVERAGE

@@ -18,8 +18,7 @@ from crewai.hooks import (
 )
 from crewai.hooks.dispatch import scoped_hooks
 
-from amplifier_apps.adapters.coverage.crewai import COVERAGE
-from amplifier_apps.adapters.crewai import amplified, amplify_crewai, coverage
+from amplifier_apps.adapters.crewai import amplified, amplify_crewai
 from amplifier_apps.adapters.crewai.attaching import fail_closed
 from amplifier_core import HookResult
 from tests.adapters.drivers.driver import Ran
@@ -183,8 +182,3 @@ async def test_a_block_leaves_nothing_behind(stage: Stage) -> None:
 
     await asyncio.to_thread(kick)
     assert ran.answer == DONE
-
-
-def test_the_table_is_at_hand() -> None:
-    """For programs that want to know."""
-    assert coverage() is COVERAGE

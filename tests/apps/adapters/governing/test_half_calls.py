@@ -187,11 +187,13 @@ async def test_a_question_is_handed_over(stage: Stage) -> None:
     stage.answer("tool:pre", ask("First?"), name="first")
     stage.answer("tool:pre", ask("Second?"), name="second")
     known: dict[str, Any] = {}
+    shown: list[Handed] = []
 
     def find(handed: Handed) -> Any:
-        return known.get(handed.prompt) or shown.append(handed)
+        if handed.prompt not in known:
+            shown.append(handed)
+        return known.get(handed.prompt)
 
-    shown: list[Handed] = []
     calls = await begin(stage.hooks)
     for _ in range(2):
         verdict = await calls.before(tell(), find)
