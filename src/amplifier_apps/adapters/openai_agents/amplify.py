@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any, TypeVar
 
 from agents import Agent
 
 from amplifier_apps.adapters.coverage.coverage import Asking
-from amplifier_apps.adapters.governing.governor import Governable, govern
+from amplifier_apps.adapters.governing.governor import Governable, Governor, govern
 from amplifier_apps.adapters.openai_agents.governed_agent import adopt
 from amplifier_apps.adapters.openai_agents.runner import install_runner
 from amplifier_apps.adapters.openai_agents.turn import Board
@@ -25,6 +26,17 @@ def amplify(agent: AnyAgent, hooks: Governable, *, asks: Asking = "inline") -> A
         raise TypeError(f"amplify() takes an agents.Agent, got {kind}")
     if asks not in ("inline", "interrupt"):
         raise ValueError(f"asks is 'inline' or 'interrupt', got {asks!r}")
-    adopt(agent, Board(govern(hooks), asks, adopt))
+    adopt(agent, _find_board(govern(hooks), asks))
     install_runner()
     return agent
+
+
+_boards: weakref.WeakKeyDictionary[Governor, dict[Asking, Board]] = weakref.WeakKeyDictionary()
+
+
+def _find_board(governor: Governor, asks: Asking) -> Board:
+    """The board of these hooks: agents that they govern are of one class, and may be equal."""
+    known = _boards.setdefault(governor, {})
+    if asks not in known:
+        known[asks] = Board(governor, asks, adopt)
+    return known[asks]

@@ -13,7 +13,7 @@ from agents.editor import ApplyPatchOperation, ApplyPatchResult
 from amplifier_apps.adapters.governing.calling import Wanted
 from amplifier_apps.adapters.governing.verdicts import Called
 from amplifier_apps.adapters.openai_agents.outputs import is_failed, read_output, write_output
-from amplifier_apps.adapters.openai_agents.tools import find_turn
+from amplifier_apps.adapters.openai_agents.turn import current
 from amplifier_core.utils import resolve
 
 MARK = "_amplifier_governs"
@@ -30,7 +30,7 @@ def govern_custom(tool: CustomTool) -> None:
 
     @wraps(inner)
     async def invoke(context: Any, text: str) -> Any:
-        turn = find_turn(context)
+        turn = current.get()
         if turn is None:
             return await resolve(inner(context, text))
         wanted = Wanted(
@@ -79,7 +79,7 @@ def _govern_executor(
 ) -> Any:
     @wraps(inner)
     async def execute(request: Any) -> Any:
-        turn = find_turn(request.ctx_wrapper)
+        turn = current.get()
         if turn is None:
             return await resolve(inner(request))
         action = request.data.action
@@ -126,7 +126,7 @@ class GovernedEditor:
 
     async def _apply(self, kind: str, operation: ApplyPatchOperation) -> Any:
         apply = getattr(self._inner, kind)
-        turn = find_turn(operation.ctx_wrapper)
+        turn = current.get()
         if turn is None:
             return await resolve(apply(operation))
         before = {key: getattr(operation, key) for key in _PATCH}

@@ -17,7 +17,10 @@ def adopt(agent: Agent[Any], board: Board) -> None:
     if known is not None:
         _check_same(agent, known, board)
         return
-    agent.__class__ = _derive(type(agent), board)
+    kind = type(agent)
+    if kind not in board.classes:
+        board.classes[kind] = _derive(kind, board)
+    agent.__class__ = board.classes[kind]
     attach_tools(agent.tools, board)
     attach_handoffs(agent.handoffs, board)
 

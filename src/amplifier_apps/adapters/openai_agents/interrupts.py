@@ -27,8 +27,8 @@ from amplifier_core.models.outcome import describe_denial
 from amplifier_core.utils import resolve
 from amplifier_core.utils.slots import give_up_slot, take_slot
 
-QUESTIONS = "_amplifier_questions"
-ANSWERS = "_amplifier_answers"
+_QUESTIONS = "_amplifier_questions"
+_ANSWERS = "_amplifier_answers"
 _OWN = "_amplifier_own_rule"
 
 
@@ -48,7 +48,7 @@ def questions(result: RunResultBase) -> list[tuple[ToolApprovalItem, dict[str, A
 
     Make an answer to each with `amplifier_apps.adapters.answer`, and give it to `settle`.
     """
-    known = getattr(result, QUESTIONS, {})
+    known = getattr(result, _QUESTIONS, {})
     items = getattr(result, "interruptions", [])
     return [(one, known[_get_id(one)]) for one in items if _get_id(one) in known]
 
@@ -56,7 +56,7 @@ def questions(result: RunResultBase) -> list[tuple[ToolApprovalItem, dict[str, A
 def settle(state: RunState[Any], item: ToolApprovalItem, given: dict[str, Any]) -> None:
     """Answer the question of an interruption; a no is told to the model by our gate, too."""
     state.approve(item)
-    given_so_far = state.__dict__.setdefault(ANSWERS, {})
+    given_so_far = state.__dict__.setdefault(_ANSWERS, {})
     given_so_far[_get_id(item)] = given
 
 
@@ -69,7 +69,7 @@ def _get_id(item: ToolApprovalItem) -> str:
 
 def take_state(turn: Turn, state: RunState[Any]) -> None:
     """Give a turn what was said to the interruptions that it goes on from."""
-    turn.answers.update(state.__dict__.pop(ANSWERS, {}))
+    turn.answers.update(state.__dict__.pop(_ANSWERS, {}))
     for item in state.get_interruptions():
         turn.shown[_get_id(item)] = str(item.arguments or "")
 
@@ -77,7 +77,7 @@ def take_state(turn: Turn, state: RunState[Any]) -> None:
 def leave_questions(turn: Turn, result: Any) -> None:
     """Put what is to be asked on a result that was interrupted."""
     if getattr(result, "interruptions", None) and turn.questions:
-        setattr(result, QUESTIONS, dict(turn.questions))
+        setattr(result, _QUESTIONS, dict(turn.questions))
         if turn.outer is not None:
             turn.outer.questions.update(turn.questions)
 
@@ -106,7 +106,7 @@ def wrap_needs_approval(tool: FunctionTool, prepare: Callable[[bool], None]) -> 
         if await resolve(own(context, arguments, call_id)) if callable(own) else own:
             return True
         turn = current.get()
-        if turn is None or turn.board.asks != "interrupt":
+        if turn is None or turn.asks != "interrupt":
             return False
         return await park(turn, tool.qualified_name, arguments, call_id)
 
@@ -130,7 +130,7 @@ async def park(turn: Turn, name: str, arguments: dict[str, Any], call_id: str) -
 
 async def call_or_resume(turn: Turn, wanted: Wanted) -> Called:
     """Take a call along the path, from where it waits if it was judged already."""
-    if turn.board.asks != "interrupt":
+    if turn.asks != "interrupt":
         return await turn.run.call(wanted)
     parked = turn.parked.pop(wanted.call_id, None)
     if parked is not None and parked.handed is None:

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from agents import FunctionTool, UserError
+from agents import FunctionTool
 from agents.tool import _DEFAULT_FAILURE_HANDLED_ATTR
 from agents.tool_context import ToolContext
 
@@ -15,13 +15,8 @@ from amplifier_apps.adapters.openai_agents.interrupts import call_or_resume, wra
 from amplifier_apps.adapters.openai_agents.messages import read_arguments, write_arguments
 from amplifier_apps.adapters.openai_agents.outputs import is_failed, read_output, write_output
 from amplifier_apps.adapters.openai_agents.prompts import PromptDenied
-from amplifier_apps.adapters.openai_agents.turn import (
-    Board,
-    Turn,
-    current,
-    describe_stray,
-    find_board,
-)
+from amplifier_apps.adapters.openai_agents.turn import Board, find_turn
+from amplifier_core.errors import SessionDenied
 
 Invoke = Callable[[Any, str], Awaitable[Any]]
 MARK = "_amplifier_governs"
@@ -86,36 +81,30 @@ def _wrap_plain(governed: GovernedInvoke) -> Invoke:
 
 async def invoke_tool(inner: Invoke, context: Any, raw: str) -> Any:
     """Take a call of a tool along the path."""
-    turn = find_turn(context)
-    if turn is None:
-        return await inner(context, raw)
-    wanted = Wanted(
+    try:
+        async with find_turn(getattr(context, "agent", None)) as turn:
+            if turn is None:
+                return await inner(context, raw)
+            called = await call_or_resume(turn, _want(inner, context, raw))
+    except (PromptDenied, SessionDenied) as error:  # also of the agent that the tool has run
+        return _say(context, str(error))
+    return _say(context, called.text) if is_failed(called) else write_output(called)
+
+
+def _want(inner: Invoke, context: Any, raw: str) -> Wanted:
+    return Wanted(
         name_tool(context),
         read_arguments(raw),
         str(getattr(context, "tool_call_id", "") or ""),
         lambda given: inner(_unprepare(context, given, raw), write_arguments(given, raw)),
         read_output,
     )
-    try:
-        called = await call_or_resume(turn, wanted)
-    except PromptDenied as error:  # of the agent that the tool has run
-        return _say(context, str(error))
-    return _say(context, called.text) if is_failed(called) else write_output(called)
 
 
 def _say(context: Any, reason: str) -> str:
     """The reason for the model; the SDK's schema of the tool's results is not for this."""
     setattr(context, _DEFAULT_FAILURE_HANDLED_ATTR, True)
     return reason
-
-
-def find_turn(context: Any) -> Turn | None:
-    """The turn of a call; None for agents that nobody governs."""
-    turn = current.get()
-    agent: Any = getattr(context, "agent", None)
-    if turn is None and find_board(agent) is not None:
-        raise UserError(describe_stray(agent))
-    return turn
 
 
 def name_tool(context: Any) -> str:

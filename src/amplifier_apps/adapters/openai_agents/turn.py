@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import contextlib
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +12,7 @@ from agents import Agent, UserError
 from agents.run_internal import agent_tool_configuration
 
 from amplifier_apps.adapters.coverage.coverage import Asking
+from amplifier_apps.adapters.coverage.openai_agents import COVERAGE
 from amplifier_apps.adapters.governing.governor import Governor
 from amplifier_apps.adapters.governing.run import Run
 
@@ -26,6 +28,8 @@ class Board:
     asks: Asking
     adopt: Callable[[Agent[Any], Board], None]
     """Has another agent governed by the same."""
+    classes: dict[type, type[Agent[Any]]] = field(default_factory=dict, compare=False)
+    """Of governed agents: equal agents have one class."""
 
 
 def find_board(agent: object) -> Board | None:
@@ -57,6 +61,14 @@ class Turn:
     shown: dict[str, str] = field(default_factory=dict)
     """The arguments of each call that the SDK itself has shown to a person, by call id."""
 
+    is_lone: bool = False
+    """Whether it is there for one call of a tool, which nothing can interrupt."""
+
+    @property
+    def asks(self) -> Asking:
+        """Where questions wait."""
+        return "inline" if self.is_lone else self.board.asks
+
     def up(self) -> Iterator[Turn]:
         """This turn and those around it."""
         turn: Turn | None = self
@@ -69,16 +81,32 @@ current: ContextVar[Turn | None] = ContextVar("amplifier_openai_turn", default=N
 """The turn that the running code belongs to."""
 
 
+@contextlib.asynccontextmanager
+async def find_turn(agent: object) -> AsyncIterator[Turn | None]:
+    """The turn that a tool is called in; None for an agent that nobody governs.
+
+    Of a governed agent whose tool is called by itself, in no run, it is one for this call.
+    """
+    turn, board = current.get(), find_board(agent)
+    if turn is not None or board is None:
+        yield turn
+        return
+    run = await board.governor.open(COVERAGE, str(getattr(agent, "name", "")))
+    turn = Turn(run, board, is_lone=True)
+    token = current.set(turn)
+    try:
+        yield turn
+    finally:
+        current.reset(token)
+        await run.end()
+
+
 def check_turn(agent: Any) -> None:
     """UserError if the SDK runs a governed agent where its hooks cannot follow."""
     running = getattr(agent_tool_configuration, "_current_run", None)
-    if current.get() is None and running is not None and running.get() is not None:
-        raise UserError(describe_stray(agent))
-
-
-def describe_stray(agent: Any) -> str:
-    """What is wrong with the run of a governed agent that began without hooks."""
-    return (
+    if current.get() is not None or running is None or running.get() is None:
+        return
+    raise UserError(
         f"Agent {agent.name!r} is governed, but this run of it is not: it began with an agent that "
         "is not governed, which handed off to it, or with another runner. Call amplify() for the "
         "agent that runs begin with, after set_default_agent_runner() if you use that"

@@ -77,3 +77,10 @@ async def test_other_agents_have_no_hooks(stage: Stage) -> None:
     assert result.final_output == DONE
     assert ran.calls == [("note", {"text": "a"})]
     assert stage.heard.names == []
+
+
+def test_equal_agents_stay_equal(stage: Stage) -> None:
+    """The SDK's agents are compared by what they have."""
+    hooks = stage.hooks
+    assert amplify(Agent("agent"), hooks) == amplify(Agent("agent"), hooks)
+    assert amplify(Agent("agent"), hooks) != amplify(Agent("other"), hooks)

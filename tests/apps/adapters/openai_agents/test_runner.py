@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
 
@@ -13,7 +12,6 @@ from agents import (
     Agent,
     InputGuardrailTripwireTriggered,
     Runner,
-    RunResultStreaming,
     SQLiteSession,
     UserError,
     function_tool,
@@ -141,82 +139,3 @@ async def test_a_sub_agent_in_a_thread(stage: Stage) -> None:
     assert result.final_output == DONE
     assert ran.calls == []
     assert stage.heard.names == ["session:start", "session:start", "session:end", "session:end"]
-
-
-# Streams
-
-
-async def test_a_stream_can_be_looked_at_before_it_starts(stage: Stage) -> None:
-    """Hooks judge the prompt first; afterwards the result is that of the SDK."""
-    model = make_model([DONE])
-    agent = amplify(Agent("agent", model=model), stage.hooks)
-    result = Runner.run_streamed(agent, "Go.", max_turns=3, run_config=CONFIG)
-    assert isinstance(result, RunResultStreaming)
-    assert (result.is_complete, result.final_output, result.max_turns) == (False, None, 3)
-    assert result.current_agent is agent
-    kinds = [event.type async for event in result.stream_events()]
-    assert kinds[0] == "agent_updated_stream_event"
-    assert result.is_complete
-    assert result.final_output == DONE
-    assert result.last_agent is agent
-    assert len(result.new_items) == 1
-    assert result.run_loop_exception is None
-
-
-async def test_a_session_ends_before_its_stream_does(stage: Stage) -> None:
-    """Who has read a stream to its end finds everything recorded."""
-    stage.listen("session:end")
-    agent = amplify(Agent("agent", model=make_model([DONE])), stage.hooks)
-    result = Runner.run_streamed(agent, "Go.", run_config=CONFIG)
-    async for _ in result.stream_events():
-        pass
-    assert stage.heard.names == ["session:end"]
-
-
-async def test_a_stream_that_nobody_reads_runs_all_the_same(stage: Stage) -> None:
-    """As with the SDK alone."""
-    ran = Ran()
-    model = make_model(use(call("note", text="a")))
-    agent = amplify(Agent("agent", tools=make_tools(ran), model=model), stage.hooks)
-    result = Runner.run_streamed(agent, "Go.", run_config=CONFIG)
-    assert result.run_loop_task is not None
-    await result.run_loop_task
-    assert ran.calls == [("note", {"text": "a"})]
-    assert result.final_output == DONE
-
-
-@pytest.mark.parametrize("at_once", [True, False])
-async def test_a_cancelled_stream_ends_its_session(stage: Stage, at_once: bool) -> None:
-    """Before it has started, and in the middle."""
-    asked = asyncio.Event()
-    stage.listen("session:end")
-
-    @function_tool
-    async def wait() -> str:
-        asked.set()
-        await asyncio.Event().wait()
-        return ""
-
-    agent = amplify(Agent("agent", tools=[wait], model=make_model(use(call("wait")))), stage.hooks)
-    result = Runner.run_streamed(agent, "Go.", run_config=CONFIG)
-    if not at_once:
-        await asyncio.wait_for(asked.wait(), 60)
-    result.cancel()
-    assert [event async for event in result.stream_events() if event.type == "x"] == []
-    task: Any = result.run_loop_task
-    await asyncio.wait([task], timeout=60)
-    assert result.final_output is None
-    assert stage.heard.names == ([] if at_once else ["session:end"])
-
-
-async def test_a_stream_that_fails_raises(stage: Stage) -> None:
-    """What the SDK raises when it starts is raised to who reads the stream."""
-    agent = amplify(Agent("agent", model=make_model([DONE])), stage.hooks)
-    session = SQLiteSession("one")
-    result = Runner.run_streamed(
-        agent, "Go.", session=session, conversation_id="c", run_config=CONFIG
-    )
-    with pytest.raises(UserError):
-        async for _ in result.stream_events():
-            pass
-    session.close()

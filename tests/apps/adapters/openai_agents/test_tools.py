@@ -161,18 +161,32 @@ async def test_a_copy_of_a_tool_is_governed_once(stage: Stage) -> None:
 
 
 async def test_a_tool_is_called_by_its_owner_without_hooks(stage: Stage) -> None:
-    """In a test of the tool, for example: it belongs to no run."""
+    """In a test of the tool, for example: it belongs to no agent, and to no run."""
 
     @function_tool
     def note(text: str) -> str:
         return f"noted {text}"
 
     stage.answer("tool:pre", DENY)
-    agent = amplify(Agent("agent", tools=[note]), stage.hooks)
+    amplify(Agent("agent", tools=[note]), stage.hooks)
     given = ToolContext(None, tool_name="note", tool_call_id="1", tool_arguments="{}")
     assert await note.on_invoke_tool(given, '{"text": "a"}') == "noted a"
-    given.agent = agent
-    assert "error" in await note.on_invoke_tool(given, '{"text": "a"}')
+
+
+async def test_a_tool_that_is_called_for_a_governed_agent_has_its_hooks(stage: Stage) -> None:
+    """Also outside of any run: the call has a session to itself, which may be refused."""
+
+    @function_tool
+    def note(text: str) -> str:
+        return f"noted {text}"
+
+    agent = amplify(Agent("agent", tools=[note]), stage.hooks)
+    given = ToolContext(None, tool_name="note", tool_call_id="1", tool_arguments="{}", agent=agent)
+    stage.listen("session:start", "tool:pre", "session:end")
+    assert await note.on_invoke_tool(given, '{"text": "a"}') == "noted a"
+    assert stage.heard.names == ["session:start", "tool:pre", "session:end"]
+    stage.answer("session:start", DENY)
+    assert "against the rules" in await note.on_invoke_tool(given, '{"text": "a"}')
 
 
 async def test_guardrails_of_the_sdk_come_first(stage: Stage) -> None:

@@ -1,0 +1,112 @@
+"""Streamed runs: hooks judge the prompt before the SDK starts the run that the caller has."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from agents import Agent, RunContextWrapper, RunResultStreaming, RunState
+from agents.run import DEFAULT_MAX_TURNS, AgentRunner
+from agents.run_internal.agent_runner_helpers import (
+    apply_resumed_conversation_settings,
+    validate_session_conversation_settings,
+)
+from agents.run_internal.model_provider_lifecycle import _close_runner_owned_model_provider
+from agents.run_internal.run_steps import QueueCompleteSentinel
+from agents.run_internal.turn_preparation import validate_run_hooks
+
+from amplifier_apps.adapters.openai_agents.turn import Board
+from amplifier_apps.adapters.openai_agents.turns import finish, govern_config, open_turn
+
+_KEPT = (
+    "_event_queue",
+    "_input_guardrail_queue",
+    "_active_stream_consumers",
+    "_stream_consumers_stopped",
+    "_waiting_on_event_queue",
+    "_cancel_mode",
+)
+"""What somebody may be using of a stream that has not started yet."""
+
+
+def start_stream(
+    runner: AgentRunner, board: Board, agent: Agent[Any], given: Any, options: dict[str, Any]
+) -> RunResultStreaming:
+    """The result of a run that starts as soon as hooks allow it."""
+    _check_options(given, options)
+    result = _make_result(agent, given, options)
+    work = _run(runner, result, board, agent, given, options)
+    result.run_loop_task = asyncio.create_task(work)
+    return result
+
+
+def _check_options(given: Any, options: dict[str, Any]) -> None:
+    """Raise what the SDK raises at once, and not in the stream."""
+    validate_run_hooks(options.get("hooks"))
+    names = ("conversation_id", "previous_response_id")
+    settings: dict[str, Any] = {name: options.get(name) for name in names}
+    settings["auto_previous_response_id"] = options.get("auto_previous_response_id", False)
+    if isinstance(given, RunState):
+        found = apply_resumed_conversation_settings(run_state=given, **settings)
+        settings = dict(zip(settings, found, strict=True))
+    validate_session_conversation_settings(options.get("session"), **settings)
+
+
+def _make_result(agent: Agent[Any], given: Any, options: dict[str, Any]) -> RunResultStreaming:
+    """A stream that has not started: hooks judge the prompt first, and that takes time."""
+    context = options.get("context")
+    if not isinstance(context, RunContextWrapper):
+        context = RunContextWrapper(context)
+    return RunResultStreaming(
+        input="" if isinstance(given, RunState) else given,
+        new_items=[],
+        raw_responses=[],
+        final_output=None,
+        input_guardrail_results=[],
+        output_guardrail_results=[],
+        tool_input_guardrail_results=[],
+        tool_output_guardrail_results=[],
+        context_wrapper=context,
+        current_agent=agent,
+        current_turn=0,
+        max_turns=options.get("max_turns", DEFAULT_MAX_TURNS),
+        _current_agent_output_schema=None,
+        trace=None,
+    )
+
+
+async def _run(
+    runner: AgentRunner,
+    result: RunResultStreaming,
+    board: Board,
+    agent: Agent[Any],
+    given: Any,
+    options: dict[str, Any],
+) -> None:
+    task: asyncio.Task[Any] | None = None
+    try:
+        async with open_turn(board, agent, given) as (turn, left):
+            provider = govern_config(options)
+            try:
+                task = _become(result, runner.run_streamed(agent, left, **options))
+                await task
+            finally:
+                if provider is not None:
+                    await _close_runner_owned_model_provider(provider)
+            await finish(turn, result, streamed=True)
+    finally:
+        if task is None:  # nobody else would tell those who wait for events
+            result.is_complete = True
+            result._event_queue.put_nowait(QueueCompleteSentinel())
+
+
+def _become(result: RunResultStreaming, started: RunResultStreaming) -> asyncio.Task[Any]:
+    """Make the result that the caller has be the one that runs: from now on they share all."""
+    task = started.run_loop_task
+    if task is None:
+        raise RuntimeError("the SDK has started no run")
+    kept = {name: getattr(result, name) for name in (*_KEPT, "run_loop_task")}
+    # It lets go of its agents when it is deleted, and so it must not be before the other one.
+    started.__dict__.update(kept, _amplifier_started=started)
+    result.__dict__ = started.__dict__
+    return task
