@@ -50,6 +50,7 @@ COVERAGE = Coverage(
         "Pydantic AI answers them itself",
         "output tools, which carry the answer; hooks see it at prompt:answer",
         "tools that the provider runs itself (web search, code execution)",
+        "requests that a program sends to a model without an agent (pydantic_ai.direct)",
         "external tools: somebody else runs them, and brings their results",
         "what other capabilities make of the answer afterwards in wrap_run",
         "model requests of realtime sessions; their tool calls are seen",

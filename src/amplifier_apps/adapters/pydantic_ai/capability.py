@@ -33,7 +33,7 @@ from amplifier_apps.adapters.governing.governor import Governable, Governor, gov
 from amplifier_apps.adapters.pydantic_ai.exchange import Exchange
 from amplifier_apps.adapters.pydantic_ai.gate import Gate
 from amplifier_apps.adapters.pydantic_ai.refusal import refuse
-from amplifier_apps.adapters.pydantic_ai.toolset import GovernedToolset
+from amplifier_apps.adapters.pydantic_ai.toolset import GovernedToolset, leads_to
 from amplifier_apps.adapters.pydantic_ai.turn import Turn, read_cancellation
 from amplifier_core.events.payloads import EndReason
 
@@ -148,10 +148,12 @@ class AmplifierHooks(AbstractCapability[AgentDepsT]):
         args: ValidatedToolArgs,
         handler: WrapToolExecuteHandler,
     ) -> Any:
-        """tool:pre and tool:post of a tool that is called elsewhere."""
+        """tool:pre and tool:post of a tool that is not called there."""
         if self._turn.is_covered:
             return await handler(args)
-        return await self._gate.begin_call(ctx, call, args, handler)
+        manager = ctx.tool_manager
+        is_certain = manager is not None and leads_to(self._gate, manager.toolset)
+        return await self._gate.begin_call(ctx, call, args, handler, is_certain=is_certain)
 
     async def before_tool_execute(
         self,

@@ -21,7 +21,8 @@ class Gate:
     """Judges a call where its tool is called; if that is elsewhere, where its execution begins.
 
     Between the two, other capabilities may still change the arguments, so the first is the rule.
-    The second is for tools that other capabilities put around the toolset, such as a search.
+    The second is for tools that other capabilities put around the toolset, such as a search, and
+    for all of them where it is not certain that a toolset around it passes calls on.
     """
 
     turn: Turn
@@ -33,16 +34,25 @@ class Gate:
     """Calls under way that were judged where their execution began, with what was allowed."""
 
     def expect(self, names: Iterable[str]) -> None:
-        """Note tools that will come here to be called."""
-        self._expected.update(names)
+        """Note which tools are called here in this step."""
+        self._expected = set(names)
 
     async def begin_call(
-        self, ctx: RunContext[Any], call: ToolCallPart, given: Arguments, execute: Execute
+        self,
+        ctx: RunContext[Any],
+        call: ToolCallPart,
+        given: Arguments,
+        execute: Execute,
+        *,
+        is_certain: bool,
     ) -> Any:
-        """The execution of a call begins, with hooks of other capabilities inside it."""
+        """The execution of a call begins, with hooks of other capabilities inside it.
+
+        `is_certain`: calls of the tools that are expected do arrive where they are called.
+        """
         self._calls[call.tool_call_id] = call
         try:
-            if call.tool_name in self._expected:
+            if is_certain and call.tool_name in self._expected:
                 return await execute(given)
             return await self._judge_early(ctx, call, given, execute)
         finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic_ai import RunContext, ToolsetTool, WrapperToolset
+from pydantic_ai import AbstractToolset, CombinedToolset, RunContext, ToolsetTool, WrapperToolset
 from pydantic_ai.tools import AgentDepsT
 
 from amplifier_apps.adapters.pydantic_ai.calls import ToolUse
@@ -37,3 +37,19 @@ class GovernedToolset(WrapperToolset[AgentDepsT]):
             return await self.wrapped.call_tool(name, validated, ctx, tool)
 
         return await self.gate.pass_call(ToolUse(name, tool_args, ctx, tool, execute))
+
+
+KNOWN = ("pydantic_ai", "amplifier_apps")
+"""Whose toolsets are known to pass on the calls of all tools that are not their own."""
+
+
+def leads_to(gate: Gate, toolset: AbstractToolset[Any]) -> bool:
+    """Whether calls on a toolset are certain to come to a gate, unless it has tools of its own."""
+    if isinstance(toolset, GovernedToolset) and toolset.gate is gate:
+        return True
+    if isinstance(toolset, CombinedToolset):
+        return any(leads_to(gate, one) for one in toolset.toolsets)
+    if not isinstance(toolset, WrapperToolset):
+        return False
+    maker = next(one for one in type(toolset).__mro__ if "call_tool" in vars(one))
+    return maker.__module__.split(".")[0] in KNOWN and leads_to(gate, toolset.wrapped)

@@ -9,11 +9,11 @@ import pytest
 pytest.importorskip("pydantic_ai")
 
 from pydantic_ai.capabilities import AbstractCapability, ToolSearch
-from pydantic_ai.toolsets import AbstractToolset
+from pydantic_ai.toolsets import AbstractToolset, WrapperToolset
 
 from amplifier_apps.adapters.pydantic_ai import AmplifierHooks
 from amplifier_core import HookResult
-from tests.adapters.drivers.driver import Ran, Step
+from tests.adapters.drivers.driver import Call, Ran, Step
 from tests.adapters.drivers.pydantic_ai import PydanticAIDriver
 from tests.adapters.stage import DONE, Stage, call, use
 
@@ -102,3 +102,43 @@ async def test_a_call_under_two_names_is_judged_once(stage: Stage) -> None:
     await agent.run("Do it.")
     assert ran.calls == [("note", {"text": "a"})]
     assert [data["tool_name"] for _, data in stage.heard.events] == ["my_note", "my_note"]
+
+
+class Answering(WrapperToolset[Any]):
+    """Runs something of its own under the name of a tool."""
+
+    async def call_tool(self, name: str, tool_args: Any, ctx: Any, tool: Any) -> Any:
+        return (
+            f"answered {tool_args}"
+            if name == "note"
+            else await super().call_tool(name, tool_args, ctx, tool)
+        )
+
+
+class Answers(AbstractCapability[Any]):
+    """Stands around the toolset that hooks guard."""
+
+    def get_wrapper_toolset(self, toolset: AbstractToolset[Any]) -> AbstractToolset[Any]:
+        return Answering(toolset)
+
+
+@pytest.mark.parametrize("tool", ["note", "wipe"])
+async def test_a_call_that_may_not_arrive_is_judged_before(stage: Stage, tool: str) -> None:
+    """Whether a foreign toolset answers it or passes it on, hooks judge it once."""
+    stage.listen("tool:pre", "tool:post")
+    name = "text" if tool == "note" else "path"
+    both = [AmplifierHooks(stage.hooks), Answers()]
+    agent = build(stage.hooks, use(Call(tool, {name: "a"})), ran := Ran(), capabilities=both)
+    await agent.run("Do it.")
+    assert stage.heard.names == ["tool:pre", "tool:post"]
+    assert len(ran.calls) == (0 if tool == "note" else 1)
+
+
+async def test_such_a_call_can_be_denied(stage: Stage) -> None:
+    """Nothing runs under its name."""
+    stage.answer("tool:pre", HookResult(action="deny", reason="against the rules"))
+    both = [AmplifierHooks(stage.hooks), Answers()]
+    script = use(call("note", text="a"))
+    await build(stage.hooks, script, ran := Ran(), capabilities=both).run("Do it.")
+    assert "answered" not in ran.requests[-1]
+    assert "against the rules" in ran.requests[-1]

@@ -9,10 +9,13 @@ import pytest
 
 pytest.importorskip("pydantic_ai")
 
-from pydantic_ai import FunctionToolset, RunContext, RunUsage
+from pydantic_ai import CombinedToolset, FunctionToolset, RunContext, RunUsage, WrapperToolset
 from pydantic_ai.models.test import TestModel
 
 from amplifier_apps.adapters.pydantic_ai import AmplifierHooks, RunRefused
+from amplifier_apps.adapters.pydantic_ai.gate import Gate
+from amplifier_apps.adapters.pydantic_ai.toolset import GovernedToolset, leads_to
+from amplifier_apps.adapters.pydantic_ai.turn import Turn
 from amplifier_core.approval import ApprovalQuestion
 from tests.adapters.drivers.driver import Ran
 from tests.adapters.drivers.pydantic_ai import PydanticAIDriver
@@ -63,3 +66,19 @@ async def test_a_tool_that_is_called_outside_a_run_does_not_run(stage: Stage) ->
     with pytest.raises(RunRefused, match="not judged this run"):
         await governed.call_tool("clock", {}, ctx, tools["clock"])
     assert ran == []
+
+
+def test_a_foreign_toolset_is_not_certain_to_pass_calls_on(stage: Stage) -> None:
+    """Those of the framework are, and ours."""
+
+    class Foreign(WrapperToolset[None]):
+        async def call_tool(self, name: str, tool_args: Any, ctx: Any, tool: Any) -> Any:
+            return "something else"
+
+    gate = Gate(Turn(stage.hooks), "inline")
+    governed = GovernedToolset(FunctionToolset(), gate)
+    combined = CombinedToolset([FunctionToolset(), governed.prefixed("my")])
+    assert leads_to(gate, combined)
+    assert leads_to(gate, GovernedToolset(combined, Gate(Turn(stage.hooks), "inline")))
+    assert not leads_to(gate, Foreign(governed))
+    assert not leads_to(gate, FunctionToolset())

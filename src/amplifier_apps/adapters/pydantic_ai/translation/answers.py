@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_ai import AgentRunResult, DeferredToolRequests
+from pydantic_ai import AgentRunResult, DeferredToolRequests, PendingModelResponse
 from pydantic_ai.messages import ModelResponse
 from pydantic_core import to_json
 
@@ -18,7 +18,7 @@ from amplifier_apps.adapters.pydantic_ai.translation import replies
 def describe(result: AgentRunResult[Any]) -> str | None:
     """The answer as a text, JSON if it is an object; None if the run only pauses."""
     output = result.output
-    if isinstance(output, DeferredToolRequests):
+    if isinstance(output, DeferredToolRequests | PendingModelResponse):
         return None
     return output if isinstance(output, str) else to_json(output, serialize_unknown=True).decode()
 
