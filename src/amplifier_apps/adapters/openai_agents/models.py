@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from agents import Model, ModelProvider, ModelResponse
+from agents import Model, ModelProvider, ModelResponse, UserError
 from agents.items import TResponseStreamEvent
 from openai.types.responses import ResponseOutputMessage
 
@@ -54,7 +54,20 @@ class Exchange:
     model: Any
     given: dict[str, Any]
     """The arguments of the SDK's call of the model, by name."""
+    unnamed: int = 0
+    """How many of them had no name: a model of somebody else may name them otherwise."""
     started: float = 0.0
+
+    @classmethod
+    def read(cls, turn: Turn, model: Any, args: tuple[Any, ...], more: dict[str, Any]) -> Exchange:
+        """The call of a model that the SDK has made like this."""
+        return cls(turn, model, {**dict(zip(_NAMES, args, strict=False)), **more}, len(args))
+
+    def call(self, method: Any) -> Any:
+        """Call the model in the same way, with what hooks left."""
+        names = _NAMES[: self.unnamed]
+        named = {key: value for key, value in self.given.items() if key not in names}
+        return method(*(self.given[name] for name in names), **named)
 
     @property
     def provider(self) -> str:
@@ -81,7 +94,7 @@ class Exchange:
             provider=self.provider,
             model=self.model_name,
             tools=names,
-            keeps=bool(self.given["previous_response_id"] or self.given["conversation_id"]),
+            keeps=bool(self.given.get("previous_response_id") or self.given.get("conversation_id")),
         )
         if not verdict.allowed:
             return verdict.reason
@@ -127,33 +140,31 @@ class _Governed:
 
     async def get_response(self, *args: Any, **more: Any) -> ModelResponse:
         inner: Any = super()
-        given = {**dict(zip(_NAMES, args, strict=False)), **more}
         turn = current.get()
         if turn is None:
-            response: ModelResponse = await inner.get_response(**given)
-            return response
-        exchange = Exchange(turn, self, given)
+            plain: ModelResponse = await inner.get_response(*args, **more)
+            return plain
+        exchange = Exchange.read(turn, self, args, more)
         if (reason := await exchange.open()) is not None:
             return make_response(await exchange.end(reason))
-        response = await inner.get_response(**exchange.given)
+        response: ModelResponse = await exchange.call(inner.get_response)
         output = await exchange.close(response.output, response.usage, streamed=False)
         return replace_output(response, output)
 
     async def stream_response(self, *args: Any, **more: Any) -> AsyncIterator[TResponseStreamEvent]:
         inner: Any = super()
-        given = {**dict(zip(_NAMES, args, strict=False)), **more}
         turn = current.get()
         if turn is None:
-            async for event in inner.stream_response(**given):
+            async for event in inner.stream_response(*args, **more):
                 yield event
             return
-        exchange = Exchange(turn, self, given)
+        exchange = Exchange.read(turn, self, args, more)
         if (reason := await exchange.open()) is not None:
             for event in stream_message(await exchange.end(reason)):
                 yield event
             return
         streamed: list[Any] = []
-        async for event in inner.stream_response(**exchange.given):
+        async for event in exchange.call(inner.stream_response):
             if event.type == "response.output_item.done":
                 streamed.append(event.item)
             yield await _close_stream(exchange, event, streamed)
@@ -207,6 +218,8 @@ def govern_provider(provider: ModelProvider) -> ModelProvider:
 def _stand_in(original: Any, front: type) -> Any:
     """Another object of the same kind with the same state, and with methods of ours in front."""
     kind: Any = type(original)
+    if not hasattr(original, "__dict__"):
+        raise UserError(f"Hooks cannot be put in front of a {kind.__name__}: its class has slots")
     stand_in: Any = object.__new__(_derive(kind, front))
     stand_in.__dict__ = original.__dict__
     return stand_in

@@ -16,15 +16,16 @@ from agents import (
     RunConfig,
     Runner,
     SQLiteSession,
+    UserError,
 )
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
 from pydantic import BaseModel
 
 from amplifier_apps.adapters.openai_agents import amplify
-from amplifier_apps.adapters.openai_agents.models import govern_model
+from amplifier_apps.adapters.openai_agents.models import govern_model, govern_provider
 from amplifier_core import HookResult
 from tests.adapters.drivers.driver import Ran
-from tests.adapters.drivers.openai_agents import CONFIG, make_model, make_tools, read_requests
+from tests.adapters.drivers.openai_agents import CONFIG, make_model, make_tools
 from tests.adapters.stage import DONE, Stage, call, use
 
 DENY = HookResult(action="deny", reason="against the rules")
@@ -151,9 +152,9 @@ async def test_what_the_sdk_kept_is_not_changed_by_a_request(stage: Stage) -> No
     model = make_model([DONE])
     agent = amplify(Agent("agent", model=model, instructions="Be kind."), stage.hooks)
     result = await Runner.run(agent, "My PIN is 4711.", run_config=CONFIG)
-    assert read_requests(model) == ['["[hidden]", [{"content": "[hidden]", "role": "user"}]]'] or (
-        "4711" not in read_requests(model)[0] and "kind" not in read_requests(model)[0]
-    )
+    sent = model.calls[0]
+    assert sent.system_instructions == "[hidden]"
+    assert [one["content"] for one in sent.input] == ["[hidden]"]
     assert "4711" in str(result.to_input_list())
 
 
@@ -182,6 +183,31 @@ async def test_a_reply_without_its_calls_ends_the_turn(stage: Stage) -> None:
     result = await Runner.run(agent, "Go.", run_config=CONFIG)
     assert ran.calls == []
     assert result.final_output == ""
+
+
+async def test_a_model_that_names_things_otherwise_is_called_as_the_sdk_calls_it(
+    stage: Stage,
+) -> None:
+    """In a stream, most arguments have no names."""
+
+    class Other(ScriptedModel):
+        async def stream_response(self, said: Any, given: Any, *rest: Any, **more: Any) -> Any:
+            async for event in super().stream_response(said, given, *rest, **more):
+                yield event
+
+    ran = Ran()
+    result = await stream(stage, Other([[assistant_message(DONE)]]), ran)
+    assert result.final_output == DONE
+
+
+async def test_what_cannot_be_governed_is_not_used(stage: Stage) -> None:
+    """Rather than that its models are asked without hooks."""
+
+    class Bare:
+        __slots__ = ()
+
+    with pytest.raises(UserError, match="in front of a Bare: its class has slots"):
+        govern_provider(Bare())  # type: ignore[arg-type]
 
 
 # Streams

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from agents import (
     function_tool,
 )
 from agents.run import AgentRunner
+from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
 
 from amplifier_apps.adapters.openai_agents import PromptDenied, amplify
 from amplifier_core import HookResult
@@ -139,3 +141,25 @@ async def test_a_sub_agent_in_a_thread(stage: Stage) -> None:
     assert result.final_output == DONE
     assert ran.calls == []
     assert stage.heard.names == ["session:start", "session:start", "session:end", "session:end"]
+
+
+async def test_runs_of_one_agent_do_not_hear_one_another(stage: Stage) -> None:
+    """At the same time: what a hook says in one is in that one only."""
+
+    def tell(data: dict[str, Any]) -> HookResult:
+        text = f"<<{data['tool_input']['text']}>>"
+        return HookResult(action="inject_context", context_injection=text)
+
+    def reply(asked: Any) -> Any:
+        texts = [str(one.get("content")) for one in asked.input if "role" in one]
+        if len(asked.input) > 1:
+            return [assistant_message(" ".join(texts))]
+        return [function_call("note", {"text": texts[0]}, call_id="call_1")]
+
+    stage.answer("tool:post", tell)
+    model = ScriptedModel([ModelStep.respond(reply) for _ in range(40)])
+    agent = amplify(Agent("agent", tools=make_tools(Ran()), model=model), stage.hooks)
+    work = (Runner.run(agent, f"n{number}", run_config=CONFIG) for number in range(20))
+    for number, result in enumerate(await asyncio.gather(*work)):
+        assert result.final_output.count("<<") == 1
+        assert f"<<n{number}>>" in result.final_output
