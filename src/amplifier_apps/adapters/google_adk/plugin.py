@@ -153,7 +153,7 @@ class AmplifierPlugin(BasePlugin):
         if invocation is None or invocation.run is None:
             return write_refusal(NO_RUN)
         invocation.start_request(callback_context.agent_name)
-        pieces = read_request(llm_request)
+        pieces = read_request(llm_request, in_full=invocation.run.hears(events.PROVIDER_REQUEST))
         verdict = await invocation.run.request(
             [piece.message for piece in pieces],
             provider=PROVIDER,
@@ -173,7 +173,7 @@ class AmplifierPlugin(BasePlugin):
         invocation = self._invocations.find(callback_context.invocation_id)
         if invocation is None or invocation.run is None:
             return write_refusal(NO_RUN)
-        if llm_response.partial:
+        if llm_response.partial or not invocation.run.hears(events.PROVIDER_RESPONSE):
             return None
         spent = invocation.measure_request(callback_context.agent_name)
         verdict = await invocation.run.review(read_reply(llm_response, spent), provider=PROVIDER)

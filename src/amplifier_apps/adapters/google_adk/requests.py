@@ -30,13 +30,20 @@ class Piece:
     parts: tuple[types.Part, ...] = ()
 
 
-def read_request(request: LlmRequest) -> list[Piece]:
-    """The messages of a request; each tool result is one by itself."""
+def read_request(request: LlmRequest, *, in_full: bool = True) -> list[Piece]:
+    """The messages of a request; each tool result is one by itself.
+
+    If not `in_full`, nobody reads them: each content is one piece, known by its number.
+    """
     pieces: list[Piece] = []
     if said := _read_instructions(request):
         pieces.append(Piece({"role": "system", "content": said}, SYSTEM))
     for place, content in enumerate(request.contents):
-        pieces += _read_content(content, place)
+        if in_full:
+            pieces += _read_content(content, place)
+        else:
+            number: Plain = {"role": _read_role(content), "content": str(place)}
+            pieces.append(Piece(number, place, tuple(content.parts or ())))
     return pieces
 
 
@@ -56,13 +63,17 @@ def _read_instructions(request: LlmRequest) -> str:
     return read_text(part for part in parts if isinstance(part, types.Part))
 
 
+def _read_role(content: types.Content) -> str:
+    return "assistant" if content.role == "model" else "user"
+
+
 def _read_content(content: types.Content, place: int) -> list[Piece]:
     parts = content.parts or []
     results = [part for part in parts if part.function_response]
     rest = tuple(part for part in parts if not part.function_response)
     pieces = [_read_result(part, place) for part in results]
     if rest or not pieces:
-        pieces.append(_read_speech(content.role, rest, place))
+        pieces.append(_read_speech(_read_role(content), rest, place))
     return pieces
 
 
@@ -77,11 +88,8 @@ def _read_result(part: types.Part, place: int) -> Piece:
     return Piece(message, place, (part,))
 
 
-def _read_speech(role: str | None, parts: tuple[types.Part, ...], place: int) -> Piece:
-    message: Plain = {
-        "role": "assistant" if role == "model" else "user",
-        "content": read_text(parts),
-    }
+def _read_speech(role: str, parts: tuple[types.Part, ...], place: int) -> Piece:
+    message: Plain = {"role": role, "content": read_text(parts)}
     if calls := read_calls(parts):
         message["tool_calls"] = calls
     return Piece(message, place, parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,8 +81,9 @@ class GovernedTool(AgentTool):
             is_alive=lambda: not signal.is_set(),
         )
         hand_over = self._hand_over if self._interrupts else None
-        async for event in call.stream(self._run, wanted, hand_over):
-            yield event
+        async with aclosing(call.stream(self._run, wanted, hand_over)) as events:
+            async for event in events:
+                yield event
 
     def _hand_over(self, handed: Handed) -> Any:
         """Put the question to the framework, under a name of its own."""
@@ -132,14 +134,15 @@ class _Call:
     async def handle(self, given: dict[str, Any]) -> Any:
         """Run the tool with what hooks left; returns the event that holds its result."""
         held: Any = _OVER
-        async for event in self.run_tool(self._change_input(given)):
-            if held is not _OVER:
-                self.events.put_nowait(held)
-            held = event
-            if isinstance(event, dict) and "tool_interrupt_event" in event:
-                raise Halted(event)
-            if isinstance(event, ToolResultEvent):
-                break
+        async with aclosing(self.run_tool(self._change_input(given))) as stream:
+            async for event in stream:
+                if held is not _OVER:
+                    self.events.put_nowait(held)
+                held = event
+                if isinstance(event, dict) and "tool_interrupt_event" in event:
+                    raise Halted(event)
+                if isinstance(event, ToolResultEvent):
+                    break
         self.last = self._describe_silence() if held is _OVER else held
         self.failure = getattr(self.last, "exception", None)
         if self.failure is not None:

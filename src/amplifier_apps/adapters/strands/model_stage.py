@@ -25,6 +25,7 @@ from amplifier_apps.adapters.strands.requests import (
     read_tool_names,
 )
 from amplifier_apps.adapters.strands.turns import Turns
+from amplifier_core import events
 
 PROVIDER = COVERAGE.name
 NO_RUN = "no hooks stand behind this request, so it was not sent"
@@ -68,10 +69,12 @@ class ModelStage:
         self, run: Run, stop: ModelStopReason, model: str | None, spent: int
     ) -> ModelStopReason:
         """The reply as hooks left it; one that wants no tool is the agent's answer."""
-        verdict = await run.review(read_reply(stop, model, spent), provider=PROVIDER)
-        if not verdict.allowed:
-            return write_refusal(verdict.reason, stop)
-        left = change_reply(stop, verdict) if verdict.changed else stop
+        left = stop
+        if run.hears(events.PROVIDER_RESPONSE):
+            verdict = await run.review(read_reply(stop, model, spent), provider=PROVIDER)
+            if not verdict.allowed:
+                return write_refusal(verdict.reason, stop)
+            left = change_reply(stop, verdict) if verdict.changed else stop
         if not is_answer(left):
             return left
         text = read_text(left.message["content"])
@@ -85,7 +88,7 @@ async def _judge_request(
     run: Run, context: InvokeModelContext
 ) -> InvokeModelContext | ModelStopReason:
     """The request as hooks left it, or the reply that stands for a refused one."""
-    pieces = read_request(context)
+    pieces = read_request(context, in_full=run.hears(events.PROVIDER_REQUEST))
     verdict = await run.request(
         [piece.message for piece in pieces],
         provider=PROVIDER,

@@ -29,13 +29,20 @@ class Piece:
     blocks: tuple[Any, ...] = ()
 
 
-def read_request(context: InvokeModelContext) -> list[Piece]:
-    """The messages of a request; each tool result is one by itself."""
+def read_request(context: InvokeModelContext, *, in_full: bool = True) -> list[Piece]:
+    """The messages of a request; each tool result is one by itself.
+
+    If not `in_full`, nobody reads them: each message is one piece, known by its number.
+    """
     pieces: list[Piece] = []
     if said := read_system(context.system_prompt):
         pieces.append(Piece({"role": "system", "content": said}, SYSTEM))
     for place, message in enumerate(context.messages):
-        pieces += _read_message(message, place)
+        if in_full:
+            pieces += _read_message(message, place)
+        else:
+            number: Plain = {"role": message["role"], "content": str(place)}
+            pieces.append(Piece(number, place, tuple(message["content"])))
     return pieces
 
 

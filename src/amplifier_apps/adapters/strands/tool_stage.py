@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from typing import Any
 
 from strands.middleware import ExecuteToolContext, ToolResultEvent
@@ -34,8 +35,9 @@ class ToolStage:
         """
         run = self._turns.find(context.agent, context.invocation_state)
         if run is not None:
-            async for event in self._call(run, context, next_fn):
-                yield event
+            async with aclosing(self._call(run, context, next_fn)) as found:
+                async for event in found:
+                    yield event
             return
         try:
             run = await self._governor.open(COVERAGE, str(getattr(context.agent, "name", "")))
@@ -43,8 +45,9 @@ class ToolStage:
             yield _refuse(context, str(error))
             return
         try:
-            async for event in self._call(run, context, next_fn):
-                yield event
+            async with aclosing(self._call(run, context, next_fn)) as found:
+                async for event in found:
+                    yield event
         finally:
             await run.end(find_reason(None))
 

@@ -187,3 +187,15 @@ def test_an_assistant_can_be_quoted() -> None:
     said = Placed(None, {"role": "assistant", "content": "I said so."})
     change_request(request, pieces, [Placed(0), said])
     assert [one.role for one in request.contents] == ["model"]
+
+
+def test_a_request_that_nobody_reads_is_not_taken_apart() -> None:
+    """What hooks of other events add is placed all the same, and all else stays."""
+    request = make_request()
+    before, pieces = list(request.contents), read_request(request, in_full=False)
+    assert len(pieces) == 4
+    added = Placed(None, {"role": "user", "content": "Hurry."})
+    change_request(request, pieces, [*(Placed(number) for number in range(4)), added])
+    assert all(one is other for one, other in zip(request.contents, before, strict=False))
+    assert request.contents[3].parts[0].text == "Hurry."
+    assert request.config.system_instruction == "Be short."

@@ -10,7 +10,7 @@ pytest.importorskip("strands")
 
 from strands.middleware import InvokeModelContext
 
-from amplifier_apps.adapters.governing.messages import place_messages
+from amplifier_apps.adapters.governing.messages import Placed, place_messages
 from amplifier_apps.adapters.strands.requests import (
     change_calls,
     change_request,
@@ -179,3 +179,16 @@ def test_a_call_in_the_history_is_changed() -> None:
     blocks = change(make_request(), edit).messages[1]["content"]
     assert blocks[0] == {"text": "I will."}
     assert [one["toolUse"]["input"] for one in blocks[1:]] == [{"n": 3}, {"n": 2}]
+
+
+def test_a_request_that_nobody_reads_is_not_taken_apart() -> None:
+    """What hooks of other events add is placed all the same, and all else stays."""
+    request = make_request()
+    pieces = read_request(request, in_full=False)
+    assert len(pieces) == 4
+    added = Placed(None, {"role": "user", "content": "Hurry."})
+    placed = [*(Placed(number) for number in range(4)), added]
+    changed: Any = change_request(request, pieces, placed)
+    assert changed.messages[:2] == request.messages[:2]
+    assert changed.messages[2]["content"][2] == {"text": "Hurry."}
+    assert changed.system_prompt == "Be short."
