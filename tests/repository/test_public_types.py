@@ -99,7 +99,7 @@ def list_anys(name: str, value: Any) -> Iterator[str]:
 
 def list_anys_of_function(name: str, function: Callable[..., Any]) -> Iterator[str]:
     """Of its parameters and its return value, unless overloads say more."""
-    if not inspect.isfunction(function) or get_overloads(function):
+    if not inspect.isfunction(function) or get_overloads(getattr(function, "typed_like", function)):
         return
     signature = inspect.signature(function)
     for parameter in signature.parameters.values():

@@ -29,7 +29,12 @@ _TypedT = TypeVar("_TypedT")
 
 def typed_like(signature: _TypedT) -> Callable[[Any], _TypedT]:
     """Have checkers see a function with the signature of another, overloads included."""
-    return lambda function: function
+
+    def mark(function: Any) -> Any:
+        function.typed_like = signature
+        return function
+
+    return mark
 
 
 class Limits(TypedDict, total=False):
