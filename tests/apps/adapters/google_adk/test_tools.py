@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import copy
 from typing import Any
 
@@ -9,15 +11,21 @@ import pytest
 
 pytest.importorskip("google.adk")
 
+from google.adk.agents import LlmAgent
+from google.adk.agents.live_request_queue import LiveRequestQueue
+from google.adk.models.base_llm_connection import BaseLlmConnection
+from google.adk.models.llm_response import LlmResponse
 from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.function_tool import FunctionTool
 from google.adk.tools.tool_context import ToolContext
+from google.genai import types
 
 from amplifier_apps.adapters.google_adk import AmplifierPlugin
 from amplifier_apps.adapters.google_adk.tools import has_run, take_hold
 from amplifier_core import HookResult
 from tests.adapters.drivers.driver import Ran
-from tests.adapters.stage import Stage, ask, call, change_output, use
+from tests.adapters.drivers.google_adk import ScriptedLlm, make_tools, say
+from tests.adapters.stage import DONE, Stage, ask, call, change_output, use
 from tests.apps.adapters.google_adk.test_plugin import make_agent, make_runner, work
 
 DENY = HookResult(action="deny", reason="against the rules")
@@ -186,3 +194,62 @@ def test_a_tool_that_cannot_be_held_is_refused() -> None:
     assert why is not None
     assert "one" in why
     assert not has_run(context)
+
+
+class LiveConnection(BaseLlmConnection):
+    """Wants to wipe something, and is done when it has a result."""
+
+    def __init__(self) -> None:
+        self.replies: asyncio.Queue[LlmResponse] = asyncio.Queue()
+
+    async def send_history(self, history: Any) -> None:
+        """There is none."""
+
+    async def send_content(self, content: Any, **_: Any) -> None:
+        done = any(part.function_response for part in content.parts)
+        reply = say(DONE) if done else say([call("wipe", path="/tmp/x")])
+        self.replies.put_nowait(LlmResponse(content=reply, turn_complete=done))
+
+    async def send_realtime(self, blob: Any, **_: Any) -> None:
+        """Nobody speaks."""
+
+    async def receive(self) -> Any:
+        while True:
+            yield await self.replies.get()
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+class LiveModel(ScriptedLlm):
+    """A model for live sessions."""
+
+    @contextlib.asynccontextmanager
+    async def connect(self, llm_request: Any) -> Any:
+        yield LiveConnection()
+
+
+async def test_a_call_in_a_live_session_is_judged(stage: Stage) -> None:
+    """What is said there is not seen, but no tool runs without the hooks."""
+    stage.answer("tool:pre", DENY, tool="wipe")
+    stage.listen("session:start", "session:end")
+    ran = Ran()
+    model = LiveModel(model="scripted-1", script=[])
+    agent = LlmAgent(name="agent", model=model, tools=make_tools(ran))
+    runner = make_runner(agent, AmplifierPlugin(stage.hooks))
+    await runner.session_service.create_session(
+        app_name=runner.app_name, user_id="u", session_id="s"
+    )
+    queue = LiveRequestQueue()
+    queue.send_content(types.Content(role="user", parts=[types.Part(text="Do it.")]))
+    events = runner.run_live(user_id="u", session_id="s", live_request_queue=queue)
+    said = ""
+    async for event in events:
+        said += str(event.content)
+        if event.turn_complete:
+            queue.close()
+            break
+    await events.aclose()
+    assert "against the rules" in said
+    assert ran.calls == []
+    assert stage.heard.names == ["session:start", "session:end"]
