@@ -99,19 +99,24 @@ def write_items(
     placed: Sequence[Placed], instructions: str | None, items: Sequence[Item]
 ) -> tuple[str | None, list[TResponseInputItem]]:
     """The instructions and the items that go out."""
-    offset = 0 if instructions is None else 1
-    left: str | None = None
-    written: list[Item] = []
-    for one in placed:
-        if one.index == 0 and offset:
-            left = instructions if one.message is None else read_text(one.message.get("content"))
-        elif one.index is not None and one.message is None:
-            written.append(items[one.index - offset])
-        elif one.index is not None and one.message is not None:
-            written.append(change_item(items[one.index - offset], one.message))
-        else:
-            written.append(make_item(one.message or {}))
-    return left, cast(list[TResponseInputItem], written)
+    if instructions is None:
+        return None, [_write(one, items, 0) for one in placed]
+    kept = [one for one in placed if one.index == 0]
+    others = [_write(one, items, 1) for one in placed if one.index != 0]
+    if not kept:
+        return None, others
+    changed = kept[0].message
+    return instructions if changed is None else read_text(changed.get("content")), others
+
+
+def _write(placed: Placed, items: Sequence[Item], offset: int) -> TResponseInputItem:
+    if placed.index is None:
+        made = make_item(placed.message or {})
+    elif placed.message is None:
+        made = items[placed.index - offset]
+    else:
+        made = change_item(items[placed.index - offset], placed.message)
+    return cast(TResponseInputItem, made)
 
 
 def make_item(message: Plain) -> Item:

@@ -124,20 +124,24 @@ def change_text(output: Sequence[Any], text: str) -> list[Any]:
 
 def _change_calls(output: list[Any], calls: list[dict[str, Any]]) -> list[Any]:
     wanted = {str(one.get("id")): one for one in calls}
-    left: list[Any] = []
-    dropped = False
-    for item in output:
-        if get(item, "type") not in _HERE:
-            left.append(item)
-            continue
-        given = _read_call(item)
-        call = wanted.pop(given["id"], None)
-        dropped = dropped or call is None
-        if call is not None:
-            left.append(item if _is_same(given, call) else _change_call(item, call))
-    left += [_make_call(one) for one in wanted.values()]
+    changed = [_find_changed(item, wanted) for item in output]
+    left = [one for one in changed if one is not None]
+    added = [_make_call(one) for one in wanted.values()]
+    if len(left) == len(output):
+        return [*left, *added]
     # The service refuses a thought whose call is no longer there.
-    return [one for one in left if get(one, "type") != "reasoning"] if dropped else left
+    return [*(one for one in left if get(one, "type") != "reasoning"), *added]
+
+
+def _find_changed(item: Any, wanted: dict[str, dict[str, Any]]) -> Any:
+    """The item with what hooks made of its call; None if they dropped it."""
+    if get(item, "type") not in _HERE:
+        return item
+    given = _read_call(item)
+    call = wanted.pop(given["id"], None)
+    if call is None or _is_same(given, call):
+        return None if call is None else item
+    return _change_call(item, call)
 
 
 def _is_same(before: dict[str, Any], after: dict[str, Any]) -> bool:
