@@ -98,8 +98,9 @@ def list_anys(name: str, value: Any) -> Iterator[str]:
 
 
 def list_anys_of_function(name: str, function: Callable[..., Any]) -> Iterator[str]:
-    """Of its parameters and its return value, unless overloads say more."""
-    if not inspect.isfunction(function) or get_overloads(getattr(function, "typed_like", function)):
+    """Of its parameters and its return value, unless overloads say more, here or elsewhere."""
+    is_typed = hasattr(function, "typed_like") or get_overloads(function)
+    if not inspect.isfunction(function) or is_typed:
         return
     signature = inspect.signature(function)
     for parameter in signature.parameters.values():
