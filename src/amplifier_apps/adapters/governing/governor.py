@@ -6,11 +6,11 @@ import asyncio
 import atexit
 import concurrent.futures.thread  # noqa: F401 - its own clean-up is registered by this
 import contextlib
+import os
 import threading
 import time
 import weakref
 from collections.abc import AsyncIterator, Iterator
-from contextvars import ContextVar
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
@@ -27,6 +27,7 @@ from amplifier_apps.adapters.governing.opening import (
     open_child,
 )
 from amplifier_apps.adapters.governing.run import Run
+from amplifier_apps.adapters.governing.shared_session import SharedSession, shared_session
 from amplifier_apps.adapters.governing.unheard import tell_unheard
 from amplifier_apps.adapters.governing.verdicts import TextVerdict
 from amplifier_core.approval import AnyApprovalSystem
@@ -47,17 +48,6 @@ class Source(Protocol):
     """Opens what stands behind a run."""
 
     async def open(self) -> Opened: ...
-
-
-class Conversation:
-    """Runs that belong together: one session, which is ended with the block."""
-
-    def __init__(self, governor: Governor) -> None:
-        self.governor = governor
-        self.run: Run | None = None
-
-
-_conversation: ContextVar[Conversation | None] = ContextVar("amplifier_conversation", default=None)
 
 
 class Governor:
@@ -94,7 +84,11 @@ class Governor:
             run = await self.open(coverage, agent)
         except SessionDenied as error:
             return None, TextVerdict(False, str(error))
-        verdict = await run.submit(prompt)
+        try:
+            verdict = await run.submit(prompt)
+        except BaseException as error:
+            await run.end(_explain_end(error))
+            raise
         if not verdict.allowed:
             await run.end()
         return (run if verdict.allowed else None), verdict
@@ -107,26 +101,31 @@ class Governor:
             run = self.open_sync(coverage, agent)
         except SessionDenied as error:
             return None, TextVerdict(False, str(error))
-        verdict = run.submit_sync(prompt)
+        try:
+            verdict = run.submit_sync(prompt)
+        except BaseException as error:
+            run.end_sync(_explain_end(error))
+            raise
         if not verdict.allowed:
             run.end_sync()
         return (run if verdict.allowed else None), verdict
 
     async def _open(self, coverage: Coverage, agent: str, home: Home) -> Run:
         await self.end_idle()
-        parent, shared = self._find_parent(), self._find_conversation()
+        parent, shared = self._find_parent(), self._find_shared()
         if parent is not None:
             opened = await parent.home.run(open_child(parent.coordinator, agent))
             return self._keep(opened, coverage, parent.home, is_child=True)
-        if shared is not None and shared.run is not None:
-            return shared.run
+        if shared is not None:
+            return await shared.find_run(lambda: self._open_own(coverage, home))
+        return await self._open_own(coverage, home)
+
+    async def _open_own(self, coverage: Coverage, home: Home) -> Run:
         opened = await self._source.open()
         run = self._keep(opened, coverage, home)
         if coverage.name not in self._told:
             self._told.add(coverage.name)
             await tell_unheard(opened.coordinator, coverage)
-        if shared is not None:
-            shared.run, run.is_shared = run, True
         return run
 
     def _keep(
@@ -147,9 +146,10 @@ class Governor:
         belongs = run is not None and run.governor is self and not run.has_ended
         return run if belongs else None
 
-    def _find_conversation(self) -> Conversation | None:
-        shared = _conversation.get()
-        return shared if shared is not None and shared.governor is self else None
+    def _find_shared(self) -> SharedSession | None:
+        shared = shared_session.get()
+        belongs = shared is not None and shared.governor is self and not shared.is_over
+        return shared if belongs else None
 
     def _forget_ended(self) -> None:
         with self._lock:
@@ -163,29 +163,38 @@ class Governor:
                 await run.finish("timeout")
         self._forget_ended()
 
+    def disown_runs(self) -> None:
+        """In a child that was forked: what runs in the parent goes on there, and only there."""
+        self._lock = threading.Lock()
+        for run in self._runs:
+            run.has_ended = True
+        self._runs = set()
+
     # Conversations
 
     @contextlib.asynccontextmanager
     async def conversation(self) -> AsyncIterator[None]:
         """Make all runs inside this block turns of one session."""
-        shared = Conversation(self)
-        token = _conversation.set(shared)
+        shared = SharedSession(self)
+        token = shared_session.set(shared)
         try:
             yield
         finally:
-            _conversation.reset(token)
+            shared_session.reset(token)
+            shared.is_over = True
             if shared.run is not None:
                 await shared.run.finish()
 
     @contextlib.contextmanager
     def conversation_sync(self) -> Iterator[None]:
         """The same for a program without a loop."""
-        shared = Conversation(self)
-        token = _conversation.set(shared)
+        shared = SharedSession(self)
+        token = shared_session.set(shared)
         try:
             yield
         finally:
-            _conversation.reset(token)
+            shared_session.reset(token)
+            shared.is_over = True
             if shared.run is not None:
                 shared.run.finish_sync()
 
@@ -258,6 +267,11 @@ def govern(
     )
 
 
+def _explain_end(error: BaseException) -> EndReason:
+    stopped = isinstance(error, asyncio.CancelledError | KeyboardInterrupt)
+    return "user_exit" if stopped else "error"
+
+
 _governors: weakref.WeakSet[Governor] = weakref.WeakSet()
 
 
@@ -267,6 +281,14 @@ def _end_what_is_open() -> None:
         with contextlib.suppress(Exception):
             governor.close_sync("error")
 
+
+def _disown_all() -> None:
+    for governor in list(_governors):
+        governor.disown_runs()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_disown_all)
 
 # Files are written by pools of threads, which end before `atexit`; who comes last is called first.
 getattr(threading, "_register_atexit", atexit.register)(_end_what_is_open)

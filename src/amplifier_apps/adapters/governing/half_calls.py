@@ -120,7 +120,11 @@ class HalfCalls:
     async def _before(self, incoming: Incoming, find_answer: FindAnswer | None) -> Verdict:
         if self.run.has_ended:
             return Verdict(decision="deny", reason=ENDED)
-        placed = self._place(incoming)
+        verdict = await self._judge(self._place(incoming), find_answer)
+        # Somebody may have ended the run while a person thought about the call.
+        return Verdict(decision="deny", reason=ENDED) if self.run.has_ended else verdict
+
+    async def _judge(self, placed: Incoming, find_answer: FindAnswer | None) -> Verdict:
         if find_answer is None:
             return await self._use(before_tool(self, placed, Passing()))
         handover = Handover(self.run.coverage.framework)

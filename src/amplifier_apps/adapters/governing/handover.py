@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+from amplifier_core import events
 from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion, read_option
 from amplifier_core.errors import ApprovalError
 
@@ -131,7 +132,8 @@ class RunApproval:
     async def decide(self, question: ApprovalQuestion) -> Any:
         """Pass the question on."""
         handover = asked_by_framework.get()
-        if handover is not None:
+        # A framework that asks about a result would run the tool again to get there.
+        if handover is not None and question.event == events.TOOL_PRE:
             return await handover.decide(question)
         if self._named is None:
             return say_no(question, "there is nobody to ask: no approval system was named")

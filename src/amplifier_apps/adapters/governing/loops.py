@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import threading
+import time
 from collections.abc import Coroutine
 from functools import cache
 from typing import Any, TypeVar
+
+from amplifier_core.utils import PATIENCE
 
 T = TypeVar("T")
 
@@ -40,6 +44,10 @@ def find_running_loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
+# A loop knows its tasks only weakly.
+_unstoppable: set[asyncio.Future[Any]] = set()
+
+
 class Home:
     """Where a run lives: its locks, tasks and files belong to one loop."""
 
@@ -66,6 +74,25 @@ class Home:
         if asyncio.get_running_loop() is loop:
             return await work
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))
+
+    async def run_through(self, work: Coroutine[Any, Any, T]) -> T:
+        """The same for work that nobody may stop half-way: who is cancelled waits for it first.
+
+        If it takes too long then, it goes on by itself.
+        """
+        doing, stopped = asyncio.ensure_future(self.run(work)), None
+        _unstoppable.add(doing)
+        doing.add_done_callback(_unstoppable.discard)
+        seconds, until = None, math.inf
+        while not doing.done() and time.monotonic() < until:
+            try:
+                await asyncio.wait([doing], timeout=seconds)
+            except asyncio.CancelledError as error:
+                stopped, seconds = error, PATIENCE
+                until = min(until, time.monotonic() + PATIENCE)
+        if stopped is not None:
+            raise stopped
+        return await doing
 
     def run_sync(self, work: Coroutine[Any, Any, T]) -> T:
         """The same for a thread that waits; not for the thread of the loop itself."""

@@ -23,6 +23,20 @@ class Placed:
     message: Plain | None = None
 
 
+def find_problem(messages: Sequence[Any]) -> str | None:
+    """Why what hooks left cannot be sent to any model, if so."""
+    for number, one in enumerate(messages, 1):
+        if not isinstance(one, dict):
+            return f"a hook left {type(one).__name__} as message {number}; a message is a dict"
+        role, content = one.get("role"), one.get("content")
+        if not isinstance(role, str) or not role:
+            return f"a hook left message {number} without a role"
+        if content is not None and not isinstance(content, str | list):
+            kind = type(content).__name__
+            return f"a hook left {kind} as the content of message {number}; it is text or blocks"
+    return None
+
+
 def place_messages(before: Sequence[Plain], after: Sequence[Plain]) -> list[Placed]:
     """Find each message that hooks left among those they were given.
 

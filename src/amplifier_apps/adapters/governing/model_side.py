@@ -6,7 +6,12 @@ from typing import Any
 
 from amplifier_apps.adapters.coverage.coverage import Coverage
 from amplifier_apps.adapters.governing.conversation import RunContext
-from amplifier_apps.adapters.governing.messages import Plain, is_unchanged, place_messages
+from amplifier_apps.adapters.governing.messages import (
+    Plain,
+    find_problem,
+    is_unchanged,
+    place_messages,
+)
 from amplifier_apps.adapters.governing.verdicts import Reply, ReplyVerdict, RequestVerdict
 from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
@@ -14,6 +19,7 @@ from amplifier_core.events.payloads import ProviderRequestData, ProviderResponse
 from amplifier_core.message_models import ChatResponse
 from amplifier_core.operation import KERNEL
 from amplifier_core.utils import describe_error
+from amplifier_core.utils.copying import is_same
 
 
 async def refuse_change(
@@ -63,6 +69,9 @@ class ModelSide:
         if not outcome.allowed or outcome.data is None:
             return RequestVerdict(False, outcome.denial, lasting=lasting)
         sent = outcome.data["messages"]
+        if (problem := find_problem(sent)) is not None:
+            denied = await self._coordinator.deny(events.PROVIDER_REQUEST, KERNEL, problem)
+            return RequestVerdict(False, denied.denial, lasting=lasting)
         placed = place_messages(messages, sent)
         changed = not is_unchanged(placed, len(messages))
         if changed and not self._can_change_request(messages, sent):
@@ -102,7 +111,7 @@ class ModelSide:
         if not outcome.allowed:
             return ReplyVerdict(False, outcome.denial)
         seen = (outcome.data or {}).get("response", described)
-        if seen == described:
+        if is_same(seen, described):
             return ReplyVerdict(True)
         if refused := await self._refuse_change(events.PROVIDER_RESPONSE):
             return ReplyVerdict(False, refused)
@@ -130,5 +139,5 @@ def _read_reply(reply: Reply, given: dict[str, Any], seen: Any) -> ReplyVerdict:
     return ReplyVerdict(
         True,
         text=None if left.text == reply.text else left.text,
-        calls=None if calls == before else calls,
+        calls=None if is_same(calls, before) else calls,
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 from amplifier_apps.adapters.coverage.coverage import Coverage
 from amplifier_apps.adapters.governing.calling import (
@@ -38,7 +40,8 @@ from amplifier_core.operation import KERNEL
 from amplifier_core.utils import resolve
 
 Close = Callable[[EndReason], Awaitable[None]]
-TextEvent = Literal["prompt:submit", "prompt:answer"]
+ENDED = "the run has ended"
+OVER = describe_denial(KERNEL, ENDED)
 
 
 class Run:
@@ -71,6 +74,7 @@ class Run:
         self._models = ModelSide(coordinator, context, coverage)
         self._prompt = ""
         self._calls = 0
+        self._ending = threading.Lock()
 
     @property
     def is_busy(self) -> bool:
@@ -146,8 +150,7 @@ class Run:
         `keeps`: the adapter puts `lasting` into the framework's conversation, so that it comes
         back with the next request. Otherwise the run repeats it in its place by itself.
         """
-        self._use()
-        work = self._models.request(list(messages), provider, model, list(tools), keeps)
+        work = self._request(list(messages), provider, model, list(tools), keeps)
         return await self.home.run(work)
 
     def request_sync(
@@ -159,18 +162,25 @@ class Run:
         tools: Sequence[str] = (),
         keeps: bool = False,
     ) -> RequestVerdict:
-        self._use()
-        work = self._models.request(list(messages), provider, model, list(tools), keeps)
+        work = self._request(list(messages), provider, model, list(tools), keeps)
         return self.home.run_sync(work)
 
     async def review(self, reply: Reply, *, provider: str) -> ReplyVerdict:
         """Take a reply of a model through the hooks."""
-        self._use()
-        return await self.home.run(self._models.review(reply, provider))
+        return await self.home.run(self._review(reply, provider))
 
     def review_sync(self, reply: Reply, *, provider: str) -> ReplyVerdict:
+        return self.home.run_sync(self._review(reply, provider))
+
+    async def _request(self, *asked: Any) -> RequestVerdict:
         self._use()
-        return self.home.run_sync(self._models.review(reply, provider))
+        return RequestVerdict(False, OVER) if self.has_ended else await self._models.request(*asked)
+
+    async def _review(self, reply: Reply, provider: str) -> ReplyVerdict:
+        self._use()
+        if self.has_ended:
+            return ReplyVerdict(False, OVER)
+        return await self._models.review(reply, provider)
 
     # Tools
 
@@ -209,14 +219,16 @@ class Run:
 
     async def _call(self, wanted: Wanted, seat: Seat, handover: Handover | None = None) -> Called:
         self._use()
+        alive = wanted.is_alive
         if self.has_ended:
-            return _refuse_answer("the run has ended")
+            return _refuse_answer(ENDED)
         if not wanted.call_id:
             wanted.call_id = f"call_{uuid.uuid4().hex[:12]}"
+        call = replace(wanted, is_alive=lambda: not self.has_ended and (alive is None or alive()))
         token = None if handover is None else asked_by_framework.set(handover)
         self._calls += 1
         try:
-            return await call_through_hooks(self.coordinator, enter(self, wanted), seat)
+            return await call_through_hooks(self.coordinator, enter(self, call), seat)
         finally:
             self._calls -= 1
             self._use()
@@ -246,15 +258,18 @@ class Run:
             self.finish_sync(reason)
 
     async def finish(self, reason: EndReason = "complete") -> None:
-        """End the session behind the run, once."""
-        if not self.has_ended:
-            self.has_ended = True
-            await self.home.run(self._end(reason))
+        """End the session behind the run, once; who stops waiting does not stop that."""
+        if self._take_end():
+            await self.home.run_through(self._end(reason))
 
     def finish_sync(self, reason: EndReason = "complete") -> None:
-        if not self.has_ended:
-            self.has_ended = True
+        if self._take_end():
             self.home.run_sync(self._end(reason))
+
+    def _take_end(self) -> bool:
+        with self._ending:
+            ended, self.has_ended = self.has_ended, True
+        return not ended
 
     async def _end(self, reason: EndReason) -> None:
         await self._close(reason)
@@ -263,13 +278,15 @@ class Run:
         self.last_used = time.monotonic()
 
     async def _judge(self, event: str, data: dict[str, Any]) -> Outcome:
+        if self.has_ended:
+            return Outcome(False, hook=KERNEL, reason=ENDED)
         coordinator: Any = self.coordinator
         outcome: Outcome = await coordinator.judge(event, data)
         return outcome
 
     async def _notify(self, event: str, data: dict[str, Any]) -> None:
         coordinator: Any = self.coordinator
-        if coordinator.reaches_anybody(event):
+        if not self.has_ended and coordinator.reaches_anybody(event):
             await coordinator.notify(event, data)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,10 +15,11 @@ import pytest
 from amplifier_apps.adapters import Governor, govern
 from amplifier_apps.adapters.coverage.coverage import ALL, Coverage
 from amplifier_apps.adapters.governing.calling import Wanted
+from amplifier_apps.adapters.governing.run import Run
 from amplifier_core import AmplifierSession, HookRegistry, HookResult
 from amplifier_core.errors import SessionDenied
 from amplifier_core.models import ToolResult
-from amplifier_core.testing import EventRecorder, MemoryAudit, TestCoordinator
+from amplifier_core.testing import EventRecorder, MemoryAudit, ScriptedApproval, TestCoordinator
 from amplifier_foundation import bundle_from_plan
 
 FULL = Coverage("x", "X", "x", "x", "x", {"tool:pre": ALL, "tool:post": ALL}, ())
@@ -233,3 +236,65 @@ async def test_records_of_all_runs_are_in_the_given_trail() -> None:
     for _ in range(2):
         await (await hooks.open(FULL)).end()
     assert len({one["session"] for one in audit.records}) == 2
+
+
+async def test_a_run_whose_prompt_is_cancelled_is_ended() -> None:
+    """Nobody else could: the framework has not got it yet."""
+    asked, audit = asyncio.Event(), MemoryAudit()
+
+    async def think(_: Any) -> str:
+        asked.set()
+        await asyncio.Event().wait()
+        return "Allow"
+
+    registry = HookRegistry()
+    question = HookResult(action="ask_user", approval_prompt="May it?")
+    registry.register("prompt:submit", EventRecorder(question))
+    hooks = govern(registry, approval=ScriptedApproval(think), audit=audit)
+    task = asyncio.create_task(hooks.begin(FULL, "hi"))
+    await asked.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert [one["body"]["reason"] for one in audit.of_type("session_ended")] == ["user_exit"]
+
+
+def test_a_run_whose_prompt_cannot_be_judged_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever went wrong goes on to the caller."""
+    audit = MemoryAudit()
+
+    def fail(*given: Any) -> Any:
+        raise OSError("broken")
+
+    monkeypatch.setattr(Run, "submit_sync", fail)
+    with pytest.raises(OSError, match="broken"):
+        govern(HookRegistry(), audit=audit).begin_sync(FULL, "hi")
+    assert [one["body"]["reason"] for one in audit.of_type("session_ended")] == ["error"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+async def test_a_forked_child_leaves_the_runs_of_its_parent_alone() -> None:
+    """A tool may use processes: they end, and an agent in one of them is no sub-agent here."""
+    registry, heard = listen("session:end")
+    hooks = govern(registry)
+
+    def work() -> None:
+        run = hooks.open_sync(FULL)
+        assert not run.is_child
+        run.end_sync()
+        assert len(heard.events) == 1
+
+    def start(given: Any) -> int | None:
+        process = multiprocessing.get_context("fork").Process(target=work, daemon=True)
+        process.start()
+        process.join(30)
+        code = process.exitcode
+        process.kill()
+        return code
+
+    run = await hooks.open(FULL)
+    assert (await run.call(want(start))).value == 0
+    assert not heard.events
+    await run.end()
+    assert len(heard.events) == 1

@@ -214,3 +214,22 @@ async def test_an_answer_to_something_else_denies(stage: Stage) -> None:
     verdict = await calls.before(tell(), find)
     assert verdict.decision == "deny"
     assert "something else" in str(verdict.reason)
+
+
+async def test_a_yes_after_the_end_starts_nothing(stage: Stage) -> None:
+    """Whoever ends a run while a person thinks has decided."""
+    asked, allowed = asyncio.Event(), asyncio.Event()
+
+    async def think(_: ApprovalQuestion) -> str:
+        asked.set()
+        await allowed.wait()
+        return "Allow"
+
+    stage.answer("tool:pre", ask())
+    stage.ask_person(think)
+    calls = await begin(stage.hooks)
+    waiting = asyncio.create_task(calls.before(tell()))
+    await asked.wait()
+    await calls.run.end()
+    allowed.set()
+    assert (await waiting).decision == "deny"

@@ -22,7 +22,14 @@ from amplifier_core.testing import ScriptedApproval
 
 def ask(digest: str = "d1", default: Any = "deny", options: Any = ("Allow", "Deny")) -> Any:
     return ApprovalQuestion(
-        "May it?", options, 10, default, hook="policy", tool_name="wipe", digest=digest
+        "May it?",
+        options,
+        10,
+        default,
+        hook="policy",
+        event="tool:pre",
+        tool_name="wipe",
+        digest=digest,
     )
 
 
@@ -104,11 +111,13 @@ def test_an_option_that_was_not_offered_is_no_answer() -> None:
 
 async def test_the_framework_asks_where_it_does_else_who_was_named() -> None:
     """By the call that is under way."""
-    approval = RunApproval(ScriptedApproval("Allow"))
+    approval = RunApproval(ScriptedApproval("Allow", "Allow"))
     assert await approval.decide(ask()) == "Allow"
     token = asked_by_framework.set(Handover("X"))
     try:
         assert (await approval.decide(ask())).option == "Deny"
+        about_result = replace(ask(), event="tool:post")
+        assert await approval.decide(about_result) == "Allow"
     finally:
         asked_by_framework.reset(token)
 

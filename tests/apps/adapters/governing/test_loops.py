@@ -9,6 +9,7 @@ import threading
 
 import pytest
 
+from amplifier_apps.adapters.governing import loops
 from amplifier_apps.adapters.governing.loops import THREAD, Home, find_running_loop, start_own_loop
 
 
@@ -94,3 +95,57 @@ if child == 0:
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 """
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=60)
+
+
+async def test_work_that_nobody_may_stop_is_done_to_its_end() -> None:
+    """Who is cancelled waits for it, and is cancelled afterwards."""
+    started, go, done = asyncio.Event(), asyncio.Event(), []
+
+    async def work() -> None:
+        started.set()
+        await go.wait()
+        done.append("all of it")
+
+    home = Home(asyncio.get_running_loop())
+    task = asyncio.create_task(home.run_through(work()))
+    await started.wait()
+    task.cancel()
+    await asyncio.sleep(0)
+    assert not task.done()
+    go.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert done == ["all of it"]
+
+
+async def test_work_that_takes_too_long_goes_on_without_who_was_cancelled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A hook that hangs at the end hangs no program."""
+    monkeypatch.setattr(loops, "PATIENCE", 0.01)
+    started, go, done = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        started.set()
+        await go.wait()
+        done.set()
+
+    task = asyncio.create_task(Home(asyncio.get_running_loop()).run_through(work()))
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    go.set()
+    await asyncio.wait_for(done.wait(), 60)
+
+
+async def test_work_done_to_its_end_has_its_outcome() -> None:
+    """Its value, or what it raised."""
+
+    async def fail() -> None:
+        raise OSError("broken")
+
+    home = Home(asyncio.get_running_loop())
+    assert await home.run_through(get_thread()) == threading.current_thread().name
+    with pytest.raises(OSError, match="broken"):
+        await home.run_through(fail())

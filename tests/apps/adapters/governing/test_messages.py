@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_apps.adapters.governing.messages import (
     Placed,
+    find_problem,
     is_unchanged,
     place_messages,
     read_text,
@@ -98,3 +100,23 @@ def test_the_text_of_any_content() -> None:
     assert read_text(None) == ""
     assert read_text([{"type": "text", "text": "a"}, Block(), "c", {"type": "image"}]) == "abc"
     assert read_text(7) == "7"
+
+
+@pytest.mark.parametrize(
+    ("messages", "problem"),
+    [
+        ([USER, 3], "left int as message 2"),
+        ([{"content": "a"}], "message 1 without a role"),
+        ([{"role": 7, "content": "a"}], "message 1 without a role"),
+        ([USER, REPLY, {"role": "user", "content": {"a"}}], "left set as the content of message 3"),
+    ],
+)
+def test_what_is_no_message_is_named(messages: list[Any], problem: str) -> None:
+    """No framework could send it."""
+    assert problem in str(find_problem(messages))
+
+
+def test_what_is_a_message_is_no_problem() -> None:
+    """A text, blocks, or nothing beside tool calls."""
+    blocks = {"role": "user", "content": [{"type": "text", "text": "a"}]}
+    assert find_problem([USER, RESULT, blocks, {"role": "assistant", "content": None}]) is None

@@ -129,3 +129,28 @@ async def test_a_reply_of_a_framework_that_takes_no_change_is_denied() -> None:
     world.answer("provider:response", changed)
     assert not (await world.side.review(Reply("said"), "p")).allowed
     assert await refuse_change(world.coordinator, FULL, "provider:response") is None
+
+
+async def test_messages_that_are_none_are_denied() -> None:
+    """A hook that leaves something else breaks no agent."""
+    world = World()
+    world.answer("provider:request", HookResult(action="modify", data={"messages": [3]}))
+    verdict = await world.ask(ASKED)
+    assert not verdict.allowed
+    assert "left int as message 1" in verdict.reason
+
+
+async def test_a_change_of_type_in_a_call_is_a_change() -> None:
+    """For Python 1 equals True; for a tool it may not."""
+    world = World()
+
+    async def change(event: str, data: dict[str, Any]) -> HookResult:
+        response = dict(data["response"])
+        response["tool_calls"] = [{"id": "1", "name": "wipe", "arguments": {"force": 0}}]
+        return HookResult(action="modify", data={**data, "response": response})
+
+    world.coordinator.hooks.register("provider:response", change)
+    calls = [{"id": "1", "name": "wipe", "arguments": {"force": False}}]
+    verdict = await world.side.review(Reply("", calls), "p")
+    assert verdict.calls is not None
+    assert verdict.calls[0]["arguments"]["force"] is not False

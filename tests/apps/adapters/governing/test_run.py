@@ -189,3 +189,81 @@ async def test_a_cancelled_call_is_recorded_and_over() -> None:
         await task
     assert world.audit.of_type("tool_finished")[0]["body"]["outcome"] == "cancelled"
     await run.end("user_exit")
+
+
+async def test_a_run_that_has_ended_lets_nothing_out() -> None:
+    """Its hooks are gone, so a request, a reply, an answer and a prompt are all refused."""
+    world = World()
+    run = await world.hooks.open(FULL)
+    await run.end()
+    recorded = len(world.audit.records)
+    assert not (await run.request([{"role": "user", "content": "hi"}], provider="p")).allowed
+    assert not (await run.review(Reply("said"), provider="p")).allowed
+    refused = await run.answer("done")
+    assert not refused.allowed
+    assert "the run has ended" in refused.text
+    assert not (await run.submit("more")).allowed
+    spawn = {"parent_session_id": "a", "agent_name": "b", "task": "c", "config_override": {}}
+    assert not (await run.ask("agent:spawn", spawn)).allowed
+    await run.tell("user:notification", {"message": "x"})
+    assert len(world.audit.records) == recorded
+
+
+async def test_a_yes_after_the_end_runs_nothing() -> None:
+    """Whoever ends a run while a person thinks has decided."""
+    asked, allowed = asyncio.Event(), asyncio.Event()
+
+    async def think(_: Any) -> str:
+        asked.set()
+        await allowed.wait()
+        return "Allow"
+
+    world = World(think)
+    ran: list[Any] = []
+    world.answer("tool:pre", HookResult(action="ask_user", approval_prompt="May it?"))
+    run = await world.hooks.open(FULL)
+    task = asyncio.create_task(run.call(want(handler=ran.append)))
+    await asked.wait()
+    await world.hooks.close()
+    allowed.set()
+    called = await task
+    assert not called.ran
+    assert ran == []
+
+
+async def test_a_question_about_a_result_is_not_handed_over() -> None:
+    """The framework would run the tool again to get there; the person named is asked instead."""
+    world, ran = World("Allow"), EventRecorder()
+    world.answer("tool:post", HookResult(action="ask_user", approval_prompt="Show it?"))
+    run = await world.hooks.open(FULL)
+
+    def hand_over(handed: Handed) -> Any:
+        raise AssertionError(handed.prompt)
+
+    called = await run.call(want(handler=lambda given: ran("ran", given)), hand_over)
+    assert called.untouched
+    assert ran.names == ["ran"]
+    assert world.person.prompts == ["Show it?"]
+    await run.end()
+
+
+async def test_who_is_cancelled_does_not_stop_the_end() -> None:
+    """The end is told and recorded, and the cancellation goes on after it."""
+    world, telling, told = World(), asyncio.Event(), asyncio.Event()
+
+    async def wait(event: str, data: Any) -> HookResult:
+        telling.set()
+        await told.wait()
+        return HookResult()
+
+    world.registry.register("session:end", wait)
+    run = await world.hooks.open(FULL)
+    task = asyncio.create_task(run.end())
+    await telling.wait()
+    task.cancel()
+    await asyncio.sleep(0)
+    task.cancel()
+    told.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert len(world.audit.of_type("session_ended")) == 1
