@@ -58,6 +58,11 @@ _AGENT_OPTIONS = [
         is_flag=True,
         help="Use your own edits of hooks at the next turn, unless they weaken a guard.",
     ),
+    click.option(
+        "--shadow",
+        is_flag=True,
+        help="Evaluate and record what hooks say, without any effect. See what new hooks would do.",
+    ),
     click.option("--no-save", is_flag=True, help="Do not save the session."),
 ]
 

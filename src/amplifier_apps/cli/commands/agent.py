@@ -15,7 +15,7 @@ from amplifier_apps.cli import exit_codes
 from amplifier_apps.cli.approval.mode import RULES, apply_mode, make_approval
 from amplifier_apps.cli.approval.terminal_approval import TerminalApproval
 from amplifier_apps.cli.approval.trust_question import require_trust
-from amplifier_apps.cli.commands.plan import apply_flags
+from amplifier_apps.cli.commands.plan import apply_flags, apply_shadow
 from amplifier_apps.cli.commands.resume import (
     list_news,
     mark_plan,
@@ -55,6 +55,7 @@ class AgentOptions:
     verbose: bool = False
     approve: str | None = None
     dev: bool = False
+    shadow: bool = False
     save: bool = True
 
     def __post_init__(self) -> None:
@@ -267,6 +268,7 @@ async def open_agent(options: AgentOptions, display: Display | None = None) -> A
     bundle = await asyncio.to_thread(load_bundle, resumption.bundle)
     bundle = bundle.changed(lambda plan: apply_flags(plan, options.provider, options.model))
     bundle = bundle.changed(lambda plan: apply_mode(plan, options.approve))
+    bundle = bundle.changed(lambda plan: apply_shadow(plan, options.shadow))
     material = await asyncio.to_thread(collect_material, bundle, Path.cwd())
     trust = TrustStore()
     await require_trust(material, trust, ask=options.approve != "deny")

@@ -9,6 +9,7 @@ from typing import Any
 from amplifier_core.errors import SessionError
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.mount_plan import ModuleEntry, read_entry
+from amplifier_foundation.bundles.node import BundleError, Place, Problem
 
 ALIASES = {
     "anthropic": "provider-anthropic",
@@ -49,6 +50,18 @@ def apply_flags(plan: dict[str, Any], provider: str | None, model: str | None) -
     changed = {**plan, "providers": [one.to_dict() for one in providers]}
     check_model(changed)
     return changed
+
+
+def apply_shadow(plan: dict[str, Any], shadow: bool) -> dict[str, Any]:
+    """The plan in shadow mode, if the flag says so; BundleError if a hook of it is locked."""
+    session = plan["session"]
+    if not shadow or session.get("evaluate_only"):
+        return plan
+    for entry in (read_entry("hooks", one) for one in plan.get("hooks") or ()):
+        if entry.locked:
+            message = f"{entry.module} is locked, so it must have an effect; leave out --shadow"
+            raise BundleError([Problem(Place("The bundle"), "session.evaluate_only", message)])
+    return {**plan, "session": {**session, "evaluate_only": True}}
 
 
 def check_model(plan: Mapping[str, Any], env: Mapping[str, str] | None = None) -> None:

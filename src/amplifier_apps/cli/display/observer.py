@@ -27,7 +27,7 @@ _begun: ContextVar[tuple[str, Mapping[str, Any]] | None] = ContextVar(
 )
 
 # What a hook withholds by denying one of these, a display is not shown either.
-_RESULTS = frozenset({events.TOOL_POST, events.PROVIDER_RESPONSE})
+_RESULTS = frozenset({events.TOOL_POST, events.PROVIDER_RESPONSE, events.PROMPT_ANSWER})
 DENIABLE = tuple(
     one for one in events.ALL_EVENTS if not events.is_notification(one) and one not in _RESULTS
 )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import pytest
 
 from amplifier_apps.cli.commands import plan as plan_of_a_run
-from amplifier_apps.cli.commands.plan import NoModel, apply_flags, check_model
+from amplifier_apps.cli.commands.plan import NoModel, apply_flags, apply_shadow, check_model
+from amplifier_foundation.bundles import BundleError
 
 SCRIPT = [{"text": "Hello."}]
 
@@ -131,3 +133,19 @@ def test_a_provider_without_its_package_is_told_before_a_session_begins(
         apply_flags({"providers": ["provider-openai"]}, named, None)
     assert "provider-openai needs the package 'openai'; install it with: " in str(caught.value)
     assert "Set " not in str(caught.value)
+
+
+def test_the_flag_puts_a_run_into_shadow_mode() -> None:
+    """Only if it is given, and once."""
+    plan: dict[str, Any] = {"session": {"context": "c"}, "hooks": ["hooks-redaction"]}
+    assert apply_shadow(plan, False) is plan
+    changed = apply_shadow(plan, True)
+    assert changed["session"] == {"context": "c", "evaluate_only": True}
+    assert apply_shadow(changed, True) is changed
+
+
+def test_a_locked_hook_is_kept_from_shadow_mode() -> None:
+    """Whoever locked it wants it to hold, whatever flag is given."""
+    plan = {"session": {}, "hooks": [{"module": "hooks-redaction", "locked": True}]}
+    with pytest.raises(BundleError, match=r"hooks-redaction is locked, .*; leave out --shadow"):
+        apply_shadow(plan, True)

@@ -269,3 +269,20 @@ def test_without_a_terminal_the_reason_is_a_sentence(project: Project) -> None:
     done = run_amplifier("run", "hi")
     assert (done.code, done.stdout) == (0, "Hello to you.\n")
     assert "NoTerminal" not in done.stderr
+
+
+GUARD = """
+def on_prompt_submit(event, data):
+    return {"action": "deny", "reason": "not now"}
+"""
+
+
+def test_with_shadow_hooks_say_what_they_would_have_done(project: Project, home: Path) -> None:
+    """The prompt is answered all the same."""
+    (home / "guard.py").write_text(GUARD)
+    project(HELLO, hooks=["./guard.py"])
+    assert run_amplifier("run", "hi").code == 5
+    done = run_amplifier("run", "--shadow", "hi")
+    assert (done.code, done.stdout) == (0, "Hello to you.\n")
+    assert "Shadow mode: hooks are evaluated and recorded" in done.stderr
+    assert "shadow: would have denied the prompt: not now" in done.stderr

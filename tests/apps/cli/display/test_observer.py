@@ -98,7 +98,9 @@ async def test_an_event_that_a_person_refused_is_shown_once(screen: RecordingScr
     assert len(screen.of(events.POLICY_VIOLATION)) == 1
 
 
-@pytest.mark.parametrize("event", [events.TOOL_POST, events.PROVIDER_RESPONSE])
+@pytest.mark.parametrize(
+    "event", [events.TOOL_POST, events.PROVIDER_RESPONSE, events.PROMPT_ANSWER]
+)
 async def test_a_result_that_a_hook_withholds_is_not_shown(
     screen: RecordingScreen, event: str
 ) -> None:
