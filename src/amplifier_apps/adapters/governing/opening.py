@@ -7,7 +7,6 @@ import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from amplifier_apps.adapters.governing.conversation import RunContext
 from amplifier_apps.adapters.governing.handover import RunApproval
@@ -25,6 +24,7 @@ from amplifier_core.events.payloads import (
 )
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.host.display import DisplaySystem
+from amplifier_core.session import SHADOW
 from amplifier_core.trail import AuditSink
 from amplifier_foundation.bundles import Bundle, load_bundle
 from amplifier_foundation.session.assembled import AssembledSession
@@ -171,11 +171,14 @@ async def _start(coordinator: SessionCoordinator, context: RunContext) -> Opened
         await coordinator.cleanup()
 
     coordinator.seal()
-    begun: dict[str, Any] = {"resumed": False, "parent": coordinator.parent_id}
+    shadow = coordinator.hooks.mode == "evaluate_only"
+    begun = {"resumed": False, "parent": coordinator.parent_id, "shadow": shadow}
     coordinator.trail.write("session_started", begun)
+    if shadow and coordinator.parent_id is None:
+        await coordinator.show(SHADOW, "warning", "session")
     start = SessionStartData(mount_plan=dict(coordinator.config), source="startup")
     outcome = await coordinator.judge(events.SESSION_START, start)
     if not outcome.allowed:
-        await close("error")
+        await close("denied")
         raise SessionDenied(outcome.denial)
     return Opened(coordinator, context, close)

@@ -16,9 +16,11 @@ from amplifier_apps.adapters.governing.opening import (
 )
 from amplifier_core import HookRegistry, HookResult
 from amplifier_core.errors import SessionDenied
+from amplifier_core.session import SHADOW
 from amplifier_core.testing import (
     EventRecorder,
     MemoryAudit,
+    RecordingDisplay,
     ScriptedApproval,
     TestCoordinator,
 )
@@ -134,3 +136,27 @@ async def test_a_child_has_its_parent_s_hooks_people_and_trail() -> None:
     assert heard.events[0][1]["child_id"] == child.coordinator.session_id
     sessions = {one["session"] for one in parent.recorded.of_type("session_started")}
     assert sessions == {child.coordinator.session_id}
+
+
+async def test_a_registry_in_shadow_mode_says_so_at_the_start_of_each_run() -> None:
+    """And the trail does; a refused start is none."""
+    registry, audit, screen = HookRegistry(mode="evaluate_only"), MemoryAudit(), RecordingDisplay()
+    registry.register("session:start", EventRecorder(HookResult(action="deny", reason="no")))
+    opened = await RegistrySource(registry, Settings(None, screen, audit)).open()
+    assert (SHADOW, "warning", "session") in screen.messages
+    assert audit.of_type("session_started")[0]["body"]["shadow"] is True
+    child = await open_child(opened.coordinator, "helper")
+    assert [text for text, _, _ in screen.messages].count(SHADOW) == 1
+    await child.close("complete")
+    await opened.close("complete")
+
+
+async def test_a_refused_start_ends_as_denied() -> None:
+    """Hooks that were told of the start are told of its end."""
+    registry, audit, heard = HookRegistry(), MemoryAudit(), EventRecorder()
+    registry.register("session:start", EventRecorder(HookResult(action="deny", reason="no")))
+    registry.register("session:end", heard)
+    with pytest.raises(SessionDenied):
+        await RegistrySource(registry, Settings(audit=audit)).open()
+    assert heard.events[0][1]["reason"] == "denied"
+    assert audit.of_type("session_ended")[0]["body"]["reason"] == "denied"
