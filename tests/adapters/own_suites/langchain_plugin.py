@@ -1,4 +1,4 @@
-"""A plugin for LangChain's own tests: every agent gets our middleware, with hooks that let all pass.
+"""A plugin for LangChain's own tests: every agent gets our middleware; its hooks let all pass.
 
 Unpack the source distribution of the installed version, and in its folder:
 PYTHONPATH=<this folder> python -m pytest -p langchain_plugin tests/unit_tests/agents
