@@ -17,7 +17,7 @@ from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.runners import InMemoryRunner
 from google.genai import types
 
-from amplifier_apps.adapters.google_adk import AmplifierPlugin, coverage
+from amplifier_apps.adapters.google_adk import AmplifierPlugin
 from amplifier_apps.adapters.google_adk.plugin import WITHHELD
 from amplifier_core import HookResult
 from tests.adapters.drivers.driver import Ran, Step
@@ -296,8 +296,3 @@ def test_an_unknown_way_to_ask_is_refused(stage: Stage) -> None:
     """The message says what would do."""
     with pytest.raises(ValueError, match="inline, interrupt"):
         AmplifierPlugin(stage.hooks, asks="email")  # type: ignore[arg-type]
-
-
-def test_the_package_says_what_it_sees() -> None:
-    """The table that docs and doctor show."""
-    assert coverage().name == "google-adk"
