@@ -60,6 +60,11 @@ def read_requests(model: ScriptedModel) -> list[str]:
     ]
 
 
+def attach(agent: Agent[Any], hooks: Governor | None, **options: Any) -> Agent[Any]:
+    """Govern an agent; without hooks, it is the SDK's own, to compare with."""
+    return agent if hooks is None else amplify(agent, hooks, **options)
+
+
 class AgentsDriver(Driver):
     """The OpenAI Agents SDK."""
 
@@ -69,7 +74,7 @@ class AgentsDriver(Driver):
 
     async def run(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
         ran, model = Ran(), make_model(script)
-        agent = amplify(Agent("agent", tools=make_tools(ran), model=model), hooks)
+        agent = attach(Agent("agent", tools=make_tools(ran), model=model), hooks)
         return await self._run(ran, model, agent, prompt)
 
     async def _run(self, ran: Ran, model: ScriptedModel, agent: Agent[Any], prompt: str) -> Ran:
@@ -84,7 +89,7 @@ class AgentsDriver(Driver):
 
     def run_sync(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
         ran, model = Ran(), make_model(script)
-        agent = amplify(Agent("agent", tools=make_tools(ran), model=model), hooks)
+        agent = attach(Agent("agent", tools=make_tools(ran), model=model), hooks)
         loop = asyncio.new_event_loop()
         asyncio.set_event_loop(loop)  # the SDK makes one for a thread, and never closes it
         try:
@@ -96,7 +101,7 @@ class AgentsDriver(Driver):
 
     async def stream(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
         ran, model = Ran(), make_model(script)
-        agent = amplify(Agent("agent", tools=make_tools(ran), model=model), hooks)
+        agent = attach(Agent("agent", tools=make_tools(ran), model=model), hooks)
         result = Runner.run_streamed(agent, prompt, run_config=CONFIG)
         async for event in result.stream_events():
             if event.type == "raw_response_event" and event.data.type.endswith("text.delta"):
@@ -109,7 +114,7 @@ class AgentsDriver(Driver):
         ran, model = Ran(), make_model(_rename_task(script))
         inner = Agent("helper", tools=make_tools(ran), model=make_model(helper))
         tools = [*make_tools(ran), inner.as_tool("helper", "Does a task.")]
-        agent = amplify(Agent("agent", tools=tools, model=model), hooks)
+        agent = attach(Agent("agent", tools=tools, model=model), hooks)
         return await self._run(ran, model, agent, prompt)
 
     async def run_interrupted(
@@ -117,7 +122,7 @@ class AgentsDriver(Driver):
     ) -> Ran:
         ran, model = Ran(), make_model(script)
         tools = make_tools(ran)
-        agent = amplify(Agent("agent", tools=tools, model=model), hooks, asks="interrupt")
+        agent = attach(Agent("agent", tools=tools, model=model), hooks, asks="interrupt")
         result = await Runner.run(agent, prompt, run_config=CONFIG)
         while asked := questions(result):
             state = result.to_state()
@@ -131,7 +136,7 @@ class AgentsDriver(Driver):
     ) -> Ran:
         ran, model = Ran(), make_model(script)
         async with make_server(ran) as server:
-            agent = amplify(Agent("agent", mcp_servers=[server], model=model), hooks)
+            agent = attach(Agent("agent", mcp_servers=[server], model=model), hooks)
             return await self._run(ran, model, agent, prompt)
 
 

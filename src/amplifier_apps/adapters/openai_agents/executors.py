@@ -15,6 +15,7 @@ from amplifier_apps.adapters.governing.verdicts import Called
 from amplifier_apps.adapters.openai_agents.outputs import is_failed, read_output, write_output
 from amplifier_apps.adapters.openai_agents.turn import current
 from amplifier_core.utils import resolve
+from amplifier_core.utils.copying import is_same
 
 MARK = "_amplifier_governs"
 _SHELL = ("commands", "timeout_ms", "max_output_length")
@@ -89,7 +90,7 @@ def _govern_executor(
             name,
             arguments,
             str(request.data.call_id),
-            lambda given: inner(request if given == arguments else change(request, given)),
+            lambda given: inner(request if is_same(given, arguments) else change(request, given)),
             read_output,
         )
         return write_output(await turn.run.call(wanted))

@@ -9,6 +9,7 @@ from typing import Any, cast
 from agents import TResponseInputItem
 
 from amplifier_apps.adapters.governing.messages import Placed, Plain, read_text
+from amplifier_core.utils.copying import is_same
 
 Item = dict[str, Any]
 _TEXTS = ("input_text", "output_text", "text", "refusal", "summary_text", "reasoning_text")
@@ -30,7 +31,7 @@ def read_arguments(raw: str) -> dict[str, Any]:
 
 def write_arguments(given: dict[str, Any], raw: str) -> str:
     """The arguments as the SDK wants them: the very text, if nobody changed them."""
-    if given == read_arguments(raw):
+    if is_same(given, read_arguments(raw)):
         return raw
     return json.dumps(given, ensure_ascii=False)
 

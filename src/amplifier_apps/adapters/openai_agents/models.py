@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -10,7 +11,11 @@ from typing import Any
 
 from agents import Model, ModelProvider, ModelResponse, UserError
 from agents.items import TResponseStreamEvent
-from openai.types.responses import ResponseOutputMessage
+from openai.types.responses import (
+    ResponseCompletedEvent,
+    ResponseOutputItemDoneEvent,
+    ResponseOutputMessage,
+)
 
 from amplifier_apps.adapters.openai_agents.attaching import attach_request
 from amplifier_apps.adapters.openai_agents.messages import (
@@ -72,9 +77,8 @@ class Exchange:
     @property
     def provider(self) -> str:
         """Who makes the model: the SDK does not say, but the class of the model does."""
-        kind = type(self.model)
-        is_openai = any(one.__module__.startswith("agents.models.openai") for one in kind.__mro__)
-        return "openai" if is_openai else kind.__name__.removesuffix("Model").lower()
+        kind: Any = type(self.model)
+        return _name_provider(kind)
 
     @property
     def model_name(self) -> str | None:
@@ -135,6 +139,12 @@ class Exchange:
         return refuse(answer.text, self.given["output_schema"])
 
 
+@cache
+def _name_provider(kind: Any) -> str:
+    is_openai = any(one.__module__.startswith("agents.models.openai") for one in kind.__mro__)
+    return "openai" if is_openai else str(kind.__name__).removesuffix("Model").lower()
+
+
 class _Governed:
     """What is put in front of the class of a model."""
 
@@ -155,8 +165,9 @@ class _Governed:
         inner: Any = super()
         turn = current.get()
         if turn is None:
-            async for event in inner.stream_response(*args, **more):
-                yield event
+            async with contextlib.aclosing(inner.stream_response(*args, **more)) as plain:
+                async for event in plain:
+                    yield event
             return
         exchange = Exchange.read(turn, self, args, more)
         if (reason := await exchange.open()) is not None:
@@ -164,15 +175,17 @@ class _Governed:
                 yield event
             return
         streamed: list[Any] = []
-        async for event in exchange.call(inner.stream_response):
-            if event.type == "response.output_item.done":
-                streamed.append(event.item)
-            yield await _close_stream(exchange, event, streamed)
+        # Closed with this one, and not some time later: the model holds a connection.
+        async with contextlib.aclosing(exchange.call(inner.stream_response)) as stream:
+            async for event in stream:
+                if isinstance(event, ResponseOutputItemDoneEvent):
+                    streamed.append(event.item)
+                yield await _close_stream(exchange, event, streamed)
 
 
 async def _close_stream(exchange: Exchange, event: Any, streamed: list[Any]) -> Any:
     """The event; if it is the last one, with the reply that counts."""
-    if event.type != "response.completed":
+    if not isinstance(event, ResponseCompletedEvent):
         return event
     response = event.response
     # Of a last event without output, the SDK takes the items that were streamed.

@@ -7,8 +7,10 @@ from typing import Any
 
 from agents import Agent, RunContextWrapper, RunResultStreaming, RunState
 from agents.run import DEFAULT_MAX_TURNS, AgentRunner
+from agents.run_config import _coerce_run_config
 from agents.run_internal.agent_runner_helpers import (
     apply_resumed_conversation_settings,
+    validate_output_guardrails_with_server_managed_conversation,
     validate_session_conversation_settings,
 )
 from agents.run_internal.model_provider_lifecycle import _close_runner_owned_model_provider
@@ -27,20 +29,28 @@ _KEPT = (
     "_cancel_mode",
 )
 """What somebody may be using of a stream that has not started yet."""
+_LISTS = (
+    "new_items",
+    "input_guardrail_results",
+    "output_guardrail_results",
+    "tool_input_guardrail_results",
+    "tool_output_guardrail_results",
+)
+"""What somebody may hold of it."""
 
 
 def start_stream(
     runner: AgentRunner, board: Board, agent: Agent[Any], given: Any, options: dict[str, Any]
 ) -> RunResultStreaming:
     """The result of a run that starts as soon as hooks allow it."""
-    _check_options(given, options)
+    _check_options(agent, given, options)
     result = _make_result(agent, given, options)
     work = _run(runner, result, board, agent, given, options)
     result.run_loop_task = asyncio.create_task(work)
     return result
 
 
-def _check_options(given: Any, options: dict[str, Any]) -> None:
+def _check_options(agent: Agent[Any], given: Any, options: dict[str, Any]) -> None:
     """Raise what the SDK raises at once, and not in the stream."""
     validate_run_hooks(options.get("hooks"))
     names = ("conversation_id", "previous_response_id")
@@ -49,7 +59,10 @@ def _check_options(given: Any, options: dict[str, Any]) -> None:
     if isinstance(given, RunState):
         found = apply_resumed_conversation_settings(run_state=given, **settings)
         settings = dict(zip(settings, found, strict=True))
+        agent = getattr(given, "_current_agent", None) or agent
     validate_session_conversation_settings(options.get("session"), **settings)
+    config = _coerce_run_config(options.get("run_config") or {})
+    validate_output_guardrails_with_server_managed_conversation(agent, config, **settings)
 
 
 def _make_result(agent: Agent[Any], given: Any, options: dict[str, Any]) -> RunResultStreaming:
@@ -106,6 +119,10 @@ def _become(result: RunResultStreaming, started: RunResultStreaming) -> asyncio.
     if task is None:
         raise RuntimeError("the SDK has started no run")
     kept = {name: getattr(result, name) for name in (*_KEPT, "run_loop_task")}
+    for name in _LISTS:
+        held = getattr(result, name)
+        held.extend(getattr(started, name))
+        kept[name] = held
     # It lets go of its agents when it is deleted, and so it must not be before the other one.
     started.__dict__.update(kept, _amplifier_started=started)
     result.__dict__ = started.__dict__

@@ -17,6 +17,7 @@ from amplifier_apps.adapters.openai_agents.outputs import is_failed, read_output
 from amplifier_apps.adapters.openai_agents.prompts import PromptDenied
 from amplifier_apps.adapters.openai_agents.turn import Board, find_turn
 from amplifier_core.errors import SessionDenied
+from amplifier_core.utils.copying import is_same
 
 Invoke = Callable[[Any, str], Awaitable[Any]]
 MARK = "_amplifier_governs"
@@ -92,13 +93,16 @@ async def invoke_tool(inner: Invoke, context: Any, raw: str) -> Any:
 
 
 def _want(inner: Invoke, context: Any, raw: str) -> Wanted:
-    return Wanted(
-        name_tool(context),
-        read_arguments(raw),
-        str(getattr(context, "tool_call_id", "") or ""),
-        lambda given: inner(_unprepare(context, given, raw), write_arguments(given, raw)),
-        read_output,
-    )
+    arguments = read_arguments(raw)
+
+    def invoke(given: dict[str, Any]) -> Any:
+        if is_same(given, arguments):
+            return inner(context, raw)
+        written = write_arguments(given, raw)
+        return inner(_unprepare(context, written), written)
+
+    call_id = str(getattr(context, "tool_call_id", "") or "")
+    return Wanted(name_tool(context), arguments, call_id, invoke, read_output)
 
 
 def _say(context: Any, reason: str) -> str:
@@ -113,9 +117,9 @@ def name_tool(context: Any) -> str:
     return str(named or "tool")
 
 
-def _unprepare(context: Any, given: dict[str, Any], raw: str) -> Any:
+def _unprepare(context: Any, written: str) -> Any:
     """The SDK may have read the arguments already: not those that a hook has left."""
-    if isinstance(context, ToolContext) and write_arguments(given, raw) != raw:
+    if isinstance(context, ToolContext):
         context._function_tool_arguments = None
-        context.tool_arguments = write_arguments(given, raw)
+        context.tool_arguments = written
     return context

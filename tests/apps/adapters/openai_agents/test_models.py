@@ -19,6 +19,7 @@ from agents import (
     UserError,
 )
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
+from openai.types.responses import ResponseFailedEvent
 from pydantic import BaseModel
 
 from amplifier_apps.adapters.openai_agents import amplify
@@ -291,3 +292,24 @@ async def test_a_model_that_fails_fails_as_ever(stage: Stage) -> None:
     with pytest.raises(OSError, match="no line"):
         await Runner.run(agent, "Go.", run_config=CONFIG)
     assert stage.heard.events[0][1]["reason"] == "error"
+
+
+async def test_the_stream_of_a_model_is_closed_with_the_run(stage: Stage) -> None:
+    """Also of one that breaks off in the middle."""
+    closed: list[bool] = []
+
+    class Breaking(ScriptedModel):
+        async def stream_response(self, *args: Any, **more: Any) -> Any:
+            try:
+                async for event in super().stream_response(*args, **more):
+                    if event.type == "response.completed":
+                        yield ResponseFailedEvent(
+                            type="response.failed", response=event.response, sequence_number=9
+                        )
+                    yield event
+            finally:
+                closed.append(True)
+
+    with pytest.raises(Exception, match=r"response\.failed"):
+        await stream(stage, Breaking([[assistant_message(DONE)]]), Ran())
+    assert closed == [True]

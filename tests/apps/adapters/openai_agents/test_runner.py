@@ -16,6 +16,7 @@ from agents import (
     SQLiteSession,
     UserError,
     function_tool,
+    set_tracing_disabled,
 )
 from agents.run import AgentRunner
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
@@ -66,9 +67,9 @@ async def test_another_runner_does_not_run_governed_agents(stage: Stage) -> None
     assert model.calls == ()
 
 
-async def test_runs_without_a_configuration(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_runs_without_a_configuration(stage: Stage) -> None:
     """The provider that we make is closed by us."""
-    monkeypatch.setenv("OPENAI_AGENTS_DISABLE_TRACING", "1")
+    set_tracing_disabled(True)
     agent = amplify(Agent("agent", model=make_model([DONE, DONE])), stage.hooks)
     for config in (None, {"tracing_disabled": True}):
         result = await Runner.run(agent, "Go.", run_config=config)

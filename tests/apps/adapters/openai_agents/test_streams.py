@@ -9,7 +9,15 @@ import pytest
 
 pytest.importorskip("agents")
 
-from agents import Agent, Runner, RunResultStreaming, SQLiteSession, UserError, function_tool
+from agents import (
+    Agent,
+    OutputGuardrail,
+    Runner,
+    RunResultStreaming,
+    SQLiteSession,
+    UserError,
+    function_tool,
+)
 from agents.testing import ModelStep, ScriptedModel
 
 from amplifier_apps.adapters.openai_agents import amplify
@@ -103,5 +111,19 @@ async def test_what_is_wrong_with_a_call_is_raised_at_once(stage: Stage) -> None
         Runner.run_streamed(agent, "Go.", session=session, conversation_id="c")
     with pytest.raises(TypeError, match="Run hooks"):
         Runner.run_streamed(agent, "Go.", hooks="none")  # type: ignore[arg-type]
+    agent.output_guardrails.append(OutputGuardrail(lambda *_: None))  # type: ignore[arg-type]
+    with pytest.raises(UserError, match="Output guardrails"):
+        Runner.run_streamed(agent, "Go.", conversation_id="c")
     assert stage.heard.names == []
     session.close()
+
+
+async def test_what_the_caller_holds_of_a_stream_is_what_fills(stage: Stage) -> None:
+    """Lists that were taken before it started are not left behind."""
+    agent = amplify(Agent("agent", model=make_model([DONE])), stage.hooks)
+    result = Runner.run_streamed(agent, "Go.", run_config=CONFIG)
+    items = result.new_items
+    async for _ in result.stream_events():
+        pass
+    assert items is result.new_items
+    assert [one.type for one in items] == ["message_output_item"]
