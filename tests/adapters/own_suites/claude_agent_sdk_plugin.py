@@ -1,0 +1,50 @@
+"""A plugin for the SDK's own tests: all options have our hooks, which let everything pass.
+
+Unpack the source distribution of the installed version, and in its folder:
+PYTHONPATH=<this folder> python -m pytest -p claude_agent_sdk_plugin -k "not trio" tests
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from typing import Any
+
+from claude_agent_sdk import ClaudeAgentOptions
+
+from amplifier_apps.adapters import govern
+from amplifier_apps.adapters.claude_agent_sdk import amplifier_hooks
+from amplifier_core import HookRegistry, HookResult
+
+EVENTS = ("session:start", "prompt:submit", "tool:pre", "tool:post", "tool:error", "session:end")
+
+heard: Counter[str] = Counter()
+registry = HookRegistry()
+
+
+async def let_pass(event: str, data: dict[str, Any]) -> HookResult:
+    """Count."""
+    heard[event] += 1
+    return HookResult()
+
+
+for name in EVENTS:
+    registry.register(name, let_pass, name="let-pass")
+
+make_options: Any = ClaudeAgentOptions.__init__
+
+
+@functools.wraps(make_options)
+def make_governed_options(self: Any, *args: Any, **kwargs: Any) -> None:
+    """The options that the test wants, with our hooks beside its own."""
+    make_options(self, *args, **kwargs)
+    self.hooks = amplifier_hooks(govern(registry), also=self.hooks)
+
+
+ClaudeAgentOptions.__init__ = make_governed_options
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say how much went through the hooks."""
+    counted = ", ".join(f"{name} {heard[name]}" for name in EVENTS)
+    terminalreporter.write_line(f"heard: {counted}")
