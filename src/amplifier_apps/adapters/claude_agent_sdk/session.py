@@ -132,7 +132,10 @@ class Session:
             return verdict
         task = verdict.tool_input or incoming.data["tool_input"]
         why = await self._helpers.ask(calls.run, dict(task))
-        return verdict if why is None else Verdict(decision="deny", reason=why)
+        if why is None:
+            return verdict
+        calls.give_up(incoming)
+        return Verdict(decision="deny", reason=why)
 
     async def _take_prompt(self, run: Run, incoming: Incoming) -> Verdict:
         """A turn begins, with a prompt that was judged before it was sent, or is now."""

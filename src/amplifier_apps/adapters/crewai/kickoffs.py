@@ -30,6 +30,8 @@ class Kickoff:
     """Kept, so that nobody else gets its identity as long as this is known."""
     before: Kickoff | None = None
     """What ran in the context where it was started."""
+    inners: list[Kickoff] = field(default_factory=list)
+    """Those of coworkers that work now."""
     descriptions: list[tuple[Any, str]] = field(default_factory=list)
     """Tasks whose description a hook has changed, with the one that they had."""
 
@@ -47,6 +49,8 @@ class Kickoff:
     def end(self, reason: EndReason) -> None:
         """Nothing of it goes on."""
         self.calls.abandon()
+        for one in tuple(self.inners):
+            one.end(reason)
         self.restore()
         self.run.end_sync(reason)
 
@@ -84,7 +88,9 @@ class Kickoffs:
             run = self.governor.open_sync(COVERAGE, agent)
         finally:
             inside.reset(token)
-        return Kickoff(HalfCalls(run), outer.crew)
+        inner = Kickoff(HalfCalls(run), outer.crew)
+        outer.inners.append(inner)
+        return inner
 
     def find(self, *holders: Any) -> Kickoff:
         """The kickoff of a task, an agent or a crew; an agent without a crew has one by itself."""

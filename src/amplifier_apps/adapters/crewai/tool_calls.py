@@ -22,6 +22,8 @@ DELEGATING = {"delegate_work_to_coworker": "task", "ask_question_to_coworker": "
 
 FAILED = ("Error executing tool: ", "I encountered an error while trying to use the tool.")
 UNKNOWN = "Tool not found"
+BLOCKED = "Tool execution blocked by hook. Tool: "
+"""What CrewAI says when a hook after ours has refused the call."""
 
 
 @dataclass(slots=True)
@@ -61,21 +63,18 @@ class ToolCalls:
     def _start(self, key: int, context: ToolCallHookContext) -> None:
         kickoff = self._kickoffs.find(context.agent, context.task, context.crew)
         call_id = f"call_{uuid.uuid4().hex[:12]}"
-        given = dict(context.tool_input)
         asked = _describe(events.TOOL_PRE, self._name(context), context, call_id)
         verdict = kickoff.calls.before_sync(asked)
         if verdict.decision == "deny":
             raise HookAborted(verdict.reason or "denied")
-        if verdict.tool_input is not None:
-            if not given:
-                raise HookAborted(
-                    "a hook gave arguments to a call that has none, which CrewAI does not take over"
-                )
-            context.tool_input.clear()
-            context.tool_input.update(verdict.tool_input)
-        opened = _Open(kickoff, call_id, verdict.context, inside.get())
-        if context.tool_name in DELEGATING:
-            opened.inner = self._start_coworker(kickoff, context)
+        try:
+            _change_input(context, verdict)
+            opened = _Open(kickoff, call_id, verdict.context, inside.get())
+            if context.tool_name in DELEGATING:
+                opened.inner = self._start_coworker(kickoff, context)
+        except BaseException:
+            kickoff.calls.give_up(asked)
+            raise
         inside.set(kickoff.run)
         opened.before = self._kickoffs.enter(opened.inner or kickoff)
         self._running[key] = opened
@@ -117,6 +116,9 @@ class ToolCalls:
     def _finish(self, opened: _Open, context: ToolCallHookContext) -> str | None:
         self._leave(opened, context)
         name, text = self._name(context), str(context.tool_result or "")
+        if text.startswith(BLOCKED):
+            opened.kickoff.calls.give_up(_describe(events.TOOL_PRE, name, context, opened.call_id))
+            return None
         if _has_failed(context, text):
             kind = "InvalidToolCall" if text == UNKNOWN else "ToolError"
             error = {"type": kind, "message": text}
@@ -143,6 +145,7 @@ class ToolCalls:
         if opened.inner is None:
             return
         opened.inner.end("complete")
+        opened.kickoff.inners.remove(opened.inner)
         given = context.tool_input
         done = {
             "parent_session_id": opened.kickoff.run.coordinator.session_id,
@@ -153,6 +156,17 @@ class ToolCalls:
             "status": "success",
         }
         opened.kickoff.run.tell_sync(events.AGENT_COMPLETE, done)
+
+
+def _change_input(context: ToolCallHookContext, verdict: Verdict) -> None:
+    if verdict.tool_input is None:
+        return
+    if not context.tool_input:
+        raise HookAborted(
+            "a hook gave arguments to a call that has none, which CrewAI does not take over"
+        )
+    context.tool_input.clear()
+    context.tool_input.update(verdict.tool_input)
 
 
 def explain(error: BaseException) -> str:

@@ -17,6 +17,7 @@ from amplifier_core.approval.passage import digest_operation
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.models.outcome import describe_denial
 from amplifier_core.operation import KERNEL
+from amplifier_core.tool_call import record_end
 from amplifier_core.utils.copying import is_same
 from amplifier_foundation.dialects import Dialect
 from amplifier_foundation.dialects.incoming import Incoming
@@ -107,6 +108,14 @@ class HalfCalls:
 
     def fail_sync(self, incoming: Incoming) -> Verdict:
         return self.run.home.run_sync(self._fail(incoming))
+
+    def give_up(self, incoming: Incoming) -> None:
+        """Record that a call which was allowed does not run after all."""
+        data = incoming.data
+        call = self.calls.take(incoming.call_id, data["tool_name"], data["tool_input"])
+        if call is not None:
+            named = {"tool_name": call.tool, "tool_call_id": call.id}
+            record_end(self.coordinator, named, time.perf_counter(), "cancelled")
 
     def take_texts(self) -> tuple[str, ...]:
         """What hooks have injected since the last time, for good or for one request."""

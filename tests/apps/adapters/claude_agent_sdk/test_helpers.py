@@ -65,6 +65,7 @@ async def test_a_refused_start_is_a_refused_call(stage: Stage) -> None:
     stage.answer("agent:spawn", DENY)
     said = await tell(connect(stage), "PreToolUse", **AGENT)
     assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert [one["body"]["outcome"] for one in stage.of_type("tool_finished")] == ["cancelled"]
 
 
 async def test_a_changed_start_is_refused(stage: Stage) -> None:

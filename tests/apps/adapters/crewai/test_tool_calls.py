@@ -10,7 +10,8 @@ import pytest
 pytest.importorskip("crewai")
 
 from crewai import Crew
-from crewai.hooks import HookAborted, ToolCallHookContext
+from crewai.hooks import HookAborted, InterceptionPoint, ToolCallHookContext
+from crewai.hooks.dispatch import register_scoped
 from crewai.tools import tool
 
 from amplifier_apps.adapters.crewai import amplified
@@ -111,6 +112,58 @@ async def test_a_refused_coworker_does_not_start(stage: Stage, answered: str) ->
     assert ran.calls == []
     wanted = "against the rules" if answered == "deny" else "cannot be done"
     assert wanted in ran.requests[-1]
+    assert [one["body"]["outcome"] for one in stage.of_type("tool_finished")] == ["cancelled"]
+
+
+async def test_a_call_that_another_hook_refuses_has_no_result(stage: Stage) -> None:
+    """CrewAI tells of it as of one that ran."""
+
+    def refuse(_: Any) -> None:
+        raise HookAborted("not by me")
+
+    stage.listen("tool:post", "tool:error")
+    ran = Ran()
+    crew = make_crew(use(call("wipe", path="/x")), ran)
+
+    def work() -> None:
+        with amplified(stage.hooks):
+            register_scoped(InterceptionPoint.PRE_TOOL_CALL, refuse)
+            crew.kickoff()
+
+    await asyncio.to_thread(work)
+    assert ran.calls == []
+    assert stage.heard.names == []
+    assert [one["body"]["outcome"] for one in stage.of_type("tool_finished")] == ["cancelled"]
+
+
+async def test_a_question_of_a_coworker_ends_with_the_block(stage: Stage) -> None:
+    """Its session ends with that of the crew, and its call does not run."""
+    asked = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    async def think(_: object) -> str:
+        loop.call_soon_threadsafe(asked.set)
+        await asyncio.Event().wait()
+        return "Allow"
+
+    stage.answer("tool:pre", ask(), tool="wipe")
+    stage.ask_person(think)
+    ran = Ran()
+    crew = make_crew(use(call(HELPER, task="Clean up.")), ran)
+    crew.agents[0].allow_delegation = True
+    crew.agents.append(make_agent(HELPER, use(call("wipe", 7, path="/x")), ran))
+
+    async def work() -> None:
+        with amplified(stage.hooks):
+            await crew.akickoff()
+
+    waiting = asyncio.create_task(work())
+    await asyncio.wait_for(asked.wait(), 60)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert ran.calls == []
+    assert [one["body"]["reason"] for one in stage.of_type("session_ended")] == ["user_exit"] * 2
 
 
 def make_context(**given: Any) -> ToolCallHookContext:

@@ -104,6 +104,17 @@ async def test_a_failed_call_is_told(stage: Stage) -> None:
     assert [one["body"]["outcome"] for one in stage.of_type("tool_finished")] == ["raised"]
 
 
+async def test_an_allowed_call_can_be_given_up(stage: Stage) -> None:
+    """The trail has its end, and nobody is told of a result."""
+    stage.listen("tool:post", "tool:error")
+    calls = await begin(stage.hooks)
+    await calls.before(tell())
+    calls.give_up(tell())
+    calls.give_up(tell())
+    assert [one["body"]["outcome"] for one in stage.of_type("tool_finished")] == ["cancelled"]
+    assert stage.heard.names == []
+
+
 async def test_injections_are_taken_once(stage: Stage) -> None:
     """For the answer to the framework, whether they are for good or for one request."""
     for number, ephemeral in enumerate((True, False)):
