@@ -18,12 +18,20 @@ def replace_last_answer(
     """
     for place in range(len(messages) - 1, -1, -1):
         message = messages[place]
-        if isinstance(message, Mapping) and message.get("role") == "assistant":
+        if _is_answer(message):
             if read_text(message.get("content")) not in said:
                 return None
             kept = {key: message[key] for key in (*_KEPT, "tool_calls") if key in message}
             return [*messages[:place], {**kept, "content": instead}, *messages[place + 1 :]]
     return None
+
+
+def _is_answer(message: Any) -> bool:
+    """Whether the agent said it; hooks may inject in its name."""
+    if not isinstance(message, Mapping) or message.get("role") != "assistant":
+        return False
+    metadata = message.get("metadata")
+    return not (isinstance(metadata, Mapping) and metadata.get("source") == "hook")
 
 
 def read_text(content: Any) -> str | None:

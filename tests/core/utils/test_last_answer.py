@@ -27,6 +27,14 @@ def test_the_last_answer_is_replaced_and_what_repeats_it_goes() -> None:
     assert changed == [old, USER, new, behind]
 
 
+def test_what_a_hook_injected_in_the_agent_s_name_is_no_answer() -> None:
+    """It stands behind the answer that another hook takes back."""
+    answer = {"role": "assistant", "content": "a key", "metadata": None}
+    injected = {"role": "assistant", "content": "be brief", "metadata": {"source": "hook"}}
+    changed = replace_last_answer([answer, injected], ("a key",), "gone")
+    assert changed == [{"role": "assistant", "metadata": None, "content": "gone"}, injected]
+
+
 def test_an_answer_that_called_tools_keeps_its_calls() -> None:
     """A result without its call would be refused by every model."""
     call = {"id": "1", "name": "Read", "arguments": {}}
