@@ -70,7 +70,7 @@ def _make_result(agent: Agent[Any], given: Any, options: dict[str, Any]) -> RunR
     context = options.get("context")
     if not isinstance(context, RunContextWrapper):
         context = RunContextWrapper(context)
-    return RunResultStreaming(
+    result = RunResultStreaming(
         input="" if isinstance(given, RunState) else given,
         new_items=[],
         raw_responses=[],
@@ -86,6 +86,10 @@ def _make_result(agent: Agent[Any], given: Any, options: dict[str, Any]) -> RunR
         _current_agent_output_schema=None,
         trace=None,
     )
+    if isinstance(given, RunState):
+        result.current_turn, result.max_turns = given._current_turn, given._max_turns
+        result._current_turn_persisted_item_count = given._current_turn_persisted_item_count
+    return result
 
 
 async def _run(
