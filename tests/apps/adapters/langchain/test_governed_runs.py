@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
+import weakref
 from typing import Any
 
 import pytest
@@ -16,6 +19,7 @@ from langgraph.types import Command, interrupt
 
 from amplifier_apps.adapters import Governor, answer
 from amplifier_apps.adapters.langchain import AmplifierMiddleware, graph_run
+from amplifier_apps.adapters.langchain.governed import Governed
 from amplifier_apps.adapters.langchain.governed_runs import _warn_once
 from amplifier_core import HookResult
 from tests.adapters.drivers.driver import Ran, Step
@@ -219,6 +223,27 @@ async def test_a_thread_of_another_agent_is_another_run(stage: Stage) -> None:
     assert stage.heard.names == ["session:start"] * 2 + ["session:end"] * 2
     sessions = [one["session"] for one in stage.of_type("tool_started") if one["body"]["gated"]]
     assert len(set(sessions)) == 2
+
+
+async def test_runs_that_are_over_are_forgotten(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that runs for months keeps none of them."""
+    made: list[weakref.ref[Governed]] = []
+    begin = Governed.begin
+
+    async def note(self: Governed, prompt: str) -> Any:
+        made.append(weakref.ref(self))
+        return await begin(self, prompt)
+
+    monkeypatch.setattr(Governed, "begin", note)
+    middleware = AmplifierMiddleware(stage.hooks)
+    for script in ([DONE], use(call("boom", text="x"))):
+        agent = create_agent(make_model(script, []), make_tools(Ran()), middleware=[middleware])
+        with contextlib.suppress(RuntimeError):
+            await agent.ainvoke(SAY)
+    gc.collect()
+    assert [one() for one in made] == [None, None]
 
 
 @pytest.mark.parametrize("is_async", [True, False])

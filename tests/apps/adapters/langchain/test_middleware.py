@@ -262,6 +262,17 @@ async def test_who_streams_has_read_the_answer(stage: Stage) -> None:
     assert [data["streamed"] for _, data in stage.heard.events] == [True, False]
 
 
+async def test_a_stream_of_events_is_governed(stage: Stage) -> None:
+    """The third way to read a run while it goes on."""
+    stage.answer("tool:pre", HookResult(action="deny", reason="never"), tool="wipe")
+    stage.listen("session:start", "prompt:answer", "session:end")
+    ran = Ran()
+    async for _ in make(stage, WIPE, ran).astream_events(SAY, version="v2"):
+        pass
+    assert ran.calls == []
+    assert stage.heard.names == ["session:start", "prompt:answer", "session:end"]
+
+
 async def test_a_run_without_an_end_in_sight_ends_in_an_error(stage: Stage) -> None:
     """LangGraph stops an agent after so many steps, and the session with it."""
     stage.listen("session:end")

@@ -10,8 +10,11 @@ pytest.importorskip("langchain")
 
 from langchain.agents import create_agent
 from langchain_core.tools import StructuredTool
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.types import Command
 
+from amplifier_apps.adapters import answer
 from amplifier_apps.adapters.langchain import AmplifierMiddleware
 from amplifier_core import HookResult
 from tests.adapters.drivers.driver import Ran, Step
@@ -114,6 +117,74 @@ async def test_a_sub_agent_that_fails_is_told(stage: Stage) -> None:
         await make(stage, Ran(), use(call("boom", 2, text="x")), []).ainvoke(SAY)
     assert stage.heard.names == ["session:end", "agent:complete", "session:end"]
     assert stage.heard.events[1][1]["status"] == "error"
+
+
+def make_blocking(stage: Stage, ran: Ran, *, on_loop: bool) -> Any:
+    """An agent whose tool calls its sub-agent synchronously."""
+    middleware = AmplifierMiddleware(stage.hooks)
+    inner: Any = create_agent(make_model(NOTE, []), make_tools(ran), middleware=[middleware])
+
+    def call_helper(task: str) -> str:
+        """Have somebody else do it."""
+        return str(inner.invoke({"messages": task})["messages"][-1].content)
+
+    async def block(task: str) -> str:
+        """Have somebody else do it."""
+        return call_helper(task)
+
+    if on_loop:
+        tool = StructuredTool.from_function(coroutine=block, name="helper")
+    else:
+        tool = StructuredTool.from_function(call_helper, name="helper")
+    return create_agent(make_model(HELP, ran.requests), [tool], middleware=[middleware])
+
+
+async def test_a_synchronous_tool_of_an_asynchronous_agent_may_start_one(stage: Stage) -> None:
+    """LangChain calls the tool in a thread, and the hooks on the loop of the run."""
+    stage.listen("agent:spawn", "session:end")
+    ran = Ran()
+    await make_blocking(stage, ran, on_loop=False).ainvoke(SAY)
+    assert ran.ran("note") == [{"text": "a"}]
+    assert stage.heard.names == ["agent:spawn", "session:end", "session:end"]
+
+
+async def test_a_tool_that_blocks_the_loop_of_its_run_starts_none(stage: Stage) -> None:
+    """Its hooks could not be called meanwhile; the error says what to do."""
+    ran = Ran()
+    with pytest.raises(RuntimeError, match="use the asynchronous entry point"):
+        await make_blocking(stage, ran, on_loop=True).ainvoke(SAY)
+    assert ran.calls == []
+
+
+async def test_a_question_inside_a_sub_agent_interrupts_both(stage: Stage) -> None:
+    """Both go on in their sessions after the answer; nobody is started twice."""
+    stage.answer("tool:pre", HookResult(action="ask_user", approval_prompt="May it?"), tool="note")
+    stage.listen("session:start", "agent:spawn", "agent:complete", "session:end")
+    middleware, ran = AmplifierMiddleware(stage.hooks, asks="interrupt"), Ran()
+    inner: Any = create_agent(make_model(NOTE, []), make_tools(ran), middleware=[middleware])
+
+    async def call_helper(task: str) -> str:
+        """Have somebody else do it."""
+        return str((await inner.ainvoke({"messages": task}))["messages"][-1].content)
+
+    tool = StructuredTool.from_function(coroutine=call_helper, name="helper")
+    agent = create_agent(
+        make_model(HELP, ran.requests),
+        [tool],
+        middleware=[middleware],
+        checkpointer=InMemorySaver(),
+    )
+    config: Any = {"configurable": {"thread_id": "1"}}
+    state = await agent.ainvoke(SAY, config)
+    (question,) = state["__interrupt__"]
+    assert ran.calls == []
+    resume = {question.id: answer(question.value, "Allow", by="ana")}
+    state = await agent.ainvoke(Command(resume=resume), config)
+    assert state["messages"][-1].content == DONE
+    assert ran.ran("note") == [{"text": "a"}]
+    started = ["session:start", "agent:spawn", "session:start"]
+    assert stage.heard.names == [*started, "session:end", "agent:complete", "session:end"]
+    assert stage.heard.events[4][1]["task"] == "Clean up."
 
 
 async def test_agents_that_are_nodes_of_a_graph_have_sessions_of_their_own(stage: Stage) -> None:
