@@ -13,6 +13,7 @@ from agent_hooks import AgentContext, InterceptionPoint, Verdict
 from amplifier_apps.adapters.agent_hooks.guest_turn import JUDGES, GuestTurn
 from amplifier_apps.adapters.agent_hooks.handing import HandingOver
 from amplifier_apps.adapters.agent_hooks.verdicts import name_reason
+from amplifier_apps.adapters.governing.governor import Governable, Governor
 from amplifier_apps.adapters.governing.opening import (
     BundleSource,
     CoordinatorSource,
@@ -29,8 +30,6 @@ from amplifier_core.session import AmplifierSession
 from amplifier_core.trail import AuditSink
 from amplifier_foundation.bundles import Bundle
 
-Hooks = str | Path | Bundle | HookRegistry | SessionCoordinator | AmplifierSession
-
 _ENDS: dict[str, EndReason] = {"completed": "complete", "cancelled": "user_exit"}
 
 
@@ -46,15 +45,15 @@ class _Guest:
 class AmplifierInterceptor:
     """Our hooks in front of an agent that any host of the contract runs.
 
-    `hooks` is the path of a bundle, a Bundle, a registry, or a session or coordinator made by hand.
-    A question of a hook is a denial that the host's resolver may lift; with `approval`, and with a
-    session that has its own approval system, people are asked here instead, so give the host no
-    time limit for its interceptors then.
+    `hooks` is the path of a bundle, a Bundle, a registry, a session or coordinator made by hand, or
+    a Governor. A question of a hook is a denial that the host's resolver may lift; with `approval`,
+    with a Governor, and with a session that has its own approval system, people are asked here
+    instead, so give the host no time limit for its interceptors then.
     """
 
     def __init__(
         self,
-        hooks: Hooks,
+        hooks: Governable,
         *,
         approval: AnyApprovalSystem | None = None,
         display: DisplaySystem | None = None,
@@ -101,6 +100,8 @@ class AmplifierInterceptor:
 
 
 def _find_source(hooks: Any, settings: Settings) -> Any:
+    if isinstance(hooks, Governor):
+        return hooks._source  # of the same house: it opens what its other adapters open
     if isinstance(hooks, AmplifierSession):
         hooks = hooks.coordinator
     if isinstance(hooks, SessionCoordinator):
@@ -115,6 +116,6 @@ def _find_source(hooks: Any, settings: Settings) -> Any:
     if isinstance(hooks, str | Path):
         return BundleSource.load(hooks, settings)
     raise TypeError(
-        "AmplifierInterceptor takes the path of a bundle, a Bundle, a HookRegistry, a coordinator "
-        f"or a session, got {type(hooks).__name__}"
+        "AmplifierInterceptor takes the path of a bundle, a Bundle, a HookRegistry, a coordinator, "
+        f"a session or a Governor, got {type(hooks).__name__}"
     )

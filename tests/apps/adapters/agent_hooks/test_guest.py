@@ -12,6 +12,7 @@ pytest.importorskip("agent_hooks")
 
 from agent_hooks import ApprovalOutcome
 
+from amplifier_apps.adapters import govern
 from amplifier_apps.adapters.agent_hooks import AmplifierInterceptor
 from amplifier_core import HookRegistry, HookResult
 from amplifier_core.coordinator import SessionCoordinator
@@ -136,10 +137,18 @@ async def test_a_session_that_its_host_forgot_is_ended_with_the_interceptor() ->
     assert len(heard.events) == 2
 
 
+async def test_a_governor_judges_and_asks_its_own_people() -> None:
+    """As in front of every other framework."""
+    person = ScriptedApproval("Deny")
+    governor = govern(make_registry("tool:pre", asks("Write?")), approval=person)
+    record, _ = await run_reference(AmplifierInterceptor(governor))
+    assert (record.tool_invocations, person.prompts) == ([], ["Write?"])
+
+
 def test_what_holds_no_hooks_is_refused() -> None:
     """It says what would do."""
     wrong: Any = 7
-    with pytest.raises(TypeError, match=r"takes the path of a bundle, .* or a session, got int"):
+    with pytest.raises(TypeError, match=r"takes the path of a bundle, .* or a Governor, got int"):
         AmplifierInterceptor(wrong)
 
 
