@@ -38,6 +38,7 @@ from amplifier_apps.adapters.governing.run import Run
 from amplifier_apps.adapters.governing.verdicts import Called
 from amplifier_core.errors import SessionDenied
 from amplifier_core.models import ToolResult
+from amplifier_core.utils.copying import is_same
 
 READ, GET = "resources/read", "prompts/get"
 """The names under which hooks see what is not a tool."""
@@ -72,7 +73,9 @@ class AmplifierMCP(Middleware):
         async def run_tool(given: dict[str, Any]) -> Any:
             await check_client(context.fastmcp_context)
             changed = message.model_copy(update={"arguments": given})
-            return await call_next(context if given == arguments else context.copy(message=changed))
+            return await call_next(
+                context if is_same(given, arguments) else context.copy(message=changed)
+            )
 
         arguments = dict(message.arguments or {})
         wanted = self._describe(context, message.name, arguments, run_tool, read_tool)
@@ -91,7 +94,9 @@ class AmplifierMCP(Middleware):
         async def read(given: dict[str, Any]) -> Any:
             await check_client(context.fastmcp_context)
             changed = message.model_copy(update={"uri": given.get("uri")})
-            return await call_next(context if given == asked else context.copy(message=changed))
+            return await call_next(
+                context if is_same(given, asked) else context.copy(message=changed)
+            )
 
         asked = {"uri": str(message.uri)}
         wanted = self._describe(context, READ, asked, read, read_resource)
@@ -110,7 +115,9 @@ class AmplifierMCP(Middleware):
         async def get(given: dict[str, Any]) -> Any:
             await check_client(context.fastmcp_context)
             changed = message.model_copy(update=given)
-            return await call_next(context if given == asked else context.copy(message=changed))
+            return await call_next(
+                context if is_same(given, asked) else context.copy(message=changed)
+            )
 
         asked = {"name": message.name, "arguments": dict(message.arguments or {})}
         wanted = self._describe(context, GET, asked, get, read_prompt)
@@ -145,7 +152,7 @@ class AmplifierMCP(Middleware):
                 called = await run.call(wanted)
                 found = _read_called(called, write, refuse)
                 return add_texts(found, take_texts(run))
-        except SessionDenied as error:
+        except (SessionDenied, RunEnded) as error:
             raise refuse(str(error)) from error
 
     def _find_later(self, context: Context | None) -> str | None:
@@ -183,11 +190,14 @@ def take_texts(run: Run) -> list[str]:
 async def check_client(context: Context | None) -> None:
     """RunEnded if nobody waits for the result any more: a late yes runs nothing.
 
-    A client that stops waiting and says so has cancelled the call; over HTTP it may just go.
+    A client that stops waiting and says so has cancelled the call; over HTTP it may just go. Where
+    the answer comes by another way than the request, the end of that way cancels the call.
     """
     asked = None if context is None else context.request_context
     request = None if asked is None else asked.request
-    if request is not None and await request.is_disconnected():
+    if context is None or request is None or context.transport != "streamable-http":
+        return
+    if await request.is_disconnected():
         raise RunEnded("the client went before this was allowed, so nothing was run")
 
 

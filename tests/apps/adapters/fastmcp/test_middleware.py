@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -26,6 +26,7 @@ from tests.adapters.drivers.fastmcp import make_server
 from tests.adapters.stage import Stage, ask, change_input, change_output
 
 DENY = HookResult(action="deny", reason="against the rules")
+Way = Literal["http", "sse"]
 SHAKE = {
     "protocolVersion": "2025-06-18",
     "capabilities": {},
@@ -196,9 +197,10 @@ async def test_a_client_that_stops_waiting_runs_nothing(stage: Stage) -> None:
 
 
 @asynccontextmanager
-async def serve(server: FastMCP) -> AsyncIterator[int]:
+async def serve(server: FastMCP, way: Way = "http") -> AsyncIterator[int]:
     """The server over HTTP, at the port that it found."""
-    config = uvicorn.Config(server.http_app(), port=0, log_level="critical", lifespan="on")
+    app = server.http_app(transport=way)
+    config = uvicorn.Config(app, port=0, log_level="critical", lifespan="on")
     web = uvicorn.Server(config)
     task = asyncio.create_task(web.serve())
     while not web.started:
@@ -210,12 +212,14 @@ async def serve(server: FastMCP) -> AsyncIterator[int]:
         await task
 
 
-async def post(port: int, body: dict[str, Any], session: str = "") -> tuple[Any, Any]:
+async def post(
+    port: int, body: dict[str, Any] | None, session: str = "", path: str = "/mcp"
+) -> tuple[Any, Any]:
     """Send a request as a client does that was written by hand; it stays open."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    data = json.dumps({"jsonrpc": "2.0", **body}).encode()
+    data = b"" if body is None else json.dumps({"jsonrpc": "2.0", **body}).encode()
     lines = [
-        "POST /mcp HTTP/1.1",
+        f"{'GET' if body is None else 'POST'} {path} HTTP/1.1",
         f"Host: 127.0.0.1:{port}",
         "Accept: application/json, text/event-stream",
         "Content-Type: application/json",
@@ -260,14 +264,50 @@ async def test_a_client_that_just_goes_runs_nothing(stage: Stage) -> None:
     assert "client went" in str(stage.heard.events[0][1])
 
 
-async def test_a_client_that_waits_gets_what_was_allowed(stage: Stage) -> None:
+async def test_a_client_whose_stream_breaks_runs_nothing(stage: Stage) -> None:
+    """Over SSE the results come by a stream of their own; its end is the end of the calls."""
+    asked, decided = asyncio.Event(), asyncio.Event()
+
+    async def think(_: ApprovalQuestion) -> str:
+        asked.set()
+        await decided.wait()
+        return "Allow"
+
+    stage.answer("tool:pre", ask(), tool="wipe")
+    stage.listen("session:end")
+    stage.ask_person(think)
+    ran = Ran()
+    async with serve(govern_server(stage, ran), "sse") as port:
+        results, stream = await post(port, None, path="/sse")
+        path = (await results.readuntil(b"session_id=")) + await results.readuntil(b"\r\n")
+        path = path.decode().rpartition("data: ")[2].strip()
+        wanted = {"name": "wipe", "arguments": {"path": "/"}}
+        for body in (
+            {"id": 1, "method": "initialize", "params": SHAKE},
+            {"method": "notifications/initialized"},
+            {"id": 2, "method": "tools/call", "params": wanted},
+        ):
+            reader, writer = await post(port, body, path=path)
+            assert b" 202 " in await reader.readline()
+            writer.close()
+        await asyncio.wait_for(asked.wait(), 60)
+        stream.transport.abort()
+        async with asyncio.timeout(60):
+            while not stage.heard.names:
+                await asyncio.sleep(0.01)
+        decided.set()
+        await asyncio.sleep(0.1)
+    assert ran.calls == []
+
+
+@pytest.mark.parametrize("way", ["http", "sse"])
+async def test_a_client_that_waits_gets_what_was_allowed(stage: Stage, way: Way) -> None:
     """The same way to the same server, with somebody who is still there."""
     stage.answer("tool:pre", ask(), tool="wipe")
     stage.ask_person("Allow")
     ran = Ran()
-    async with (
-        serve(govern_server(stage, ran)) as port,
-        Client(f"http://127.0.0.1:{port}/mcp", mode="legacy") as client,
-    ):
-        assert (await client.call_tool("wipe", {"path": "/tmp/x"})).data == "wiped /tmp/x"
+    async with serve(govern_server(stage, ran), way) as port:
+        address = f"http://127.0.0.1:{port}/{'mcp' if way == 'http' else 'sse'}"
+        async with Client(address, mode="legacy") as client:
+            assert (await client.call_tool("wipe", {"path": "/tmp/x"})).data == "wiped /tmp/x"
     assert ran.calls == [("wipe", {"path": "/tmp/x"})]
