@@ -13,6 +13,7 @@ from pydantic_core import to_json
 from amplifier_apps.adapters.governing.verdicts import TextVerdict
 from amplifier_apps.adapters.pydantic_ai.refusal import RunRefused
 from amplifier_apps.adapters.pydantic_ai.translation import replies
+from amplifier_apps.adapters.pydantic_ai.translation.json_values import to_json_values
 
 
 def describe(result: AgentRunResult[Any]) -> str | None:
@@ -20,7 +21,7 @@ def describe(result: AgentRunResult[Any]) -> str | None:
     output = result.output
     if isinstance(output, DeferredToolRequests | PendingModelResponse):
         return None
-    return output if isinstance(output, str) else to_json(output, serialize_unknown=True).decode()
+    return output if isinstance(output, str) else to_json(to_json_values(output)).decode()
 
 
 def restore(

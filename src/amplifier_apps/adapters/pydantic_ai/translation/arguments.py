@@ -8,8 +8,9 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_ai import RunContext, ToolFailed, ToolsetTool
 from pydantic_ai.messages import ToolCallPart
-from pydantic_core import to_json, to_jsonable_python
+from pydantic_core import to_json
 
+from amplifier_apps.adapters.pydantic_ai.translation.json_values import to_json_values
 from amplifier_core.utils.copying import is_same
 
 Arguments = dict[str, Any]
@@ -25,8 +26,7 @@ def describe(
     said = None if call is None else call.args_as_dict()
     if said is not None and means(said, validated, tool, ctx):
         return said
-    shown: Arguments = to_jsonable_python(validated, serialize_unknown=True)
-    return shown
+    return {name: to_json_values(value) for name, value in validated.items()}
 
 
 def means(

@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic_ai.messages import ModelResponse, ModelResponsePart, TextPart, ToolCallPart
 
+from amplifier_core.utils.copying import is_same
+
 Calls = list[dict[str, Any]]
 
 
@@ -76,7 +78,7 @@ def _change_calls(parts: Iterable[ModelResponsePart], calls: Calls) -> list[Mode
 
 def _change_call(part: ToolCallPart, call: Mapping[str, Any]) -> ToolCallPart:
     name, arguments = str(call["name"]), dict(call["arguments"])
-    if name == part.tool_name and arguments == part.args_as_dict():
+    if name == part.tool_name and is_same(arguments, part.args_as_dict()):
         return part
     # A provider that keeps its own copy of an item goes by `id`, and would send the old one.
     return replace(part, tool_name=name, args=arguments, id=None)

@@ -18,11 +18,13 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
+from pydantic_core import PydanticSerializationError, to_json
 
 from amplifier_apps.adapters.governing.messages import Placed, Plain
 from amplifier_apps.adapters.governing.messages import read_text as read_plain_text
 from amplifier_apps.adapters.pydantic_ai.translation import contents, replies
 from amplifier_apps.adapters.pydantic_ai.translation.assembly import Assembly
+from amplifier_apps.adapters.pydantic_ai.translation.json_values import to_json_values
 
 Instructions = list[InstructionPart]
 
@@ -95,11 +97,18 @@ def _describe_part(part: ModelRequestPart) -> Plain | None:
             "role": "tool",
             "tool_call_id": part.tool_call_id,
             "name": part.tool_name,
-            "content": part.model_response_str(),
+            "content": _read_return(part),
         }
     if isinstance(part, RetryFeedbackPart):
         return {"role": "user", "content": part.model_response()}
     return None
+
+
+def _read_return(part: ToolReturnPart) -> str:
+    try:
+        return part.model_response_str()
+    except (PydanticSerializationError, ValueError):  # the model may take what is no text
+        return to_json(to_json_values(part.content)).decode()
 
 
 def rebuild(

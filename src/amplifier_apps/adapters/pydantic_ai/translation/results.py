@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from pydantic_ai import SkipToolExecution, ToolDenied, ToolFailed, ToolReturn
-from pydantic_core import to_jsonable_python
 
 from amplifier_apps.adapters.governing.verdicts import Called
+from amplifier_apps.adapters.pydantic_ai.translation.json_values import to_json_values
 from amplifier_core.models import ToolResult
 
 RETURNED, CONTENT = "return_value", "content"
@@ -20,15 +20,12 @@ def describe(value: Any) -> ToolResult:
     """A result as hooks see it."""
     if isinstance(value, ToolDenied):
         return ToolResult(success=False, output=value.message, error={"message": value.message})
-    if isinstance(value, ToolReturn) and value.content:
-        return ToolResult(
-            output={RETURNED: _dump(value.return_value), CONTENT: _dump(value.content)}
-        )
-    return ToolResult(output=_dump(value.return_value if isinstance(value, ToolReturn) else value))
-
-
-def _dump(value: Any) -> Any:
-    return to_jsonable_python(value, serialize_unknown=True)
+    if not isinstance(value, ToolReturn):
+        return ToolResult(output=to_json_values(value))
+    returned = to_json_values(value.return_value)
+    if not value.content:
+        return ToolResult(output=returned)
+    return ToolResult(output={RETURNED: returned, CONTENT: to_json_values(value.content)})
 
 
 def restore(called: Called) -> Any:
@@ -49,7 +46,7 @@ def _restore_return(value: ToolReturn[Any], output: Any) -> ToolReturn[Any]:
     if not isinstance(output, dict) or not value.content or {RETURNED, CONTENT} - output.keys():
         return replace(value, return_value=output, content=None)
     content = output[CONTENT]
-    if content == _dump(value.content):
+    if content == to_json_values(value.content):
         return replace(value, return_value=output[RETURNED])
     return replace(value, return_value=output[RETURNED], content=_read_content(content))
 

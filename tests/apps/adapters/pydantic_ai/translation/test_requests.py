@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("pydantic_ai")
 
+from pydantic import BaseModel, model_serializer
 from pydantic_ai import InstructionPart
 from pydantic_ai.messages import (
     ModelMessage,
@@ -55,6 +56,19 @@ def test_hooks_see_each_part_as_a_message() -> None:
     """The instructions come first."""
     items = requests.Reader().list_items(MESSAGES, INSTRUCTIONS)
     assert [item.plain for item in items] == PLAIN
+
+
+def test_a_result_that_is_no_text_is_shown() -> None:
+    """What becomes of it is between the framework and the model."""
+
+    class Stubborn(BaseModel):
+        @model_serializer
+        def fail(self) -> Any:
+            raise ValueError("no")
+
+    request = ModelRequest(parts=[ToolReturnPart("read", Stubborn(), "call_1")])
+    (item,) = requests.Reader().list_items([request], None)
+    assert "Stubborn that cannot be shown" in item.plain["content"]
 
 
 def test_feedback_of_the_framework_is_a_message() -> None:

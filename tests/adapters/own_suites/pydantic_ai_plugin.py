@@ -1,0 +1,62 @@
+"""A plugin for Pydantic AI's own tests: every agent has our hooks, which let everything pass.
+
+Its newer source distributions have no tests. Those of an older one (1.22.0) do not all fit a newer
+version, but can still be compared, with the plugin and without. In the folder of that one:
+PYTHONPATH=<this folder> python -m pytest -p pydantic_ai_plugin tests/test_tools.py
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from typing import Any
+
+from pydantic_ai import Agent
+
+from amplifier_apps.adapters import govern
+from amplifier_apps.adapters.pydantic_ai import AmplifierHooks
+from amplifier_core import HookRegistry, HookResult
+
+EVENTS = (
+    "session:start",
+    "prompt:submit",
+    "provider:request",
+    "provider:response",
+    "tool:pre",
+    "tool:post",
+    "tool:error",
+    "prompt:answer",
+    "session:end",
+)
+
+heard: Counter[str] = Counter()
+registry = HookRegistry()
+
+
+async def let_pass(event: str, data: dict[str, Any]) -> HookResult:
+    """Count."""
+    heard[event] += 1
+    return HookResult()
+
+
+for name in EVENTS:
+    registry.register(name, let_pass, name="let-pass")
+
+make_agent: Any = Agent.__init__
+
+
+@functools.wraps(make_agent)
+def make_governed_agent(self: Any, *args: Any, **kwargs: Any) -> None:
+    """The agent that the test wants, with our capability beside its own."""
+    ours = AmplifierHooks(govern(registry))
+    wanted = [*(kwargs.pop("capabilities", None) or ()), ours]
+    make_agent(self, *args, capabilities=wanted, **kwargs)
+
+
+Agent.__init__ = make_governed_agent  # type: ignore[method-assign]
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say how much went through the hooks."""
+    counted = ", ".join(f"{name} {heard[name]}" for name in EVENTS)
+    terminalreporter.write_line(f"heard: {counted}")
