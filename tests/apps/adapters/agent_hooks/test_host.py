@@ -326,3 +326,14 @@ async def test_a_liftable_denial_is_put_to_the_session_s_own_people() -> None:
     harness = make_session(approval=person)
     await run(Judge("pre_tool_call", ask), harness, resolver=None)
     assert harness.tools["Write"].call_count == 0
+
+
+async def test_what_a_person_has_allowed_is_judged_once_more_as_an_emission_of_its_own() -> None:
+    """With its own number in the sequence; meanwhile something may have changed."""
+    judge, harness = Judge(), make_session(approval=ScriptedApproval("Allow once"))
+    question = HookResult(action="ask_user", approval_prompt="Write?")
+    harness.hooks.register("tool:pre", EventRecorder(question), name="gate")
+    await run(judge, harness)
+    numbers = [one["sequence"] for one in judge.at("pre_tool_call")]
+    assert len(set(numbers)) == 2
+    assert harness.tools["Write"].call_count == 1
