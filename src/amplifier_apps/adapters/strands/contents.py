@@ -37,6 +37,14 @@ def make_plain(value: Any) -> Any:
         return safe_repr(value)
 
 
+def read_arguments(given: Any) -> dict[str, Any]:
+    """The input of a call as hooks see it; some models send no object."""
+    plain = make_plain(given)
+    if isinstance(plain, dict):
+        return plain
+    return {} if plain is None else {"input": plain}
+
+
 def read_result(result: Any) -> ToolResult:
     """What hooks see of the result of a tool: its text, or its blocks if it has others."""
     if not isinstance(result, dict) or "content" not in result:

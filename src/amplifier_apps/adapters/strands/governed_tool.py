@@ -16,7 +16,7 @@ from strands.types.tools import AgentTool, ToolSpec, ToolUse
 from amplifier_apps.adapters.governing.calling import Wanted
 from amplifier_apps.adapters.governing.handover import Handed, HandOver
 from amplifier_apps.adapters.governing.run import Run
-from amplifier_apps.adapters.strands.contents import make_plain, read_result, write_result
+from amplifier_apps.adapters.strands.contents import read_arguments, read_result, write_result
 
 Stream = Callable[[ToolUse], AsyncGenerator[Any, None]]
 _OVER = object()
@@ -73,7 +73,7 @@ class GovernedTool(AgentTool):
         signal = self._context.cancel_signal
         wanted = Wanted(
             name=tool_use["name"],
-            arguments=make_plain(tool_use["input"]),
+            arguments=read_arguments(tool_use["input"]),
             call_id=tool_use["toolUseId"],
             handler=call.handle,
             read=call.read,
@@ -152,9 +152,11 @@ class _Call:
     def _change_input(self, given: dict[str, Any]) -> ToolUse:
         """The call with what hooks changed; what they left alone are the caller's own objects."""
         before: Any = self.use["input"]
-        shown = make_plain(before)
+        shown = read_arguments(before)
         if given == shown:
             return self.use
+        if not isinstance(before, dict):
+            return {**self.use, "input": given}
         merged = {
             key: before[key] if key in before and shown[key] == value else value
             for key, value in given.items()

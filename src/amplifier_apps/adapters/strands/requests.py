@@ -10,7 +10,7 @@ from strands.middleware import InvokeModelContext
 
 from amplifier_apps.adapters.governing.messages import Placed, Plain
 from amplifier_apps.adapters.strands.contents import (
-    make_plain,
+    read_arguments,
     read_block_text,
     read_text,
     replace_text,
@@ -93,7 +93,7 @@ def read_calls(blocks: Sequence[Any]) -> list[Plain]:
     """The calls that a model made, as hooks see them."""
     uses = [block["toolUse"] for block in blocks if "toolUse" in block]
     return [
-        {"id": use["toolUseId"], "name": use["name"], "arguments": make_plain(use["input"])}
+        {"id": use["toolUseId"], "name": use["name"], "arguments": read_arguments(use["input"])}
         for use in uses
     ]
 
@@ -187,7 +187,7 @@ def change_calls(blocks: Sequence[Any], wanted: Sequence[Plain]) -> list[Any]:
 def _change_call(block: Any, call: Plain) -> Any:
     before = {} if block is None else block["toolUse"]
     name, arguments = call.get("name"), call.get("arguments") or {}
-    if before and before["name"] == name and make_plain(before["input"]) == arguments:
+    if before and before["name"] == name and read_arguments(before["input"]) == arguments:
         return block
     changed = {**before, "toolUseId": call.get("id"), "name": name, "input": arguments}
     return {"toolUse": changed}

@@ -11,7 +11,7 @@ from strands.middleware import ExecuteToolContext, ToolResultEvent
 from amplifier_apps.adapters.coverage.strands import COVERAGE
 from amplifier_apps.adapters.governing.governor import Governor
 from amplifier_apps.adapters.governing.run import Run
-from amplifier_apps.adapters.strands.contents import make_plain
+from amplifier_apps.adapters.strands.contents import read_arguments
 from amplifier_apps.adapters.strands.governed_tool import GovernedTool
 from amplifier_apps.adapters.strands.turns import Turns, find_reason
 from amplifier_core import events
@@ -73,7 +73,7 @@ async def _tell_unknown(run: Run, context: ExecuteToolContext) -> None:
     use = context.tool_use
     data = {
         "tool_name": use["name"],
-        "tool_input": make_plain(use["input"]),
+        "tool_input": read_arguments(use["input"]),
         "tool_call_id": use["toolUseId"],
         "error": {"type": "UnknownTool", "message": f"Unknown tool: {use['name']}"},
     }

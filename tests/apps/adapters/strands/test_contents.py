@@ -10,6 +10,7 @@ pytest.importorskip("strands")
 
 from amplifier_apps.adapters.strands.contents import (
     make_plain,
+    read_arguments,
     read_block_text,
     read_result,
     read_text,
@@ -49,6 +50,15 @@ def test_any_value_can_be_shown_to_hooks() -> None:
     circle: list[Any] = []
     circle.append(circle)
     assert isinstance(make_plain(circle), str)
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [({"a": 1}, {"a": 1}), ("{}", {"input": "{}"}), ([1], {"input": [1]}), (None, {})],
+)
+def test_hooks_always_see_an_object_as_input(given: Any, shown: Any) -> None:
+    """A model may send something else."""
+    assert read_arguments(given) == shown
 
 
 def make_result(*blocks: Any, status: str = "success") -> Any:

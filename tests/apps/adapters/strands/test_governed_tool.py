@@ -18,9 +18,9 @@ from amplifier_apps.adapters import answer
 from amplifier_apps.adapters.strands import AmplifierHooks
 from amplifier_apps.adapters.strands.governed_tool import GovernedTool
 from amplifier_core import HookResult
-from tests.adapters.drivers.driver import Ran
+from tests.adapters.drivers.driver import Call, Ran
 from tests.adapters.drivers.strands import make_agent
-from tests.adapters.stage import Stage, ask, call, change_input, change_output, use
+from tests.adapters.stage import DONE, Stage, ask, call, change_input, change_output, use
 
 DENY = HookResult(action="deny", reason="against the rules")
 WIPE = use(call("wipe", path="/tmp/x"))
@@ -199,6 +199,27 @@ async def test_objects_that_json_cannot_hold_reach_the_tool(stage: Stage) -> Non
     assert found == [(thing, "b")]
 
 
+@pytest.mark.parametrize("changes", [False, True])
+async def test_an_input_that_is_no_object_reaches_the_tool_as_it_is(
+    stage: Stage, changes: bool
+) -> None:
+    """Unless hooks make one of it."""
+    found: list[Any] = []
+
+    class Keeping(Counting):
+        async def stream(self, tool_use: Any, invocation_state: Any, **_: Any) -> Any:
+            found.append(tool_use["input"])
+            yield {"toolUseId": tool_use["toolUseId"], "status": "success", "content": []}
+
+    if changes:
+        stage.answer("tool:pre", change_input(input="b"))
+    stage.listen("tool:pre", "provider:response")
+    script: list[Any] = [[Call("count", "a", "call_1")], DONE]  # type: ignore[arg-type]
+    plugins = [AmplifierHooks(stage.hooks)]
+    await make_agent(Ran(), script, tools=[Keeping()], plugins=plugins).invoke_async("Do it.")
+    assert found == [{"input": "b"} if changes else "a"]
+
+
 async def answer_interrupts(agent: Any, result: Any, choose: Any) -> Any:
     """Resume until the agent is done."""
     while result.stop_reason == "interrupt":
@@ -275,7 +296,7 @@ async def test_a_mistake_of_ours_runs_nothing(
     def fail(*_: Any) -> None:
         raise OSError("a mistake")
 
-    monkeypatch.setattr("amplifier_apps.adapters.strands.governed_tool.make_plain", fail)
+    monkeypatch.setattr("amplifier_apps.adapters.strands.governed_tool.read_arguments", fail)
     ran = Ran()
     agent = make_agent(ran, WIPE, plugins=[AmplifierHooks(stage.hooks)])
     await agent.invoke_async("Do it.")
