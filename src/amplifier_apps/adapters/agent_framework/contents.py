@@ -8,6 +8,7 @@ from typing import Any
 from agent_framework import Content
 
 from amplifier_apps.adapters.governing.messages import Plain
+from amplifier_core.utils.copying import is_same
 
 
 def describe_calls(contents: Sequence[Content]) -> list[dict[str, Any]]:
@@ -57,7 +58,8 @@ def write_calls(calls: Sequence[dict[str, Any]], before: Sequence[Content]) -> l
 
 def _write_call(call: dict[str, Any], before: Content | None) -> Content:
     name, arguments = str(call.get("name") or ""), call.get("arguments") or {}
-    if before is not None and describe_calls([before])[0] == {**call, "arguments": arguments}:
+    wanted = {"id": call.get("id"), "name": name, "arguments": arguments}
+    if before is not None and is_same(describe_calls([before])[0], wanted):
         return before
     return Content.from_function_call(
         str(call.get("id") or ""),

@@ -28,6 +28,7 @@ from amplifier_apps.adapters.governing.run import Run
 from amplifier_apps.adapters.governing.verdicts import Called
 from amplifier_core.models import ToolResult
 from amplifier_core.utils import describe_error
+from amplifier_core.utils.copying import is_same
 
 STEERING = (MiddlewareException, UserInputRequiredException)
 """Exceptions by which the framework goes on elsewhere."""
@@ -101,7 +102,7 @@ class _Tool:
 
     async def run(self, given: dict[str, Any]) -> Any:
         """Run it; arguments that nobody changed stay the framework's own objects."""
-        if given != self.arguments:
+        if not is_same(given, self.arguments):
             self._context.arguments = given
         try:
             await self._call_next()
@@ -114,17 +115,29 @@ class _Tool:
 def describe_arguments(arguments: BaseModel | Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a call as JSON values."""
     plain = arguments.model_dump() if isinstance(arguments, BaseModel) else dict(arguments)
-    described: dict[str, Any] = to_jsonable_python(plain, fallback=str)
+    described: dict[str, Any] = _describe(plain)
     return described
+
+
+def _describe(value: Any) -> Any:
+    return to_jsonable_python(value, fallback=str, bytes_mode="base64")
 
 
 def read_result(value: Any) -> ToolResult:
     """What hooks see of a result: its text, or its parts if it has others."""
     if not _is_contents(value):
-        return ToolResult(output=to_jsonable_python(value, fallback=str))
+        return ToolResult(output=_describe_any(value))
     if all(one.type == "text" for one in value):
         return ToolResult(output="\n".join(one.text or "" for one in value))
-    return ToolResult(output=[to_jsonable_python(one.to_dict(), fallback=str) for one in value])
+    return ToolResult(output=[_describe_any(one.to_dict()) for one in value])
+
+
+def _describe_any(value: Any) -> Any:
+    """A value that the tool has returned, which hooks get to see whatever it is."""
+    try:
+        return _describe(value)
+    except ValueError:  # it contains itself
+        return repr(value)
 
 
 def write_result(called: Called) -> Any:

@@ -13,6 +13,7 @@ from mcp_types import TextContent
 from pydantic_core import to_jsonable_python
 
 from amplifier_core.models import ToolResult
+from amplifier_core.utils.copying import is_same
 
 WRAPPED = "result"
 """The only key of the structured content that FastMCP makes of a value that is no object."""
@@ -21,7 +22,7 @@ WRAPPED = "result"
 def read_tool(value: Any) -> ToolResult:
     """The value of a tool's result; its parts, if it says more than one thing."""
     if not isinstance(value, ToolAnswer):
-        return ToolResult(output=to_jsonable_python(value, fallback=str))
+        return ToolResult(output=to_jsonable_python(value, fallback=str, bytes_mode="base64"))
     return ToolResult(success=not value.is_error, output=_read_value(value))
 
 
@@ -44,10 +45,10 @@ def _read_blocks(blocks: Sequence[Any]) -> Any:
 
 def _says(said: Any, value: Any) -> bool:
     """Whether the text of a result is no more than its value written down."""
-    if said == value:
+    if is_same(said, value):
         return True
     try:
-        return bool(json.loads(said) == value)
+        return is_same(json.loads(said), value)
     except (TypeError, ValueError):
         return False
 

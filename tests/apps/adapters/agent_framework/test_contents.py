@@ -42,6 +42,14 @@ def test_a_call_that_nobody_changed_stays_the_frameworks_own() -> None:
     assert (changed.id, changed.call_id, changed.parse_arguments()) == ("o1", "c1", {"text": "b"})
 
 
+def test_a_call_that_only_looks_the_same_is_another() -> None:
+    """Python takes 1 for True, but a tool need not."""
+    before = Content.from_function_call("c1", "wipe", arguments={"force": 1})
+    (changed,) = write_calls([{"id": "c1", "name": "wipe", "arguments": {"force": True}}], [before])
+    assert changed.parse_arguments() == {"force": True}
+    assert changed is not before
+
+
 def test_what_hooks_cannot_see_stays() -> None:
     """An image in a message whose text they changed."""
     plain = {"role": "user", "content": "PIN [hidden]"}

@@ -30,7 +30,7 @@ from amplifier_core import HookResult
 from amplifier_core.models import ToolResult
 from tests.adapters.drivers.agent_framework import ScriptedClient, make_agent, make_tools
 from tests.adapters.drivers.driver import Ran
-from tests.adapters.stage import DONE, Stage, call, change_output, use
+from tests.adapters.stage import DONE, Stage, call, change_input, change_output, use
 
 IMAGE = Content.from_uri("https://example.com/a.png", media_type="image/png")
 
@@ -48,6 +48,20 @@ async def test_arguments_are_the_tools_own_values_if_nobody_changed_them(stage: 
     await make_agent(stage.hooks, client, [FunctionTool(name="remind", func=remind)]).run("Do it.")
     assert stage.heard.events[0][1]["tool_input"] == {"day": "2026-11-17"}
     assert given == [date(2026, 11, 17)]
+
+
+async def test_a_change_that_only_looks_the_same_reaches_the_tool(stage: Stage) -> None:
+    """Python takes 1 for True, but a tool need not."""
+    given: list[Any] = []
+
+    def wipe(force: bool | int) -> str:
+        given.append(force)
+        return "wiped"
+
+    stage.answer("tool:pre", change_input(force=1))
+    client = ScriptedClient(use(call("wipe", force=True)))
+    await make_agent(stage.hooks, client, [FunctionTool(name="wipe", func=wipe)]).run("Do it.")
+    assert [type(one) for one in given] == [int]
 
 
 async def test_a_result_that_nobody_changed_is_the_frameworks_own(stage: Stage) -> None:
@@ -143,6 +157,10 @@ def test_a_result_is_its_text_or_its_parts() -> None:
     assert read_result([Content.from_text("a"), Content.from_text("b")]).output == "a\nb"
     assert read_result([IMAGE]).output[0]["media_type"] == "image/png"
     assert read_result({"count": 2}).output == {"count": 2}
+    assert read_result(b"\xff").output == "_w=="
+    endless: list[Any] = []
+    endless.append(endless)
+    assert read_result(endless).output == "[[...]]"
 
 
 def test_a_refusal_is_text() -> None:

@@ -164,6 +164,21 @@ async def test_a_result_that_nobody_changed_is_the_servers_own(stage: Stage) -> 
     assert found[0] is answers[0]
 
 
+async def test_a_change_that_only_looks_the_same_reaches_the_tool(stage: Stage) -> None:
+    """Python takes 1 for True, but a tool need not."""
+    server, given = make_server(Ran()), []
+
+    @server.tool
+    def force(how: bool | int) -> str:
+        given.append(how)
+        return "done"
+
+    stage.answer("tool:pre", change_input(how=1), tool="force")
+    server.add_middleware(AmplifierMCP(stage.hooks))
+    await server.call_tool("force", {"how": True})
+    assert [type(one) for one in given] == [int]
+
+
 async def test_an_injection_is_read_with_the_result(stage: Stage) -> None:
     """The agent behind the client has it in its conversation from then on."""
     hint = HookResult(action="inject_context", context_injection="Lint: line 3")
