@@ -21,11 +21,11 @@ def read_value(value: Any) -> Any:
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, BaseModel):
-        return value.model_dump(mode="json", exclude_none=True)
+        return value.model_dump(mode="json", exclude_none=True, warnings=False)
     if isinstance(value, list | tuple):
         return [read_value(one) for one in value]
     try:
-        return json.loads(TypeAdapter(type(value)).dump_json(value))
+        return json.loads(TypeAdapter(type(value)).dump_json(value, warnings=False))
     except Exception:  # noqa: BLE001 - a tool may return anything
         return str(value)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from agents import Agent, RunResult, RunResultStreaming
+from agents.exceptions import _await_data_redacted_error_boundary
 from agents.run import AgentRunner, get_default_agent_runner, set_default_agent_runner
 from agents.run_internal.model_provider_lifecycle import _close_runner_owned_model_provider
 
 from amplifier_apps.adapters.openai_agents.streams import start_stream
+from amplifier_apps.adapters.openai_agents.turn import Board
 from amplifier_apps.adapters.openai_agents.turns import (
     choose_board,
     finish,
@@ -37,10 +40,18 @@ class GovernedRunner(AgentRunner):
         board = choose_board(starting_agent)
         if board is None:
             return await self._inner.run(starting_agent, input, **options)
-        async with open_turn(board, starting_agent, input) as (turn, given):
+        work = partial(self._run, board, starting_agent, input, options)
+        # The SDK keeps prompts and replies out of tracebacks where it must not log them.
+        result: RunResult = await _await_data_redacted_error_boundary(work)
+        return result
+
+    async def _run(
+        self, board: Board, agent: Agent[Any], given: Any, options: dict[str, Any]
+    ) -> RunResult:
+        async with open_turn(board, agent, given) as (turn, left):
             provider = govern_config(options)
             try:
-                result = await self._inner.run(starting_agent, given, **options)
+                result = await self._inner.run(agent, left, **options)
             finally:
                 if provider is not None:
                     await _close_runner_owned_model_provider(provider)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 from agents import Agent, RunContextWrapper, RunResultStreaming, RunState
+from agents.exceptions import _await_data_redacted_error_boundary
 from agents.run import DEFAULT_MAX_TURNS, AgentRunner
 from agents.run_config import _coerce_run_config
 from agents.run_internal.agent_runner_helpers import (
@@ -45,8 +47,9 @@ def start_stream(
     """The result of a run that starts as soon as hooks allow it."""
     _check_options(agent, given, options)
     result = _make_result(agent, given, options)
-    work = _run(runner, result, board, agent, given, options)
-    result.run_loop_task = asyncio.create_task(work)
+    work = partial(_run, runner, result, board, agent, given, options)
+    # The SDK keeps prompts and replies out of tracebacks where it must not log them.
+    result.run_loop_task = asyncio.create_task(_await_data_redacted_error_boundary(work))
     return result
 
 
@@ -104,12 +107,12 @@ async def _run(
     try:
         async with open_turn(board, agent, given) as (turn, left):
             provider = govern_config(options)
-            try:
-                task = _become(result, runner.run_streamed(agent, left, **options))
-                await task
-            finally:
-                if provider is not None:
-                    await _close_runner_owned_model_provider(provider)
+            started = runner.run_streamed(agent, left, **options)
+            if provider is not None:
+                close = partial(_close_runner_owned_model_provider, provider)
+                started._ensure_model_provider_cleanup_on_completion(close)
+            task = _become(result, started)
+            await task
             await finish(turn, result, streamed=True)
     finally:
         if task is None:  # nobody else would tell those who wait for events

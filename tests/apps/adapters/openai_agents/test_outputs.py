@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +56,14 @@ def test_hooks_see_values_of_json(value: Any, seen: Any) -> None:
     """Whatever a tool returns."""
     assert read_value(value) == seen
     assert read_output(value).output == seen
+
+
+def test_a_value_of_the_wrong_type_is_read_without_a_warning() -> None:
+    """It would say what is in it, to whoever reads warnings."""
+    odd = ToolOutputText.model_construct(text=7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_value(odd)["text"] == 7
 
 
 def test_an_untouched_result_is_the_very_object() -> None:
