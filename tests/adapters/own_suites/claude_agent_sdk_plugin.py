@@ -38,7 +38,15 @@ make_options: Any = ClaudeAgentOptions.__init__
 def make_governed_options(self: Any, *args: Any, **kwargs: Any) -> None:
     """The options that the test wants, with our hooks beside its own."""
     make_options(self, *args, **kwargs)
-    self.hooks = amplifier_hooks(govern(registry), also=self.hooks)
+    hooks = {**amplifier_hooks(govern(registry))}
+    for matchers in hooks.values():
+        for one in matchers:
+            # What the tests have in the place of the program does not know it, and the SDK refuses
+            # to connect to such a program.
+            one.on_failure = None
+    for event, matchers in (self.hooks or {}).items():
+        hooks[event] = [*hooks.get(event, []), *matchers]
+    self.hooks = hooks
 
 
 ClaudeAgentOptions.__init__ = make_governed_options
