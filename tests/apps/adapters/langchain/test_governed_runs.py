@@ -25,6 +25,7 @@ from amplifier_core import HookResult
 from tests.adapters.drivers.driver import Ran, Step
 from tests.adapters.drivers.langchain import make_model, make_tools
 from tests.adapters.stage import DONE, Stage, ask, call, use
+from tests.support.waiting import wait_until
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
 SAY: Any = {"messages": "Do it."}
@@ -242,8 +243,13 @@ async def test_runs_that_are_over_are_forgotten(
         agent = create_agent(make_model(script, []), make_tools(Ran()), middleware=[middleware])
         with contextlib.suppress(RuntimeError):
             await agent.ainvoke(SAY)
-    gc.collect()
-    assert [one() for one in made] == [None, None]
+    assert len(made) == 2
+
+    def are_gone() -> bool:
+        gc.collect()
+        return all(one() is None for one in made)
+
+    await wait_until(are_gone)  # threads of LangChain may hold on to one for a moment
 
 
 @pytest.mark.parametrize("is_async", [True, False])

@@ -179,7 +179,7 @@ def test_a_yes_after_the_time_limit_runs_nothing(stage: Stage) -> None:
     stage.listen("session:end")
     stage.ask_person(think)
     agent = make(stage, WIPE, ran, outer)
-    agent.step_timeout = 1
+    agent.step_timeout = 2
     with pytest.raises(TimeoutError):
         agent.invoke(SAY)
     assert ran.calls == []
