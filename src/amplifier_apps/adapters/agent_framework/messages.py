@@ -84,7 +84,7 @@ def count_request(context: ChatContext) -> Request:
     """The same without a word: for requests that nobody looks at, but that injections go into."""
     return Request(
         [
-            Piece({"number": number}, message, tuple(message.contents))
+            Piece({"role": message.role, "number": number}, message, tuple(message.contents))
             for number, message in enumerate(context.messages)
         ]
     )
