@@ -47,22 +47,24 @@ def make_server(ran: Ran) -> FastMCP:
 
 
 class Agent:
-    """The program behind a client: it makes the calls of its script and keeps what it reads."""
+    """The program behind a client: it makes the calls of its script.
+
+    A request of ours is what it has read since the one before.
+    """
 
     def __init__(self, client: Client[Any], ran: Ran, helper: list[Step] | None = None) -> None:
         self._client = client
         self._ran = ran
         self._helper = helper
-        self._read: list[str] = []
 
     async def work(self, script: list[Step], prompt: str) -> str:
         """The last text of the script."""
-        self._read.append(f"user: {prompt}")
+        read = [f"user: {prompt}"]
         for step in script:
-            self._ran.requests.append("\n".join(self._read))
+            self._ran.requests.append("\n".join(read))
             if isinstance(step, str):
                 return step
-            self._read += await asyncio.gather(*(self._call(one) for one in step))
+            read = await asyncio.gather(*(self._call(one) for one in step))
         return ""
 
     async def _call(self, call: Call) -> str:
@@ -106,7 +108,7 @@ class FastMCPDriver(Driver):
         "a_denied_reply_ends_the_turn": NO_MODEL,
         "a_reply_is_changed": NO_MODEL,
         "a_call_in_a_reply_is_changed": NO_MODEL,
-        "an_injection_for_one_request": "a client keeps all that it has read",
+        "an_injection_for_good": "it is read once, with a result, and kept by the client",
         "an_answer_is_seen": NO_ANSWER,
         "a_denied_answer_stays_inside": NO_ANSWER,
         "an_answer_is_changed": NO_ANSWER,

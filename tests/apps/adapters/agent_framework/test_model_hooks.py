@@ -19,6 +19,7 @@ from agent_framework import (
 )
 from pydantic import BaseModel
 
+from amplifier_apps.adapters import govern
 from amplifier_apps.adapters.agent_framework import amplifier
 from amplifier_apps.adapters.agent_framework.model_hooks import (
     find_model,
@@ -57,6 +58,18 @@ async def test_hooks_see_and_change_the_instructions(stage: Stage) -> None:
     await make_agent(stage.hooks, client, make_tools(Ran())).run("Do it.")
     for request in client.requests:
         assert request.startswith("system: You take short notes.\n")
+
+
+async def test_requests_that_nobody_looks_at_get_injections(stage: Stage) -> None:
+    """Without a trail and without a hook for them, they are not even described."""
+    hint = HookResult(action="inject_context", context_injection="Lint: line 3")
+    stage.answer("tool:post", hint)
+    client = ScriptedClient(use(call("note", text="a")))
+    async with govern(stage.registry) as hooks:
+        response = await make_agent(hooks, client, make_tools(Ran())).run("Do it.")
+    assert response.text == DONE
+    assert ["Lint: line 3" in request for request in client.requests] == [False, True]
+    assert client.requests[1].startswith("system: You take notes.\nuser: Do it.\nassistant: ")
 
 
 async def test_a_changed_reply_is_read_as_the_caller_wants_it(stage: Stage) -> None:
