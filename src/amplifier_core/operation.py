@@ -179,23 +179,28 @@ class _Onlooker:
 
     def __init__(self, other: Watch | None, trail: Trail, event: str) -> None:
         self._other = other
-        self._trail = trail
+        self._trail = trail if trail.records else None
         self._event = event
         self._holders: dict[HookHandler, output.Holder] = {}
         self.printed: dict[HookHandler, str] = {}
         self.durations: dict[int, float] = {}
 
     def begin(self, handler: HookHandler) -> Follow | None:
-        if self._trail.records_each_hook:
-            self._trail.write("hook_started", {}, event=self._event, handler=handler)
-        self.durations[handler.id] = perf_counter()
+        if self._trail is not None:
+            if self._trail.records_each_hook:
+                self._trail.write("hook_started", {}, event=self._event, handler=handler)
+            self.durations[handler.id] = perf_counter()
         holder = self._holders[handler] = []
         output.running.set(holder)
         # Whoever else looks on sees one hook at a time.
         return None if self._other is None or handler.parallel else self._other.begin(handler)
 
     def end(self, handler: HookHandler) -> None:
-        seconds = self.durations[handler.id] = perf_counter() - self.durations[handler.id]
+        if self._trail is not None:
+            seconds = self.durations[handler.id] = perf_counter() - self.durations[handler.id]
+            if self._trail.records_each_hook:
+                body = {"ms": round(seconds * 1000, 3)}
+                self._trail.write("hook_finished", body, event=self._event, handler=handler)
         if self._other is not None and not handler.parallel:
             self._other.end(handler)
         holder = self._holders[handler]
@@ -203,6 +208,3 @@ class _Onlooker:
             self.printed[handler] = output.end(holder)
         else:
             holder.append(None)  # closed: what its tasks print later is not its output
-        if self._trail.records_each_hook:
-            body = {"ms": round(seconds * 1000, 3)}
-            self._trail.write("hook_finished", body, event=self._event, handler=handler)
