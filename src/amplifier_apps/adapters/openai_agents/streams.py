@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
-from agents import Agent, RunContextWrapper, RunResultStreaming, RunState
+from agents import Agent, RunConfig, RunContextWrapper, RunResultStreaming, RunState
 from agents.exceptions import _await_data_redacted_error_boundary
 from agents.run import DEFAULT_MAX_TURNS, AgentRunner
 from agents.run_config import _coerce_run_config
@@ -18,6 +19,7 @@ from agents.run_internal.agent_runner_helpers import (
 from agents.run_internal.model_provider_lifecycle import _close_runner_owned_model_provider
 from agents.run_internal.run_steps import QueueCompleteSentinel
 from agents.run_internal.turn_preparation import validate_run_hooks
+from agents.tracing.context import TraceCtxManager
 
 from amplifier_apps.adapters.openai_agents.turn import Board
 from amplifier_apps.adapters.openai_agents.turns import finish, govern_config, open_turn
@@ -64,8 +66,25 @@ def _check_options(agent: Agent[Any], given: Any, options: dict[str, Any]) -> No
         settings = dict(zip(settings, found, strict=True))
         agent = getattr(given, "_current_agent", None) or agent
     validate_session_conversation_settings(options.get("session"), **settings)
+    if not any(settings.values()):
+        return
     config = _coerce_run_config(options.get("run_config") or {})
-    validate_output_guardrails_with_server_managed_conversation(agent, config, **settings)
+    with _hide_trace(config):
+        validate_output_guardrails_with_server_managed_conversation(agent, config, **settings)
+
+
+def _hide_trace(config: RunConfig) -> AbstractContextManager[Any]:
+    """Nothing that the application does here is traced in a run that is not."""
+    if not config.tracing_disabled:
+        return nullcontext()
+    return TraceCtxManager(
+        workflow_name=config.workflow_name,
+        trace_id=config.trace_id,
+        group_id=config.group_id,
+        metadata=config.trace_metadata,
+        tracing=config.tracing,
+        disabled=True,
+    )
 
 
 def _make_result(agent: Agent[Any], given: Any, options: dict[str, Any]) -> RunResultStreaming:
