@@ -16,6 +16,7 @@ from amplifier_apps.adapters.google_adk.contents import (
     replace_text_of,
 )
 from amplifier_apps.adapters.governing.messages import Placed, Plain
+from amplifier_core.utils.copying import is_same
 
 SYSTEM = -1
 """The place of the instructions, which are no content."""
@@ -183,7 +184,7 @@ def _change_call(part: types.Part | None, call: Plain) -> types.Part:
     name, arguments = call.get("name"), call.get("arguments") or {}
     if part is None or before is None:
         return types.Part(function_call=types.FunctionCall(name=name, args=arguments))
-    if before.name == name and make_plain(before.args or {}) == arguments:
+    if before.name == name and is_same(arguments, make_plain(before.args or {})):
         return part
     # What else the model put beside the call, such as a signature, stays there.
     changed = before.model_copy(update={"name": name, "args": arguments})

@@ -199,3 +199,10 @@ def test_a_request_that_nobody_reads_is_not_taken_apart() -> None:
     assert all(one is other for one, other in zip(request.contents, before, strict=False))
     assert request.contents[3].parts[0].text == "Hurry."
     assert request.config.system_instruction == "Be short."
+
+
+def test_a_change_of_type_alone_is_a_change() -> None:
+    """For Python 1 equals True; for a tool it may not."""
+    part = types.Part(function_call=types.FunctionCall(id="c", name="note", args={"n": True}))
+    (changed,) = change_calls([part], [{"id": "c", "name": "note", "arguments": {"n": 1}}])
+    assert changed.function_call.args["n"] is not True
