@@ -28,7 +28,8 @@ COVERAGE = Coverage(
     },
     unseen=(
         "bidirectional agents (BidiAgent)",
-        "the requests of the deprecated Agent.structured_output",
+        "the prompt and the request of the deprecated Agent.structured_output, which is refused "
+        "where a guard would have to judge them",
         "tools that the model's own service runs",
         "agents that are started inside a tool and have no AmplifierHooks of their own",
         "a tool that a middleware added after ours puts in the place of another",

@@ -26,6 +26,8 @@ from amplifier_apps.adapters.strands.contents import read_text, replace_text
 from amplifier_apps.adapters.strands.model_stage import ModelStage
 from amplifier_apps.adapters.strands.tool_stage import ToolStage
 from amplifier_apps.adapters.strands.turns import Turns, find_reason
+from amplifier_core import HookRegistry as Hooks
+from amplifier_core import events
 from amplifier_core.errors import SessionDenied
 
 LAST = 10.0**6
@@ -132,35 +134,57 @@ class AmplifierHooks(Plugin, MultiAgentPlugin):
     async def _begin(self, event: BeforeInvocationEvent) -> None:
         """Open the run behind an invocation, and take the prompt through the hooks."""
         self.attach(event.agent)
-        if event.cancel:
+        run = None if event.cancel else await self._open(event)
+        self._turns.add(event.agent, event.invocation_state, run)
+        if event.messages is None:
+            await self._check_unseen(event, run)
+
+    async def _check_unseen(self, event: BeforeInvocationEvent, run: Run | None) -> None:
+        """Stop the older way to a structured answer where a guard would have to see it.
+
+        It shows neither its prompt nor its request, and goes on whatever an answer says.
+        """
+        guards = [] if run is None else find_guards(run.coordinator.hooks)
+        if run is not None and not guards:
             return
+        taken = self._turns.take(event.agent, event.invocation_state)
+        if taken is not None:
+            await taken.end("error")
+        why = f"the guard {guards[0]!r} cannot see it" if guards else event.cancel
+        raise SessionDenied(
+            f"Agent.structured_output was stopped: {why}. All hooks see "
+            "agent(prompt, structured_output_model=...), which does the same"
+        )
+
+    async def _open(self, event: BeforeInvocationEvent) -> Run | None:
         messages: list[Any] = list(event.messages or ())
         texts = [read_text(message["content"]) for message in messages]
         place = next((number for number, text in enumerate(texts) if text), None)
-        agent = event.agent.name
         if place is None:  # answers to interrupts, or a conversation that goes on by itself
             try:
-                run: Run | None = await self.governor.open(COVERAGE, agent)
+                return await self.governor.open(COVERAGE, event.agent.name)
             except SessionDenied as error:
                 event.cancel = str(error)
-                return
-        else:
-            run, verdict = await self.governor.begin(
-                COVERAGE, "\n".join(filter(None, texts)), agent
-            )
-            if not verdict.allowed:
-                event.cancel = verdict.text
-                return
-            if verdict.changed:
-                event.messages = _replace_prompt(messages, place, verdict.text)
-        if run is not None:
-            self._turns.add(event.agent, event.invocation_state, run)
+                return None
+        prompt = "\n".join(filter(None, texts))
+        run, verdict = await self.governor.begin(COVERAGE, prompt, event.agent.name)
+        if not verdict.allowed:
+            event.cancel = verdict.text
+        elif verdict.changed:
+            event.messages = _replace_prompt(messages, place, verdict.text)
+        return run
 
     async def _end(self, event: AfterInvocationEvent) -> None:
         """End the run behind an invocation."""
         run = self._turns.take(event.agent, event.invocation_state)
         if run is not None:
             await run.end(find_reason(event.result))
+
+
+def find_guards(hooks: Hooks) -> list[str]:
+    """The names of guards that judge prompts, requests or replies."""
+    judged = (events.PROMPT_SUBMIT, events.PROVIDER_REQUEST, events.PROVIDER_RESPONSE)
+    return [one.name for event in judged for one in hooks.handlers_for(event) if one.is_guard]
 
 
 def _find_inner(agent: Agent) -> Iterator[Agent]:

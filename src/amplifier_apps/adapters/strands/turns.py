@@ -18,10 +18,13 @@ State = dict[str, Any]
 
 @dataclass(slots=True)
 class Turn:
-    """One invocation of an agent, known by the state that the framework hands around in it."""
+    """One invocation of an agent, known by the state that the framework hands around in it.
+
+    One that was refused has no run, but it ends as others do.
+    """
 
     state: State
-    run: Run
+    run: Run | None
 
 
 class Turns:
@@ -30,26 +33,29 @@ class Turns:
     def __init__(self) -> None:
         self._open: weakref.WeakKeyDictionary[Any, list[Turn]] = weakref.WeakKeyDictionary()
 
-    def add(self, agent: Any, state: State, run: Run) -> None:
+    def add(self, agent: Any, state: State, run: Run | None) -> None:
         """An invocation begins."""
         self._open.setdefault(agent, []).append(Turn(state, run))
 
     def find(self, agent: Any, state: State) -> Run | None:
         """The run of the invocation with this state; if a middleware replaced it, the only one."""
-        turns = [turn for turn in self._open.get(agent, ()) if not turn.run.has_ended]
-        same = [turn for turn in turns if turn.state is state]
+        turns = self._open.get(agent, ())
+        runs = [(turn.state, turn.run) for turn in turns if turn.run and not turn.run.has_ended]
+        same = [run for known, run in runs if known is state]
         if same:
-            return same[-1].run
-        return turns[0].run if len(turns) == 1 else None
+            return same[-1]
+        return runs[0][1] if len(runs) == 1 else None
 
     def take(self, agent: Any, state: State) -> Run | None:
-        """The run of an invocation that is over."""
+        """The run of an invocation that is over; one without any state is the only one."""
         turns = self._open.get(agent, [])
-        for turn in reversed(turns):
-            if turn.state is state:
-                turns.remove(turn)
-                return turn.run
-        return None
+        same = [turn for turn in turns if turn.state is state]
+        if not same and not state and len(turns) == 1:
+            same = turns[:]
+        if not same:
+            return None
+        turns.remove(same[-1])
+        return same[-1].run
 
 
 def find_reason(result: AgentResult | None) -> EndReason:

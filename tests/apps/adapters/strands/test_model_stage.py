@@ -13,6 +13,7 @@ from strands.hooks import AfterModelCallEvent
 
 from amplifier_apps.adapters.strands import AmplifierHooks
 from amplifier_core import HookResult
+from amplifier_core.errors import SessionDenied
 from tests.adapters.drivers.driver import Ran
 from tests.adapters.drivers.strands import make_agent
 from tests.adapters.stage import DONE, Stage, call, use
@@ -120,3 +121,38 @@ async def test_a_structured_answer_is_a_tool_call(stage: Stage) -> None:
     result = await agent.invoke_async("Do it.", structured_output_model=Weather)
     assert result.structured_output == Weather(city="Bern")
     assert [data["tool_name"] for _, data in stage.heard.events] == ["Weather"]
+
+
+async def answer_weather(*_: Any, **__: Any) -> Any:
+    """What a model does in the older way to a structured answer."""
+    yield {"output": Weather(city="Bern")}
+
+
+async def test_a_session_ends_with_the_older_way_to_a_structured_answer(stage: Stage) -> None:
+    """It shows only its start and its end."""
+    stage.listen("session:start", "prompt:submit", "provider:request", "session:end")
+    agent: Any = make_agent(Ran(), [], plugins=[AmplifierHooks(stage.hooks)])
+    agent.model.structured_output = answer_weather
+    assert await agent.structured_output_async(Weather, "Do it.") == Weather(city="Bern")
+    assert stage.heard.names == ["session:start", "session:end"]
+
+
+@pytest.mark.parametrize("event", ["prompt:submit", "provider:request", "provider:response"])
+async def test_a_guard_stops_the_older_way_to_a_structured_answer(stage: Stage, event: str) -> None:
+    """It would go past the guard."""
+    stage.answer(event, HookResult(), name="gatekeeper", on_error="deny")
+    stage.listen("session:end")
+    agent: Any = make_agent(Ran(), [], plugins=[AmplifierHooks(stage.hooks)])
+    agent.model.structured_output = answer_weather
+    with pytest.raises(SessionDenied, match=r"gatekeeper.*structured_output_model"):
+        await agent.structured_output_async(Weather, "Do it.")
+    assert stage.heard.names == ["session:end"]
+
+
+async def test_a_refused_start_stops_the_older_way_to_a_structured_answer(stage: Stage) -> None:
+    """The framework itself would go on."""
+    stage.answer("session:start", DENY)
+    agent: Any = make_agent(Ran(), [], plugins=[AmplifierHooks(stage.hooks)])
+    agent.model.structured_output = answer_weather
+    with pytest.raises(SessionDenied, match="against the rules"):
+        await agent.structured_output_async(Weather, "Do it.")

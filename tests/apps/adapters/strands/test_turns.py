@@ -60,6 +60,18 @@ async def test_a_run_that_is_over_is_not_found(stage: Stage) -> None:
     assert turns.find(agent, state) is None
 
 
+async def test_an_invocation_without_state_ends_the_only_one(stage: Stage) -> None:
+    """The framework begins and ends some with another state each; a refused one ends itself."""
+    turns, agent, refused = Turns(), SomeAgent(), dict[str, Any]()
+    run = await stage.hooks.open(COVERAGE)
+    turns.add(agent, {}, run)
+    turns.add(agent, refused, None)
+    assert turns.find(agent, refused) is run
+    assert turns.take(agent, refused) is None
+    assert turns.take(agent, {"other": 1}) is None
+    assert turns.take(agent, {}) is run
+
+
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
