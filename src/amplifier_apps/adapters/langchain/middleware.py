@@ -36,6 +36,7 @@ from amplifier_apps.adapters.langchain.prompts import (
     read_prompt,
 )
 from amplifier_core import events
+from amplifier_core.utils.copying import is_same
 
 State: TypeAlias = AgentState[Any]
 Update: TypeAlias = dict[str, Any] | None
@@ -175,7 +176,7 @@ class AmplifierMiddleware(AgentMiddleware[State, Any, Any]):
         self._check_place(handler)
 
         def handle(given: dict[str, Any]) -> Any:
-            with mediate(request.tool_call):
+            with mediate(_name_tool(request)):
                 return handler(_change_call(request, given))
 
         with governed.work_sync() as run:
@@ -198,7 +199,7 @@ class AmplifierMiddleware(AgentMiddleware[State, Any, Any]):
         self._check_place(handler)
 
         async def handle(given: dict[str, Any]) -> Any:
-            with mediate(request.tool_call):
+            with mediate(_name_tool(request)):
                 return await handler(_change_call(request, given))
 
         async with governed.work() as run:
@@ -255,10 +256,9 @@ def _list_kept(governed: Governed) -> list[Kept]:
 def _want(
     request: ToolCallRequest, handler: Callable[[dict[str, Any]], Any], governed: Governed
 ) -> Wanted:
-    call, tool = request.tool_call, request.tool
+    call = request.tool_call
     return Wanted(
-        # Other middleware may have put another tool behind the name: hooks see the one that runs.
-        name=call["name"] if tool is None else tool.name,
+        name=_name_tool(request),
         arguments=call["args"],
         call_id=call["id"] or "",
         handler=handler,
@@ -268,8 +268,13 @@ def _want(
     )
 
 
+def _name_tool(request: ToolCallRequest) -> str:
+    """Of the one that runs: other middleware may have put it behind another name."""
+    return str(request.tool_call["name"] if request.tool is None else request.tool.name)
+
+
 def _change_call(request: ToolCallRequest, given: dict[str, Any]) -> ToolCallRequest:
     """The request with what hooks left; the same object if they left it alone."""
-    if given == request.tool_call["args"]:
+    if is_same(given, request.tool_call["args"]):
         return request
     return request.override(tool_call={**request.tool_call, "args": given})

@@ -11,7 +11,6 @@ from typing import Any
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import ToolCall
 
 from amplifier_apps.adapters.coverage.langchain import COVERAGE
 from amplifier_apps.adapters.governing.governor import Governor
@@ -43,9 +42,9 @@ _mediated: ContextVar[_Mediated | None] = ContextVar("amplifier_mediated", defau
 
 
 @contextlib.contextmanager
-def mediate(call: ToolCall) -> Iterator[None]:
-    """The call that runs inside has passed the hooks; those that it starts have not."""
-    token = _mediated.set(_Mediated(call["name"]))
+def mediate(name: str) -> Iterator[None]:
+    """The call of this tool has passed the hooks; those that it starts have not."""
+    token = _mediated.set(_Mediated(name))
     try:
         yield
     finally:

@@ -239,7 +239,8 @@ async def test_runs_that_are_over_are_forgotten(
 
     monkeypatch.setattr(Governed, "begin", note)
     middleware = AmplifierMiddleware(stage.hooks)
-    for script in ([DONE], use(call("boom", text="x"))):
+    scripts: list[list[Step]] = [[DONE], use(call("boom", text="x"))]
+    for script in scripts:
         agent = create_agent(make_model(script, []), make_tools(Ran()), middleware=[middleware])
         with contextlib.suppress(RuntimeError):
             await agent.ainvoke(SAY)

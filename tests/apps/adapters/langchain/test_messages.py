@@ -12,6 +12,7 @@ from langchain_core.messages import (
     AIMessage,
     ChatMessage,
     HumanMessage,
+    InvalidToolCall,
     SystemMessage,
     ToolCall,
     ToolMessage,
@@ -72,7 +73,10 @@ def test_calls_are_replaced_wherever_a_message_has_them() -> None:
     raw = {"tool_calls": [{"id": "1"}], "other": 1}
     block = {"type": "tool_use", "id": "1", "name": "note", "input": {"text": "secret"}}
     message = AIMessage(
-        [{"type": "text", "text": "so"}, block], tool_calls=[CALL], additional_kwargs=raw
+        [{"type": "text", "text": "so"}, block],
+        tool_calls=[CALL],
+        invalid_tool_calls=[InvalidToolCall(id="9", name="note", args="{secret", error="no JSON")],
+        additional_kwargs=raw,
     )
     changed = replace_calls(message, [{"id": "2", "name": "wipe", "arguments": {"path": "/"}}])
     assert [one["name"] for one in changed.tool_calls] == ["wipe"]

@@ -71,6 +71,24 @@ async def test_a_call_of_a_sub_agent_is_seen_once(stage: Stage, is_async: bool) 
     assert state["messages"][-1].content == DONE
 
 
+async def test_a_sub_agent_may_call_a_tool_of_the_same_name(stage: Stage) -> None:
+    """Only the call that the middleware has judged is known to it."""
+    stage.listen("tool:pre")
+    ran = Ran()
+    inner: Any = create_agent(make_model(use(call("note", 2, text="b")), []), make_tools(ran))
+
+    async def delegate(text: str) -> str:
+        """Have somebody else note it."""
+        return str((await inner.ainvoke({"messages": text}))["messages"][-1].content)
+
+    tool = StructuredTool.from_function(coroutine=delegate, name="note")
+    middleware = AmplifierMiddleware(stage.hooks)
+    model = make_model(use(call("note", 1, text="a")), ran.requests)
+    agent = create_agent(model, [tool], middleware=[middleware])
+    await agent.ainvoke(SAY, {"callbacks": [middleware.net()]})
+    assert [data["tool_input"] for _, data in stage.heard.events] == [{"text": "a"}, {"text": "b"}]
+
+
 @pytest.mark.parametrize("is_async", [True, False])
 async def test_a_denied_call_stops_the_sub_agent(stage: Stage, is_async: bool) -> None:
     """The agent that called it reads why, and goes on."""
