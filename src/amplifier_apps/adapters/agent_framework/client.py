@@ -18,7 +18,7 @@ from amplifier_apps.adapters.agent_framework.middleware import MIDDLEWARE, check
 from amplifier_apps.adapters.agent_framework.prompts import change_prompt, read_prompt
 from amplifier_apps.adapters.agent_framework.replies import say_in_chat
 from amplifier_apps.adapters.agent_framework.streams import follow_stream, stream_response
-from amplifier_apps.adapters.agent_framework.turn import Turn, is_governed
+from amplifier_apps.adapters.agent_framework.turn import Turn, is_governed, put_last
 from amplifier_apps.adapters.coverage.agent_framework import COVERAGE
 from amplifier_apps.adapters.coverage.coverage import Asking
 from amplifier_apps.adapters.governing.governor import Governable, Governor, govern
@@ -71,6 +71,7 @@ def _write_class(kind: Any, hooks: _Hooks) -> dict[str, Any]:
         inner = kind.get_response.__get__(self)
         passed = dict(client_kwargs or {})
         if is_governed(passed.get(MIDDLEWARE), hooks.governor):
+            passed[MIDDLEWARE] = put_last(passed[MIDDLEWARE])
             return inner(messages, stream=stream, client_kwargs=passed, **rest)
         call = _Call(hooks, inner, passed, rest)
         if not stream:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 from amplifier_apps.adapters.agent_framework.model_hooks import ModelHooks
@@ -66,3 +67,9 @@ def is_governed(middleware: Any, governor: Governor) -> bool:
     found = middleware if isinstance(middleware, list | tuple) else ()
     ours = [one for one in found if isinstance(one, ToolHooks)]
     return any(one.run.governor is governor for one in ours)
+
+
+def put_last(middleware: Sequence[Any]) -> list[Any]:
+    """The middleware of a run, with ours behind what was added after it."""
+    ours = [one for one in middleware if isinstance(one, ToolHooks | ModelHooks)]
+    return [*(one for one in middleware if one not in ours), *ours]

@@ -9,12 +9,19 @@ import pytest
 
 pytest.importorskip("agent_framework")
 
-from agent_framework import Agent, BaseChatClient, FunctionInvocationContext, Message
+from agent_framework import (
+    Agent,
+    BaseChatClient,
+    ContextProvider,
+    FunctionInvocationContext,
+    InMemoryHistoryProvider,
+    Message,
+)
 from agent_framework import function_middleware as mark
 
 from amplifier_apps.adapters.agent_framework import amplifier, amplify_client
 from amplifier_core import HookResult
-from tests.adapters.drivers.agent_framework import ScriptedClient, make_tools
+from tests.adapters.drivers.agent_framework import ScriptedClient, make_tools, read_stored
 from tests.adapters.drivers.driver import Ran
 from tests.adapters.stage import DONE, Stage, ask, call, change_input, use, wait_for_ever
 
@@ -109,6 +116,49 @@ async def test_hooks_come_after_all_other_middleware(stage: Stage) -> None:
     await client.get_response(prompt(), options=options, **more)
     assert stage.heard.events[0][1]["tool_input"] == {"text": "a!!!"}
     assert ran.calls == [("note", {"text": "a!!!"})]
+
+
+@pytest.mark.parametrize("both", [False, True])
+async def test_hooks_come_after_the_middleware_of_context_providers(
+    stage: Stage, both: bool
+) -> None:
+    """Which the framework puts after that of the agent."""
+
+    @mark
+    async def change(context: FunctionInvocationContext, call_next: Any) -> None:
+        context.arguments = {"path": "/tmp/777"}
+        await call_next()
+
+    class Adding(ContextProvider):
+        async def before_run(self, *, agent: Any, session: Any, context: Any, state: Any) -> None:
+            context.extend_middleware(self.source_id, change)
+
+    stage.listen("tool:pre")
+    ran = Ran()
+    hooks = stage.hooks
+    client = amplify_client(ScriptedClient(use(call("wipe", path="/tmp/0"))), hooks)
+    agent: Agent[Any] = Agent(client, tools=make_tools(ran), context_providers=[Adding("adding")])
+    await agent.run("Do it.", middleware=[amplifier(hooks)] if both else [])
+    assert stage.heard.names == ["tool:pre"]
+    assert stage.heard.events[0][1]["tool_input"] == {"path": "/tmp/777"}
+    assert ran.calls == [("wipe", {"path": "/tmp/777"})]
+
+
+async def test_a_history_of_each_model_call_has_what_hooks_left(stage: Stage) -> None:
+    """The framework stores the reply before the agent gets it."""
+    stage.answer("provider:response", DENY)
+    hooks = stage.hooks
+    client = amplify_client(ScriptedClient(["The PIN is 4711."]), hooks)
+    agent: Agent[Any] = Agent(
+        client,
+        context_providers=[InMemoryHistoryProvider()],
+        middleware=[amplifier(hooks)],
+        require_per_service_call_history_persistence=True,
+    )
+    session = agent.create_session()
+    await agent.run("Hello.", session=session)
+    assert "against the rules" in str(read_stored(session))
+    assert "4711" not in str(read_stored(session))
 
 
 async def test_a_cancelled_call_ends_its_session(stage: Stage) -> None:

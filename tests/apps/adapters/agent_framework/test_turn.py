@@ -12,7 +12,13 @@ pytest.importorskip("agent_framework")
 from agent_framework import AgentResponse, Content, Message
 
 from amplifier_apps.adapters.agent_framework.replies import say_as_agent
-from amplifier_apps.adapters.agent_framework.turn import Turn, is_governed, is_waiting, name_end
+from amplifier_apps.adapters.agent_framework.turn import (
+    Turn,
+    is_governed,
+    is_waiting,
+    name_end,
+    put_last,
+)
 from amplifier_apps.adapters.coverage.agent_framework import COVERAGE
 from amplifier_core import HookResult
 from tests.adapters.stage import Stage
@@ -30,6 +36,8 @@ async def test_ours_comes_after_all_other_middleware(stage: Stage) -> None:
     assert is_governed(added, hooks)
     assert not is_governed(added, stage.hooks)
     assert not is_governed(before, hooks)
+    later = object()
+    assert put_last([*added, later]) == [before[0], later, *added[1:]]
 
 
 async def test_an_answer_without_a_last_reply_is_judged(stage: Stage) -> None:
