@@ -28,8 +28,8 @@ COVERAGE = Coverage(
         "agents that are used as tools and have neither the middleware nor an amplified client",
         "executors of a workflow that are not agents",
         "agents that run elsewhere, such as those behind A2A: a run of one is refused",
-        "what middleware of a context provider, and a history stored after each model call, make of "
-        "something: they come after the hooks of an agent, but before those of an amplified client",
+        "middleware of a context provider, and a history stored after each model call: they come "
+        "after the hooks of an agent, but before those of an amplified client",
     ),
     asking=("inline", "interrupt"),
     entries=(
