@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import json
+import threading
 from collections.abc import Mapping
-from contextlib import suppress
+from concurrent.futures import Future, wait
 from dataclasses import replace
 from typing import Any, cast
 
@@ -16,7 +18,7 @@ from amplifier_apps.adapters.claude_agent_sdk.settings import Settings
 from amplifier_apps.adapters.coverage.claude_agent_sdk import BY_OPTIONS
 from amplifier_apps.adapters.coverage.coverage import Coverage
 from amplifier_apps.adapters.governing.governor import Governor
-from amplifier_apps.adapters.governing.loops import find_running_loop
+from amplifier_apps.adapters.governing.loops import start_own_loop
 from amplifier_core.errors import SessionDenied
 from amplifier_core.events.payloads import EndReason
 from amplifier_core.utils import describe_error
@@ -26,6 +28,8 @@ from amplifier_foundation.dialects.reading import read_payload
 from amplifier_foundation.dialects.reply import Reply
 from amplifier_foundation.dialects.verdict import Verdict
 from amplifier_foundation.dialects.writing import write_reply
+
+_PATIENCE = 10.0
 
 
 class Connection:
@@ -132,24 +136,25 @@ def refuse(native: str, payload: Mapping[str, Any], why: str) -> dict[str, Any]:
     return {}
 
 
-_ending: set[asyncio.Task[None]] = set()
+_ending: set[Future[None]] = set()
 
 
 def end_soon(sessions: dict[str, Session]) -> None:
-    """End the sessions of a connection that is over; called by whichever thread noticed."""
+    """End the sessions of a connection that is over; called by whichever thread noticed.
+
+    The program may stop its loop at this very moment, so this is done on the loop of the process.
+    """
     for session in sessions.values():
-        loop = session.find_loop()
-        if loop is None:
-            continue
-        if loop is find_running_loop():
-            _start_ending(loop, session)
-            continue
-        # Without its loop it ends with the governor, at the end of the program at the latest.
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(_start_ending, loop, session)
+        if session.leave_loop():
+            ending = asyncio.run_coroutine_threadsafe(session.end(), start_own_loop())
+            _ending.add(ending)
+            ending.add_done_callback(_ending.discard)
 
 
-def _start_ending(loop: asyncio.AbstractEventLoop, session: Session) -> None:
-    task = loop.create_task(session.end())
-    _ending.add(task)
-    task.add_done_callback(_ending.discard)
+def wait_for_ends() -> None:
+    """A program that exits waits for what it has begun to end."""
+    wait(tuple(_ending), timeout=_PATIENCE)
+
+
+# Before the governors end what is open, and with the pools of threads still there: see there.
+getattr(threading, "_register_atexit", atexit.register)(wait_for_ends)

@@ -93,6 +93,10 @@ class Helpers:
         await parent.run.tell(events.AGENT_COMPLETE, incoming.data)
         return Verdict()
 
+    def list_runs(self) -> list[Run]:
+        """Those of sub-agents that are at work."""
+        return [one.run for one in self._open.values()]
+
     async def end(self, reason: EndReason) -> None:
         """Nothing of them goes on."""
         for agent_id in list(self._open):

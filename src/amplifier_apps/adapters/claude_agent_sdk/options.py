@@ -81,7 +81,8 @@ class Hooks(dict[HookEvent, list[HookMatcher]]):
     def _connect(self) -> dict[HookEvent, list[HookMatcher]]:
         governor, also, settings = self._made_of
         connection = Connection(governor, settings)
-        weakref.finalize(connection, end_soon, connection.sessions)
+        # At exit, the governor ends what is open.
+        weakref.finalize(connection, end_soon, connection.sessions).atexit = False
         return match_events(connection, settings.timeout, also)
 
 

@@ -13,6 +13,7 @@ from amplifier_apps.adapters.coverage.claude_agent_sdk import BY_OPTIONS
 from amplifier_apps.adapters.coverage.coverage import Coverage
 from amplifier_apps.adapters.governing.governor import Governor
 from amplifier_apps.adapters.governing.half_calls import HalfCalls
+from amplifier_apps.adapters.governing.loops import Home, start_own_loop
 from amplifier_apps.adapters.governing.run import Run
 from amplifier_apps.adapters.governing.verdicts import TextVerdict
 from amplifier_core import events
@@ -90,9 +91,14 @@ class Session:
         if self._own is not None:
             await self._own.run.end(reason)
 
-    def find_loop(self) -> asyncio.AbstractEventLoop | None:
-        """Where the session is to be ended; None if there is nothing to end."""
-        return None if self._own is None else self._own.run.home.loop
+    def leave_loop(self) -> bool:
+        """Go on without the program's loop; whether there is anything left to end."""
+        if self._own is None or self._own.run.is_shared:
+            return False
+        home = Home(start_own_loop())
+        for run in (self._own.run, *self._helpers.list_runs()):
+            run.home = home
+        return True
 
     async def _open(self) -> HalfCalls:
         async with self._opening:

@@ -15,10 +15,10 @@ from amplifier_apps.adapters.claude_agent_sdk.connection import (
     end_soon,
     read_answer,
     refuse,
+    wait_for_ends,
 )
 from amplifier_apps.adapters.claude_agent_sdk.settings import choose
 from amplifier_core import HookResult
-from amplifier_core.testing import wait_for
 from amplifier_foundation.dialects.reply import Reply
 from amplifier_foundation.dialects.verdict import Verdict
 from tests.adapters.stage import Stage, ask, change_input, change_output
@@ -140,11 +140,14 @@ async def test_each_session_of_the_program_is_one_of_ours(stage: Stage) -> None:
 
 
 async def test_sessions_end_when_nobody_holds_the_connection(stage: Stage) -> None:
-    """On the loop that they belong to, whichever thread noticed it."""
+    """Whichever thread noticed it, with those of sub-agents first; a program that exits waits."""
     connection = connect(stage)
     await tell(connection, "UserPromptSubmit", prompt="One")
+    await tell(connection, "SubagentStart", agent_id="a1", agent_type="tester")
     await asyncio.to_thread(end_soon, connection.sessions)
-    await wait_for(lambda: bool(stage.of_type("session_ended")))
+    await asyncio.to_thread(wait_for_ends)
+    ended = stage.of_type("session_ended")
+    assert [one["body"]["reason"] for one in ended] == ["complete", "complete"]
 
 
 def test_an_exit_code_is_a_refusal() -> None:

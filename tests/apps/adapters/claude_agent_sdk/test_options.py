@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from dataclasses import replace
 from typing import Any
@@ -51,6 +52,13 @@ async def test_a_session_ends_with_its_connection(stage: Stage) -> None:
     gc.collect()
     await wait_for(lambda: bool(stage.of_type("session_ended")))
     assert len(stage.of_type("session_started")) == 1
+
+
+async def test_a_session_ends_although_the_program_stops_at_once(stage: Stage) -> None:
+    """Its loop is gone by then."""
+    await asyncio.to_thread(lambda: asyncio.run(run_by_options(stage, [DONE])))
+    await wait_for(lambda: bool(stage.of_type("session_ended")))
+    assert [one["body"]["reason"] for one in stage.of_type("session_ended")] == ["complete"]
 
 
 async def test_a_client_has_one_session_for_all_its_turns(stage: Stage) -> None:
