@@ -27,7 +27,7 @@ class SpawnDenied(Exception):
 
 def govern_handoff(handoff: Handoff[Any, Any]) -> None:
     """Put hooks in front of a hand-off, in place and once."""
-    if hasattr(handoff, _MARK):
+    if hasattr(handoff, _MARK) or not hasattr(handoff, "on_invoke_handoff"):
         return
     inner, get_message = handoff.on_invoke_handoff, handoff.get_transfer_message
 

@@ -17,7 +17,7 @@ from agents.run_internal.agent_runner_helpers import (
     validate_session_conversation_settings,
 )
 from agents.run_internal.model_provider_lifecycle import _close_runner_owned_model_provider
-from agents.run_internal.run_steps import QueueCompleteSentinel
+from agents.run_internal.run_steps import NextStepInterruption, QueueCompleteSentinel
 from agents.run_internal.turn_preparation import validate_run_hooks
 from agents.tracing.context import TraceCtxManager
 
@@ -41,6 +41,8 @@ _LISTS = (
     "tool_output_guardrail_results",
 )
 """What somebody may hold of it."""
+_SHOWN = "_amplifier_shown"
+"""How long these lists were at first."""
 
 
 def start_stream(
@@ -109,9 +111,23 @@ def _make_result(agent: Agent[Any], given: Any, options: dict[str, Any]) -> RunR
         trace=None,
     )
     if isinstance(given, RunState):
-        result.current_turn, result.max_turns = given._current_turn, given._max_turns
-        result._current_turn_persisted_item_count = given._current_turn_persisted_item_count
+        _show_state(result, given)
     return result
+
+
+def _show_state(result: RunResultStreaming, state: RunState[Any]) -> None:
+    """Show how far a run had come that goes on, as the SDK does at once."""
+    result.current_turn, result.max_turns = state._current_turn, state._max_turns
+    result._current_turn_persisted_item_count = state._current_turn_persisted_item_count
+    reply, settled = state._last_processed_response, None
+    if reply is not None and isinstance(state._current_step, NextStepInterruption):
+        settled = reply.tool_output_guardrail_result_start
+    result.new_items.extend(state._session_items)
+    result.input_guardrail_results.extend(state._input_guardrail_results)
+    result.output_guardrail_results.extend(state._output_guardrail_results)
+    result.tool_input_guardrail_results.extend(state._tool_input_guardrail_results)
+    result.tool_output_guardrail_results.extend(state._tool_output_guardrail_results[:settled])
+    result.__dict__[_SHOWN] = {name: len(getattr(result, name)) for name in _LISTS}
 
 
 async def _run(
@@ -147,7 +163,8 @@ def _become(result: RunResultStreaming, started: RunResultStreaming) -> asyncio.
     kept = {name: getattr(result, name) for name in (*_KEPT, "run_loop_task")}
     for name in _LISTS:
         held = getattr(result, name)
-        held.extend(getattr(started, name))
+        added = held[result.__dict__.get(_SHOWN, {}).get(name, 0) :]
+        held[:] = [*getattr(started, name), *added]
         kept[name] = held
     # It lets go of its agents when it is deleted, and so it must not be before the other one.
     started.__dict__.update(kept, _amplifier_started=started)
