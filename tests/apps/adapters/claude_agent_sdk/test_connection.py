@@ -98,6 +98,15 @@ async def test_a_call_that_cannot_be_read_is_refused(stage: Stage, payload: Any)
     assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
 
 
+def test_without_asyncio_calls_are_refused(stage: Stage) -> None:
+    """The SDK runs on trio as well, and our hooks do not."""
+    payload: Any = {**BASE, **describe_call(command="ls"), "hook_event_name": "PreToolUse"}
+    answering: Any = connect(stage).listen("PreToolUse")(payload, None, NO_CONTEXT)
+    with pytest.raises(StopIteration) as done:
+        answering.send(None)
+    assert done.value.value["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
 async def test_what_is_not_judged_in_time_is_denied(stage: Stage) -> None:
     """Before the program gives up by itself, and the trail says so."""
 
