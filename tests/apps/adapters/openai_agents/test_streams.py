@@ -20,10 +20,11 @@ from agents import (
 )
 from agents.testing import ModelStep, ScriptedModel
 
-from amplifier_apps.adapters.openai_agents import amplify
+from amplifier_apps.adapters import answer
+from amplifier_apps.adapters.openai_agents import amplify, questions, settle
 from tests.adapters.drivers.driver import Ran
 from tests.adapters.drivers.openai_agents import CONFIG, make_model, make_tools
-from tests.adapters.stage import DONE, Stage, call, use
+from tests.adapters.stage import DONE, Stage, ask, call, use
 
 
 async def test_a_stream_can_be_looked_at_before_it_starts(stage: Stage) -> None:
@@ -127,3 +128,23 @@ async def test_what_the_caller_holds_of_a_stream_is_what_fills(stage: Stage) -> 
         pass
     assert items is result.new_items
     assert [one.type for one in items] == ["message_output_item"]
+
+
+async def test_a_stream_that_goes_on_shows_at_once_how_far_it_had_come(stage: Stage) -> None:
+    """As the SDK does; nothing is there twice afterwards."""
+    stage.answer("tool:pre", ask(), tool="wipe")
+    ran = Ran()
+    model = make_model(use(call("note", 1, text="a"), call("wipe", 2, path="/")))
+    agent = Agent("agent", tools=make_tools(ran), model=model)
+    amplify(agent, stage.hooks, asks="interrupt")
+    first = await Runner.run(agent, "Go.", run_config=CONFIG)
+    state = first.to_state()
+    for item, payload in questions(first):
+        settle(state, item, answer(payload, "Allow"))
+    result = Runner.run_streamed(agent, state, run_config=CONFIG)
+    shown = [one.type for one in result.new_items]
+    assert shown.count("tool_call_item") == 2
+    async for _ in result.stream_events():
+        pass
+    assert result.final_output == DONE
+    assert [one.type for one in result.new_items].count("tool_call_item") == 2
