@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
+
+import pytest
 
 from amplifier_apps.adapters import Governor, govern
 from amplifier_core import HookRegistry, HookResult
@@ -123,3 +126,15 @@ async def attempt(work: Awaitable[Ran]) -> tuple[Ran, Exception | None]:
         return await work, None
     except Exception as error:  # noqa: BLE001 - whatever this framework raises
         return Ran(), error
+
+
+def keep_runs(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> list[Ran]:
+    """What the tools of a driver record from here on, also in runs that end by an exception."""
+    kept: list[Ran] = []
+
+    def make(*given: Any, **named: Any) -> Ran:
+        kept.append(Ran(*given, **named))
+        return kept[-1]
+
+    monkeypatch.setattr(sys.modules[type(driver).__module__], "Ran", make)
+    return kept
