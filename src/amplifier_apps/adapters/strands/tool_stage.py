@@ -33,7 +33,7 @@ class ToolStage:
 
         One outside of an invocation (by the program itself, or in the background) is a run.
         """
-        run = self._turns.find(context.agent, context.invocation_state)
+        run = self._find_run(context)
         if run is not None:
             async with aclosing(self._call(run, context, next_fn)) as found:
                 async for event in found:
@@ -50,6 +50,14 @@ class ToolStage:
                     yield event
         finally:
             await run.end(find_reason(None))
+
+    def _find_run(self, context: ExecuteToolContext) -> Run | None:
+        """The run of the invocation that waits for the call, if one does."""
+        # In the background there is another kind of context, and maybe another loop, which both
+        # outlive the invocation.
+        if type(context) is not ExecuteToolContext:
+            return None
+        return self._turns.find(context.agent, context.invocation_state)
 
     async def _call(
         self, run: Run, context: ExecuteToolContext, next_fn: Next

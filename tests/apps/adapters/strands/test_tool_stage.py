@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import queue
+import threading
+from typing import Any
 
 import pytest
 
 pytest.importorskip("strands")
+
+from strands import tool
 
 from amplifier_apps.adapters.strands import AmplifierHooks
 from amplifier_core import HookResult
@@ -57,17 +62,70 @@ async def test_a_tool_that_nobody_has_is_told(stage: Stage) -> None:
     assert "Unknown tool: rocket" in ran.requests[-1]
 
 
-async def test_calls_in_the_background_are_judged(stage: Stage) -> None:
-    """They go on while the agent does, and pass the same hooks."""
-    stage.answer("tool:pre", DENY, tool="wipe")
-    stage.listen("tool:post")
+class Counted:
+    """A tool that waits in the background until the invocation is over."""
+
+    def __init__(self) -> None:
+        self.released, self.done = threading.Event(), threading.Event()
+
+    def make(self) -> Any:
+        """The tool."""
+
+        @tool
+        async def work() -> str:
+            """Work for a while."""
+            while not self.released.is_set():
+                await asyncio.sleep(0.01)
+            self.done.set()
+            return "worked"
+
+        return work
+
+
+def run_in_background(stage: Stage, work: Counted) -> Ran:
+    """An agent that starts the work in the background and answers."""
     ran = Ran()
-    script = use(call("wipe", 1, path="/"), call("note", 2, text="a"))
     agent = make_agent(
         ran,
-        [*script, "Later.", "Later.", "Later."],
-        background_tasks={"tools": {"wipe": "always", "note": "always"}},
+        use(call("work", _background_execution=True)),
+        tools=[work.make()],
+        background_tasks={"wait_for_completion": False},
         plugins=[AmplifierHooks(stage.hooks)],
     )
-    await asyncio.wait_for(agent.invoke_async("Do it."), 60)
-    assert ran.calls == [("note", {"text": "a"})]
+    agent("Do it.")
+    return ran
+
+
+def test_a_call_in_the_background_outlives_its_invocation(stage: Stage) -> None:
+    """It is a run of its own: nothing of the invocation is needed for it to end."""
+    heard: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    async def hear(event: str, data: dict[str, Any]) -> HookResult:
+        heard.put(event)
+        return HookResult()
+
+    for event in ("session:start", "tool:pre", "tool:post", "session:end"):
+        stage.registry.register(event, hear, name="ears")
+    work = Counted()
+    run_in_background(stage, work)
+    work.released.set()
+    found = [heard.get(timeout=60) for _ in range(6)]
+    assert work.done.is_set()
+    assert found.count("session:start") == found.count("session:end") == 2
+    assert found.index("tool:pre") < found.index("tool:post")
+
+
+def test_a_call_in_the_background_is_denied(stage: Stage) -> None:
+    """Before anything of it runs."""
+    denied = threading.Event()
+
+    async def deny(event: str, data: dict[str, Any]) -> HookResult:
+        denied.set()
+        return DENY
+
+    stage.registry.register("tool:pre", deny, name="policy")
+    work = Counted()
+    work.released.set()
+    run_in_background(stage, work)
+    assert denied.wait(60)
+    assert not work.done.is_set()
