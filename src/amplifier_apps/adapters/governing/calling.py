@@ -123,6 +123,8 @@ class _Proxy:
     """Stands for the framework's tool, once."""
 
     wanted: Wanted
+    handler: Handler
+    is_alive: Callable[[], bool]
     seat: Seat
     steering: tuple[type[BaseException], ...]
     ran: bool = False
@@ -132,12 +134,11 @@ class _Proxy:
 
     async def execute(self, given: dict[str, Any]) -> ToolResult:
         """Call the framework's handler with what hooks left."""
-        alive = self.wanted.is_alive
-        if alive is not None and not alive():
+        if not self.is_alive():
             raise RunEnded("the run ended before this was allowed, so nothing was run")
         self.ran = True
         try:
-            self.value = await self.seat.call(self.wanted.handler, given)
+            self.value = await self.seat.call(self.handler, given)
         except BaseException as error:
             self.error = error
             raise
@@ -145,9 +146,20 @@ class _Proxy:
         return self.seen
 
 
-async def call_through_hooks(coordinator: SessionCoordinator, wanted: Wanted, seat: Seat) -> Called:
-    """Take the call along the path; what the handler raised is raised again."""
-    proxy = _Proxy(wanted, seat, wanted.steering)
+async def call_through_hooks(
+    coordinator: SessionCoordinator,
+    wanted: Wanted,
+    seat: Seat,
+    handler: Handler | None = None,
+    is_alive: Callable[[], bool] = lambda: True,
+) -> Called:
+    """Take the call along the path; what the handler raised is raised again.
+
+    `handler` is called instead of the framework's own, which it calls; `is_alive` is asked as well.
+    """
+    also = wanted.is_alive
+    alive = is_alive if also is None else lambda: is_alive() and also()
+    proxy = _Proxy(wanted, handler or wanted.handler, alive, seat, wanted.steering)
     call = ToolCall(id=wanted.call_id, name=wanted.name, arguments=wanted.arguments)
     result = await call_tool(coordinator, call, {wanted.name: proxy})
     if proxy.error is not None and not result.denied:

@@ -7,7 +7,6 @@ import threading
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from amplifier_apps.adapters.coverage.coverage import Coverage
@@ -219,16 +218,20 @@ class Run:
 
     async def _call(self, wanted: Wanted, seat: Seat, handover: Handover | None = None) -> Called:
         self._use()
-        alive = wanted.is_alive
         if self.has_ended:
             return _refuse_answer(ENDED)
         if not wanted.call_id:
             wanted.call_id = f"call_{uuid.uuid4().hex[:12]}"
-        call = replace(wanted, is_alive=lambda: not self.has_ended and (alive is None or alive()))
         token = None if handover is None else asked_by_framework.set(handover)
         self._calls += 1
         try:
-            return await call_through_hooks(self.coordinator, enter(self, call), seat)
+            return await call_through_hooks(
+                self.coordinator,
+                wanted,
+                seat,
+                enter(self, wanted.handler),
+                lambda: not self.has_ended,
+            )
         finally:
             self._calls -= 1
             self._use()

@@ -5,22 +5,16 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from amplifier_apps.adapters.governing.calling import Wanted
 from amplifier_apps.adapters.governing.handover import Handover, asked_by_framework
 from amplifier_apps.adapters.governing.nesting import enter, inside
-from amplifier_core.models import ToolResult
 
 RUN: Any = SimpleNamespace()
 
 
-def want(handler: Any) -> Wanted:
-    return Wanted("note", {}, "1", handler, lambda value: ToolResult(output=value))
-
-
 def test_a_handler_is_called_inside_its_run() -> None:
     """And what comes after it is outside again."""
-    entered = enter(RUN, want(lambda given: inside.get()))
-    assert entered.handler({}) is RUN
+    entered = enter(RUN, lambda given: inside.get())
+    assert entered({}) is RUN
     assert inside.get() is None
 
 
@@ -30,7 +24,7 @@ async def test_an_async_handler_is_inside_until_it_ends() -> None:
     async def look(given: dict[str, Any]) -> Any:
         return inside.get()
 
-    assert await enter(RUN, want(look)).handler({}) is RUN
+    assert await enter(RUN, look)({}) is RUN
     assert inside.get() is None
 
 
@@ -42,7 +36,7 @@ async def test_a_question_inside_is_not_one_about_the_call() -> None:
 
     token = asked_by_framework.set(Handover("X"))
     try:
-        assert await enter(RUN, want(look)).handler({}) is None
+        assert await enter(RUN, look)({}) is None
         assert asked_by_framework.get() is not None
     finally:
         asked_by_framework.reset(token)
