@@ -135,7 +135,10 @@ def check_texts(gamble: Gamble, ran: Ran, driver: Driver) -> None:
             verb = "noted" if one.call.name == "note" else "wiped"
             assert f"{verb} {one.text}" not in sent
         if one.after == "inject":
-            assert sent.count(f"<<{one.text}>>") <= 1
+            # Some frameworks keep every text; then it is once in each request.
+            keeps = "an_injection_for_one_request" in driver.cannot
+            parts = ran.requests if keeps else [sent]
+            assert all(part.count(f"<<{one.text}>>") <= 1 for part in parts)
     others = {"r0.", "r1.", "r2."} - {f"{gamble.name}."}
     assert not [one for one in others if one in sent + ran.answer]
     if gamble.choose("prompt:submit", PROMPT) == "deny" and "prompt:submit" in events:
