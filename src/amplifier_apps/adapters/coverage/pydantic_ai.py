@@ -53,7 +53,7 @@ COVERAGE = Coverage(
         "requests that a program sends to a model without an agent (pydantic_ai.direct)",
         "external tools: somebody else runs them, and brings their results",
         "what other capabilities make of the answer afterwards in wrap_run",
-        "model requests of realtime sessions; their tool calls are seen",
+        "what is said in realtime sessions, which have not been tried",
     ),
     limits={
         f"{events.SESSION_START} modify": "there is nothing to change when a run starts",
