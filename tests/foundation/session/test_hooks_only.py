@@ -46,3 +46,10 @@ def test_progress_is_left_to_the_other_program_unless_it_is_asked_for() -> None:
     assert quiet["config"] == {"interval": 3, "show": False}
     assert loud["config"] == {"show": True}
     assert PLAN["hooks"][2]["config"] == {"interval": 3}
+
+
+def test_the_other_program_decides_how_many_calls_run_at_once() -> None:
+    """Unless the bundle says so: calls may wait for one another."""
+    assert keep_hooks_only(PLAN)["session"]["limits"] == {"tool_calls_at_once": None}
+    limited = {**PLAN, "session": {**PLAN["session"], "limits": {"tool_calls_at_once": 2}}}
+    assert keep_hooks_only(limited)["session"]["limits"] == {"tool_calls_at_once": 2}

@@ -33,6 +33,10 @@ from amplifier_foundation.session.hooks_only import keep_hooks_only
 from amplifier_foundation.trust.material import Material, collect_material
 
 
+UNLIMITED = {"session": {"limits": {"tool_calls_at_once": None}}}
+"""A framework knows best how many of its calls run at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Opened:
     """What one run uses."""
@@ -108,6 +112,7 @@ class RegistrySource:
             context,
             RunApproval(settings.approval or TerminalQuestions()),
             settings.display,
+            config=UNLIMITED,
             audit=settings.audit,
             session_id=str(uuid.uuid4()),
         )

@@ -267,3 +267,18 @@ async def test_who_is_cancelled_does_not_stop_the_end() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert len(world.audit.of_type("session_ended")) == 1
+
+
+async def test_calls_that_wait_for_one_another_all_run() -> None:
+    """A framework decides how many of its calls run at once."""
+    run = await World().hooks.open(FULL)
+    everybody = asyncio.Barrier(20)
+
+    async def meet(given: Any) -> str:
+        await everybody.wait()
+        return "met"
+
+    async with asyncio.timeout(30):
+        every = await asyncio.gather(*(run.call(want(handler=meet)) for _ in range(20)))
+    assert {one.value for one in every} == {"met"}
+    await run.end()
