@@ -14,7 +14,7 @@ _SHOW_PROGRESS = frozenset({"hooks-progress-monitor"})
 def keep_hooks_only(plan: Mapping[str, Any]) -> dict[str, Any]:
     """The plan without what the other program has itself: model, tools, agents, sandbox."""
     session = {**plan["session"], "orchestrator": "loop-basic", "context": "context-simple"}
-    # How many of its calls run at once, the other program knows best: they may wait for one another.
+    # The other program knows how many of its calls run at once: they may wait for one another.
     session["limits"] = {"tool_calls_at_once": None, **(session.get("limits") or {})}
     hooks = [_leave_showing(one) for one in plan["hooks"] if not _needs_model(one)]
     return {

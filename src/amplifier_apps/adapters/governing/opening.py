@@ -32,7 +32,6 @@ from amplifier_foundation.session.assembly import open_session
 from amplifier_foundation.session.hooks_only import keep_hooks_only
 from amplifier_foundation.trust.material import Material, collect_material
 
-
 UNLIMITED = {"session": {"limits": {"tool_calls_at_once": None}}}
 """A framework knows best how many of its calls run at once."""
 
