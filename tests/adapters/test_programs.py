@@ -17,10 +17,15 @@ PROGRAMS = sorted((DOCS / "programs").glob("*.py"))
 BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
+def name_adapter(program: Path) -> str:
+    """The adapter that a program tries; it cannot have its name, or it would import itself."""
+    return program.stem.removeprefix("try_")
+
+
 def find_page(program: Path) -> Path:
     """The page that a program belongs to."""
-    name = "index" if program.stem == "by_hand" else program.stem.replace("_", "-")
-    return DOCS / f"{name}.md"
+    name = name_adapter(program)
+    return DOCS / ("index.md" if name == "by_hand" else f"{name.replace('_', '-')}.md")
 
 
 def find_quote(program: Path) -> tuple[str, str]:
@@ -42,7 +47,7 @@ def is_installed(program: Path) -> bool:
         name.name for one in ast.walk(tree) if isinstance(one, ast.Import) for name in one.names
     }
     ours = {name for name in names if name and name.startswith("amplifier_")}
-    adapter = {f"amplifier_apps.adapters.{program.stem}"} & ours
+    adapter = {f"amplifier_apps.adapters.{name_adapter(program)}"} & ours
     roots = {name.split(".")[0] for name in names - ours if name}
     missing = [name for name in roots if importlib.util.find_spec(name) is None]
     if adapter and not missing:
@@ -53,7 +58,7 @@ def is_installed(program: Path) -> bool:
     return not missing
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda one: one.stem)
+@pytest.mark.parametrize("program", PROGRAMS, ids=name_adapter)
 def test_the_page_quotes_the_program_that_runs(program: Path) -> None:
     """Word for word, with its output."""
     quoted, output = find_quote(program)
@@ -61,7 +66,7 @@ def test_the_page_quotes_the_program_that_runs(program: Path) -> None:
     assert output, f"{find_page(program).name} does not show what {program.name} prints"
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda one: one.stem)
+@pytest.mark.parametrize("program", PROGRAMS, ids=name_adapter)
 def test_a_program_prints_what_the_page_shows(program: Path, tmp_path: Path) -> None:
     """Offline, in an empty folder, as a reader would run it."""
     if not is_installed(program):
@@ -70,8 +75,7 @@ def test_a_program_prints_what_the_page_shows(program: Path, tmp_path: Path) -> 
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
         env.pop(name, None)
     done = subprocess.run(
-        # -P: a program has the name of its framework and must not be imported in its place.
-        [sys.executable, "-P", str(program)],
+        [sys.executable, str(program)],
         cwd=tmp_path,
         env=env,
         capture_output=True,
