@@ -3,8 +3,8 @@
 import asyncio
 
 from amplifier_apps.adapters import govern
-from amplifier_apps.adapters.coverage.coverage import ALL, Coverage
 from amplifier_apps.adapters.governing.calling import Wanted
+from amplifier_apps.coverage.coverage import ALL, Coverage
 from amplifier_core import HookRegistry, HookResult
 from amplifier_core.models import ToolResult
 

@@ -24,8 +24,8 @@ from agent_framework import (
 
 from amplifier_apps.adapters import Governor
 from amplifier_apps.adapters.agent_framework import amplifier, respond
-from amplifier_apps.adapters.coverage.agent_framework import COVERAGE
-from amplifier_apps.adapters.coverage.coverage import Asking, Coverage
+from amplifier_apps.coverage.agent_framework import COVERAGE
+from amplifier_apps.coverage.coverage import Asking, Coverage
 from tests.adapters.drivers.driver import Driver, Ran, Step
 from tests.support.adapter_runs.plain_mcp_server import record_calls
 

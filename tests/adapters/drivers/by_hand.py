@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from amplifier_apps.adapters import Governor
-from amplifier_apps.adapters.coverage.coverage import ALL, Coverage
 from amplifier_apps.adapters.governing.calling import Wanted
 from amplifier_apps.adapters.governing.run import Run
 from amplifier_apps.adapters.governing.verdicts import Reply
+from amplifier_apps.coverage.coverage import ALL, Coverage
 from amplifier_core.models import ToolResult
 from tests.adapters.drivers.driver import Call, Driver, Ran, Step
 

@@ -27,7 +27,7 @@ from amplifier_apps.adapters.claude_agent_sdk import (
     Questions,
     amplified_query,
 )
-from amplifier_apps.adapters.coverage.claude_agent_sdk import COVERAGE
+from amplifier_apps.coverage.claude_agent_sdk import COVERAGE
 from amplifier_foundation.model_server import ModelServer, Reply
 from tests.adapters.drivers.driver import Call, Driver, Ran, Step
 from tests.support.adapter_runs.plain_mcp_server import record_calls

@@ -21,8 +21,8 @@ from crewai.tools import BaseTool, tool
 from pydantic import PrivateAttr
 
 from amplifier_apps.adapters import Governor
-from amplifier_apps.adapters.coverage.crewai import COVERAGE
 from amplifier_apps.adapters.crewai import amplified
+from amplifier_apps.coverage.crewai import COVERAGE
 from tests.adapters.drivers.driver import Call, Driver, Ran, Step
 from tests.support.adapter_runs.plain_mcp_server import record_calls
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from amplifier_apps.adapters import Governor
-from amplifier_apps.adapters.coverage.coverage import Coverage
+from amplifier_apps.coverage.coverage import Coverage
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from amplifier_apps.adapters import Governor
-from amplifier_apps.adapters.coverage.coverage import Coverage
 from amplifier_apps.adapters.langchain import AmplifierMiddleware, coverage
+from amplifier_apps.coverage.coverage import Coverage
 from tests.adapters.drivers.driver import Call, Driver, Ran, Step
 
 MCP_SERVER = """

@@ -14,8 +14,8 @@ from mcp.client._memory import InMemoryTransport
 from mcp.server.mcpserver import MCPServer
 
 from amplifier_apps.adapters import Governor
-from amplifier_apps.adapters.coverage.coverage import Coverage
 from amplifier_apps.adapters.openai_agents import amplify, coverage, questions, settle
+from amplifier_apps.coverage.coverage import Coverage
 from tests.adapters.drivers.driver import Driver, Ran, Step
 
 CONFIG = RunConfig(tracing_disabled=True)

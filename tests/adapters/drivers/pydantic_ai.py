@@ -12,9 +12,9 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
 from amplifier_apps.adapters import Governor
-from amplifier_apps.adapters.coverage.coverage import Coverage
-from amplifier_apps.adapters.coverage.pydantic_ai import COVERAGE
 from amplifier_apps.adapters.pydantic_ai import AmplifierHooks, resume
+from amplifier_apps.coverage.coverage import Coverage
+from amplifier_apps.coverage.pydantic_ai import COVERAGE
 from tests.adapters.drivers.driver import Driver, Ran, Step
 
 

@@ -19,9 +19,9 @@ from amplifier_apps.adapters.agent_framework.prompts import change_prompt, read_
 from amplifier_apps.adapters.agent_framework.replies import say_in_chat
 from amplifier_apps.adapters.agent_framework.streams import follow_stream, stream_response
 from amplifier_apps.adapters.agent_framework.turn import Turn, is_governed, put_last
-from amplifier_apps.adapters.coverage.agent_framework import COVERAGE
-from amplifier_apps.adapters.coverage.coverage import Asking
 from amplifier_apps.adapters.governing.governor import Governable, Governor, govern
+from amplifier_apps.coverage.agent_framework import COVERAGE
+from amplifier_apps.coverage.coverage import Asking
 
 ClientT = TypeVar("ClientT")
 

@@ -22,9 +22,9 @@ from amplifier_apps.adapters.agent_framework.replies import say_as_agent
 from amplifier_apps.adapters.agent_framework.streams import follow_stream, stream_response
 from amplifier_apps.adapters.agent_framework.terminations import call_to_end
 from amplifier_apps.adapters.agent_framework.turn import Turn, is_governed
-from amplifier_apps.adapters.coverage.agent_framework import COVERAGE
-from amplifier_apps.adapters.coverage.coverage import Asking
 from amplifier_apps.adapters.governing.governor import Governable, govern
+from amplifier_apps.coverage.agent_framework import COVERAGE
+from amplifier_apps.coverage.coverage import Asking
 
 MIDDLEWARE = "middleware"
 

@@ -21,11 +21,11 @@ from amplifier_apps.adapters.agent_framework.questions import (
     find_answer,
     request_approval,
 )
-from amplifier_apps.adapters.coverage.coverage import Asking
 from amplifier_apps.adapters.governing.calling import Wanted
 from amplifier_apps.adapters.governing.handover import Handed
 from amplifier_apps.adapters.governing.run import Run
 from amplifier_apps.adapters.governing.verdicts import Called
+from amplifier_apps.coverage.coverage import Asking
 from amplifier_core.models import ToolResult
 from amplifier_core.utils import describe_error
 from amplifier_core.utils.copying import is_same

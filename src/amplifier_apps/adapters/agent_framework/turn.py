@@ -8,9 +8,9 @@ from typing import Any
 
 from amplifier_apps.adapters.agent_framework.model_hooks import ModelHooks
 from amplifier_apps.adapters.agent_framework.tool_hooks import ToolHooks
-from amplifier_apps.adapters.coverage.coverage import Asking
 from amplifier_apps.adapters.governing.governor import Governor
 from amplifier_apps.adapters.governing.run import Run
+from amplifier_apps.coverage.coverage import Asking
 from amplifier_core.events.payloads import EndReason
 
 

@@ -14,8 +14,8 @@ from amplifier_apps.adapters.agent_hooks.host import (
     host_declaration,
     host_interceptors,
 )
-from amplifier_apps.adapters.coverage.agent_hooks import COVERAGE
-from amplifier_apps.adapters.coverage.coverage import Coverage
+from amplifier_apps.coverage.agent_hooks import COVERAGE
+from amplifier_apps.coverage.coverage import Coverage
 
 __all__ = [
     "AmplifierInterceptor",

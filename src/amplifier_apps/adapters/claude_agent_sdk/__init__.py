@@ -3,8 +3,8 @@
 from amplifier_apps.adapters.claude_agent_sdk.client import AmplifiedClient, amplified_query
 from amplifier_apps.adapters.claude_agent_sdk.options import amplifier_hooks, amplifier_options
 from amplifier_apps.adapters.claude_agent_sdk.questions import Questions
-from amplifier_apps.adapters.coverage.claude_agent_sdk import COVERAGE
-from amplifier_apps.adapters.coverage.coverage import Coverage
+from amplifier_apps.coverage.claude_agent_sdk import COVERAGE
+from amplifier_apps.coverage.coverage import Coverage
 
 __all__ = [
     "AmplifiedClient",

@@ -14,8 +14,8 @@ from amplifier_apps.adapters.claude_agent_sdk.answers import judge_answers
 from amplifier_apps.adapters.claude_agent_sdk.connection import Connection
 from amplifier_apps.adapters.claude_agent_sdk.options import match_events
 from amplifier_apps.adapters.claude_agent_sdk.settings import LONGEST, Asks, choose
-from amplifier_apps.adapters.coverage.claude_agent_sdk import COVERAGE
 from amplifier_apps.adapters.governing.governor import Governable, govern
+from amplifier_apps.coverage.claude_agent_sdk import COVERAGE
 from amplifier_core.events.payloads import EndReason
 
 Prompt = str | AsyncIterable[dict[str, Any]]

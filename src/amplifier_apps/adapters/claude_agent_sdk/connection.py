@@ -15,10 +15,10 @@ from claude_agent_sdk.types import HookCallback, HookContext, HookInput, HookJSO
 
 from amplifier_apps.adapters.claude_agent_sdk.session import Session
 from amplifier_apps.adapters.claude_agent_sdk.settings import Settings
-from amplifier_apps.adapters.coverage.claude_agent_sdk import BY_OPTIONS
-from amplifier_apps.adapters.coverage.coverage import Coverage
 from amplifier_apps.adapters.governing.governor import Governor
 from amplifier_apps.adapters.governing.loops import start_own_loop
+from amplifier_apps.coverage.claude_agent_sdk import BY_OPTIONS
+from amplifier_apps.coverage.coverage import Coverage
 from amplifier_core.errors import SessionDenied
 from amplifier_core.events.payloads import EndReason
 from amplifier_core.utils import describe_error

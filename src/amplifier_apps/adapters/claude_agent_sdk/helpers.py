@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from amplifier_apps.adapters.coverage.claude_agent_sdk import COVERAGE
 from amplifier_apps.adapters.governing.governor import Governor
 from amplifier_apps.adapters.governing.half_calls import HalfCalls
 from amplifier_apps.adapters.governing.nesting import inside
 from amplifier_apps.adapters.governing.run import Run
+from amplifier_apps.coverage.claude_agent_sdk import COVERAGE
 from amplifier_core import events
 from amplifier_core.events.payloads import EndReason
 from amplifier_core.models.outcome import Outcome

@@ -9,13 +9,13 @@ from typing import Any
 
 from amplifier_apps.adapters.claude_agent_sdk.helpers import Helpers
 from amplifier_apps.adapters.claude_agent_sdk.questions import Questions
-from amplifier_apps.adapters.coverage.claude_agent_sdk import BY_OPTIONS
-from amplifier_apps.adapters.coverage.coverage import Coverage
 from amplifier_apps.adapters.governing.governor import Governor
 from amplifier_apps.adapters.governing.half_calls import HalfCalls
 from amplifier_apps.adapters.governing.loops import Home, start_own_loop
 from amplifier_apps.adapters.governing.run import Run
 from amplifier_apps.adapters.governing.verdicts import TextVerdict
+from amplifier_apps.coverage.claude_agent_sdk import BY_OPTIONS
+from amplifier_apps.coverage.coverage import Coverage
 from amplifier_core import events
 from amplifier_core.errors import SessionDenied
 from amplifier_core.events import is_notification

@@ -1,8 +1,8 @@
 """The same hooks in front of crews of CrewAI."""
 
-from amplifier_apps.adapters.coverage.coverage import Coverage
-from amplifier_apps.adapters.coverage.crewai import COVERAGE
 from amplifier_apps.adapters.crewai.attaching import amplified, amplify_crewai
+from amplifier_apps.coverage.coverage import Coverage
+from amplifier_apps.coverage.crewai import COVERAGE
 
 __all__ = ["amplified", "amplify_crewai", "coverage"]
 

@@ -8,12 +8,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from amplifier_apps.adapters.coverage.crewai import COVERAGE
 from amplifier_apps.adapters.governing.governor import Governor
 from amplifier_apps.adapters.governing.half_calls import HalfCalls
 from amplifier_apps.adapters.governing.loops import find_running_loop
 from amplifier_apps.adapters.governing.nesting import inside
 from amplifier_apps.adapters.governing.run import Run
+from amplifier_apps.coverage.crewai import COVERAGE
 from amplifier_core.events.payloads import EndReason
 
 

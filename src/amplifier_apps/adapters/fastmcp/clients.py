@@ -13,9 +13,9 @@ from fastmcp.server.dependencies import get_access_token
 from mcp.server.auth.provider import principal_components
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from amplifier_apps.adapters.coverage.fastmcp import COVERAGE
 from amplifier_apps.adapters.governing.governor import Governor
 from amplifier_apps.adapters.governing.run import Run
+from amplifier_apps.coverage.fastmcp import COVERAGE
 
 Key = Any
 PROCESS = "process"

@@ -3,9 +3,9 @@
 Runner(agent=agent, app_name="app", plugins=[AmplifierPlugin("amplifier.yaml")], ...)
 """
 
-from amplifier_apps.adapters.coverage.coverage import Coverage
-from amplifier_apps.adapters.coverage.google_adk import COVERAGE
 from amplifier_apps.adapters.google_adk.plugin import AmplifierPlugin
+from amplifier_apps.coverage.coverage import Coverage
+from amplifier_apps.coverage.google_adk import COVERAGE
 
 __all__ = ["AmplifierPlugin", "coverage"]
 

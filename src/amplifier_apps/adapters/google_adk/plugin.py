@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from typing import Any
 
 from google.adk.agents.callback_context import CallbackContext
@@ -14,8 +16,6 @@ from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
-from amplifier_apps.adapters.coverage.coverage import Asking
-from amplifier_apps.adapters.coverage.google_adk import COVERAGE
 from amplifier_apps.adapters.google_adk.answers import change_answer, read_answer
 from amplifier_apps.adapters.google_adk.contents import (
     make_content,
@@ -33,8 +33,11 @@ from amplifier_apps.adapters.google_adk.requests import (
 from amplifier_apps.adapters.google_adk.tools import has_run, take_hold
 from amplifier_apps.adapters.governing.governor import Governable, govern
 from amplifier_apps.adapters.governing.verdicts import TextVerdict
+from amplifier_apps.coverage.coverage import Asking
+from amplifier_apps.coverage.google_adk import COVERAGE
 from amplifier_core import events
 from amplifier_core.errors import SessionDenied
+from amplifier_core.events.payloads import EndReason
 from amplifier_core.utils import describe_error
 
 PROVIDER = COVERAGE.name
@@ -131,7 +134,10 @@ class AmplifierPlugin(BasePlugin):
 
     async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
         """End the run behind the invocation."""
-        await self._invocations.end(invocation_context.invocation_id, "complete")
+        # ADK calls this as well while a stream that nobody reads any more is being closed.
+        stopped = isinstance(sys.exc_info()[1], GeneratorExit | asyncio.CancelledError)
+        reason: EndReason = "user_exit" if stopped else "complete"
+        await self._invocations.end(invocation_context.invocation_id, reason)
 
     async def on_run_error_callback(
         self, *, invocation_context: InvocationContext, error: Exception

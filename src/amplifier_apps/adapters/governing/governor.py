@@ -15,7 +15,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from amplifier_apps.adapters.coverage.coverage import Coverage
 from amplifier_apps.adapters.governing.loops import Home, start_own_loop
 from amplifier_apps.adapters.governing.nesting import Outer, inside
 from amplifier_apps.adapters.governing.opening import (
@@ -30,6 +29,7 @@ from amplifier_apps.adapters.governing.run import Run
 from amplifier_apps.adapters.governing.shared_session import SharedSession, shared_session
 from amplifier_apps.adapters.governing.unheard import tell_unheard
 from amplifier_apps.adapters.governing.verdicts import TextVerdict
+from amplifier_apps.coverage.coverage import Coverage
 from amplifier_core.approval import AnyApprovalSystem
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.errors import SessionDenied

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from amplifier_apps.adapters.coverage.coverage import Coverage
 from amplifier_apps.adapters.governing.conversation import RunContext
 from amplifier_apps.adapters.governing.messages import (
     Plain,
@@ -13,6 +12,7 @@ from amplifier_apps.adapters.governing.messages import (
     place_messages,
 )
 from amplifier_apps.adapters.governing.verdicts import Reply, ReplyVerdict, RequestVerdict
+from amplifier_apps.coverage.coverage import Coverage
 from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events.payloads import ProviderRequestData, ProviderResponseData

@@ -9,7 +9,6 @@ import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from amplifier_apps.adapters.coverage.coverage import Coverage
 from amplifier_apps.adapters.governing.calling import (
     LoopSeat,
     Seat,
@@ -30,6 +29,7 @@ from amplifier_apps.adapters.governing.verdicts import (
     RequestVerdict,
     TextVerdict,
 )
+from amplifier_apps.coverage.coverage import Coverage
 from amplifier_core import events
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events.payloads import EndReason

@@ -1,8 +1,8 @@
 """The same hooks in front of agents of LangChain."""
 
-from amplifier_apps.adapters.coverage.coverage import Coverage
-from amplifier_apps.adapters.coverage.langchain import COVERAGE
 from amplifier_apps.adapters.langchain.middleware import AmplifierMiddleware
+from amplifier_apps.coverage.coverage import Coverage
+from amplifier_apps.coverage.langchain import COVERAGE
 
 __all__ = ["AmplifierMiddleware", "coverage"]
 

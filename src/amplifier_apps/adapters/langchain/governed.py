@@ -7,13 +7,13 @@ import contextlib
 import threading
 from collections.abc import AsyncIterator, Iterator
 
-from amplifier_apps.adapters.coverage.langchain import COVERAGE
 from amplifier_apps.adapters.governing.governor import Governor
 from amplifier_apps.adapters.governing.run import Run
 from amplifier_apps.adapters.governing.verdicts import TextVerdict
 from amplifier_apps.adapters.langchain.graph_run import GraphRun
 from amplifier_apps.adapters.langchain.keeping import Kept
 from amplifier_apps.adapters.langchain.spawning import Spawning
+from amplifier_apps.coverage.langchain import COVERAGE
 from amplifier_core.errors import SessionDenied
 from amplifier_core.events.payloads import EndReason
 

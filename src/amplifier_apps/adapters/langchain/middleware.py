@@ -19,7 +19,6 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from amplifier_apps.adapters.coverage.coverage import Asking
 from amplifier_apps.adapters.governing.calling import Wanted
 from amplifier_apps.adapters.governing.governor import Governable, govern
 from amplifier_apps.adapters.governing.handover import Handed, HandOver
@@ -35,6 +34,7 @@ from amplifier_apps.adapters.langchain.prompts import (
     read_answer,
     read_prompt,
 )
+from amplifier_apps.coverage.coverage import Asking
 from amplifier_core import events
 from amplifier_core.utils.copying import is_same
 

@@ -12,11 +12,11 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 
-from amplifier_apps.adapters.coverage.langchain import COVERAGE
 from amplifier_apps.adapters.governing.governor import Governor
 from amplifier_apps.adapters.governing.run import Run
 from amplifier_apps.adapters.langchain.results import read_result
 from amplifier_apps.adapters.langchain.spawning import find_parent
+from amplifier_apps.coverage.langchain import COVERAGE
 from amplifier_core import events
 from amplifier_core.errors import AmplifierError
 from amplifier_core.events.payloads import EndReason

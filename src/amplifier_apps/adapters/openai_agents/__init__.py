@@ -3,11 +3,11 @@
 amplify(agent, "amplifier.yaml"), and then Runner.run(agent, ...) as ever
 """
 
-from amplifier_apps.adapters.coverage.coverage import Coverage
-from amplifier_apps.adapters.coverage.openai_agents import COVERAGE
 from amplifier_apps.adapters.openai_agents.amplify import amplify
 from amplifier_apps.adapters.openai_agents.interrupts import questions, settle
 from amplifier_apps.adapters.openai_agents.prompts import PromptDenied
+from amplifier_apps.coverage.coverage import Coverage
+from amplifier_apps.coverage.openai_agents import COVERAGE
 
 __all__ = ["PromptDenied", "amplify", "coverage", "questions", "settle"]
 

@@ -7,11 +7,11 @@ from typing import Any, TypeVar
 
 from agents import Agent
 
-from amplifier_apps.adapters.coverage.coverage import Asking
 from amplifier_apps.adapters.governing.governor import Governable, Governor, govern
 from amplifier_apps.adapters.openai_agents.governed_agent import adopt
 from amplifier_apps.adapters.openai_agents.runner import install_runner
 from amplifier_apps.adapters.openai_agents.turn import Board
+from amplifier_apps.coverage.coverage import Asking
 
 AnyAgent = TypeVar("AnyAgent", bound=Agent[Any])
 

@@ -11,10 +11,10 @@ from typing import Any
 from agents import Agent, UserError
 from agents.run_internal import agent_tool_configuration
 
-from amplifier_apps.adapters.coverage.coverage import Asking
-from amplifier_apps.adapters.coverage.openai_agents import COVERAGE
 from amplifier_apps.adapters.governing.governor import Governor
 from amplifier_apps.adapters.governing.run import Run
+from amplifier_apps.coverage.coverage import Asking
+from amplifier_apps.coverage.openai_agents import COVERAGE
 
 BOARD = "_amplifier_board"
 """The attribute of a governed agent's class that has its board."""

@@ -13,7 +13,6 @@ from typing import Any
 from agents import Agent, Model, ModelProvider, ModelRefusalError, RunConfig, RunState
 from agents.run_config import _coerce_run_config
 
-from amplifier_apps.adapters.coverage.openai_agents import COVERAGE
 from amplifier_apps.adapters.governing.nesting import inside
 from amplifier_apps.adapters.governing.run import Run
 from amplifier_apps.adapters.openai_agents.handoffs import govern_handoff, judge_spawn
@@ -26,6 +25,7 @@ from amplifier_apps.adapters.openai_agents.models import govern_model, govern_pr
 from amplifier_apps.adapters.openai_agents.outputs import read_value
 from amplifier_apps.adapters.openai_agents.prompts import PromptDenied, change_prompt, read_prompt
 from amplifier_apps.adapters.openai_agents.turn import Board, Turn, current, find_board
+from amplifier_apps.coverage.openai_agents import COVERAGE
 from amplifier_core import events
 from amplifier_core.errors import SessionDenied
 from amplifier_core.events.payloads import EndReason

@@ -1,10 +1,10 @@
 """Hooks in front of agents that are built with Pydantic AI."""
 
-from amplifier_apps.adapters.coverage.coverage import Coverage
-from amplifier_apps.adapters.coverage.pydantic_ai import COVERAGE
 from amplifier_apps.adapters.pydantic_ai.capability import AmplifierHooks
 from amplifier_apps.adapters.pydantic_ai.interrupts import resume
 from amplifier_apps.adapters.pydantic_ai.refusal import RunRefused
+from amplifier_apps.coverage.coverage import Coverage
+from amplifier_apps.coverage.pydantic_ai import COVERAGE
 
 
 def coverage() -> Coverage:

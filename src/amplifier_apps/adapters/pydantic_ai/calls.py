@@ -16,11 +16,11 @@ from pydantic_ai import (
 )
 from pydantic_ai.messages import ToolCallPart
 
-from amplifier_apps.adapters.coverage.coverage import Asking
 from amplifier_apps.adapters.governing.calling import Wanted
 from amplifier_apps.adapters.pydantic_ai.interrupts import hand_over_to
 from amplifier_apps.adapters.pydantic_ai.translation import arguments, results
 from amplifier_apps.adapters.pydantic_ai.turn import Turn
+from amplifier_apps.coverage.coverage import Asking
 from amplifier_core.utils.copying import is_same
 
 Execute = Callable[[arguments.Arguments], Awaitable[Any]]

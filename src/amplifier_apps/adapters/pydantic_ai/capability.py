@@ -27,14 +27,14 @@ from pydantic_ai.messages import ModelResponse, ToolCallPart
 from pydantic_ai.tools import AgentDepsT
 from pydantic_ai.toolsets import AbstractToolset
 
-from amplifier_apps.adapters.coverage.coverage import Asking
-from amplifier_apps.adapters.coverage.pydantic_ai import COVERAGE
 from amplifier_apps.adapters.governing.governor import Governable, Governor, govern
 from amplifier_apps.adapters.pydantic_ai.exchange import Exchange
 from amplifier_apps.adapters.pydantic_ai.gate import Gate
 from amplifier_apps.adapters.pydantic_ai.refusal import refuse
 from amplifier_apps.adapters.pydantic_ai.toolset import GovernedToolset, leads_to
 from amplifier_apps.adapters.pydantic_ai.turn import Turn, read_cancellation
+from amplifier_apps.coverage.coverage import Asking
+from amplifier_apps.coverage.pydantic_ai import COVERAGE
 from amplifier_core.events.payloads import EndReason
 
 _governed: ContextVar[frozenset[tuple[str | None, int]]] = ContextVar(

@@ -9,10 +9,10 @@ from typing import Any
 from pydantic_ai import RunContext, ToolFailed
 from pydantic_ai.messages import ToolCallPart
 
-from amplifier_apps.adapters.coverage.coverage import Asking
 from amplifier_apps.adapters.pydantic_ai.calls import Execute, ToolUse, call_through_hooks
 from amplifier_apps.adapters.pydantic_ai.translation.arguments import Arguments
 from amplifier_apps.adapters.pydantic_ai.turn import Turn
+from amplifier_apps.coverage.coverage import Asking
 from amplifier_core.utils.copying import is_same
 
 

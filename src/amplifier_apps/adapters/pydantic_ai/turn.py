@@ -9,13 +9,13 @@ from typing import Any
 
 from pydantic_ai import AgentRunResult, RunContext, UserPromptNode
 
-from amplifier_apps.adapters.coverage.pydantic_ai import COVERAGE
 from amplifier_apps.adapters.governing.governor import Governor
 from amplifier_apps.adapters.governing.run import Run
 from amplifier_apps.adapters.pydantic_ai.delegation import Delegation, find_delegation
 from amplifier_apps.adapters.pydantic_ai.refusal import RunRefused
 from amplifier_apps.adapters.pydantic_ai.streaming import tell_change
 from amplifier_apps.adapters.pydantic_ai.translation import answers, contents, prompts
+from amplifier_apps.coverage.pydantic_ai import COVERAGE
 from amplifier_core import events
 from amplifier_core.errors import SessionDenied
 from amplifier_core.events.payloads import EndReason, Status

@@ -3,9 +3,9 @@
 Agent(model=model, tools=tools, plugins=[AmplifierHooks("amplifier.yaml")])
 """
 
-from amplifier_apps.adapters.coverage.coverage import Coverage
-from amplifier_apps.adapters.coverage.strands import COVERAGE
 from amplifier_apps.adapters.strands.plugin import AmplifierHooks
+from amplifier_apps.coverage.coverage import Coverage
+from amplifier_apps.coverage.strands import COVERAGE
 
 __all__ = ["AmplifierHooks", "coverage"]
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from strands.middleware import InvokeModelContext, ModelStopReason
 
-from amplifier_apps.adapters.coverage.strands import COVERAGE
 from amplifier_apps.adapters.governing.run import Run
 from amplifier_apps.adapters.strands.contents import read_text
 from amplifier_apps.adapters.strands.replies import (
@@ -25,6 +24,7 @@ from amplifier_apps.adapters.strands.requests import (
     read_tool_names,
 )
 from amplifier_apps.adapters.strands.turns import Turns
+from amplifier_apps.coverage.strands import COVERAGE
 from amplifier_core import events
 
 PROVIDER = COVERAGE.name

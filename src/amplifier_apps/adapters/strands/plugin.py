@@ -18,14 +18,14 @@ from strands.hooks import (
 from strands.middleware import ExecuteToolStage, InvokeModelStage
 from strands.plugins import MultiAgentPlugin, Plugin
 
-from amplifier_apps.adapters.coverage.coverage import Asking
-from amplifier_apps.adapters.coverage.strands import COVERAGE
 from amplifier_apps.adapters.governing.governor import Governable, govern
 from amplifier_apps.adapters.governing.run import Run
 from amplifier_apps.adapters.strands.contents import read_text, replace_text
 from amplifier_apps.adapters.strands.model_stage import ModelStage
 from amplifier_apps.adapters.strands.tool_stage import ToolStage
 from amplifier_apps.adapters.strands.turns import Turns, find_reason
+from amplifier_apps.coverage.coverage import Asking
+from amplifier_apps.coverage.strands import COVERAGE
 from amplifier_core import HookRegistry as Hooks
 from amplifier_core import events
 from amplifier_core.errors import SessionDenied

@@ -8,12 +8,12 @@ from typing import Any
 
 from strands.middleware import ExecuteToolContext, ToolResultEvent
 
-from amplifier_apps.adapters.coverage.strands import COVERAGE
 from amplifier_apps.adapters.governing.governor import Governor
 from amplifier_apps.adapters.governing.run import Run
 from amplifier_apps.adapters.strands.contents import read_arguments
 from amplifier_apps.adapters.strands.governed_tool import GovernedTool
 from amplifier_apps.adapters.strands.turns import Turns, find_reason
+from amplifier_apps.coverage.strands import COVERAGE
 from amplifier_core import events
 from amplifier_core.errors import SessionDenied
 

@@ -12,7 +12,7 @@ SECTION = "Frameworks"
 
 def check_frameworks() -> Iterator[Finding]:
     """Each that is installed: where hooks decide, and what happens without them."""
-    from amplifier_apps.adapters.coverage.tables import list_coverage
+    from amplifier_apps.coverage.tables import list_coverage
 
     every = list_coverage()
     none = True

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("agent_framework")
 
 from amplifier_apps.adapters import agent_framework as adapter
-from amplifier_apps.adapters.coverage.agent_framework import COVERAGE
+from amplifier_apps.coverage.agent_framework import COVERAGE
 
 
 def test_it_says_what_it_cannot_see() -> None:

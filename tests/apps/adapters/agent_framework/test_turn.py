@@ -19,7 +19,7 @@ from amplifier_apps.adapters.agent_framework.turn import (
     name_end,
     put_last,
 )
-from amplifier_apps.adapters.coverage.agent_framework import COVERAGE
+from amplifier_apps.coverage.agent_framework import COVERAGE
 from amplifier_core import HookResult
 from tests.adapters.stage import Stage
 

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("agent_hooks")
 
 from amplifier_apps.adapters import agent_hooks
-from amplifier_apps.adapters.coverage.agent_hooks import COVERAGE
+from amplifier_apps.coverage.agent_hooks import COVERAGE
 
 
 def test_the_package_says_what_it_sees() -> None:

@@ -22,7 +22,7 @@ from claude_agent_sdk.types import StreamEvent
 from amplifier_apps.adapters.claude_agent_sdk.answers import judge_answers
 from amplifier_apps.adapters.claude_agent_sdk.connection import Connection
 from amplifier_apps.adapters.claude_agent_sdk.settings import choose
-from amplifier_apps.adapters.coverage.claude_agent_sdk import COVERAGE
+from amplifier_apps.coverage.claude_agent_sdk import COVERAGE
 from amplifier_core import HookResult
 from tests.adapters.stage import Stage
 

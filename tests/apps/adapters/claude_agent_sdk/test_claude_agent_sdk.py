@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("claude_agent_sdk")
 
 from amplifier_apps.adapters import claude_agent_sdk as adapter
-from amplifier_apps.adapters.coverage.claude_agent_sdk import COVERAGE
+from amplifier_apps.coverage.claude_agent_sdk import COVERAGE
 
 
 def test_the_table_is_at_hand() -> None:

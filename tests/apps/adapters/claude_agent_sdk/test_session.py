@@ -8,7 +8,7 @@ pytest.importorskip("claude_agent_sdk")
 
 from amplifier_apps.adapters.claude_agent_sdk.connection import Connection
 from amplifier_apps.adapters.claude_agent_sdk.settings import choose
-from amplifier_apps.adapters.coverage.claude_agent_sdk import COVERAGE
+from amplifier_apps.coverage.claude_agent_sdk import COVERAGE
 from amplifier_core import HookResult
 from tests.adapters.stage import Stage
 from tests.apps.adapters.claude_agent_sdk.program import describe_call, tell

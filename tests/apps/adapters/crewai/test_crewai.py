@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("crewai")
 
 from amplifier_apps.adapters import crewai as adapter
-from amplifier_apps.adapters.coverage.crewai import COVERAGE
+from amplifier_apps.coverage.crewai import COVERAGE
 
 
 def test_the_table_is_at_hand() -> None:

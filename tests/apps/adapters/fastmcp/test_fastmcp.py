@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("fastmcp")
 
 from amplifier_apps.adapters import fastmcp as adapter
-from amplifier_apps.adapters.coverage.fastmcp import COVERAGE
+from amplifier_apps.coverage.fastmcp import COVERAGE
 
 
 def test_it_says_what_it_cannot_see() -> None:

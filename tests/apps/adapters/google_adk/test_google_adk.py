@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("google.adk")
 
 from amplifier_apps.adapters import google_adk
-from amplifier_apps.adapters.coverage.google_adk import COVERAGE
+from amplifier_apps.coverage.google_adk import COVERAGE
 
 
 def test_the_package_says_what_it_sees() -> None:

@@ -9,10 +9,15 @@ import pytest
 
 pytest.importorskip("google.adk")
 
-from amplifier_apps.adapters.coverage.google_adk import COVERAGE
+from google.adk.runners import InMemoryRunner
+
+from amplifier_apps.adapters.google_adk import AmplifierPlugin
 from amplifier_apps.adapters.google_adk.invocations import Invocations
 from amplifier_apps.adapters.governing.run import Run
-from tests.adapters.stage import Stage
+from amplifier_apps.coverage.google_adk import COVERAGE
+from tests.adapters.drivers.driver import Ran
+from tests.adapters.drivers.google_adk import _Agent, _ask
+from tests.adapters.stage import Stage, call, use
 
 
 class Context:
@@ -97,3 +102,16 @@ async def test_the_time_of_a_request_is_that_of_its_agent(stage: Stage) -> None:
     invocation.start_request("left")
     assert invocation.measure_request("left") >= 0
     assert invocation.measure_request("right") == 0
+
+
+async def test_a_stream_that_nobody_reads_to_its_end_was_stopped(stage: Stage) -> None:
+    """ADK calls that a clean completion; the trail says what happened."""
+    ran = Ran()
+    agent = _Agent(ran, use(call("wipe", path="/tmp/x")))
+    runner = InMemoryRunner(agent=agent.made, plugins=[AmplifierPlugin(stage.hooks)])
+    session = await runner.session_service.create_session(app_name=runner.app_name, user_id="u")
+    events = runner.run_async(user_id="u", session_id=session.id, new_message=_ask("Do it."))
+    await anext(events)
+    await events.aclose()
+    assert [one["body"]["reason"] for one in stage.of_type("session_ended")] == ["user_exit"]
+    assert ran.calls == []

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from amplifier_apps.adapters import Governor, govern
-from amplifier_apps.adapters.coverage.coverage import ALL, Coverage
 from amplifier_apps.adapters.governing.calling import Wanted
 from amplifier_apps.adapters.governing.run import Run
+from amplifier_apps.coverage.coverage import ALL, Coverage
 from amplifier_core import AmplifierSession, HookRegistry, HookResult
 from amplifier_core.errors import SessionDenied
 from amplifier_core.models import ToolResult
@@ -215,7 +215,7 @@ def test_a_program_that_ends_leaves_no_session_open(tmp_path: Path) -> None:
     code = f"""
 import asyncio
 from amplifier_apps.adapters import govern
-from amplifier_apps.adapters.coverage.coverage import Coverage
+from amplifier_apps.coverage.coverage import Coverage
 from pathlib import Path
 Path({str(tmp_path / "amplifier.yaml")!r}).write_text(
     "audit: {{enabled: true, path: {tmp_path / "audit"}}}")

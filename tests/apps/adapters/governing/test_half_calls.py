@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from amplifier_apps.adapters import Governor, answer
-from amplifier_apps.adapters.coverage.coverage import ALL, Coverage
 from amplifier_apps.adapters.governing.half_calls import ENDED, HalfCalls
 from amplifier_apps.adapters.governing.handover import Handed
+from amplifier_apps.coverage.coverage import ALL, Coverage
 from amplifier_core import HookResult
 from amplifier_core.approval import ApprovalAnswer, ApprovalQuestion
 from amplifier_foundation.dialects.incoming import Incoming

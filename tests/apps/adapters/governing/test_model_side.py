@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from amplifier_apps.adapters.coverage.coverage import ALL, Coverage
 from amplifier_apps.adapters.governing.conversation import RunContext
 from amplifier_apps.adapters.governing.messages import Placed
 from amplifier_apps.adapters.governing.model_side import ModelSide, refuse_change
 from amplifier_apps.adapters.governing.verdicts import Reply
+from amplifier_apps.coverage.coverage import ALL, Coverage
 from amplifier_core import HookResult
 from amplifier_core.testing import EventRecorder, TestCoordinator
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from amplifier_apps.adapters import Governor, answer, govern
-from amplifier_apps.adapters.coverage.coverage import ALL, Coverage
 from amplifier_apps.adapters.governing.calling import Wanted
 from amplifier_apps.adapters.governing.handover import Handed
 from amplifier_apps.adapters.governing.verdicts import Reply
+from amplifier_apps.coverage.coverage import ALL, Coverage
 from amplifier_core import HookRegistry, HookResult
 from amplifier_core.models import ToolResult
 from amplifier_core.testing import EventRecorder, MemoryAudit, ScriptedApproval

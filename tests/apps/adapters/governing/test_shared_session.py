@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from amplifier_apps.adapters import govern
-from amplifier_apps.adapters.coverage.coverage import Coverage
+from amplifier_apps.coverage.coverage import Coverage
 from amplifier_core import HookRegistry, HookResult
 from amplifier_core.errors import SessionDenied
 from amplifier_core.testing import EventRecorder, MemoryAudit

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from amplifier_apps.adapters.coverage.coverage import ALL, Coverage
 from amplifier_apps.adapters.governing.unheard import tell_unheard
+from amplifier_apps.coverage.coverage import ALL, Coverage
 from amplifier_core.testing import EventRecorder, TestCoordinator
 
 TABLE = Coverage(

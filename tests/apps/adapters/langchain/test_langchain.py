@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("langchain")
 
 from amplifier_apps.adapters import langchain
-from amplifier_apps.adapters.coverage.langchain import COVERAGE
+from amplifier_apps.coverage.langchain import COVERAGE
 
 
 def test_the_package_offers_the_middleware_and_its_table() -> None:

@@ -16,9 +16,9 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langgraph.checkpoint.memory import InMemorySaver
 
-from amplifier_apps.adapters.coverage.coverage import Asking
 from amplifier_apps.adapters.langchain import AmplifierMiddleware, coverage
 from amplifier_apps.adapters.langchain.graph_run import read_graph_run
+from amplifier_apps.coverage.coverage import Asking
 from amplifier_core import HookResult
 from amplifier_core.approval import ApprovalQuestion
 from tests.adapters.drivers.driver import Ran, Step

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("agents")
 
 from amplifier_apps.adapters import openai_agents
-from amplifier_apps.adapters.coverage.openai_agents import COVERAGE
+from amplifier_apps.coverage.openai_agents import COVERAGE
 
 
 def test_the_package_offers_the_line_its_interruptions_and_its_table() -> None:

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("pydantic_ai")
 
 from amplifier_apps.adapters import pydantic_ai
-from amplifier_apps.adapters.coverage.pydantic_ai import COVERAGE
+from amplifier_apps.coverage.pydantic_ai import COVERAGE
 
 
 def test_it_says_what_hooks_see() -> None:

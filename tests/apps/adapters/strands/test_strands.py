@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("strands")
 
 from amplifier_apps.adapters import strands
-from amplifier_apps.adapters.coverage.strands import COVERAGE
+from amplifier_apps.coverage.strands import COVERAGE
 
 
 def test_the_package_says_what_it_sees() -> None:

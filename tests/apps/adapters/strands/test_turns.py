@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip("strands")
 
-from amplifier_apps.adapters.coverage.strands import COVERAGE
 from amplifier_apps.adapters.strands.turns import Turns, find_reason
+from amplifier_apps.coverage.strands import COVERAGE
 from tests.adapters.stage import Stage
 
 

@@ -6,9 +6,9 @@ from importlib.metadata import PackageNotFoundError
 
 import pytest
 
-from amplifier_apps.adapters.coverage.tables import list_coverage
 from amplifier_apps.cli.commands import frameworks
 from amplifier_apps.cli.commands.frameworks import check_frameworks
+from amplifier_apps.coverage.tables import list_coverage
 
 LANGCHAIN = next(one for one in list_coverage() if one.name == "langchain")
 

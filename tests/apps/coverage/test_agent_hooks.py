@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amplifier_apps.adapters.coverage.agent_hooks import COVERAGE
+from amplifier_apps.coverage.agent_hooks import COVERAGE
 
 
 def test_every_answer_works_at_a_tool_call() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amplifier_apps.adapters.coverage.langchain import COVERAGE
+from amplifier_apps.coverage.langchain import COVERAGE
 
 DECIDED = (
     "prompt:submit",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amplifier_apps.adapters.coverage.coverage import ALL, NOTHING, Act, Coverage
+from amplifier_apps.coverage.coverage import ALL, NOTHING, Act, Coverage
 
 _STREAMED = "text that is streamed was read before hooks could judge it"
 _WITHOUT_CONTEXT: frozenset[Act] = frozenset({"deny", "modify", "ask_user"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amplifier_apps.adapters.coverage.agent_framework import COVERAGE
+from amplifier_apps.coverage.agent_framework import COVERAGE
 
 
 def test_everything_that_is_judged_can_be_refused_and_changed() -> None:

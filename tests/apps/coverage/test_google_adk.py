@@ -1,8 +1,8 @@
-"""What is said about Strands."""
+"""What is said about Google ADK."""
 
 from __future__ import annotations
 
-from amplifier_apps.adapters.coverage.strands import COVERAGE
+from amplifier_apps.coverage.google_adk import COVERAGE
 
 
 def test_every_answer_works_at_a_tool_call() -> None:
@@ -11,7 +11,7 @@ def test_every_answer_works_at_a_tool_call() -> None:
         assert COVERAGE.allows("tool:pre", act)
 
 
-def test_a_stream_can_be_held_back() -> None:
-    """The table says how."""
-    assert "held" in COVERAGE.explain("provider:response", "deny")
+def test_nothing_follows_the_answer() -> None:
+    """The table says why text cannot be added there."""
     assert not COVERAGE.allows("prompt:answer", "inject_context")
+    assert "answer" in COVERAGE.explain("prompt:answer", "inject_context")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amplifier_apps.adapters.coverage.coverage import ALL, NOTHING, Coverage
+from amplifier_apps.coverage.coverage import ALL, NOTHING, Coverage
 from amplifier_core import events
 
 COVERAGE = Coverage(

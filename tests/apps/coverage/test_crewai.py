@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amplifier_apps.adapters.coverage.crewai import COVERAGE
+from amplifier_apps.coverage.crewai import COVERAGE
 
 
 def test_every_answer_works_at_tools_and_models() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from amplifier_apps.adapters.coverage.coverage import ALL, NOTHING, Act, Coverage
+from amplifier_apps.coverage.coverage import ALL, NOTHING, Act, Coverage
 from amplifier_core import events
 
 _NOT_CHANGED: frozenset[Act] = ALL - {"modify"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amplifier_apps.adapters.coverage.coverage import ALL, NOTHING, Act, Coverage
+from amplifier_apps.coverage.coverage import ALL, NOTHING, Act, Coverage
 
 _REWRITES = "the contract lets nothing be rewritten there"
 _START: frozenset[Act] = frozenset({"deny", "inject_context"})

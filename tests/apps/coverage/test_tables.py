@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_apps.adapters.coverage.coverage import Coverage
-from amplifier_apps.adapters.coverage.tables import ORDER, list_coverage
+from amplifier_apps.coverage.coverage import Coverage
+from amplifier_apps.coverage.tables import ORDER, list_coverage
 from amplifier_core.events import ALL_EVENTS
 
-ROOT = Path(__file__).resolve().parents[4]
+ROOT = Path(__file__).resolve().parents[3]
 JUDGED = ("prompt:submit", "prompt:answer", "provider:request", "provider:response")
 
 
@@ -38,7 +38,7 @@ def test_a_table_says_everything_that_a_user_asks(table: Coverage) -> None:
 def test_no_framework_is_imported() -> None:
     """`amplifier doctor` reads the tables."""
     code = (
-        "import sys; from amplifier_apps.adapters.coverage.tables import list_coverage; "
+        "import sys; from amplifier_apps.coverage.tables import list_coverage; "
         "list_coverage(); "
         "print([one for one in ('langchain', 'agents', 'crewai', 'google.adk', 'strands', "
         "'pydantic_ai', 'fastmcp', 'agent_framework', 'claude_agent_sdk') if one in sys.modules])"

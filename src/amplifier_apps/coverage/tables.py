@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 
-from amplifier_apps.adapters import coverage
-from amplifier_apps.adapters.coverage.coverage import Coverage
+from amplifier_apps import coverage
+from amplifier_apps.coverage.coverage import Coverage
 
 ORDER = (
     "langchain",

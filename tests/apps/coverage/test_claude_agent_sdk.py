@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amplifier_apps.adapters.coverage.claude_agent_sdk import BY_OPTIONS, COVERAGE
+from amplifier_apps.coverage.claude_agent_sdk import BY_OPTIONS, COVERAGE
 
 
 def test_every_answer_works_at_a_tool_call() -> None:
