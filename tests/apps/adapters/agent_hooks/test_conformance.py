@@ -20,7 +20,8 @@ NOT_OURS = "incremental_output"
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda one: str(one["id"]))
 async def test_the_session_does_what_the_vector_says(vector: dict[str, Any]) -> None:
     """Every vector that applies passes; what is skipped is skipped by its capability alone."""
-    result = await run_vector(ConformingHost(), vector)
+    host: Any = ConformingHost()  # what is optional in the kit's text is required by its type
+    result = await run_vector(host, vector)
     if NOT_OURS in vector["capabilities"]:
         assert result.status == "skip"
         pytest.skip(result.detail)

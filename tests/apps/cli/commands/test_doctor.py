@@ -11,7 +11,8 @@ import pytest
 
 import amplifier_apps
 from amplifier_apps.cli.commands import doctor
-from amplifier_apps.cli.commands.doctor import EXTRAS, Finding, examine
+from amplifier_apps.cli.commands.doctor import EXTRAS, examine
+from amplifier_apps.cli.commands.finding import Finding
 from amplifier_foundation import SessionStore
 from amplifier_foundation.machine.sandbox import protection
 from amplifier_foundation.modules.installation import name_install_command
