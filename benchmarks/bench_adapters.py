@@ -13,7 +13,7 @@ import gc
 import os
 from collections.abc import Awaitable, Callable
 from functools import partial
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from amplifier_apps.adapters import Governor, govern
@@ -26,6 +26,7 @@ ROUNDS = int(os.environ.get("ROUNDS", "25"))
 MANY = 9
 AT_MOST = 0.10
 NOT_MEASURED = frozenset({"by-hand"})
+PROGRAMS = frozenset({"claude-agent-sdk"})
 
 
 async def say_continue(event: str, data: Any) -> HookResult:
@@ -52,11 +53,13 @@ async def measure(driver: Driver) -> Row:
     """The best of many interleaved rounds."""
     best: dict[tuple[bool, int], float] = {}
     hooks = make_hooks()
+    # What this process computes; of a program that works elsewhere, the time that it takes.
+    clock = perf_counter if driver.name in PROGRAMS else process_time
     for _ in range(ROUNDS):
         for ours in (False, True):
             for calls in (1, MANY):
                 governor: Any = hooks if ours else None
-                spent = await time_run(partial(driver.run, governor, write_script(calls)))
+                spent = await time_run(partial(driver.run, governor, write_script(calls)), clock)
                 best[ours, calls] = min(spent, best.get((ours, calls), spent))
     await hooks.close()
     step = (best[False, MANY] - best[False, 1]) / (MANY - 1)
@@ -67,14 +70,14 @@ async def measure(driver: Driver) -> Row:
     return Row(what, added / turn, AT_MOST, turn * 1e6, added * 1e6)
 
 
-async def time_run(run: Callable[[], Awaitable[object]]) -> float:
+async def time_run(run: Callable[[], Awaitable[object]], clock: Callable[[], float]) -> float:
     """The seconds of one turn."""
     gc.collect()
     gc.disable()
     try:
-        started = perf_counter()
+        started = clock()
         await run()
-        return perf_counter() - started
+        return clock() - started
     finally:
         gc.enable()
 

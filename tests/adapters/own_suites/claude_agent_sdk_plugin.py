@@ -7,29 +7,14 @@ PYTHONPATH=<this folder> python -m pytest -p claude_agent_sdk_plugin -k "not tri
 from __future__ import annotations
 
 import functools
-from collections import Counter
 from typing import Any
 
 from claude_agent_sdk import ClaudeAgentOptions
+from letting_pass import pytest_terminal_summary as pytest_terminal_summary
+from letting_pass import registry
 
 from amplifier_apps.adapters import govern
 from amplifier_apps.adapters.claude_agent_sdk import amplifier_hooks
-from amplifier_core import HookRegistry, HookResult
-
-EVENTS = ("session:start", "prompt:submit", "tool:pre", "tool:post", "tool:error", "session:end")
-
-heard: Counter[str] = Counter()
-registry = HookRegistry()
-
-
-async def let_pass(event: str, data: dict[str, Any]) -> HookResult:
-    """Count."""
-    heard[event] += 1
-    return HookResult()
-
-
-for name in EVENTS:
-    registry.register(name, let_pass, name="let-pass")
 
 make_options: Any = ClaudeAgentOptions.__init__
 
@@ -50,9 +35,3 @@ def make_governed_options(self: Any, *args: Any, **kwargs: Any) -> None:
 
 
 ClaudeAgentOptions.__init__ = make_governed_options
-
-
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say how much went through the hooks."""
-    counted = ", ".join(f"{name} {heard[name]}" for name in EVENTS)
-    terminalreporter.write_line(f"heard: {counted}")

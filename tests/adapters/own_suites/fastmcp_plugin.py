@@ -7,29 +7,14 @@ PYTHONPATH=<this folder> python -m pytest -p fastmcp_plugin -m "not integration"
 from __future__ import annotations
 
 import functools
-from collections import Counter
 from typing import Any
 
 from fastmcp import FastMCP
+from letting_pass import pytest_terminal_summary as pytest_terminal_summary
+from letting_pass import registry
 
 from amplifier_apps.adapters import govern
 from amplifier_apps.adapters.fastmcp import AmplifierMCP
-from amplifier_core import HookRegistry, HookResult
-
-EVENTS = ("session:start", "tool:pre", "tool:post", "tool:error", "session:end")
-
-heard: Counter[str] = Counter()
-registry = HookRegistry()
-
-
-async def let_pass(event: str, data: dict[str, Any]) -> HookResult:
-    """Count."""
-    heard[event] += 1
-    return HookResult()
-
-
-for name in EVENTS:
-    registry.register(name, let_pass, name="let-pass")
 
 run_middleware: Any = FastMCP._run_middleware
 
@@ -46,9 +31,3 @@ async def run_governed(self: Any, context: Any, call_next: Any, **kwargs: Any) -
 
 
 FastMCP._run_middleware = run_governed
-
-
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say how much went through the hooks."""
-    counted = ", ".join(f"{name} {heard[name]}" for name in EVENTS)
-    terminalreporter.write_line(f"heard: {counted}")

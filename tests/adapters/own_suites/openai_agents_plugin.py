@@ -1,48 +1,26 @@
 """Runs the SDK's own tests with hooks in front of every agent: they say continue, and count.
 
 In an unpacked source distribution of openai-agents, with its development dependencies:
-    pytest -p tests.adapters.own_suites.openai_agents_plugin --rootdir . tests
+    PYTHONPATH=<this folder> python -m pytest -p openai_agents_plugin tests
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import agents.run
 from agents import Agent
+from letting_pass import pytest_terminal_summary as pytest_terminal_summary
+from letting_pass import registry
 
 from amplifier_apps.adapters import govern
 from amplifier_apps.adapters.openai_agents.governed_agent import adopt
 from amplifier_apps.adapters.openai_agents.runner import install_runner
 from amplifier_apps.adapters.openai_agents.turn import Board
-from amplifier_core import HookRegistry, HookResult
-
-COUNTED: Counter[str] = Counter()
-EVENTS = (
-    "session:start",
-    "prompt:submit",
-    "provider:request",
-    "provider:response",
-    "tool:pre",
-    "tool:post",
-    "tool:error",
-    "prompt:answer",
-    "session:end",
-)
-
-
-async def count(event: str, data: dict[str, Any]) -> HookResult:
-    """Say continue."""
-    COUNTED[event] += 1
-    return HookResult()
 
 
 def make_board() -> Board:
     """One board for all agents of the suite."""
-    registry = HookRegistry()
-    for event in EVENTS:
-        registry.register(event, count, name="counter")
     return Board(govern(registry), "inline", adopt)
 
 
@@ -62,11 +40,6 @@ def attach() -> None:
     Agent.__post_init__ = finish_and_adopt  # type: ignore[method-assign]
     agents.run.set_default_agent_runner = set_and_install
     install_runner()
-
-
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print what passed our hooks."""
-    terminalreporter.write_line(f"amplifier: {dict(COUNTED)}")
 
 
 attach()

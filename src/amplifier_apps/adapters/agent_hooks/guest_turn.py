@@ -24,6 +24,7 @@ from amplifier_core.models import ToolResult
 from amplifier_core.models.outcome import Outcome
 from amplifier_core.operation import KERNEL
 from amplifier_core.tool_call import record_end, start_call
+from amplifier_core.utils.copying import is_same
 
 Data = dict[str, Any]
 
@@ -78,7 +79,7 @@ class GuestTurn:
             return verdicts.deny(outcome)
         left = [_strip(one) for one in (outcome.data or {})["messages"]]
         if asked:
-            return _hand_on(asked, outcome, left == given)
+            return _hand_on(asked, outcome, is_same(left, given))
         return verdicts.permit(given, left, outcome.answers)
 
     async def read_reply(self, context: AgentContext) -> Verdict:
@@ -117,7 +118,7 @@ class GuestTurn:
         if not outcome.allowed:
             return verdicts.deny(outcome)
         if asked:
-            return _hand_on(asked, outcome, left.get("tool_input") == call["args"])
+            return _hand_on(asked, outcome, is_same(left.get("tool_input"), call["args"]))
         why = await start_call(self._coordinator, outcome, left, same_tool=True)
         if why is not None:
             return verdicts.deny(Outcome(False, hook="agent-hooks", reason=why))
@@ -167,13 +168,13 @@ class GuestTurn:
             why = f"a hook left no usable {key}: {type(left).__name__}"
             return verdicts.deny(await self._coordinator.deny(event, KERNEL, why)), given
         if asked:
-            return _hand_on(asked, outcome, left == given), given
+            return _hand_on(asked, outcome, is_same(left, given)), given
         return verdicts.permit(None, None, outcome.answers), left
 
 
-def _hand_on(asked: Any, outcome: Outcome, is_same: bool) -> Verdict:
+def _hand_on(asked: Any, outcome: Outcome, unchanged: bool) -> Verdict:
     """The questions for the host's resolver; it can lift a denial of what it shows, no other."""
-    if is_same:
+    if unchanged:
         return verdicts.ask(asked, outcome.answers)
     return Verdict.deny(
         reason=verdicts.name_reason(asked[0].hook), message=verdicts.CHANGED_AND_ASKED
@@ -182,7 +183,7 @@ def _hand_on(asked: Any, outcome: Outcome, is_same: bool) -> Verdict:
 
 def _wrap(verdict: Verdict, before: Any, left: Any) -> Verdict:
     """The verdict with the change, if it permits one."""
-    if not verdict.decision.permits or left == before:
+    if not verdict.decision.permits or is_same(left, before):
         return verdict
     path, value = verdicts.find_change(before, left)
     return verdicts.transform(path, value, verdict.warnings)

@@ -28,6 +28,7 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.models import CONTINUE, HookResult
 from amplifier_core.mount_plan import read_entry
 from amplifier_core.session import AmplifierSession
+from amplifier_core.utils.copying import is_same
 
 PRIORITY = 9_000
 """Behind the hooks that change something: what interceptors judge is what runs."""
@@ -131,7 +132,7 @@ class InterceptionHost:
         if record.verdict.decision is Decision.DENY and self._acts:
             return HookResult(action="deny", reason=_explain(record), **told)
         left = point.find(context)
-        if left == before:
+        if is_same(left, before):
             return HookResult(**told) if told else CONTINUE
         try:
             return HookResult(action="modify", data=point.merge(data, before, left), **told)

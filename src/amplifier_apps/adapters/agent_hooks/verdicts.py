@@ -11,6 +11,7 @@ from agent_hooks import Decision, Transform, Verdict, Warning
 from amplifier_core.approval import ApprovalQuestion
 from amplifier_core.dispatch import Answer
 from amplifier_core.models.outcome import Outcome
+from amplifier_core.utils.copying import is_same
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 CHANGED_AND_ASKED = (
@@ -54,7 +55,7 @@ def _describe_question(question: ApprovalQuestion) -> dict[str, Any]:
 def permit(before: Any, left: Any, answers: Iterable[Answer]) -> Verdict:
     """Allowed as it was, or with what the hooks made of it."""
     warnings = list_warnings(answers)
-    if left == before:
+    if is_same(left, before):
         return Verdict(decision=Decision.ALLOW, warnings=warnings)
     return transform(*find_change(before, left), warnings)
 

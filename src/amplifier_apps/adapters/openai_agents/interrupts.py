@@ -25,6 +25,7 @@ from amplifier_core.approval.meaning import read_option
 from amplifier_core.models import ToolResult
 from amplifier_core.models.outcome import describe_denial
 from amplifier_core.utils import resolve
+from amplifier_core.utils.copying import is_same
 from amplifier_core.utils.slots import give_up_slot, take_slot
 
 _QUESTIONS = "_amplifier_questions"
@@ -134,7 +135,7 @@ async def call_or_resume(turn: Turn, wanted: Wanted) -> Called:
         return await turn.run.call(wanted)
     parked = turn.parked.pop(wanted.call_id, None)
     if parked is not None and parked.handed is None:
-        if parked.wanted.arguments == wanted.arguments:
+        if is_same(parked.wanted.arguments, wanted.arguments):
             return await parked.finish(wanted.handler)
         await parked.drop()
     try:

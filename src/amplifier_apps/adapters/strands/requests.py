@@ -15,6 +15,7 @@ from amplifier_apps.adapters.strands.contents import (
     read_text,
     replace_text,
 )
+from amplifier_core.utils.copying import is_same
 
 SYSTEM = -1
 """The place of the system prompt, which is no message."""
@@ -187,7 +188,7 @@ def change_calls(blocks: Sequence[Any], wanted: Sequence[Plain]) -> list[Any]:
 def _change_call(block: Any, call: Plain) -> Any:
     before = {} if block is None else block["toolUse"]
     name, arguments = call.get("name"), call.get("arguments") or {}
-    if before and before["name"] == name and read_arguments(before["input"]) == arguments:
+    if before and before["name"] == name and is_same(arguments, read_arguments(before["input"])):
         return block
     changed = {**before, "toolUseId": call.get("id"), "name": name, "input": arguments}
     return {"toolUse": changed}
