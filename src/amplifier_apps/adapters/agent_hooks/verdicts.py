@@ -69,11 +69,11 @@ def transform(path: str, value: Any, warnings: tuple[Warning, ...]) -> Verdict:
 def find_change(before: Any, left: Any, path: str = "$target") -> tuple[str, Any]:
     """The smallest part that holds every difference, as a path, and what is there now."""
     if isinstance(before, dict) and isinstance(left, dict) and before.keys() == left.keys():
-        keys: list[Any] = [key for key in before if before[key] != left[key]]
+        keys: list[Any] = [key for key in before if not is_same(before[key], left[key])]
         if len(keys) == 1 and isinstance(keys[0], str) and _NAME.fullmatch(keys[0]):
             return find_change(before[keys[0]], left[keys[0]], f"{path}.{keys[0]}")
     if isinstance(before, list) and isinstance(left, list) and len(before) == len(left):
-        places = [place for place, one in enumerate(before) if one != left[place]]
+        places = [place for place, one in enumerate(before) if not is_same(one, left[place])]
         if len(places) == 1:
             place = places[0]
             return find_change(before[place], left[place], f"{path}[{place}]")

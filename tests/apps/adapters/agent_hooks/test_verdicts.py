@@ -43,6 +43,8 @@ def test_a_change_applied_to_what_was_there_is_what_was_left(before: Any, left: 
         ({"a": 1, "b": 2}, {"a": 1, "b": 3}, "$target.b"),
         ({"a": [{"c": 1}, 2]}, {"a": [{"c": 4}, 2]}, "$target.a[0].c"),
         ({"a": 1, "b": 2}, {"a": 3, "b": 4}, "$target"),
+        ({"a": 1, "b": 2}, {"a": True, "b": 2}, "$target.a"),
+        ({"a": [0, 1]}, {"a": [False, 2]}, "$target.a"),
         ({"a": 1}, {"a": 1, "b": 2}, "$target"),
         ([1, 2], [1], "$target"),
         ({"a.b": 1}, {"a.b": 2}, "$target"),
@@ -88,3 +90,11 @@ def test_warnings_are_told_and_what_is_for_information_is_not() -> None:
         ("amplifier:mine", "careful")
     ]
     assert verdicts.permit({"a": 1}, {"a": 2}, answers).warnings == verdict.warnings
+
+
+def test_a_change_of_type_alone_is_a_change() -> None:
+    """For Python 1 equals True; for a tool it may not."""
+    assert verdicts.permit({"force": False}, {"force": False}, ()).transform is None
+    change = verdicts.permit({"force": False}, {"force": 0}, ()).transform
+    assert change is not None
+    assert (change.path, type(change.value)) == ("$target.force", int)

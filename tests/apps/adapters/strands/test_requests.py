@@ -164,6 +164,8 @@ def test_calls_are_changed_added_and_left_alone() -> None:
     assert change_calls([block], [same])[0] is block
     (changed,) = change_calls([block], [{**same, "arguments": {"n": 2}}])
     assert changed["toolUse"] == {**block["toolUse"], "input": {"n": 2}}
+    (typed,) = change_calls([block], [{**same, "arguments": {"n": True}}])
+    assert typed["toolUse"]["input"]["n"] is True
     (added,) = change_calls([], [{"id": "c9", "name": "wipe", "arguments": {}}])
     assert added == {"toolUse": {"toolUseId": "c9", "name": "wipe", "input": {}}}
 
