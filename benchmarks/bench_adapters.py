@@ -2,8 +2,9 @@
 
 The frameworks run offline, with scripted models, so a turn is only their own work; a real one waits
 for a model besides. A turn with nine calls minus one with one call is the price of eight calls,
-with hooks and without, and the difference of the two is what hooks add. Only frameworks that are
-installed in this environment are measured: .venvs/NAME/bin/python -m benchmarks.bench_adapters
+with hooks and without, and the difference of the two is what hooks add: to the framework alone,
+and, where it costs something to have any extension, to one that does nothing ("void"). Only
+frameworks that are installed here are measured: .venvs/NAME/bin/python -m benchmarks.bench_adapters
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from tests.adapters.drivers.driver import Call, Driver, Step
 
 ROUNDS = int(os.environ.get("ROUNDS", "25"))
 MANY = 9
+Run = Callable[[list[Step]], Awaitable[object]]
 AT_MOST = 0.10
 NOT_MEASURED = frozenset({"by-hand"})
 PROGRAMS = frozenset({"claude-agent-sdk"})
@@ -49,24 +51,36 @@ def write_script(calls: int) -> list[Step]:
     return [*made, "All done."]
 
 
-async def measure(driver: Driver) -> Row:
-    """The best of many interleaved rounds."""
-    best: dict[tuple[bool, int], float] = {}
+async def measure(driver: Driver) -> list[Row]:
+    """The best of many interleaved rounds, against the framework alone and a void extension."""
     hooks = make_hooks()
+    runs: dict[str, Run] = {
+        "alone": lambda script: driver.run(None, script),  # type: ignore[arg-type]
+        "ours": lambda script: driver.run(hooks, script),
+    }
+    if type(driver).run_with_nothing is not Driver.run_with_nothing:
+        runs["void"] = driver.run_with_nothing
+    best: dict[tuple[str, int], float] = {}
     # What this process computes; of a program that works elsewhere, the time that it takes.
     clock = perf_counter if driver.name in PROGRAMS else process_time
     for _ in range(ROUNDS):
-        for ours in (False, True):
+        for name, run in runs.items():
             for calls in (1, MANY):
-                governor: Any = hooks if ours else None
-                spent = await time_run(partial(driver.run, governor, write_script(calls)), clock)
-                best[ours, calls] = min(spent, best.get((ours, calls), spent))
+                spent = await time_run(partial(run, write_script(calls)), clock)
+                best[name, calls] = min(spent, best.get((name, calls), spent))
     await hooks.close()
-    step = (best[False, MANY] - best[False, 1]) / (MANY - 1)
-    added = (best[True, MANY] - best[True, 1]) / (MANY - 1) - step
+    steps = {name: (best[name, MANY] - best[name, 1]) / (MANY - 1) for name in runs}
     # One call is two requests and a tool; the rest of a measured turn is building the agent.
-    turn = min(best[False, 1], 2 * step)
-    what = f"{driver.name}: five hooks of one call / a turn"
+    turn = min(best["alone", 1], 2 * steps["alone"])
+    return [
+        compare_steps(f"{driver.name}: five hooks of one call, {name}", steps["ours"] - step, turn)
+        for name, step in steps.items()
+        if name != "ours"
+    ]
+
+
+def compare_steps(what: str, added: float, turn: float) -> Row:
+    """What is added to a step, as a part of a turn."""
     return Row(what, added / turn, AT_MOST, turn * 1e6, added * 1e6)
 
 
@@ -85,7 +99,7 @@ async def time_run(run: Callable[[], Awaitable[object]], clock: Callable[[], flo
 def main() -> None:
     """Measure what is installed here."""
     found = [one for name, one in find_drivers().items() if name not in NOT_MEASURED]
-    rows = [asyncio.run(measure(kind())) for kind in found]
+    rows = [row for kind in found for row in asyncio.run(measure(kind()))]
     if rows:
         report("adapters", rows)
 

@@ -11,15 +11,19 @@ from agent_framework import (
     AgentResponse,
     AgentSession,
     BaseChatClient,
+    ChatContext,
     ChatMiddlewareLayer,
     ChatResponse,
     ChatResponseUpdate,
     Content,
+    FunctionInvocationContext,
     FunctionInvocationLayer,
     FunctionTool,
     MCPStdioTool,
     Message,
     ResponseStream,
+    chat_middleware,
+    function_middleware,
 )
 
 from amplifier_apps.adapters import Governor
@@ -124,6 +128,18 @@ def make_agent(
     )
 
 
+@function_middleware
+async def pass_call_on(context: FunctionInvocationContext, call_next: Any) -> None:
+    """Stands where our middleware does, and does nothing."""
+    await call_next()
+
+
+@chat_middleware
+async def pass_request_on(context: ChatContext, call_next: Any) -> None:
+    """Stands where our middleware does, and does nothing."""
+    await call_next()
+
+
 class AgentFrameworkDriver(Driver):
     """Agents of Microsoft Agent Framework."""
 
@@ -142,6 +158,15 @@ class AgentFrameworkDriver(Driver):
             response = await make_agent(hooks, client, make_tools(ran)).run(prompt, session=session)
             ran.answer = response.text
         ran.stored = read_stored(session)
+        return ran
+
+    async def run_with_nothing(self, script: list[Step]) -> Ran:
+        """`await agent.run()` with middleware that does nothing."""
+        ran, client = Ran(), ScriptedClient(script)
+        middleware: list[Any] = [pass_call_on, pass_request_on]
+        agent = Agent(client, name="notes", tools=make_tools(ran), middleware=middleware)
+        with keep_requests(ran, client):
+            await agent.run("Do it.", session=AgentSession())
         return ran
 
     async def stream(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:

@@ -96,3 +96,10 @@ class Driver(ABC):
     ) -> Ran:
         """Run with `note` and `wipe` served by an MCP server, attached as the framework does it."""
         raise NotImplementedError
+
+    async def run_with_nothing(self, script: list[Step]) -> Ran:
+        """Run with an extension of the framework that does nothing where ours would be attached.
+
+        For the benchmark: what the framework takes for having one at all is not ours.
+        """
+        raise NotImplementedError

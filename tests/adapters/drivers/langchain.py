@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 from langchain.agents import create_agent
+from langchain.agents.middleware.types import AgentMiddleware
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolCall
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
@@ -135,6 +136,12 @@ class LangChainDriver(Driver):
         agent = make_agent(hooks, script, ran)
         return finish(ran, await agent.ainvoke({"messages": prompt}))
 
+    async def run_with_nothing(self, script: list[Step]) -> Ran:
+        ran = Ran()
+        model, tools = make_model(script, ran.requests), make_tools(ran)
+        agent = create_agent(model, tools, middleware=[PassOn()])
+        return finish(ran, await agent.ainvoke({"messages": "Do it."}))
+
     def run_sync(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
         ran = Ran()
         agent = make_agent(hooks, script, ran)
@@ -206,6 +213,16 @@ class LangChainDriver(Driver):
             lines = log.read_text().splitlines() if log.exists() else []
         ran.calls = [(name, given) for name, given in map(json.loads, lines)]
         return ran
+
+
+class PassOn(AgentMiddleware[Any, Any, Any]):
+    """Stands where ours does, and does nothing."""
+
+    async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+        return await handler(request)
+
+    async def awrap_tool_call(self, request: Any, handler: Any) -> Any:
+        return await handler(request)
 
 
 def make_agent(hooks: Governor, script: list[Step], ran: Ran) -> Any:
