@@ -23,6 +23,7 @@ from amplifier_apps.adapters.governing.opening import (
     Opened,
     RegistrySource,
     Settings,
+    explain_end,
     open_child,
 )
 from amplifier_apps.adapters.governing.run import Run
@@ -87,7 +88,7 @@ class Governor:
         try:
             verdict = await run.submit(prompt)
         except BaseException as error:
-            await run.end(_explain_end(error))
+            await run.end(explain_end(error))
             raise
         if not verdict.allowed:
             await run.end()
@@ -104,7 +105,7 @@ class Governor:
         try:
             verdict = run.submit_sync(prompt)
         except BaseException as error:
-            run.end_sync(_explain_end(error))
+            run.end_sync(explain_end(error))
             raise
         if not verdict.allowed:
             run.end_sync()
@@ -125,7 +126,11 @@ class Governor:
         run = self._keep(opened, coverage, home)
         if coverage.name not in self._told:
             self._told.add(coverage.name)
-            await tell_unheard(opened.coordinator, coverage)
+            try:
+                await tell_unheard(opened.coordinator, coverage)
+            except BaseException as error:
+                await run.finish(explain_end(error))
+                raise
         return run
 
     def _keep(
@@ -265,11 +270,6 @@ def govern(
         "Agents are governed by a bundle (its path, or a Bundle), a HookRegistry, a coordinator "
         f"or a session; got {kind}"
     )
-
-
-def _explain_end(error: BaseException) -> EndReason:
-    stopped = isinstance(error, asyncio.CancelledError | KeyboardInterrupt)
-    return "user_exit" if stopped else "error"
 
 
 _governors: weakref.WeakSet[Governor] = weakref.WeakSet()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 import uuid
 from collections.abc import Awaitable, Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from amplifier_apps.adapters.governing.conversation import RunContext
 from amplifier_apps.adapters.governing.handover import RunApproval
+from amplifier_apps.adapters.governing.loops import Home
 from amplifier_apps.adapters.governing.terminal import TerminalQuestions
 from amplifier_core import events
 from amplifier_core.approval import AnyApprovalSystem
@@ -24,6 +26,7 @@ from amplifier_core.events.payloads import (
 )
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.host.display import DisplaySystem
+from amplifier_core.models.outcome import Outcome
 from amplifier_core.session import SHADOW
 from amplifier_core.trail import AuditSink
 from amplifier_foundation.bundles import Bundle, load_bundle
@@ -178,11 +181,26 @@ async def _start(coordinator: SessionCoordinator, context: RunContext) -> Opened
     shadow = coordinator.hooks.mode == "evaluate_only"
     begun = {"resumed": False, "parent": coordinator.parent_id, "shadow": shadow}
     coordinator.trail.write("session_started", begun)
-    if shadow and coordinator.parent_id is None:
-        await coordinator.show(SHADOW, "warning", "session")
-    start = SessionStartData(mount_plan=dict(coordinator.config), source="startup")
-    outcome = await coordinator.judge(events.SESSION_START, start)
+    try:
+        outcome = await _tell_start(coordinator, shadow)
+    except BaseException as error:
+        # Nobody has got it, so nobody else could end it.
+        await Home(asyncio.get_running_loop()).run_through(close(explain_end(error)))
+        raise
     if not outcome.allowed:
         await close("denied")
         raise SessionDenied(outcome.denial)
     return Opened(coordinator, context, close)
+
+
+async def _tell_start(coordinator: SessionCoordinator, shadow: bool) -> Outcome:
+    if shadow and coordinator.parent_id is None:
+        await coordinator.show(SHADOW, "warning", "session")
+    start = SessionStartData(mount_plan=dict(coordinator.config), source="startup")
+    return await coordinator.judge(events.SESSION_START, start)
+
+
+def explain_end(error: BaseException) -> EndReason:
+    """How something ended that raised this."""
+    stopped = isinstance(error, asyncio.CancelledError | KeyboardInterrupt)
+    return "user_exit" if stopped else "error"

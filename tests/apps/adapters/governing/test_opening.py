@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,7 @@ from amplifier_apps.adapters.governing.opening import (
     CoordinatorSource,
     RegistrySource,
     Settings,
+    explain_end,
     open_child,
 )
 from amplifier_core import HookRegistry, HookResult
@@ -160,3 +163,29 @@ async def test_a_refused_start_ends_as_denied() -> None:
         await RegistrySource(registry, Settings(audit=audit)).open()
     assert heard.events[0][1]["reason"] == "denied"
     assert audit.of_type("session_ended")[0]["body"]["reason"] == "denied"
+
+
+async def test_a_start_that_is_cancelled_is_ended() -> None:
+    """Nobody has got the session, so nobody else could end it."""
+    telling, registry, audit = asyncio.Event(), HookRegistry(), MemoryAudit()
+
+    async def wait(event: str, data: Any) -> HookResult:
+        telling.set()
+        await asyncio.Event().wait()
+        return HookResult()
+
+    registry.register("session:start", wait)
+    source = RegistrySource(registry, Settings(audit=audit))
+    task = asyncio.create_task(source.open())
+    await telling.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert [one["body"]["reason"] for one in audit.of_type("session_ended")] == ["user_exit"]
+
+
+def test_how_something_ended_is_read_from_what_it_raised() -> None:
+    """Somebody stopped it, or it failed."""
+    assert explain_end(asyncio.CancelledError()) == "user_exit"
+    assert explain_end(KeyboardInterrupt()) == "user_exit"
+    assert explain_end(OSError("broken")) == "error"
