@@ -35,7 +35,7 @@ class Stage:
         self.registry = HookRegistry()
         self.person: Any = ScriptedApproval()
         self.display = RecordingDisplay()
-        self.audit = MemoryAudit()
+        self.audit: Any = MemoryAudit()
         self.heard = EventRecorder()
         self._governors: list[Governor] = []
 

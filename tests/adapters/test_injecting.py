@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from amplifier_core import HookResult
 from tests.adapters.drivers.driver import Call, Driver, Step
 from tests.adapters.stage import DONE, Stage, call, use
@@ -27,6 +29,20 @@ async def test_an_injection_for_one_request(driver: Driver, stage: Stage) -> Non
     stage.answer("tool:post", once(inject("Lint: line 3", ephemeral=True)))
     ran = await driver.run(stage.hooks, list(THREE))
     assert ["Lint: line 3" in request for request in ran.requests] == [False, True, False]
+
+
+@pytest.mark.parametrize("trail", [True, False], ids=["recorded", "unrecorded"])
+async def test_an_injection_behind_the_last_result(
+    driver: Driver, stage: Stage, trail: bool
+) -> None:
+    """It is put behind what the tool returned, which stays; also where nobody reads requests."""
+    if not trail:
+        stage.audit = None
+    behind = inject("Lint: line 3", ephemeral=True, append_to_last_tool_result=True)
+    stage.answer("tool:post", once(behind))
+    ran = await driver.run(stage.hooks, list(THREE))
+    assert ["Lint: line 3" in request for request in ran.requests] == [False, True, False]
+    assert "noted a" in ran.requests[1]
 
 
 async def test_an_injection_for_good(driver: Driver, stage: Stage) -> None:

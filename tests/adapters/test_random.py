@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from amplifier_apps.adapters import Governor, govern
 from amplifier_audit import AuditLog, AuditSettings, verify
+from amplifier_core import HookResult
 from amplifier_core.testing import MemoryAudit
 from tests.adapters.drivers.driver import Driver, Ran
 from tests.adapters.gamble import ANSWER, PROMPT, Gamble, Hooks, Planned, digest
@@ -87,6 +89,37 @@ async def test_what_runs_is_in_the_trail_whatever_fails(
     assert not Counter(digest(*call) for call in ran.calls) - started
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_runs_that_are_cancelled_at_any_moment_break_no_rule(
+    driver: Driver, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every session that started has ended, all that ran is recorded, and nothing refused began."""
+    audit, kept = MemoryAudit(), keep_runs(driver, monkeypatch)
+    hooks = Hooks([Gamble(seed, f"r{number}") for number in range(RUNS)])
+    chance = random.Random(seed)
+    for event in ("session:start", "prompt:submit", "provider:request", "tool:pre", "session:end"):
+        hooks.registry.register(event, lambda event, data: linger(chance, 6), name="slow")
+    async with govern(hooks.registry, approval=hooks, audit=audit) as governor:
+        for one in hooks.gambles:
+            task = asyncio.create_task(driver.run(governor, one.script, f"Do {one.name}."))
+            await linger(chance, 60)
+            for _ in range(chance.randint(1, 2)):
+                task.cancel()
+                await asyncio.sleep(0)
+            await asyncio.wait([task])
+    sessions = Counter(one["session"] for one in audit.of_type("session_started"))
+    assert sessions == Counter(one["session"] for one in audit.of_type("session_ended"))
+    begun = check_begun(audit, hooks)
+    assert not Counter(digest(*call) for ran in kept for call in ran.calls) - begun
+
+
+async def linger(chance: random.Random, most: int) -> HookResult:
+    """Let others go on for a while."""
+    for _ in range(chance.randint(0, most)):
+        await asyncio.sleep(0)
+    return HookResult()
+
+
 async def test_the_trail_of_random_runs_verifies(driver: Driver, tmp_path: Path) -> None:
     """On disk, with several runs writing at once."""
     log = await AuditLog.open(tmp_path / "log", AuditSettings())
@@ -103,11 +136,17 @@ def check_trail(audit: MemoryAudit, hooks: Hooks) -> None:
     assert len(sessions) == len(hooks.gambles)
     started, finished = audit.of_type("tool_started"), audit.of_type("tool_finished")
     assert count_calls(started) == count_calls(finished)
-    begun = Counter(one["body"]["digest"] for one in started)
+    check_begun(audit, hooks)
+
+
+def check_begun(audit: MemoryAudit, hooks: Hooks) -> Counter[str]:
+    """Each call begins at most once, as hooks left it; returns the digests of those that did."""
+    begun = Counter(one["body"]["digest"] for one in audit.of_type("tool_started"))
     for planned in (one for gamble in hooks.gambles for one in gamble.planned):
         wanted, left = planned.digests["wanted"], planned.digests["left"]
         assert begun[left] <= (not planned.is_refused), planned
         assert wanted == left or not begun[wanted], planned
+    return begun
 
 
 def count_calls(records: list[dict[str, Any]]) -> Counter[tuple[str, str]]:

@@ -57,6 +57,7 @@ class ClaudeDriver(Driver):
         "the_synchronous_entry_point_is_governed": NOT_SYNCHRONOUS,
         "a_question_in_the_synchronous_entry_point": NOT_SYNCHRONOUS,
         "an_injection_for_one_request": COVERAGE.limits["tool:post inject_context"],
+        "an_injection_behind_the_last_result": COVERAGE.limits["tool:post inject_context"],
     }
 
     def __init__(self) -> None:

@@ -81,13 +81,16 @@ def read_request(context: ChatContext) -> Request:
 
 
 def count_request(context: ChatContext) -> Request:
-    """The same without a word: for requests that nobody looks at, but that injections go into."""
-    return Request(
-        [
-            Piece({"role": message.role, "number": number}, message, tuple(message.contents))
-            for number, message in enumerate(context.messages)
-        ]
-    )
+    """The same without a word: for requests that nobody looks at, but that injections go into.
+
+    Only the last message is read: an injection may be put behind a tool's result.
+    """
+    *others, last = context.messages or [None]
+    pieces = [
+        Piece({"role": message.role, "number": number}, message, tuple(message.contents))
+        for number, message in enumerate(others)
+    ]
+    return Request(pieces if last is None else [*pieces, *_split_message(last)])
 
 
 def _split_message(message: Message) -> list[Piece]:

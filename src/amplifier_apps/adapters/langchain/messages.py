@@ -10,6 +10,7 @@ from langchain_core.messages import (
     AIMessage,
     AnyMessage,
     BaseMessage,
+    ChatMessage,
     HumanMessage,
     SystemMessage,
     ToolCall,
@@ -27,7 +28,8 @@ _FRAME = re.compile(r"<(?=/?system-note\b)", re.IGNORECASE)
 
 def describe_message(message: BaseMessage) -> Plain:
     """A message as hooks see it."""
-    role = getattr(message, "role", None) or ROLES.get(message.type, message.type)
+    named = message.role if isinstance(message, ChatMessage) else ""
+    role = named or ROLES.get(message.type, message.type)
     plain: Plain = {"role": role, "content": message.content}
     if isinstance(message, AIMessage) and message.tool_calls:
         plain["tool_calls"] = [describe_call(call) for call in message.tool_calls]
