@@ -47,12 +47,16 @@ async def attempt_known(work: Any) -> Outcome:
     return ran, error
 
 
+def count_runs(driver: Driver) -> int:
+    """How many at once: one where each is a process of its own."""
+    return 1 if hasattr(driver, "runs_at_once") else RUNS
+
+
 async def play_all(
     driver: Driver, seed: int, names: tuple[str, ...], audit: Any
 ) -> tuple[Hooks, list[Outcome]]:
     """Some runs at once, under one governor."""
-    count = min(RUNS, getattr(driver, "runs_at_once", RUNS))
-    hooks = Hooks([Gamble(seed, f"r{number}", names) for number in range(count)])
+    hooks = Hooks([Gamble(seed, f"r{number}", names) for number in range(count_runs(driver))])
     governor = govern(hooks.registry, approval=hooks, audit=audit)
     try:
         work = (play(driver, governor, one) for one in hooks.gambles)
@@ -95,7 +99,7 @@ async def test_runs_that_are_cancelled_at_any_moment_break_no_rule(
 ) -> None:
     """Every session that started has ended, all that ran is recorded, and nothing refused began."""
     audit, kept = MemoryAudit(), keep_runs(driver, monkeypatch)
-    hooks = Hooks([Gamble(seed, f"r{number}") for number in range(RUNS)])
+    hooks = Hooks([Gamble(seed, f"r{number}") for number in range(count_runs(driver))])
     chance = random.Random(seed)
     for event in ("session:start", "prompt:submit", "provider:request", "tool:pre", "session:end"):
         hooks.registry.register(event, lambda event, data: linger(chance, 6), name="slow")
