@@ -15,7 +15,7 @@ COVERAGE = Coverage(
     module="amplifier_apps.adapters.openai_agents",
     attach="amplify(agent, hooks)",
     events={
-        "session:start": ALL,
+        "session:start": ALL - {"modify"},
         "prompt:submit": ALL,
         "provider:request": ALL,
         "provider:response": ALL,

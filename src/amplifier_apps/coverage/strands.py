@@ -14,7 +14,7 @@ COVERAGE = Coverage(
     module="amplifier_apps.adapters.strands",
     attach="Agent(..., plugins=[AmplifierHooks(hooks)])",
     events={
-        "session:start": ALL,
+        "session:start": ALL - {"modify"},
         "prompt:submit": ALL,
         "provider:request": ALL,
         "provider:response": ALL,
