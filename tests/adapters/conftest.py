@@ -6,11 +6,13 @@ import importlib
 import os
 from collections.abc import Iterator
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from amplifier_apps.coverage.tables import list_coverage
 from tests.adapters.drivers.driver import Driver
 from tests.adapters.stage import Stage
 
@@ -26,6 +28,8 @@ def find_drivers() -> dict[str, type[Driver]]:
     for file in sorted(FOLDER.glob("*.py")):
         if file.stem == "driver" or (ONLY and file.stem != ONLY):
             continue
+        if not ONLY and not is_installed(file.stem):
+            continue
         try:
             module = importlib.import_module(f"tests.adapters.drivers.{file.stem}")
         except ImportError as error:
@@ -34,6 +38,15 @@ def find_drivers() -> dict[str, type[Driver]]:
             continue
         found[module.DRIVER_CLASS.name] = module.DRIVER_CLASS
     return found
+
+
+def is_installed(name: str) -> bool:
+    """Whether the package of a framework is here: its driver may set up the process for it."""
+    package = next((one.package for one in list_coverage() if one.module.endswith(f".{name}")), "")
+    try:
+        return not package or bool(version(package))
+    except PackageNotFoundError:
+        return False
 
 
 def pytest_generate_tests(metafunc: Any) -> None:
