@@ -85,12 +85,13 @@ def count_request(context: ChatContext) -> Request:
 
     Only the last message is read: an injection may be put behind a tool's result.
     """
-    *others, last = context.messages or [None]
     pieces = [
         Piece({"role": message.role, "number": number}, message, tuple(message.contents))
-        for number, message in enumerate(others)
+        for number, message in enumerate(context.messages[:-1])
     ]
-    return Request(pieces if last is None else [*pieces, *_split_message(last)])
+    for last in context.messages[-1:]:
+        pieces += _split_message(last)
+    return Request(pieces)
 
 
 def _split_message(message: Message) -> list[Piece]:
