@@ -14,7 +14,7 @@ import gc
 import os
 from collections.abc import Awaitable, Callable
 from functools import partial
-from time import perf_counter, process_time
+from time import perf_counter
 from typing import Any
 
 from amplifier_apps.adapters import Governor, govern
@@ -28,7 +28,6 @@ MANY = 9
 Run = Callable[[list[Step]], Awaitable[object]]
 AT_MOST = 0.10
 NOT_MEASURED = frozenset({"by-hand"})
-PROGRAMS = frozenset({"claude-agent-sdk"})
 
 
 async def say_continue(event: str, data: Any) -> HookResult:
@@ -61,12 +60,10 @@ async def measure(driver: Driver) -> list[Row]:
     if type(driver).run_with_nothing is not Driver.run_with_nothing:
         runs["void"] = driver.run_with_nothing
     best: dict[tuple[str, int], float] = {}
-    # What this process computes; of a program that works elsewhere, the time that it takes.
-    clock = perf_counter if driver.name in PROGRAMS else process_time
     for _ in range(ROUNDS):
         for name, run in runs.items():
             for calls in (1, MANY):
-                spent = await time_run(partial(run, write_script(calls)), clock)
+                spent = await time_run(partial(run, write_script(calls)))
                 best[name, calls] = min(spent, best.get((name, calls), spent))
     await hooks.close()
     steps = {name: (best[name, MANY] - best[name, 1]) / (MANY - 1) for name in runs}
@@ -84,14 +81,14 @@ def compare_steps(what: str, added: float, turn: float) -> Row:
     return Row(what, added / turn, AT_MOST, turn * 1e6, added * 1e6)
 
 
-async def time_run(run: Callable[[], Awaitable[object]], clock: Callable[[], float]) -> float:
+async def time_run(run: Callable[[], Awaitable[object]]) -> float:
     """The seconds of one turn."""
     gc.collect()
     gc.disable()
     try:
-        started = clock()
+        started = perf_counter()
         await run()
-        return clock() - started
+        return perf_counter() - started
     finally:
         gc.enable()
 
