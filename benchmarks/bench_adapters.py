@@ -27,7 +27,7 @@ ROUNDS = int(os.environ.get("ROUNDS", "25"))
 MANY = 9
 Run = Callable[[list[Step]], Awaitable[object]]
 AT_MOST = 0.10
-NOT_MEASURED = frozenset({"by-hand"})
+NOT_MEASURED = frozenset({"by-hand", "claude-agent-sdk"})
 
 
 async def say_continue(event: str, data: Any) -> HookResult:

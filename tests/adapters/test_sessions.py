@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from amplifier_apps.adapters import govern
+from amplifier_apps.adapters import Governor, govern
 from amplifier_audit import AuditLog, AuditSettings, verify
 from amplifier_core import HookResult, SessionCoordinator
 from amplifier_core.testing import MemoryAudit
@@ -125,6 +126,18 @@ async def test_a_bundle_by_its_path(
     logs = [one for one in (tmp_path / "audit").iterdir() if one.is_dir()]
     assert len(logs) == 1
     assert verify(logs[0]).verdict == "consistent"
+
+
+async def test_without_hooks_nothing_of_ours_is_attached(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the benchmark compares with is the framework alone."""
+    opened: list[object] = []
+    monkeypatch.setattr(Governor, "__init__", lambda *made: opened.append(made))
+    nothing: Any = None
+    ran = await driver.run(nothing, use(call("note", text="a")))
+    assert ran.calls == [("note", {"text": "a"})]
+    assert opened == []
 
 
 async def test_in_shadow_mode_everything_runs_and_is_recorded(

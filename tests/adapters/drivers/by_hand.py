@@ -160,6 +160,7 @@ class HandDriver(Driver):
     name: ClassVar[str] = "by-hand"
     coverage: ClassVar[Coverage] = COVERAGE
     cannot: ClassVar[dict[str, str]] = {
+        "without_hooks_nothing_of_ours_is_attached": "this loop is nothing without hooks",
         "a_stream_is_governed": "this loop does not stream",
         "a_denied_prompt_streams_nothing": "this loop does not stream",
         "tools_of_an_mcp_server_are_governed": "this loop has no MCP client",

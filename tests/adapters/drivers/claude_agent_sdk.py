@@ -56,6 +56,7 @@ class ClaudeDriver(Driver):
         "a_call_in_a_reply_is_changed": NO_REPLIES,
         "the_synchronous_entry_point_is_governed": NOT_SYNCHRONOUS,
         "a_question_in_the_synchronous_entry_point": NOT_SYNCHRONOUS,
+        "without_hooks_nothing_of_ours_is_attached": "its program is not part of the benchmark",
         "an_injection_for_one_request": COVERAGE.limits["tool:post inject_context"],
         "an_injection_behind_the_last_result": COVERAGE.limits["tool:post inject_context"],
     }

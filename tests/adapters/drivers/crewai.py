@@ -7,6 +7,7 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any, ClassVar
 
 # Read when the framework is imported: it reports to nobody and leaves the home folder alone.
@@ -80,7 +81,7 @@ class CrewDriver(Driver):
 
     async def run(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
         ran = Ran()
-        with amplified(hooks):
+        with nullcontext() if hooks is None else amplified(hooks):
             output = await make_crew(script, ran, prompt).akickoff()
         ran.answer = output.raw
         return ran

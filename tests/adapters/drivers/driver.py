@@ -61,7 +61,10 @@ class Driver(ABC):
 
     @abstractmethod
     async def run(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
-        """Run a fresh agent through the framework's asynchronous entry point."""
+        """Run a fresh agent through the framework's asynchronous entry point.
+
+        For the benchmark, `hooks` may be None: then nothing of ours is attached.
+        """
 
     def run_sync(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
         """The same through the synchronous entry point, called in a thread without a loop."""

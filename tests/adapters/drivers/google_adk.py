@@ -76,7 +76,8 @@ class AdkDriver(Driver):
 
     async def run(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
         ran = Ran()
-        return await _run(ran, _Agent(ran, script), AmplifierPlugin(hooks), prompt)
+        plugin = None if hooks is None else AmplifierPlugin(hooks)
+        return await _run(ran, _Agent(ran, script), plugin, prompt)
 
     def run_sync(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
         ran = Ran()
@@ -179,11 +180,11 @@ def make_tools(ran: Ran) -> list[Any]:
 async def _run(
     ran: Ran,
     agent: _Agent,
-    plugin: AmplifierPlugin,
+    plugin: AmplifierPlugin | None,
     prompt: str,
     config: RunConfig | None = None,
 ) -> Ran:
-    runner = InMemoryRunner(agent=agent.made, plugins=[plugin])
+    runner = InMemoryRunner(agent=agent.made, plugins=[] if plugin is None else [plugin])
     try:
         found = await _collect(runner, _ask(prompt), config)
     finally:

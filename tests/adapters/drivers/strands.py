@@ -136,7 +136,8 @@ class StrandsDriver(Driver):
 
     async def run(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
         ran = Ran()
-        agent = make_agent(ran, script, plugins=[AmplifierHooks(hooks)])
+        attached = [] if hooks is None else [AmplifierHooks(hooks)]
+        agent = make_agent(ran, script, plugins=attached)
         return finish(ran, agent, await agent.invoke_async(prompt))
 
     def run_sync(self, hooks: Governor, script: list[Step], prompt: str = "Do it.") -> Ran:
