@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
@@ -61,6 +62,8 @@ class HalfCalls:
         self.calls = OpenCalls()
         self.blocked_stops = 0
         self._waiting: set[Future[Verdict]] = set()
+        self._leaving = threading.Lock()
+        self._is_abandoned = False
 
     @property
     def coordinator(self) -> SessionCoordinator:
@@ -83,8 +86,11 @@ class HalfCalls:
 
     def before_sync(self, incoming: Incoming) -> Verdict:
         loop = self.run.home.find_loop_for_thread()
-        waiting = asyncio.run_coroutine_threadsafe(self._before(incoming, None), loop)
-        self._waiting.add(waiting)
+        with self._leaving:  # who abandons the run finds every call that has begun
+            if self._is_abandoned:
+                return Verdict(decision="deny", reason=ENDED)
+            waiting = asyncio.run_coroutine_threadsafe(self._before(incoming, None), loop)
+            self._waiting.add(waiting)
         try:
             return waiting.result()
         finally:
@@ -92,7 +98,10 @@ class HalfCalls:
 
     def abandon(self) -> None:
         """The run is over: nobody waits for what is being judged, and no yes comes in time."""
-        for one in tuple(self._waiting):
+        with self._leaving:
+            self._is_abandoned = True
+            waiting = tuple(self._waiting)
+        for one in waiting:
             one.cancel()
 
     async def after(self, incoming: Incoming) -> Verdict:

@@ -6,7 +6,7 @@ from typing import Any
 
 from amplifier_apps.adapters.claude_agent_sdk.connection import Connection
 
-BASE = {"session_id": "s1", "transcript_path": "", "cwd": "/work/here"}
+BASE = {"session_id": "s1", "transcript_path": "", "cwd": "/home/me/here"}
 NO_CONTEXT: Any = {"signal": None}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from typing import Any
@@ -190,6 +191,40 @@ async def test_a_call_that_nobody_waits_for_is_not_started(stage: Stage) -> None
     calls.abandon()
     with pytest.raises((CancelledError, asyncio.CancelledError)):
         await waiting
+    assert stage.of_type("tool_started") == []
+
+
+async def test_a_call_that_is_just_beginning_is_given_up_too(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Abandoned between the start of a call and the wait for it, a run leaves nobody waiting."""
+    asked = threading.Event()
+
+    async def think(_: ApprovalQuestion) -> str:
+        asked.set()
+        await asyncio.Event().wait()
+        return "Allow"
+
+    stage.answer("tool:pre", ask())
+    stage.ask_person(think)
+    calls = await asyncio.to_thread(lambda hooks: HalfCalls(hooks.open_sync(COVERAGE)), stage.hooks)
+    start = asyncio.run_coroutine_threadsafe
+    giving_up: list[threading.Thread] = []
+
+    def start_late(work: Any, loop: Any) -> Any:
+        begun = start(work, loop)
+        if work.__name__ == "_before":
+            assert asked.wait(30)
+            giving_up.append(threading.Thread(target=calls.abandon))
+            giving_up[0].start()
+            giving_up[0].join(0.2)
+        return begun
+
+    monkeypatch.setattr(asyncio, "run_coroutine_threadsafe", start_late)
+    with pytest.raises((CancelledError, asyncio.CancelledError)):
+        await asyncio.wait_for(asyncio.to_thread(calls.before_sync, tell()), 30)
+    giving_up[0].join(30)
+    assert calls.before_sync(tell()).decision == "deny"
     assert stage.of_type("tool_started") == []
 
 
