@@ -40,6 +40,7 @@ COMMANDS = {
     "backups": "List and restore files that were overwritten.",
     "approvals": "Answer what agents ask, from any shell.",
     "guard": "Guard Claude Code, Codex, Gemini CLI and others.",
+    "mcp": "Govern MCP servers in any client; be a server yourself.",
     "serve": "Show approvals and sessions in the browser; offer an API.",
     "tokens": "Make, list and revoke the tokens for that API.",
     "login-code": "Print a code that logs a browser in.",

@@ -1,0 +1,1 @@
+"""A relay between an MCP client and a server, with hooks in front of what they ask for."""

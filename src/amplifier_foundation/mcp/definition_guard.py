@@ -1,0 +1,141 @@
+"""Keeps tools to the definition that a person allowed: a changed one is shown, and asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from amplifier_core.events import APPROVAL_GRANTED, TOOL_PRE
+from amplifier_core.interfaces import Host
+from amplifier_core.models import HookResult
+from amplifier_foundation.mcp.definitions import (
+    Definition,
+    describe_change,
+    describe_definition,
+    digest_definition,
+)
+from amplifier_foundation.mcp.known_tools import KnownTools
+from amplifier_foundation.mcp.names import name_tool
+
+NewTools = Literal["allow", "ask"]
+"""What is done with a tool that was never seen: it is allowed as it is, or a person is asked."""
+
+FIRST_SEEN = "first seen"
+_PRIORITY = 890
+_LONGEST = 4_000
+_TIMEOUT = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """A definition that nobody has allowed yet."""
+
+    definition: Definition
+    question: str
+
+
+class DefinitionGuard:
+    """Knows one server's tools, as they are and as they were allowed."""
+
+    def __init__(
+        self,
+        host: Host,
+        server: str,
+        identity: Sequence[str],
+        *,
+        new_tools: NewTools = "allow",
+        known: KnownTools | None = None,
+        timeout: float = _TIMEOUT,
+    ) -> None:
+        self._host = host
+        self._server = server
+        self._identity = tuple(identity)
+        self._new_tools = new_tools
+        self._known = known or KnownTools()
+        self._timeout = timeout
+        self._pending: dict[str, _Pending] = {}
+        self._digests: dict[str, str] = {}
+        self.name = f"mcp-definitions:{server}"
+        """Of its hooks, and so in questions and in the trail."""
+
+    def register(self) -> None:
+        """Judge calls from now on; the session's clean-up ends that."""
+        hooks = self._host.hooks
+        guard = hooks.register(TOOL_PRE, self._judge, _PRIORITY, self.name, on_error="deny")
+        told = hooks.register(APPROVAL_GRANTED, self._take_yes, name=self.name)
+        self._host.register_cleanup(guard)
+        self._host.register_cleanup(told)
+
+    def take(self, tools: Sequence[Definition]) -> list[Definition]:
+        """What a model may be shown of these tools, which the server has just listed.
+
+        A changed tool is shown as it was allowed. Blocks for a moment: it reads and writes a file.
+        """
+        server = self._known.find(self._identity)
+        allowed = {} if server is None else server.tools
+        shown: list[Definition] = []
+        fresh: list[Definition] = []
+        for tool in tools:
+            name = str(tool.get("name"))
+            self._digests[name_tool(self._server, name)] = digest_definition(tool)
+            before = allowed.get(name)
+            if before is None and self._new_tools == "allow":
+                fresh.append(tool)
+            shown.append(self._compare(name, tool, before.definition if before else None))
+        if fresh:
+            self._known.allow(self._identity, self._server, fresh, FIRST_SEEN)
+        return shown
+
+    def get_digest(self, name: str) -> str | None:
+        """Of the definition that the server has given last, by the name in the session."""
+        return self._digests.get(name)
+
+    def list_pending(self) -> list[str]:
+        """The tools, by their names in the session, that a call has to be asked about."""
+        return list(self._pending)
+
+    def _compare(self, name: str, tool: Definition, before: Definition | None) -> Definition:
+        ours = name_tool(self._server, name)
+        is_new = before is None and self._new_tools == "ask"
+        if before is not None and digest_definition(before) != digest_definition(tool):
+            change = describe_change(before, tool)
+            self._pending[ours] = self._note(tool, f"was changed by its server:\n{change}")
+            return before
+        if is_new:
+            what = describe_definition(tool)
+            self._pending[ours] = self._note(tool, f"is new, and says of itself:\n{what}")
+            return {"name": name, "description": UNSEEN, "inputSchema": {"type": "object"}}
+        self._pending.pop(ours, None)
+        return tool
+
+    def _note(self, tool: Definition, what: str) -> _Pending:
+        told = what if len(what) <= _LONGEST else f"{what[:_LONGEST]}\n… ({len(what):,} characters)"
+        mark = digest_definition(tool)[:12]
+        start = f"The tool {tool.get('name')!r} of the MCP server {self._server!r}"
+        return _Pending(tool, f"{start} {told}\n\nAllow it as it is now ({mark})?")
+
+    def _judge(self, event: str, data: dict[str, Any]) -> HookResult:
+        pending = self._pending.get(str(data.get("tool_name")))
+        if pending is None:
+            return HookResult(action="continue")
+        return HookResult(
+            action="ask_user",
+            approval_prompt=pending.question,
+            approval_options=["Allow", "Deny"],
+            approval_timeout=self._timeout,
+            reason="the definition of the tool is not the one that was allowed",
+        )
+
+    def _take_yes(self, event: str, data: dict[str, Any]) -> HookResult:
+        """A person has allowed a definition: it counts from now on, in every session."""
+        if data.get("hook") == self.name and data.get("how") == "person":
+            for ours, pending in list(self._pending.items()):
+                if pending.question == data.get("prompt"):
+                    by = str(data.get("by") or "a person")
+                    self._known.allow(self._identity, self._server, [pending.definition], by)
+                    del self._pending[ours]
+        return HookResult(action="continue")
+
+
+UNSEEN = "No person has allowed this tool yet. A call of it asks for that."

@@ -1,0 +1,46 @@
+"""Definitions of tools: what a person allows, and what has changed about it since."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from typing import Any
+
+from amplifier_core.utils import digest
+
+Definition = dict[str, Any]
+"""A tool as its server describes it."""
+
+_JUDGED = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
+"""What a model reads, or what decides how a call is treated; icons are for people."""
+
+
+def digest_definition(tool: Definition) -> str:
+    """What is compared with the definition that a person allowed."""
+    return digest({name: tool[name] for name in _JUDGED if tool.get(name) is not None})
+
+
+def describe_change(before: Definition, after: Definition) -> str:
+    """The lines of a definition that went away and came, for a person who decides."""
+    changes: list[str] = []
+    for name in _JUDGED:
+        old, new = _write(before.get(name)), _write(after.get(name))
+        if old == new:
+            continue
+        lines = difflib.unified_diff(old, new, lineterm="", n=1)
+        marked = [one for one in lines if not one.startswith(("---", "+++", "@@"))]
+        changes += [f"{name}:", *(f"  {one}" for one in marked)]
+    return "\n".join(changes)
+
+
+def describe_definition(tool: Definition) -> str:
+    """A whole definition, for a person who sees it for the first time."""
+    parts = [f"{name}: {' '.join(_write(tool[name]))}" for name in _JUDGED[1:] if tool.get(name)]
+    return "\n".join(parts) or "It says nothing about itself."
+
+
+def _write(value: Any) -> list[str]:
+    if value is None:
+        return []
+    text = value if isinstance(value, str) else json.dumps(value, indent=1, sort_keys=True)
+    return text.splitlines()

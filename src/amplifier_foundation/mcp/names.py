@@ -1,0 +1,57 @@
+"""What parts of an MCP server are called in a session: in rules, questions and the trail."""
+
+from __future__ import annotations
+
+import re
+
+from amplifier_core.utils import digest
+
+CALL = "tools/call"
+READ = "resources/read"
+GET = "prompts/get"
+SAMPLE = "sampling/createMessage"
+ELICIT = "elicitation/create"
+
+LONGEST = 64
+"""Of a tool's name: models take no longer ones."""
+
+_PREFIX = "mcp__"
+_FITTING = re.compile(r"[A-Za-z0-9_-]+")
+_SERVER = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]{0,30}[A-Za-z0-9-])?")
+_DIGITS = 8
+
+
+def check_server_name(name: str) -> str:
+    """The name; ValueError if tools could not be told from those of another server by it."""
+    if not _SERVER.fullmatch(name) or "__" in name:
+        raise ValueError(
+            f"{name!r} is no name for a server: use up to 32 letters, digits, '-' and single '_', "
+            "with a letter or a digit first and no '_' last"
+        )
+    return name
+
+
+def make_server_name(name: str) -> str:
+    """A name like that, for a server that somebody else has called something."""
+    plain = re.sub(r"_{2,}", "_", re.sub(r"[^A-Za-z0-9_-]", "-", name)).strip("_-")
+    if plain == name and _SERVER.fullmatch(plain):
+        return name
+    return f"{plain[:20].rstrip('_-') or 'server'}-{digest(name)[:_DIGITS]}"
+
+
+def name_tool(server: str, tool: str) -> str:
+    """The name of a server's tool: `mcp__server__tool`.
+
+    One that models would not take is shortened or written otherwise, and keeps apart from all
+    others by digits that depend on its full name.
+    """
+    full = f"{_PREFIX}{server}__{tool}"
+    if len(full) <= LONGEST and _FITTING.fullmatch(full):
+        return full
+    plain = re.sub(r"[^A-Za-z0-9_-]", "_", full)[: LONGEST - _DIGITS - 1]
+    return f"{plain}_{digest(tool)[:_DIGITS]}"
+
+
+def name_method(server: str, method: str) -> str:
+    """The name of what is no tool, such as `mcp__server__resources/read`; no tool is called so."""
+    return f"{_PREFIX}{server}__{method}"
