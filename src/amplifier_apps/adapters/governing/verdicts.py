@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from amplifier_apps.adapters.governing.messages import Placed, Plain
-from amplifier_core.models import ToolResult
+from amplifier_foundation.session.foreign_call import Called as Called
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,26 +59,3 @@ class ReplyVerdict:
     def changed(self) -> bool:
         """Whether a hook changed something."""
         return self.text is not None or self.calls is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Called:
-    """Of a tool call."""
-
-    result: ToolResult
-    """What hooks left; its text is `result.get_serialized_output()`."""
-    value: Any = None
-    """What the framework's own handler returned, if it ran."""
-    ran: bool = False
-    changed: bool = False
-    """Whether `result` is another one than `value` was."""
-
-    @property
-    def untouched(self) -> bool:
-        """Whether the framework goes on with exactly what its handler returned."""
-        return self.ran and not self.changed
-
-    @property
-    def text(self) -> str:
-        """What the model reads of a result that is not the handler's own."""
-        return self.result.get_serialized_output()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,10 @@ _NAMING_KEYS = [*PATH_KEYS, "filePath", "file", "filename", "uri", "paths", "sou
 
 _READING = ("Read", "Glob", "Grep", "LS")
 """The tools that may name a guarded file; of one that nobody knows, nobody knows what it does."""
+
+
+Adapt = Callable[[dict[str, Any]], dict[str, Any]]
+"""Makes of a bundle's plan the one for a program that is not ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +93,14 @@ def load_plan(
 
     `guarded` has the files by which the agent is guarded.
     """
+    return load_adapted(start, named, lambda plan: adapt_plan(plan, dialect, guarded))
+
+
+def load_adapted(start: Path, named: str, adapt: Adapt) -> GuestPlan:
+    """Read what governs a program; Untrusted if no person has allowed exactly that."""
     folder = start if named else find_project(start)
     bundle = load_bundle(named or None, project_dir=folder)
-    adapted = bundle.changed(lambda plan: adapt_plan(plan, dialect, guarded))
+    adapted = bundle.changed(adapt)
     material = collect_material(adapted, folder, bundle.mount_plan)
     if not _is_trusted(material, named):
         raise Untrusted(
@@ -117,10 +126,17 @@ def adapt_plan(
     plan: dict[str, Any], dialect: Dialect, guarded: Sequence[Path] = ()
 ) -> dict[str, Any]:
     """The plan without what the agent has itself, and with its guard's own guard."""
+    return adapt_to_program(plan, guarded, can_ask=can_ask(dialect))
+
+
+def adapt_to_program(
+    plan: dict[str, Any], guarded: Sequence[Path], *, can_ask: bool
+) -> dict[str, Any]:
+    """The same for any program, which may be able to ask its person."""
     adapted = keep_hooks_only(plan)
     if guarded:
         adapted["hooks"].append(_build_walls(guarded))
-    return {**adapted, "approval": _adapt_approval(plan["approval"], dialect)}
+    return {**adapted, "approval": _adapt_approval(plan["approval"], can_ask=can_ask)}
 
 
 def _build_walls(guarded: Sequence[Path]) -> dict[str, Any]:
@@ -139,9 +155,9 @@ def _write_glob(path: Path) -> str:
     return escape_glob(str(plain)) + ("/**" if path.name == "**" else "")
 
 
-def _adapt_approval(section: Mapping[str, Any], dialect: Dialect) -> dict[str, Any]:
-    """An agent without a prompt of its own has people asked through the store on this machine."""
-    if list_ways(section) == ("terminal",) and not can_ask(dialect):
+def _adapt_approval(section: Mapping[str, Any], *, can_ask: bool) -> dict[str, Any]:
+    """A program without a prompt of its own has people asked through the store on this machine."""
+    if list_ways(section) == ("terminal",) and not can_ask:
         return {**section, "via": "store"}
     return dict(section)
 
