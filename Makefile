@@ -5,7 +5,7 @@ SAMPLE ?=
 CHANGED ?=
 ADAPTERS ?=
 
-.PHONY: help demo demo-web test check bench slow agents adapters screenshots mutants clean
+.PHONY: help demo demo-web test check bench slow agents adapters mcp screenshots mutants clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -35,6 +35,10 @@ agents: .venv/dev.ok ## Run the real coding agents, without a network, behind ou
 
 adapters: .venv/dev.ok ## Run the adapters on the real frameworks (ADAPTERS="langchain crewai" for some)
 	@.venv/bin/python scripts/adapter-tests $(ADAPTERS) -- $(PYTEST_ARGS)
+
+mcp: .venv/dev.ok ## Run the gateway between real MCP servers and the SDK's client
+	@scripts/mcp-servers >/dev/null
+	@AMPLIFIER_MCP=1 scripts/test -p no:randomly tests/mcp $(PYTEST_ARGS)
 
 screenshots: .venv/dev.ok ## Renew the pictures in docs/images
 	@.venv/bin/python scripts/screenshots

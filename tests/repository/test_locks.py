@@ -15,6 +15,7 @@ LOCKS = [
     *sorted(ROOT.glob("requirements*.lock")),
     ROOT / "scripts" / "bootstrap.lock",
     *sorted(ADAPTERS.glob("*.lock")),
+    ROOT / "tests" / "mcp" / "locks" / "servers.lock",
 ]
 WHOLE_IN_ONE_FILE = {"flatbuffers"}
 """Published as a single wheel, for every Python."""
