@@ -1,7 +1,7 @@
 """hooks-redaction: replace secrets wherever they appear, and ask before one is written.
 
-Listens to  prompt:submit, provider:request, provider:response, tool:pre, tool:post, tool:error
-            and the notifications that repeat their texts
+Listens to  prompt:submit, provider:request, provider:response, tool:pre, tool:post, tool:error,
+            mcp:list and the notifications that repeat their texts
 Answers     modify, ask_user or deny, or continue; registers a scrubber for display, trail, logs
             and saved state
 Configure   on_write, off, patterns, allow, environment, allow_in_tools, events, replacement,

@@ -10,6 +10,7 @@ from pydantic import Field, field_validator
 
 from amplifier_core import events
 from amplifier_core.utils.suggest import suggest
+from amplifier_foundation.mcp.listing import LIST
 from amplifier_foundation.modules.guarding import GuardConfig
 from amplifier_foundation.policy.secrets import SHAPES
 
@@ -37,6 +38,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     events.PROMPT_COMPLETE: ("prompt", "response"),
     events.ERROR_ORCHESTRATION: ("error",),
     events.USER_NOTIFICATION: ("message", "metadata"),
+    LIST: ("items", "instructions"),
 }
 """What is looked through, per event."""
 

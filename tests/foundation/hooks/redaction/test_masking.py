@@ -25,6 +25,12 @@ PAYLOADS: dict[str, dict[str, Any]] = {
     "provider:retry": {"error": {"message": "SECRET"}},
     "tool:error": {"tool_name": "x", "error": {"message": "SECRET"}},
     "error:orchestration": {"error": {"message": "SECRET"}},
+    "mcp:list": {
+        "server": "x",
+        "method": "tools/list",
+        "items": [{"name": "a", "inputSchema": {"properties": {"b": {"default": "SECRET"}}}}],
+        "instructions": "log in with SECRET",
+    },
 }
 
 
@@ -45,6 +51,17 @@ async def test_each_event_carries_on_without_the_secret(
     assert hidden not in repr(result.data)
     assert f"[REDACTED:{name}]" in repr(result.data)
     assert hidden in repr(data)
+
+
+async def test_a_schema_with_a_field_for_a_password_stays_as_it_is(tmp_path: Path) -> None:
+    """Names of parameters in a server's list hold no secrets."""
+    harness = Harness(tmp_path)
+    await harness.mount("redaction")
+    field = {"type": "string", "description": "The password of the account"}
+    schema = {"type": "object", "properties": {"password": field}, "required": ["password"]}
+    items = [{"name": "login", "description": "Log in.", "inputSchema": schema}]
+    listed = await harness.judge("mcp:list", server="x", method="tools/list", items=items)
+    assert (listed.data or {})["items"] == items
 
 
 CODE = "this.token = token;\npassword=hunter22\n"
