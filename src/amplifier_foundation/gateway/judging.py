@@ -1,0 +1,127 @@
+"""What is asked of a server or a client, through the hooks of the session and back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from amplifier_core.models import ToolResult
+from amplifier_core.utils.copying import is_same
+from amplifier_foundation.gateway.methods import Method
+from amplifier_foundation.gateway.pending import Pending
+from amplifier_foundation.gateway.session import GatewaySession
+from amplifier_foundation.guests.sessions.passing import Passing
+from amplifier_foundation.mcp.definition_guard import DefinitionGuard
+from amplifier_foundation.mcp.frames import Frame, answer, refuse, write_frame
+from amplifier_foundation.mcp.names import CALL, ELICIT
+from amplifier_foundation.mcp.results import TOOL, WHOLE, Form, Wire, add_texts, make_error
+from amplifier_foundation.session.foreign_call import (
+    Called,
+    LoopSeat,
+    Wanted,
+    call_through_hooks,
+)
+
+Forward = Callable[[dict[str, Any]], Awaitable[Frame]]
+"""Hands a call on with what hooks left of its input, and waits for the response."""
+
+
+class DefinitionChanged(Exception):
+    """The server has changed the tool while somebody decided about a call of it."""
+
+
+@dataclass(slots=True)
+class Judge:
+    """Takes calls through the hooks of one session."""
+
+    session: GatewaySession
+    server: str
+    guard: DefinitionGuard
+
+    async def call(self, pending: Pending, method: Method, forward: Forward) -> Frame:
+        """The response to a request that hooks judge."""
+        params = pending.frame.params
+        name, asked = method.name_call(self.server, params), method.read(params)
+        wanted_digest = self.guard.get_digest(name)
+
+        async def handle(given: dict[str, Any]) -> Frame:
+            if self.guard.get_digest(name) != wanted_digest:
+                raise DefinitionChanged(
+                    f"{name} was changed by its server meanwhile; call it again"
+                )
+            return await forward(given)
+
+        wanted = Wanted(name, asked, f"{self.server}:{pending.id}", handle, _read_response)
+        seat = LoopSeat(asyncio.get_running_loop())
+        async with self.session.judge_one() as passing:
+            try:
+                called = await call_through_hooks(self.session.coordinator, wanted, seat)
+            except DefinitionChanged as error:
+                called = Called(ToolResult.refused(str(error)))
+        return self._finish(pending, method, called, passing)
+
+    def _finish(self, pending: Pending, method: Method, called: Called, passing: Passing) -> Frame:
+        response = _write_response(pending, method, called)
+        if method.name != CALL or "result" not in response.message:
+            self.session.keep_texts(passing)
+            return response
+        texts = self.session.take_texts(passing)
+        if not texts:
+            return response
+        return answer(pending.id, add_texts(response.message["result"], texts))
+
+
+def build_forwarded(pending: Pending, method: Method, given: dict[str, Any]) -> Frame:
+    """The request as it goes on: the very bytes, unless hooks changed its input."""
+    params = pending.frame.params
+    if is_same(given, method.read(params)):
+        return pending.frame
+    return write_frame({**pending.frame.message, "params": method.put(params, given)})
+
+
+def _choose_form(result: Wire) -> Form:
+    return TOOL if isinstance(result.get("content"), list) else WHOLE
+
+
+def _read_response(response: Frame) -> ToolResult:
+    """What hooks see: a result, or an error in words, which a model reads as well."""
+    error = response.message.get("error")
+    if error is not None:
+        data = error.get("data") if isinstance(error, dict) else None
+        said = str(error.get("message") if isinstance(error, dict) else error)
+        output: Any = said if data is None else {"message": said, "data": data}
+        return ToolResult(success=False, output=output, error=said)
+    result = response.message.get("result")
+    if not isinstance(result, dict):
+        return ToolResult(output=result)
+    return _choose_form(result).read(result)
+
+
+def _write_response(pending: Pending, method: Method, called: Called) -> Frame:
+    """The response of the other end, or what hooks made of it."""
+    id = pending.id
+    if called.untouched:
+        response: Frame = called.value
+        return response
+    if called.result.denied or not called.ran:
+        return write_refusal(pending, method, called.text)
+    before = called.value.message.get("result")
+    if not isinstance(before, dict):
+        error = called.value.message.get("error")
+        code = error.get("code") if isinstance(error, dict) else None
+        return refuse(id, code if isinstance(code, int) else method.code, called.text)
+    try:
+        return answer(id, _choose_form(before).write(before, called.result))
+    except TypeError as error:
+        return write_refusal(pending, method, str(error))
+
+
+def write_refusal(pending: Pending, method: Method, why: str) -> Frame:
+    """The response to what was not carried out: words for the model, where there is a place."""
+    if method.name == CALL:
+        return answer(pending.id, make_error(why, modern=pending.is_modern))
+    if method.name == ELICIT:
+        return answer(pending.id, {"action": "decline"})
+    return refuse(pending.id, method.code, why)

@@ -1,0 +1,77 @@
+"""Requests that are under way: from one end, for the other."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from amplifier_foundation.gateway.channel import Channel
+from amplifier_foundation.gateway.methods import Method
+from amplifier_foundation.mcp.frames import Frame, make_key
+
+Kind = Literal["judged", "listing", "passing"]
+"""Judged by hooks before it goes on; only its answer is shown to hooks; or none of it."""
+
+PROTOCOL = "io.modelcontextprotocol/protocolVersion"
+"""In `_meta` of a request: by it, the newer protocol tells itself from the older ones."""
+
+
+@dataclass(slots=True, eq=False)
+class Pending:
+    """One request."""
+
+    frame: Frame
+    kind: Kind
+    method: Method | None = None
+    is_forwarded: bool = False
+    """Whether the other end has got it, and so may answer it."""
+    response: asyncio.Future[Frame] | None = None
+    task: asyncio.Task[None] | None = None
+
+    @property
+    def id(self) -> Any:
+        return self.frame.message["id"]
+
+    @property
+    def is_modern(self) -> bool:
+        """Whether it is asked in the protocol of 2026-07-28 or a later one."""
+        meta = self.frame.params.get("_meta")
+        return isinstance(meta, dict) and PROTOCOL in meta
+
+    def settle(self, response: Frame) -> None:
+        """The other end has answered."""
+        if self.response is not None and not self.response.done():
+            self.response.set_result(response)
+
+    def fail(self, error: Exception) -> None:
+        """The other end will not answer."""
+        if self.response is not None and not self.response.done():
+            self.response.set_exception(error)
+
+
+class Side:
+    """One end, with the requests that it has to answer."""
+
+    def __init__(self, name: str, channel: Channel) -> None:
+        self.name = name
+        self.channel = channel
+        self.asked: dict[str, Pending] = {}
+        """By key: requests from the other end, until they are answered."""
+
+    def add(self, pending: Pending) -> bool:
+        """Note a request for this end; False if another one with its id is under way."""
+        key = make_key(pending.id)
+        if key in self.asked:
+            return False
+        self.asked[key] = pending
+        return True
+
+    def find(self, id: Any) -> Pending | None:
+        return self.asked.get(make_key(id))
+
+    def remove(self, pending: Pending) -> None:
+        """Forget a request; a later one may have its id."""
+        key = make_key(pending.id)
+        if self.asked.get(key) is pending:
+            del self.asked[key]

@@ -1,0 +1,131 @@
+"""The two ends of a relay over pipes: the client that started us, and a server that we start."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from typing import BinaryIO
+
+from amplifier_foundation.gateway.channel import ChannelError
+from amplifier_foundation.gateway.lines import LineReader, LineWriter
+from amplifier_foundation.machine.process_group import signal_group
+from amplifier_foundation.mcp.frames import Frame
+
+_PATIENCE = 2.0
+"""Seconds that a server has to end after its input ended, and again after a signal."""
+
+
+class ClientPipes:
+    """The client at our standard input and output, which nothing else may use."""
+
+    def __init__(self, reader: LineReader, writer: LineWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    @classmethod
+    async def open(cls, source: BinaryIO, sink: BinaryIO) -> ClientPipes:
+        """Over these two files, which are pipes."""
+        loop = asyncio.get_running_loop()
+        stream = asyncio.StreamReader(limit=2**20)
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), source)
+        transport, protocol = await loop.connect_write_pipe(
+            lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), sink
+        )
+        writer = asyncio.StreamWriter(transport, protocol, None, loop)
+        return cls(LineReader(stream), LineWriter(writer))
+
+    async def receive(self) -> bytes | None:
+        return await self._reader.read()
+
+    async def send(self, frame: Frame) -> None:
+        await self._writer.write(frame.raw)
+
+    async def close(self) -> None:
+        self._writer.close()
+
+
+def take_standard_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Our standard input and output, for the protocol alone.
+
+    What hooks and their programs print goes to standard error from now on, and they read nothing.
+    """
+    sys.stdout.flush()
+    source, sink = os.dup(0), os.dup(1)
+    with open(os.devnull, "rb") as nothing:  # noqa: PTH123 - a device, opened for its number
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(2, 1)
+    return os.fdopen(source, "rb", buffering=0), os.fdopen(sink, "wb", buffering=0)
+
+
+class ServerProcess:
+    """A server that runs as our child."""
+
+    def __init__(self, process: asyncio.subprocess.Process, command: Sequence[str]) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._process = process
+        self._command = command
+        self._reader = LineReader(process.stdout)
+        self._writer = LineWriter(process.stdin)
+
+    @classmethod
+    async def start(
+        cls, command: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | None = None
+    ) -> ServerProcess:
+        """Start the command; ChannelError if there is no such program."""
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                env=env,
+                cwd=cwd,
+                start_new_session=True,
+                limit=2**20,
+            )
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise ChannelError(f"the server {command[0]!r} cannot be started: {reason}") from error
+        return cls(process, command)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def describe_end(self) -> str:
+        """How the server ended, for those who wait for it."""
+        code = self._process.returncode
+        if code is None:
+            return f"the server {self._command[0]!r} closed its output"
+        if code < 0:
+            return f"the server {self._command[0]!r} was ended by {signal.Signals(-code).name}"
+        return f"the server {self._command[0]!r} ended with exit code {code}"
+
+    async def receive(self) -> bytes | None:
+        line = await self._reader.read()
+        if line is None:
+            await self._wait(_PATIENCE)  # so that it can be said how it ended
+        return line
+
+    async def send(self, frame: Frame) -> None:
+        await self._writer.write(frame.raw)
+
+    async def close(self) -> None:
+        """Close its input, and end it and what it has started if it does not end by itself."""
+        self._writer.close()
+        if not await self._wait(_PATIENCE):
+            signal_group(self._process.pid, signal.SIGTERM)
+            await self._wait(_PATIENCE)
+        signal_group(self._process.pid, signal.SIGKILL)
+        await self._process.wait()
+
+    async def _wait(self, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._process.wait()
+        except TimeoutError:
+            return False
+        return True

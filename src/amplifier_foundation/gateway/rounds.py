@@ -1,0 +1,210 @@
+"""Calls for which a server wants to know more first: asked and continued, in several rounds.
+
+In the protocol of 2026-07-28 a server answers such a call with questions for the client, and the
+client asks again with the answers. For hooks it is one call, with the questions inside of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from amplifier_core.utils import cancel_and_wait, digest
+from amplifier_foundation.gateway.judging import Judge
+from amplifier_foundation.gateway.methods import FROM_SERVER, Method
+from amplifier_foundation.gateway.pending import Pending
+from amplifier_foundation.mcp.frames import Frame, answer, write_frame
+from amplifier_foundation.mcp.names import ELICIT
+from amplifier_foundation.mcp.results import make_error
+
+MOST_OPEN = 256
+"""Calls whose client has not come back; the oldest are given up beyond that."""
+
+Exchange = Callable[[Pending, Frame], Awaitable[Frame]]
+"""Sends a request on, and waits for its response."""
+
+
+def wants_input(response: Frame) -> bool:
+    """Whether a server answers with questions."""
+    result = response.message.get("result")
+    return isinstance(result, dict) and result.get("resultType") == "input_required"
+
+
+def continues(frame: Frame) -> bool:
+    """Whether a client asks again, with answers."""
+    return not {"inputResponses", "requestState"}.isdisjoint(frame.params)
+
+
+class _Question:
+    """One question of a server inside of a call, judged like one that it asks by itself."""
+
+    def __init__(self, judge: Judge, method: Method, id: str, params: dict[str, Any]) -> None:
+        loop = asyncio.get_running_loop()
+        message = {"jsonrpc": "2.0", "id": id, "method": method.name, "params": params}
+        self._pending = Pending(write_frame(message), "judged", method)
+        self._asked: asyncio.Future[dict[str, Any]] = loop.create_future()
+        self._answered: asyncio.Future[Any] = loop.create_future()
+        self._method = method
+        self._task = asyncio.create_task(judge.call(self._pending, method, self._ask))
+
+    async def _ask(self, given: dict[str, Any]) -> Frame:
+        self._asked.set_result(given)
+        return answer(self._pending.id, await self._answered)
+
+    async def judge(self) -> dict[str, Any] | None:
+        """The params to ask the client with; None if hooks do not allow the question."""
+        first: set[asyncio.Future[Any]] = {self._asked, self._task}
+        await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
+        if not self._asked.done():
+            return None
+        params = self._pending.frame.params
+        return self._method.put(params, self._asked.result())
+
+    async def take(self, response: Any) -> Frame:
+        """What the server may know of the client's answer."""
+        if not self._answered.done():
+            self._answered.set_result(response if isinstance(response, dict) else {})
+        return await self._task
+
+    async def get_refusal(self) -> Frame:
+        """Why the question was not allowed, in the form of an answer to it."""
+        return await self._task
+
+    async def close(self) -> None:
+        await cancel_and_wait(self._task)
+
+
+@dataclass(slots=True)
+class _Round:
+    """A call that waits for its client to come back with answers."""
+
+    key: str
+    pending: Pending
+    again: asyncio.Future[Frame]
+    questions: dict[str, _Question] = field(default_factory=dict)
+    own: dict[str, Any] = field(default_factory=dict)
+    """Answers that hooks gave instead of the client."""
+
+
+class Rounds:
+    """The calls of one client that are in the middle of something."""
+
+    def __init__(
+        self,
+        judge: Judge,
+        exchange: Exchange,
+        reply: Callable[[Pending, Frame], Awaitable[None]],
+    ) -> None:
+        self._judge = judge
+        self._exchange = exchange
+        self._reply = reply
+        self._open: list[_Round] = []
+
+    def find(self, frame: Frame) -> Pending | None:
+        """The call that a request of the client goes on with, if there is one."""
+        key = _make_key(frame)
+        for one in self._open:
+            if one.key == key and not one.again.done():
+                one.again.set_result(frame)
+                return one.pending
+        return None
+
+    async def finish(self, pending: Pending, given: dict[str, Any], response: Frame) -> Frame:
+        """The last response to a call, whose server has answered with questions."""
+        while wants_input(response):
+            response = await self._go_round(pending, given, response)
+        return response
+
+    async def _go_round(self, pending: Pending, given: dict[str, Any], response: Frame) -> Frame:
+        again: asyncio.Future[Frame] = asyncio.get_running_loop().create_future()
+        one = _Round("", pending, again)
+        try:
+            return await self._ask_and_send(one, given, response.message["result"])
+        finally:
+            for question in one.questions.values():
+                await question.close()
+            if one in self._open:
+                self._open.remove(one)
+
+    async def _ask_and_send(
+        self, one: _Round, given: dict[str, Any], result: dict[str, Any]
+    ) -> Frame:
+        wanted, refusal = await self._judge_questions(one, result)
+        if refusal is not None:
+            return answer(one.pending.id, make_error(refusal, modern=True))
+        request = one.pending.frame
+        if wanted or not one.own:
+            interim = {**result, "inputRequests": wanted} if "inputRequests" in result else result
+            one.key = _make_key(request, result.get("requestState"))
+            self._keep(one)
+            await self._reply(one.pending, answer(one.pending.id, interim))
+            request = await one.again
+        else:
+            request = _retry_alone(request, result)
+        return await self._send_answers(one, given, request)
+
+    async def _judge_questions(
+        self, one: _Round, result: dict[str, Any]
+    ) -> tuple[dict[str, Any], str | None]:
+        """The questions that the client may be asked, or why the call ends here."""
+        requests = result.get("inputRequests")
+        wanted: dict[str, Any] = {}
+        for key, request in requests.items() if isinstance(requests, dict) else ():
+            method = FROM_SERVER.get(str(_get(request, "method")))
+            params = _get(request, "params")
+            if method is None:
+                wanted[key] = request  # nothing that hooks judge
+                continue
+            id = f"{one.pending.id}/{key}"
+            known = params if isinstance(params, dict) else {}
+            question = one.questions[key] = _Question(self._judge, method, id, known)
+            left = await question.judge()
+            if left is not None:
+                wanted[key] = {**request, "params": left}
+                continue
+            refusal = (await one.questions.pop(key).get_refusal()).message
+            if method.name != ELICIT:
+                return {}, str(refusal["error"]["message"])
+            one.own[key] = refusal["result"]
+        return wanted, None
+
+    def _keep(self, one: _Round) -> None:
+        self._open.append(one)
+        for old in self._open[:-MOST_OPEN]:
+            if old.pending.task is not None:
+                old.pending.task.cancel()
+
+    async def _send_answers(self, one: _Round, given: dict[str, Any], request: Frame) -> Frame:
+        """Ask the server again, with what hooks left of the answers."""
+        responses = request.params.get("inputResponses")
+        answers = dict(responses) if isinstance(responses, dict) else {}
+        for key in [key for key in answers if key in one.questions]:
+            left = (await one.questions[key].take(answers[key])).message
+            if "result" not in left:
+                why = str(left["error"]["message"])
+                return answer(one.pending.id, make_error(why, modern=True))
+            answers[key] = left["result"]
+        params = {**request.params, "inputResponses": {**answers, **one.own}}
+        method = one.pending.method
+        assert method is not None
+        frame = write_frame({**request.message, "params": method.put(params, given)})
+        return await self._exchange(one.pending, frame)
+
+
+def _retry_alone(request: Frame, result: dict[str, Any]) -> Frame:
+    """The request that a client would make whose every answer is a no."""
+    state = {"requestState": result["requestState"]} if "requestState" in result else {}
+    return write_frame({**request.message, "params": {**request.params, **state}})
+
+
+def _make_key(frame: Frame, state: Any = None) -> str:
+    """What a request and the one that goes on with it have in common."""
+    params = frame.params
+    about = [frame.method, params.get("name"), params.get("uri"), params.get("arguments") or {}]
+    return digest([*about, params.get("requestState") if state is None else state])
+
+
+def _get(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else None
