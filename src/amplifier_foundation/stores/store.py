@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Self
-from urllib.parse import unquote
 
-from amplifier_foundation.machine.user import find_data_home
 from amplifier_foundation.modules.installation import name_install_command
 from amplifier_foundation.stores.access import Access
 from amplifier_foundation.stores.approvals.approvals import Approvals
 from amplifier_foundation.stores.approvals.claims import Claims
+from amplifier_foundation.stores.checks.address import (
+    VARIABLE,
+    find_store,
+    names_postgres,
+    read_path,
+)
 from amplifier_foundation.stores.embedded_link import EmbeddedLink
 from amplifier_foundation.stores.engine import Change, Engine
-from amplifier_foundation.stores.errors import BadRequest, StoreUnavailable
+from amplifier_foundation.stores.errors import StoreUnavailable
 from amplifier_foundation.stores.heads import Heads
 from amplifier_foundation.stores.link import AgentLink
 from amplifier_foundation.stores.migrations.migration import migrate
@@ -28,9 +31,7 @@ from amplifier_foundation.stores.sqlite.clock import Clock
 from amplifier_foundation.stores.sqlite.engine import SqliteEngine
 from amplifier_foundation.stores.statistics import Statistics
 
-VARIABLE = "AMPLIFIER_STORE"
-
-_POSTGRES = ("postgresql", "postgres")
+__all__ = ["VARIABLE", "Store", "find_store", "open_store", "read_path"]
 
 
 class Store:
@@ -89,37 +90,10 @@ async def open_store(url: str | Path | None = None, *, clock: Clock | None = Non
     return Store(engine)
 
 
-def find_store() -> str:
-    """The store that is meant when none is named."""
-    default = find_data_home() / "amplifier" / "store" / "store.db"
-    return os.environ.get(VARIABLE) or str(default)
-
-
 async def _open_engine(url: str | Path, clock: Clock | None) -> tuple[Engine, tuple[str, ...]]:
-    if isinstance(url, str) and _names_postgres(url):
+    if names_postgres(url):
         return await _open_postgres(url, clock), POSTGRES
     return await SqliteEngine.open(read_path(url), clock), SQLITE
-
-
-def _names_postgres(url: str) -> bool:
-    return url.partition("://")[0] in _POSTGRES
-
-
-def read_path(url: str | Path) -> Path:
-    """The file that a path or `sqlite:///path` names."""
-    text = os.fspath(url)
-    scheme, separator, rest = text.partition("://")
-    if not separator:
-        path = Path(text)
-    elif scheme == "sqlite" and rest.startswith("/"):
-        path = Path(unquote(rest))
-    else:
-        raise BadRequest(
-            f"{scheme}://… is no store; use a path, sqlite:///PATH or postgresql://HOST/DATABASE"
-        )
-    if not text or "\0" in text or ":memory:" in text:
-        raise BadRequest(f"{text!r} is no file for a store; use a path on a local disk")
-    return path.expanduser().absolute()
 
 
 async def _open_postgres(url: str, clock: Clock | None) -> Engine:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from amplifier_foundation.stores.errors import BadRequest, StoreUnavailable
-from amplifier_foundation.stores.store import find_store, open_store, read_path
+from amplifier_foundation.stores.errors import StoreUnavailable
+from amplifier_foundation.stores.store import find_store, open_store
 from tests.support.stores import ask
 
 
@@ -39,15 +39,6 @@ async def test_all_spellings_of_a_path_open_the_same_store(
     for spelling in (str(path), "a b.db", f"sqlite://{tmp_path}/a%20b.db"):
         async with await open_store(spelling) as store:
             assert len((await store.approvals.list())[0]) == 1
-
-
-@pytest.mark.parametrize(
-    "url", ["", ":memory:", "sqlite:///:memory:", "mysql://host/db", "sqlite://relative.db", "a\0"]
-)
-def test_what_is_no_store_is_refused_with_what_would_be(url: str) -> None:
-    """Before anything is opened."""
-    with pytest.raises(BadRequest, match="use a path"):
-        read_path(url)
 
 
 async def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:

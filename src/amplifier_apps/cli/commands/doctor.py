@@ -246,7 +246,7 @@ def _check_hooks() -> Iterator[Finding]:
 
 
 async def _list_failures(material: Material) -> list[str]:
-    from amplifier_apps.cli.commands.hooks.effective_hooks import mount_hooks
+    from amplifier_foundation.session.inspection.effective_hooks import mount_hooks
 
     async with mount_hooks(material) as found:
         return found.failures

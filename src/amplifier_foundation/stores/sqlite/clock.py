@@ -52,6 +52,20 @@ class BootClock:
         self._anchor = found["anchor"] if found else self._set_anchor(connection)
         self._saved = self()
 
+    def follow(self, connection: sqlite3.Connection) -> None:
+        """Take over this boot's anchor if there is one, and change nothing."""
+        self._anchor = self._find_anchor(connection)
+
+    def _find_anchor(self, connection: sqlite3.Connection) -> float:
+        now = self._wall() - self._since_boot()
+        try:
+            found = connection.execute(
+                "SELECT anchor FROM boot_clock WHERE boot = ?", (self._boot,)
+            ).fetchone()
+        except sqlite3.OperationalError:  # the store has another clock
+            return now
+        return found["anchor"] if found else now
+
     def _set_anchor(self, connection: sqlite3.Connection) -> float:
         before = connection.execute("SELECT max(latest) AS latest FROM boot_clock").fetchone()
         # `latest` is saved about once a second, so what was seen may be a second past it.

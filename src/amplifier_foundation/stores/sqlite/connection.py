@@ -60,7 +60,7 @@ def connect(path: Path, clock: Clock, *, reads_only: bool = False) -> sqlite3.Co
 
 
 def _set_up(connection: sqlite3.Connection, path: Path, clock: Clock, reads_only: bool) -> None:
-    connection.row_factory = _make_row
+    connection.row_factory = make_row
     connection.create_function("unix_now", 0, clock)
     mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()["journal_mode"]
     if mode != "wal":
@@ -76,7 +76,8 @@ def _set_up(connection: sqlite3.Connection, path: Path, clock: Clock, reads_only
         connection.execute("PRAGMA query_only = ON")
 
 
-def _make_row(cursor: sqlite3.Cursor, values: tuple[Any, ...]) -> dict[str, Any]:
+def make_row(cursor: sqlite3.Cursor, values: tuple[Any, ...]) -> dict[str, Any]:
+    """A row by the names of its columns."""
     return {about[0]: value for about, value in zip(cursor.description, values, strict=True)}
 
 

@@ -14,9 +14,9 @@ import click
 from amplifier_apps.cli.commands.audit.options import AS_JSON, report_errors
 
 if TYPE_CHECKING:
-    from amplifier_apps.cli.commands.audit.trails import Trail
     from amplifier_apps.cli.text.table import Cell
     from amplifier_audit import LogFiles
+    from amplifier_foundation.session.inspection.trails import Trail
 
 EPILOG = """\b
 Examples:
@@ -58,7 +58,7 @@ class Row:
 @report_errors
 def list_command(limit: int, here: bool, as_json: bool) -> None:
     """List the trails, newest first, and what could prove them."""
-    from amplifier_apps.cli.commands.audit.trails import list_roots
+    from amplifier_foundation.session.inspection.trails import list_roots
 
     roots = list_roots()
     trails = _list_latest(roots)
@@ -75,15 +75,15 @@ def list_command(limit: int, here: bool, as_json: bool) -> None:
 
 
 def _list_latest(roots: list[Path]) -> list[Trail]:
-    from amplifier_apps.cli.commands.audit.trails import list_trails
+    from amplifier_foundation.session.inspection.trails import list_trails
 
     found = [trail for root in roots for trail in list_trails(root)]
     return sorted(found, key=lambda trail: trail.updated, reverse=True)
 
 
 def _read_row(trail: Trail) -> Row:
-    from amplifier_apps.cli.commands.audit.trails import find_trail_origin
     from amplifier_audit import AuditError, open_log
+    from amplifier_foundation.session.inspection.trails import find_trail_origin
 
     origin = find_trail_origin(trail)
     records = sessions = None

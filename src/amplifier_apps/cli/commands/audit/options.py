@@ -74,7 +74,7 @@ def _note_bundle(context: click.Context, _parameter: click.Parameter, given: Pat
 
 def find_owner(log: Path) -> str | None:
     """Whose trail a folder must hold, if it is one of those that sessions write to."""
-    from amplifier_apps.cli.commands.audit.trails import list_roots
+    from amplifier_foundation.session.inspection.trails import list_roots
 
     roots = [root.resolve() for root in list_roots()]
     return log.resolve().name if log.resolve().parent in roots else None

@@ -14,7 +14,7 @@ from amplifier_apps.cli import exit_codes
 from amplifier_apps.cli.options import AS_JSON, BUNDLE, parse_json_object
 
 if TYPE_CHECKING:
-    from amplifier_apps.cli.commands.hooks.effective_hooks import EffectiveHooks, HookRow
+    from amplifier_foundation.session.inspection.effective_hooks import EffectiveHooks, HookRow
     from amplifier_foundation.trust.material import Material
 
 EPILOG = """\b
@@ -42,7 +42,7 @@ def list_hooks(event: str | None, bundle: Path | None, as_json: bool) -> int:
 
 
 async def _list(event: str | None, path: Path | None, as_json: bool) -> int:
-    from amplifier_apps.cli.commands.hooks.effective_hooks import mount_hooks
+    from amplifier_foundation.session.inspection.effective_hooks import mount_hooks
 
     material, refusal = await _load(path)
     if refusal:
@@ -206,9 +206,9 @@ def trace(
 
 
 async def _trace(event: str, given: dict[str, Any], path: Path | None, as_json: bool) -> int:
-    from amplifier_apps.cli.commands.hooks.effective_hooks import mount_hooks
     from amplifier_apps.cli.commands.hooks.trace_text import print_trace, trace_to_dict
     from amplifier_core.validation.samples import sample_payload
+    from amplifier_foundation.session.inspection.effective_hooks import mount_hooks
     from amplifier_foundation.trust.material import Untrusted
 
     material, refusal = await _load(path)

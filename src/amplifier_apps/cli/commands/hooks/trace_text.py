@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from amplifier_apps.cli.commands.hooks.data_change import DataChange, find_changes
-from amplifier_apps.cli.commands.hooks.effective_hooks import Stopwatch
 from amplifier_apps.cli.text.escape import escape, get_first_line, make_readable
 from amplifier_apps.cli.text.output import print_heading, print_line, print_wrapped
 from amplifier_apps.cli.text.table import Cell, Column, Table
 from amplifier_core.dispatch import Answer, Dispatch
 from amplifier_core.models import HookResult
+from amplifier_foundation.session.inspection.effective_hooks import Stopwatch
 
 _STYLES = {"deny": "bad", "ask_user": "warn", "modify": "note", "inject_context": "note"}
 _MEANINGS = {

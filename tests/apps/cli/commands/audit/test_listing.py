@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_apps.cli.commands.audit.trails import find_home
+from amplifier_foundation.session.inspection.trails import find_home
 from tests.apps.cli.conftest import Project
 from tests.apps.cli.program import Outcome, invoke, run_at_terminal
 from tests.audit.support import write_log

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from amplifier_apps.cli.commands.audit.trails import find_home, list_trails
 from amplifier_foundation import SessionInfo, SessionStore
+from amplifier_foundation.session.inspection.trails import find_home, list_trails
 from tests.apps.cli.conftest import Project
 from tests.apps.cli.program import Outcome, invoke
 from tests.audit.support import write_log

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from amplifier_apps.cli.commands.hooks.effective_hooks import Stopwatch
 from amplifier_apps.cli.commands.hooks.trace_text import print_trace, trace_to_dict
 from amplifier_core.dispatch import Dispatch
 from amplifier_core.hooks import HookRegistry
+from amplifier_foundation.session.inspection.effective_hooks import Stopwatch
 from tests.support.hooks import asks, injects, modifies, raises, says
 
 DATA = {"tool_name": "Bash", "tool_input": {"command": "ls"}}

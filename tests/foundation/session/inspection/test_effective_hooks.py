@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_apps.cli.commands.hooks.effective_hooks import mount_hooks
 from amplifier_core.events import ALL_EVENTS
-from amplifier_foundation.trust.material import Material
-from tests.apps.cli.conftest import Project
-from tests.support.trust import look_at
+from amplifier_foundation.session.inspection.effective_hooks import mount_hooks
+from amplifier_foundation.trust.material import Material, collect_material
+from tests.support.project import Project
 
 HOOKS = """
 from amplifier_core.models import HookResult
@@ -28,13 +27,12 @@ async def mount(coordinator, config):
 
 
 @pytest.fixture
-def material(project: Project, home: Path) -> Material:
+def material(project: Project) -> Material:
     """Two modules of one's own, and one that does not exist."""
-    (home / "mine.py").write_text(HOOKS)
-    (home / "after.py").write_text(AFTER)
+    project.write("mine.py", HOOKS)
+    project.write("after.py", AFTER)
     hooks = [{"module": "./mine.py", "priority": 7}, {"module": "./after.py"}, "hooks-not-there"]
-    session = {"orchestrator": "loop-basic", "context": "context-simple"}
-    return look_at(home, project(hooks=hooks, session=session, inherit=False))
+    return collect_material(project.bundle(hooks=hooks), project.folder)
 
 
 async def test_a_row_says_where_a_hook_stands_and_where_it_came_from(material: Material) -> None:
@@ -85,3 +83,18 @@ async def test_at_the_end_everything_is_unmounted(material: Material) -> None:
     async with mount_hooks(material) as found:
         assert found.list_rows("tool:pre")
     assert found.list_rows("tool:pre") == []
+
+
+async def test_of_a_module_that_is_not_wanted_nothing_runs(
+    project: Project, tmp_path: Path
+) -> None:
+    """Not even its import; the others keep their places."""
+    left = tmp_path / "was-imported"
+    project.write("acts.py", f"open({str(left)!r}, 'w').close()\n" + HOOKS)
+    project.write("after.py", AFTER)
+    bundle = project.bundle(hooks=["./acts.py", "./after.py"])
+    material = collect_material(bundle, project.folder)
+    async with mount_hooks(material, lambda entry: "after" in entry.module) as found:
+        (row,) = found.list_rows("tool:pre")
+    assert row.hook == "looker"
+    assert not left.exists()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +13,7 @@ from amplifier_core.dispatch import Dispatch
 from amplifier_core.events import ALL_EVENTS, canonical
 from amplifier_core.hooks import HookHandler, HookRegistry
 from amplifier_core.loader import ModuleLoader
-from amplifier_core.mount_plan import MountPlan
+from amplifier_core.mount_plan import ModuleEntry, MountPlan
 from amplifier_core.mounting import Mounted, Mounting
 from amplifier_foundation.bundles import Bundle
 from amplifier_foundation.modules.observers import require_guard
@@ -110,8 +110,13 @@ class EffectiveHooks:
 
 
 @asynccontextmanager
-async def mount_hooks(material: Material) -> AsyncIterator[EffectiveHooks]:
-    """The hooks of a bundle that a person has trusted, unmounted again at the end."""
+async def mount_hooks(
+    material: Material, wanted: Callable[[ModuleEntry], bool] | None = None
+) -> AsyncIterator[EffectiveHooks]:
+    """The hooks of a bundle that a person has trusted, unmounted again at the end.
+
+    Of the modules that are not `wanted`, nothing is imported or run.
+    """
     plan = material.bundle.mount_plan
     coordinator = SessionCoordinator(config=plan, session_id="look")
     coordinator.register_capability("session.working_dir", str(material.folder))
@@ -124,7 +129,7 @@ async def mount_hooks(material: Material) -> AsyncIterator[EffectiveHooks]:
     with material.hold():
         stop = coordinator.hooks.listen(found.notice)
         try:
-            for entry in MountPlan.parse(plan).hooks:
+            for entry in filter(wanted, MountPlan.parse(plan).hooks):
                 # Whoever looks wants to see all of them, also where a session would not start.
                 mounted = await mounting.mount(
                     "hooks", entry.model_copy(update={"required": False})

@@ -1,0 +1,1 @@
+"""Looking without a session: the hooks that a bundle mounts, and the trails that there are."""
