@@ -1,0 +1,153 @@
+"""The endpoint at /mcp: what a client sends, to the relay; what the relay has for it, back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from amplifier_foundation.gateway.http.incoming.admission import Admission
+from amplifier_foundation.gateway.http.incoming.answering import Answer
+from amplifier_foundation.gateway.http.incoming.body import read_body
+from amplifier_foundation.gateway.http.incoming.client_session import CANCELLED
+from amplifier_foundation.gateway.http.incoming.head import Head, read_head
+from amplifier_foundation.gateway.http.incoming.hub import Hub
+from amplifier_foundation.gateway.http.incoming.refusal import (
+    Receive,
+    Refusal,
+    Scope,
+    Send,
+    send_refusal,
+)
+from amplifier_foundation.gateway.http.mirrored_headers import (
+    HEADER_MISMATCH,
+    NAME,
+    SESSION,
+    VERSION,
+    decode_value,
+    list_mirrored,
+    read_version,
+)
+from amplifier_foundation.gateway.http.sse import KIND
+from amplifier_foundation.mcp.frames import Frame, FrameError, read_frames
+
+INITIALIZE = "initialize"
+JSON = "application/json"
+FIRST_MODERN = "2026-07-28"
+
+
+@dataclass(slots=True)
+class GatewayApp:
+    """An ASGI application."""
+
+    admission: Admission
+    hub: Hub
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        try:
+            head = read_head(scope)
+            self.admission.check(head)
+            if head.method == "POST":
+                await self._post(head, receive, send)
+            elif head.method == "GET":
+                await self._get(head, receive, send)
+            else:
+                await self._delete(head, send)
+        except Refusal as refusal:
+            await send_refusal(send, refusal)
+
+    async def _post(self, head: Head, receive: Receive, send: Send) -> None:
+        body = await read_body(head, receive)
+        if body is None:
+            return
+        try:
+            frames = read_frames(body)
+        except FrameError as error:
+            raise Refusal(400, str(error), code=error.code, id=error.id) from None
+        if _is_modern(head, frames):
+            await self._take_modern(head, frames[0], receive, send)
+        else:
+            await self._take(head, frames, receive, send)
+
+    async def _take(
+        self, head: Head, frames: Sequence[Frame], receive: Receive, send: Send
+    ) -> None:
+        """Messages of a session."""
+        authorization = head.get("authorization") or ""
+        if frames[0].method == INITIALIZE and frames[0].is_request:
+            if len(frames) > 1 or head.get(SESSION) is not None:
+                raise Refusal(400, "initialize comes alone, and without Mcp-Session-Id.")
+            session = self.hub.begin_session(authorization)
+        else:
+            session = self.hub.find_session(head.get(SESSION), authorization)
+        reply = await session.take(frames, takes_events=head.accepts(KIND))
+        if not reply.open:
+            await _accept(send)
+            return
+        answer = Answer(
+            reply, send, {SESSION: session.id}, takes_json=head.accepts(JSON), modern=False
+        )
+        if not await answer.write(receive):
+            await session.leave(reply)
+
+    async def _take_modern(self, head: Head, frame: Frame, receive: Receive, send: Send) -> None:
+        """A message that stands by itself."""
+        _check_mirrored(head, frame)
+        if frame.method == CANCELLED:
+            raise Refusal(400, "Without a session, a request is cancelled by closing its stream.")
+        shared = self.hub.get_shared(head.get("authorization") or "")
+        reply = await shared.take(frame, takes_events=head.accepts(KIND))
+        if not reply.open:
+            await _accept(send)
+            return
+        answer = Answer(reply, send, {}, takes_json=head.accepts(JSON), modern=True)
+        if not await answer.write(receive):
+            await shared.leave(reply)
+
+    async def _get(self, head: Head, receive: Receive, send: Send) -> None:
+        if head.get(SESSION) is None:
+            raise Refusal(405, "There is a stream for sessions only; send requests with POST.")
+        session = self.hub.find_session(head.get(SESSION), head.get("authorization") or "")
+        if not head.accepts(KIND):
+            raise Refusal(406, f"The stream is {KIND}; accept that.")
+        reply = session.follow()
+        answer = Answer(reply, send, {SESSION: session.id}, takes_json=False, modern=False)
+        await answer.write(receive)
+        reply.end()
+
+    async def _delete(self, head: Head, send: Send) -> None:
+        session = self.hub.find_session(head.get(SESSION), head.get("authorization") or "")
+        self.hub.end_session(session)
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+
+def _is_modern(head: Head, frames: Sequence[Frame]) -> bool:
+    if len(frames) > 1:
+        return False
+    stated = head.get(VERSION) or ""
+    return read_version(frames[0]) is not None or stated >= FIRST_MODERN
+
+
+def _check_mirrored(head: Head, frame: Frame) -> None:
+    """The headers say what the message says, so that nobody on the way can be misled."""
+    if not frame.is_request:
+        return
+    id = frame.message["id"]
+    expected = list_mirrored(frame)
+    if not expected:
+        why = f"{VERSION} says {head.get(VERSION)!r:.40}, but the message states no version"
+        raise Refusal(400, why, code=HEADER_MISMATCH, id=id)
+    for name, value in expected.items():
+        found = head.get(name)
+        decoded = decode_value(found or "") if name == NAME else found
+        if found is None or decoded != (decode_value(value) if name == NAME else value):
+            why = f"The header {name} is missing or says something else than the message"
+            raise Refusal(400, why, code=HEADER_MISMATCH, id=id)
+
+
+async def _accept(send: Send) -> None:
+    headers = [(b"content-length", b"0")]
+    await send({"type": "http.response.start", "status": 202, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})
