@@ -10,6 +10,7 @@ from typing import Literal
 
 from amplifier_foundation.guests.resident.folder import choose_folder
 from amplifier_foundation.machine.user import find_config_home
+from amplifier_foundation.mcp.client_files import MCP_NAMES, list_mcp_files
 
 Scope = Literal["user", "project"]
 _BUNDLES = ("amplifier.yaml", ".amplifier/amplifier.yaml")
@@ -86,22 +87,24 @@ def list_guarded_files(
 ) -> list[Path]:
     """Every file that an agent could switch its guard off with; folders as globs of all in them.
 
-    The settings of all agents, for the person and for the project at `root`; the guests' runtime
-    folder (by default the one that would be chosen now); and the client that the lines start.
+    The settings of all agents, for the person and for the project at `root`; the files that name
+    the MCP servers before which a gateway may stand; the guests' runtime folder (by default the
+    one that would be chosen now); and the client that the lines start.
     """
     env = os.environ if env is None else env
     found: list[Path] = []
     for place in PLACES.values():
         found += [place.find_home(env) / name for name in place.user]
         found += [root / name for name in place.project] if root is not None else []
+    found += [*list_mcp_files(env), *(root / name for name in MCP_NAMES if root is not None)]
     folders = (folder or choose_folder(env), Path(__file__).parents[1] / "client")
     return [*dict.fromkeys(found), *(path for one in folders for path in (one, one / "**"))]
 
 
 def list_guarded_names() -> list[Path]:
     """The settings of projects, whichever project it is: relative, to be guarded at any depth."""
-    names = (Path(name) for place in PLACES.values() for name in place.project)
-    return list(dict.fromkeys(names))
+    names = (name for place in PLACES.values() for name in place.project)
+    return [Path(name) for name in dict.fromkeys((*names, *MCP_NAMES))]
 
 
 def list_beside(agent: str, path: Path) -> list[Path]:

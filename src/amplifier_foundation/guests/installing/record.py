@@ -1,6 +1,7 @@
 """What we have changed on this machine: for each file the content before, and what we wrote.
 
 Where   $XDG_DATA_HOME/amplifier/guests/backups, by default ~/.local/share/amplifier/...
+        for the files of MCP clients, amplifier/mcp/backups: one file may have both in it
 Format  <digest of the path>.json, with the old content beside it in <digest of the path>.before
 """
 
@@ -83,6 +84,11 @@ class Records:
 
     def _get_path(self, path: Path, ending: str) -> Path:
         return self.folder / (compute_digest(str(path).encode())[:32] + ending)
+
+
+def open_mcp_records(env: Mapping[str, str] | None = None) -> Records:
+    """Those of the files in which MCP clients name their servers."""
+    return Records(find_data_home(env) / "amplifier" / "mcp" / "backups")
 
 
 def _read(path: Path) -> Record | None:

@@ -44,8 +44,10 @@ def _list_code(root: Path, where: Path = _CODE) -> list[Path]:
 def _list_recorded() -> Iterator[Path]:
     """Settings of a person that are elsewhere, because a variable said so at the installation."""
     from amplifier_foundation.guests.installing.places import list_beside
-    from amplifier_foundation.guests.installing.record import Records
+    from amplifier_foundation.guests.installing.record import Records, open_mcp_records
 
     for record in Records().list():
         if record.scope == "user":
             yield from list_beside(record.agent, Path(record.path))
+    for record in open_mcp_records().list():
+        yield Path(record.path)

@@ -8,6 +8,7 @@ import click
 
 from amplifier_apps.cli.commands.guard.agents import make_agent_command
 from amplifier_apps.cli.commands.guard.check import check
+from amplifier_apps.cli.commands.guard.mcp import mcp
 from amplifier_apps.cli.options import AS_JSON
 from amplifier_foundation.guests.installing.names import TITLES
 
@@ -19,6 +20,7 @@ Examples:
   amplifier guard gemini --status
   amplifier guard copilot --remove
   amplifier guard check claude        fire events through it, and see that it works
+  amplifier guard mcp                 put the gateway before the MCP servers of every client
 """
 
 
@@ -42,3 +44,4 @@ def guard(ctx: click.Context, as_json: bool) -> int:
 for _name, _title in TITLES.items():
     guard.add_command(make_agent_command(_name, _title))
 guard.add_command(check)
+guard.add_command(mcp)

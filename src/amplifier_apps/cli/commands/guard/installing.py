@@ -38,7 +38,7 @@ def install_guard(
     target: Target, bundle: Path | None, *, every_event: bool, http: bool, as_json: bool
 ) -> int:
     """Have the bundle trusted, install the guard, and say what a person must know about it."""
-    _refuse_agents()
+    refuse_agent()
     doubt = check_version() if http else ""
     state = require_trust(bundle, target.root)
     outcome = put_up(target, Wish(bundle, http, every_event))
@@ -52,7 +52,7 @@ def install_guard(
 
 def remove_guard(name: str, scope: Scope | None, *, as_json: bool) -> int:
     """Take the guard out of the settings that it is in."""
-    _refuse_agents()
+    refuse_agent()
     target = _find_installed(name, scope)
     outcome = take_down(target)
     if as_json:
@@ -74,7 +74,8 @@ def _choose_code(outcome: Outcome) -> int:
     return exit_codes.FAILED if outcome.untrusted else exit_codes.DONE
 
 
-def _refuse_agents() -> None:
+def refuse_agent() -> None:
+    """Raise RunByAgent if this command was started by an agent that a guard may be before."""
     from amplifier_apps.cli.commands.approvals.desk import refuse_agents
 
     refuse_agents()
@@ -106,7 +107,7 @@ def _list_notes(target: Target, outcome: Outcome, *, http: bool) -> Iterator[str
     if outcome.change.kind != "unchanged":
         yield f"Start {title} anew: sessions that are open may not know the guard."
     yield from read_notes(target.agent, target.root)
-    if target.scope == "project" and _is_shared(outcome.change.path):
+    if target.scope == "project" and is_shared(outcome.change.path):
         yield (
             f"{outcome.change.path} holds paths of this machine: keep it out of version control, "
             "or use --user."
@@ -115,7 +116,7 @@ def _list_notes(target: Target, outcome: Outcome, *, http: bool) -> Iterator[str
         yield "With HTTP_PROXY set, NO_PROXY must name 127.0.0.1, or everything is denied."
 
 
-def _is_shared(path: Path) -> bool:
+def is_shared(path: Path) -> bool:
     """Whether git would take the file into the repository."""
     try:
         done = subprocess.run(

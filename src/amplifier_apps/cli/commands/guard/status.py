@@ -57,7 +57,7 @@ class _Report:
     def __init__(self, status: Status, root: Path) -> None:
         self.status = status
         self._root = root
-        self._bundles = [_check_bundle(one, root) for one in status.installed]
+        self._bundles = [check_bundle(one.bundle, root) for one in status.installed]
         self._residents = [_check_resident(one) for one in status.installed]
         self.problems = status.list_problems()
         checks = (*self._bundles, *self._residents)
@@ -113,11 +113,11 @@ class _Report:
             print_wrapped(2, ("dim", "! "), escape(note))
 
 
-def _check_bundle(installed: Installed, root: Path) -> dict[str, Any]:
+def check_bundle(named: Path | None, root: Path) -> dict[str, Any]:
+    """The files of a bundle, whether it is trusted, and what to do if it is not."""
     from amplifier_core.errors import AmplifierError
     from amplifier_foundation.bundles import BundleError
 
-    named = installed.bundle
     files = [] if named is None else [str(named)]
     if named is not None and not named.is_file():
         return {"files": files, "trusted": False}  # the status says so

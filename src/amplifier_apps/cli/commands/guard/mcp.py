@@ -1,0 +1,103 @@
+"""amplifier guard mcp: put the gateway before the MCP servers of clients, and take it out again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from amplifier_apps.cli import exit_codes
+from amplifier_apps.cli.options import AS_JSON, BUNDLE
+from amplifier_foundation.mcp.client_files import CLIENTS
+
+if TYPE_CHECKING:
+    from amplifier_apps.cli.commands.guard.mcp_report import Report
+
+EPILOG = """\b
+Examples:
+  amplifier guard mcp                          before the servers of every client
+  amplifier guard mcp --client claude --user
+  amplifier guard mcp --bundle ~/strict.yaml
+  amplifier guard mcp --status
+  amplifier guard mcp --remove
+
+A server that is added to a client later has no gateway before it until this is run again.
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.option(
+    "--client",
+    type=click.Choice(list(CLIENTS)),
+    help="Only this client. [default: all that are on this machine]",
+)
+@click.option("--user", "scope", flag_value="user", help="Only servers for you, in every folder.")
+@click.option("--project", "scope", flag_value="project", help="Only servers for this project.")
+@BUNDLE
+@click.option(
+    "--open",
+    "open_servers",
+    multiple=True,
+    metavar="NAME",
+    help="This server elsewhere needs no login, although it has no headers.",
+)
+@click.option("--status", "show", is_flag=True, help="Show which servers are guarded.")
+@click.option("--remove", is_flag=True, help="Take the gateway out, and leave no trace.")
+@AS_JSON
+def mcp(
+    client: str | None,
+    scope: str | None,
+    bundle: Path | None,
+    open_servers: tuple[str, ...],
+    show: bool,
+    remove: bool,
+    as_json: bool,
+) -> int:
+    """Put the gateway before the MCP servers of Claude Code, Codex and others.
+
+    Whatever the client asks of a server is then judged by the hooks of the bundle. The servers
+    keep their names, environment and other settings. --status ends with 0 only if every server
+    that is switched on is guarded.
+    """
+    if show and remove:
+        raise click.UsageError("Use only one of --status and --remove")
+    if (show or remove) and (bundle or open_servers):
+        raise click.UsageError(
+            "--bundle and --open say what to install; they do not go with --status and --remove"
+        )
+    from amplifier_apps.cli.commands.guard.mcp_report import Report
+    from amplifier_foundation.guests.installing.places import find_root
+
+    root, _ = find_root(Path.cwd())
+    report = Report(client, scope or "all", Path.cwd(), root)
+    if remove:
+        _remove(report)
+    elif not show:
+        _install(report, bundle, frozenset(open_servers))
+    report.show(as_json=as_json, removed=remove)
+    stands = remove or report.stands
+    return exit_codes.DONE if stands and not report.failures else exit_codes.FAILED
+
+
+def _install(report: Report, bundle: Path | None, open_servers: frozenset[str]) -> None:
+    from amplifier_apps.cli.commands.guard.installing import refuse_agent
+    from amplifier_apps.cli.commands.guard.trusting import require_trust
+    from amplifier_foundation.gateway.clients.entry import Wish
+    from amplifier_foundation.gateway.clients.installation import put_before
+    from amplifier_foundation.gateway.clients.line import make_gateway
+
+    refuse_agent()
+    report.check_names(open_servers)
+    require_trust(bundle, report.root)
+    full = None if bundle is None else bundle.absolute()
+    wish = Wish(make_gateway(full), open_servers)
+    report.change(lambda client, places, records: put_before(client, places, wish, records))
+
+
+def _remove(report: Report) -> None:
+    from amplifier_apps.cli.commands.guard.installing import refuse_agent
+    from amplifier_foundation.gateway.clients.installation import take_out
+
+    refuse_agent()
+    report.change(take_out)

@@ -1,0 +1,1 @@
+"""The gateway in the settings of MCP clients: put before their servers, and taken out again."""

@@ -1,0 +1,1 @@
+"""Tables of servers as text: read, and changed entry by entry; the rest stays as it is."""

@@ -1,0 +1,85 @@
+"""A table of servers in JSON, with or without comments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from amplifier_foundation.guests.installing.editing.json_edit import (
+    append_child,
+    remove_child,
+    replace_value,
+)
+from amplifier_foundation.guests.installing.editing.json_tree import (
+    Child,
+    JsonProblem,
+    Node,
+    count_line,
+    parse_json,
+)
+
+Path = tuple[str, ...]
+
+
+def list_json_servers(text: str, keys: Path) -> dict[str, Any]:
+    """The servers of a table, by name; none if there is no such table."""
+    table = _find_node(text, keys)
+    if table is None or table.kind != "object":
+        return {}
+    return {str(one.name): one.node.to_value() for one in table.children}
+
+
+def change_json_server(text: str, keys: Path, name: str, wanted: dict[str, Any]) -> str:
+    """The text with another value of one server; what is the same in it is not touched."""
+    path = (*keys, name)
+    changed = _change(text, path, wanted)
+    assert _get_node(changed, path).to_value() == wanted, path
+    return changed
+
+
+def _change(text: str, path: Path, wanted: dict[str, Any]) -> str:
+    for key in [str(one.name) for one in _get_node(text, path).children]:
+        if key not in wanted:
+            node = _get_node(text, path)
+            text = remove_child(text, node, _get_member(text, node, key))
+    for key, value in wanted.items():
+        text = _set(text, path, key, value)
+    return text
+
+
+def _set(text: str, path: Path, key: str, value: Any) -> str:
+    node = _get_node(text, path)
+    if not node.find(key):
+        return append_child(text, node, key, value)
+    old = _get_member(text, node, key).node
+    if old.to_value() == value:
+        return text
+    if old.kind == "object" and isinstance(value, dict) and value:
+        return _change(text, (*path, key), value)
+    return replace_value(text, old, value)
+
+
+def _get_node(text: str, path: Path) -> Node:
+    node = _find_node(text, path)
+    assert node is not None, path
+    return node
+
+
+def _find_node(text: str, path: Sequence[str]) -> Node | None:
+    if not text.strip():
+        return None
+    node = parse_json(text, comments=True, trailing_commas=True)
+    for name in path:
+        if node.kind != "object" or not node.find(name):
+            return None
+        node = _get_member(text, node, name).node
+    return node
+
+
+def _get_member(text: str, parent: Node, name: str) -> Child:
+    """The member with a name. Two are refused: nobody knows which one a client reads."""
+    found = parent.find(name)
+    if len(found) > 1:
+        line = count_line(text, found[1].start)
+        raise JsonProblem(f"the key {name!r} is here a second time; keep one of them", line)
+    return found[0]

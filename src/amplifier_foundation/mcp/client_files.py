@@ -1,0 +1,141 @@
+"""Where MCP clients keep the servers that they start, for a person and for a project."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from amplifier_foundation.machine.user import find_config_home
+
+McpScope = Literal["user", "local", "project"]
+
+CLIENTS: Mapping[str, str] = {
+    "claude": "Claude Code",
+    "codex": "Codex",
+    "cursor": "Cursor",
+    "vscode": "VS Code",
+    "gemini": "Gemini CLI",
+}
+"""The clients before whose servers a gateway can be put, and what people call them."""
+
+MCP_NAMES = (
+    ".mcp.json",
+    ".cursor/mcp.json",
+    ".vscode/mcp.json",
+    ".codex/config.toml",
+    ".gemini/settings.json",
+)
+"""The files of projects."""
+
+_SERVERS = ("mcpServers",)
+_CODES = ("Code", "Code - Insiders", "VSCodium")
+_MANAGED = "it is set up by your administrator"
+
+
+@dataclass(frozen=True, slots=True)
+class McpPlace:
+    """One table of servers: the file, and the keys that lead to the table in it."""
+
+    scope: McpScope
+    path: Path
+    keys: tuple[str, ...] = _SERVERS
+    foreign: str = ""
+    """Why nobody should edit the file; empty where a person may."""
+
+
+def list_mcp_places(
+    client: str, folder: Path, root: Path, env: Mapping[str, str] | None = None
+) -> list[McpPlace]:
+    """Every table that a client started in `folder`, a part of the project at `root`, may read."""
+    env = os.environ if env is None else env
+    found = _LISTS[client](env, folder, root)
+    return list(dict.fromkeys(found))
+
+
+def list_mcp_files(env: Mapping[str, str] | None = None) -> list[Path]:
+    """The files of the person, of every client."""
+    env = os.environ if env is None else env
+    nowhere = Path("/")
+    found = (one for make in _LISTS.values() for one in make(env, nowhere, nowhere))
+    return list(dict.fromkeys(one.path for one in found if one.scope == "user"))
+
+
+def _list_claude(env: Mapping[str, str], folder: Path, root: Path) -> Iterator[McpPlace]:
+    own = env.get("CLAUDE_CONFIG_DIR")
+    state = (Path(own).absolute() if own else _get_home(env)) / ".claude.json"
+    yield McpPlace("user", state)
+    yield McpPlace("user", _find_app_folder(env) / "Claude" / "claude_desktop_config.json")
+    yield McpPlace("local", state, ("projects", str(root), *_SERVERS))
+    # It reads this file in every folder above it, also beyond the repository.
+    for one in (folder, *folder.parents):
+        yield McpPlace("project", one / ".mcp.json")
+    yield McpPlace("user", Path("/etc/claude-code/managed-mcp.json"), foreign=_MANAGED)
+
+
+def _list_codex(env: Mapping[str, str], folder: Path, root: Path) -> Iterator[McpPlace]:
+    own = env.get("CODEX_HOME")
+    home = Path(own).absolute() if own else _get_home(env) / ".codex"
+    yield McpPlace("user", home / "config.toml", ("mcp_servers",))
+    for one in _list_between(folder, root):
+        yield McpPlace("project", one / ".codex" / "config.toml", ("mcp_servers",))
+
+
+def _list_cursor(env: Mapping[str, str], folder: Path, root: Path) -> Iterator[McpPlace]:
+    yield McpPlace("user", _get_home(env) / ".cursor" / "mcp.json")
+    for one in _list_between(folder, root):
+        yield McpPlace("project", one / ".cursor" / "mcp.json")
+
+
+def _list_vscode(env: Mapping[str, str], folder: Path, root: Path) -> Iterator[McpPlace]:
+    homes = [_find_app_folder(env) / name / "User" for name in _CODES]
+    homes.append(_get_home(env) / ".vscode-server" / "data" / "User")
+    for home in homes:
+        yield McpPlace("user", home / "mcp.json", ("servers",))
+        for path in sorted(home.glob("profiles/*/mcp.json")):
+            yield McpPlace("user", path, ("servers",))
+    copilot = env.get("COPILOT_HOME")
+    own = Path(copilot).absolute() if copilot else _get_home(env) / ".copilot"
+    yield McpPlace("user", own / "mcp-config.json")
+    for one in _list_between(folder, root):
+        yield McpPlace("project", one / ".vscode" / "mcp.json", ("servers",))
+        yield McpPlace("project", one / ".mcp.json")
+
+
+def _list_gemini(env: Mapping[str, str], folder: Path, root: Path) -> Iterator[McpPlace]:
+    home = Path(env.get("GEMINI_CLI_HOME") or _get_home(env)) / ".gemini"
+    yield McpPlace("user", home / "settings.json")
+    for path in sorted(home.glob("extensions/*/gemini-extension.json")):
+        yield McpPlace("user", path, foreign="it belongs to an extension, which may be updated")
+    for one in _list_between(folder, root):
+        yield McpPlace("project", one / ".gemini" / "settings.json")
+    yield McpPlace("user", Path("/etc/gemini-cli/settings.json"), foreign=_MANAGED)
+
+
+_LISTS = {
+    "claude": _list_claude,
+    "codex": _list_codex,
+    "cursor": _list_cursor,
+    "vscode": _list_vscode,
+    "gemini": _list_gemini,
+}
+
+
+def _list_between(folder: Path, root: Path) -> list[Path]:
+    """The folder and those above it, up to the project's root."""
+    above = [one for one in (folder, *folder.parents) if one.is_relative_to(root)]
+    return above or [folder]
+
+
+def _get_home(env: Mapping[str, str]) -> Path:
+    return Path(env.get("HOME") or Path.home())
+
+
+def _find_app_folder(env: Mapping[str, str]) -> Path:
+    """Where programs with windows keep their settings."""
+    if sys.platform == "darwin":
+        return _get_home(env) / "Library" / "Application Support"
+    return find_config_home(env)
