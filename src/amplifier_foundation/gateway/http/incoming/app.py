@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from amplifier_foundation.gateway.http.incoming.admission import Admission
@@ -20,11 +20,9 @@ from amplifier_foundation.gateway.http.incoming.refusal import (
 )
 from amplifier_foundation.gateway.http.mirrored_headers import (
     HEADER_MISMATCH,
-    NAME,
     SESSION,
     VERSION,
     decode_value,
-    list_mirrored,
     read_version,
 )
 from amplifier_foundation.gateway.http.sse import KIND
@@ -93,10 +91,14 @@ class GatewayApp:
 
     async def _take_modern(self, head: Head, frame: Frame, receive: Receive, send: Send) -> None:
         """A message that stands by itself."""
-        _check_mirrored(head, frame)
         if frame.method == CANCELLED:
             raise Refusal(400, "Without a session, a request is cancelled by closing its stream.")
+        if frame.is_request and read_version(frame) is None:
+            why = f"{VERSION} says {head.get(VERSION)!r:.40}, but the message states no version"
+            raise Refusal(400, why, code=HEADER_MISMATCH, id=frame.message["id"])
         shared = self.hub.get_shared(head.get("authorization") or "")
+        if frame.is_request:
+            _check_mirrored(head, frame, shared.list_headers(frame))
         reply = await shared.take(frame, takes_events=head.accepts(KIND))
         if not reply.open:
             await _accept(send)
@@ -130,21 +132,13 @@ def _is_modern(head: Head, frames: Sequence[Frame]) -> bool:
     return read_version(frames[0]) is not None or stated >= FIRST_MODERN
 
 
-def _check_mirrored(head: Head, frame: Frame) -> None:
+def _check_mirrored(head: Head, frame: Frame, expected: Mapping[str, str]) -> None:
     """The headers say what the message says, so that nobody on the way can be misled."""
-    if not frame.is_request:
-        return
-    id = frame.message["id"]
-    expected = list_mirrored(frame)
-    if not expected:
-        why = f"{VERSION} says {head.get(VERSION)!r:.40}, but the message states no version"
-        raise Refusal(400, why, code=HEADER_MISMATCH, id=id)
     for name, value in expected.items():
         found = head.get(name)
-        decoded = decode_value(found or "") if name == NAME else found
-        if found is None or decoded != (decode_value(value) if name == NAME else value):
+        if found is None or decode_value(found) != decode_value(value):
             why = f"The header {name} is missing or says something else than the message"
-            raise Refusal(400, why, code=HEADER_MISMATCH, id=id)
+            raise Refusal(400, why, code=HEADER_MISMATCH, id=frame.message["id"])
 
 
 async def _accept(send: Send) -> None:

@@ -16,6 +16,8 @@ from amplifier_foundation.gateway.channel import ChannelError
 from amplifier_foundation.gateway.http.incoming.client_session import PROGRESS, write_cancellation
 from amplifier_foundation.gateway.http.incoming.refusal import Refusal
 from amplifier_foundation.gateway.http.incoming.reply import Reply
+from amplifier_foundation.gateway.http.mirrored_headers import list_mirrored
+from amplifier_foundation.gateway.http.param_headers import ParamHeaders
 from amplifier_foundation.mcp.frames import INTERNAL_ERROR, Frame, make_key, refuse, write_frame
 
 logger = logging.getLogger(__name__)
@@ -32,6 +34,7 @@ class _Asked:
 
     id: Any
     token: Any
+    method: str
     reply: Reply
 
 
@@ -42,6 +45,7 @@ class SharedClients:
         self._inbox: asyncio.Queue[bytes | None] = asyncio.Queue(_WAITING)
         self._numbers = itertools.count(1)
         self._asked: dict[str, _Asked] = {}
+        self._params = ParamHeaders()
         self._is_closed = False
         self._why = "the gateway has ended"
 
@@ -93,10 +97,14 @@ class SharedClients:
         key = make_key(id)
         params, token = _replace_token(frame.params, id)
         reply = Reply({key}, takes_events=takes_events)
-        self._asked[key] = _Asked(frame.message["id"], token, reply)
+        self._asked[key] = _Asked(frame.message["id"], token, frame.method, reply)
         changed = {**frame.message, "id": id, **({"params": params} if params else {})}
         await self._inbox.put(write_frame(changed).raw)
         return reply
+
+    def list_headers(self, frame: Frame) -> dict[str, str]:
+        """The headers that must come with a message, and say the same."""
+        return {**list_mirrored(frame), **self._params.list_headers(frame)}
 
     async def leave(self, reply: Reply) -> None:
         """A client does not wait any more: cancel what it asked for."""
@@ -121,8 +129,16 @@ class SharedClients:
         key = frame.key or ""
         asked = self._asked.pop(key, None)
         if asked is not None:  # else its client has left
+            self._learn(asked, frame)
             restored = write_frame({**frame.message, "id": asked.id})
             asked.reply.answer(key, restored.raw)
+
+    def _learn(self, asked: _Asked, frame: Frame) -> None:
+        """Note which arguments clients have to repeat in headers."""
+        result = frame.message.get("result")
+        tools = result.get("tools") if isinstance(result, dict) else None
+        if asked.method == "tools/list" and isinstance(tools, list):
+            self._params.learn(tools)
 
     def _tell(self, frame: Frame) -> None:
         meta = frame.params.get("_meta")

@@ -89,7 +89,9 @@ class Exchange:
         if kind == KIND:
             await self._read_events(response, reader)
         elif kind == JSON:
-            await self._pass_on(await read_body(self._wire.host, response), response)
+            body = await read_body(self._wire.host, response)
+            if body.strip():
+                await self._pass_on(body, response)
         elif response.status_code == 200:
             raise WireError(
                 f"{self._wire.host} answered with {kind or 'nothing'!r:.60}, which is neither JSON "

@@ -60,6 +60,6 @@ def describe_end(host: str) -> WireError:
 def _find_tls_failure(failure: BaseException | None) -> str | None:
     while failure is not None:
         if isinstance(failure, ssl.SSLError):
-            return str(getattr(failure, "verify_message", "") or failure.reason or failure)
+            return str(getattr(failure, "verify_message", "") or failure.strerror or failure)
         failure = failure.__cause__ or failure.__context__
     return None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from amplifier_foundation.gateway.http.outgoing.address import Address
@@ -109,7 +111,7 @@ def _create_client(http: Any) -> httpx2.AsyncClient:
         *_list_keepalives((("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))),
     ]
     transport = http.AsyncHTTPTransport(
-        verify=ssl.create_default_context(),
+        verify=_create_trust(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
         trust_env=False,
         limits=http.Limits(
             max_connections=None, max_keepalive_connections=32, keepalive_expiry=_REUSE_SECONDS
@@ -124,6 +126,12 @@ def _create_client(http: Any) -> httpx2.AsyncClient:
         timeout=http.Timeout(None, connect=CONNECT_SECONDS, write=WRITE_SECONDS),
     )
     return client
+
+
+@cache
+def _create_trust(*_named: str | None) -> ssl.SSLContext:
+    """Trust what this machine trusts; reading that takes long enough to do it once."""
+    return ssl.create_default_context()
 
 
 def _list_keepalives(wanted: tuple[tuple[str, int], ...]) -> list[tuple[int, int, int]]:
