@@ -63,12 +63,12 @@ def _register_write_guard(host: Host, settings: Config, redactor: Redactor) -> R
 
 def _build_redactor(config: Config) -> Redactor:
     try:
-        return Redactor(_collect_shapes(config), NAME, config.replacement, config.allow)
+        return Redactor(collect_shapes(config), NAME, config.replacement, config.allow)
     except PatternError as wrong:
         raise ModuleLoadError(f"{NAME}: option 'patterns' or 'allow': {wrong}") from wrong
 
 
-def _collect_shapes(config: Config) -> dict[str, str]:
+def collect_shapes(config: Config) -> dict[str, str]:
     """Own patterns first, so that they name what they share with ours."""
     named = {**config.patterns, **{k: v for k, v in SHAPES.items() if k not in config.patterns}}
     shapes = {name: shape for name, shape in named.items() if name not in config.off}

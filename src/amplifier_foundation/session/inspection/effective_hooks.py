@@ -57,10 +57,15 @@ class Stopwatch:
 class EffectiveHooks:
     """The registry of a bundle, and where each of its hooks came from."""
 
-    registry: HookRegistry
+    host: SessionCoordinator
     mounting: Mounting
     bundle: Bundle
     own_priorities: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def registry(self) -> HookRegistry:
+        """Where they are registered."""
+        return self.host.hooks
 
     @property
     def failures(self) -> list[str]:
@@ -125,7 +130,7 @@ async def mount_hooks(
     material.claim_packages()
     loader = ModuleLoader(base=material.folder, sources=material.snapshot)
     mounting = Mounting(coordinator, loader)
-    found = EffectiveHooks(coordinator.hooks, mounting, material.bundle)
+    found = EffectiveHooks(coordinator, mounting, material.bundle)
     with material.hold():
         stop = coordinator.hooks.listen(found.notice)
         try:

@@ -1,0 +1,1 @@
+"""Our own MCP server: an agent asks what it may do, what waits and what happened. It only reads."""

@@ -1,0 +1,1 @@
+"""What people were asked, read from a store that nothing here can write to."""

@@ -1,0 +1,1 @@
+"""What the hooks of a bundle would answer, asked without any effect."""

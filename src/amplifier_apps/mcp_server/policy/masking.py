@@ -1,0 +1,35 @@
+"""The presenter for a bundle: what its sessions would mask is masked here, and all we know of."""
+
+from __future__ import annotations
+
+from pydantic import ValidationError
+
+from amplifier_apps.mcp_server.presenting import Presenter
+from amplifier_core.errors import AmplifierError
+from amplifier_core.mount_plan import MountPlan
+from amplifier_foundation.bundles import Bundle
+from amplifier_foundation.hooks.redaction.config import NAME, Config
+from amplifier_foundation.hooks.redaction.module import collect_shapes
+from amplifier_foundation.policy.secrets import Redactor
+
+_OWNER = "amplifier mcp server"
+
+
+def build_presenter(bundle: Bundle | None) -> Presenter:
+    """Masks all shapes of secrets, those that the bundle adds, and the values that it refers to."""
+    if bundle is None:
+        return Presenter(_build_redactor(Config()))
+    plan = MountPlan.parse(bundle.mount_plan)
+    configured = [one.config for one in plan.hooks if one.module == NAME]
+    try:
+        config = Config.model_validate(configured[0]) if configured else Config()
+        redactor = _build_redactor(config)
+    except (ValidationError, AmplifierError):  # then no session starts with it
+        redactor = _build_redactor(Config())
+    return Presenter(redactor, bundle.secrets)
+
+
+def _build_redactor(config: Config) -> Redactor:
+    # What a bundle switches off, its own agent may see; here others ask.
+    shapes = collect_shapes(config.model_copy(update={"off": []}))
+    return Redactor(shapes, _OWNER, "[REDACTED:{name}]", config.allow)

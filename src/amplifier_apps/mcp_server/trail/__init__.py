@@ -1,0 +1,1 @@
+"""What happened: the trails of this scope, searched, counted and verified."""
