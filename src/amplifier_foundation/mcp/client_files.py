@@ -52,8 +52,10 @@ def list_mcp_places(
 ) -> list[McpPlace]:
     """Every table that a client started in `folder`, a part of the project at `root`, may read."""
     env = os.environ if env is None else env
-    found = _LISTS[client](env, folder, root)
-    return list(dict.fromkeys(found))
+    found = list(_LISTS[client](env, folder, root))
+    # In a home, some clients have but one file for the person and the project.
+    first = {(one.path, one.keys): one for one in reversed(found)}
+    return [one for one in found if first[one.path, one.keys] is one]
 
 
 def list_mcp_files(env: Mapping[str, str] | None = None) -> list[Path]:

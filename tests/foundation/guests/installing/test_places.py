@@ -64,6 +64,8 @@ def test_every_file_that_could_switch_a_guard_off_is_listed() -> None:
     assert Path("/p/.claude/settings.json") in guarded
     assert Path("/h/.codex/config.toml") in guarded
     assert Path("/run/guests") in guarded
+    for path in ("/h/.claude.json", "/h/.cursor/mcp.json", "/p/.mcp.json", "/p/.vscode/mcp.json"):
+        assert Path(path) in guarded
     assert any((one / "client.py").is_file() for one in guarded)
 
 
@@ -90,7 +92,7 @@ def test_the_settings_of_any_project_have_relative_names() -> None:
     """Of every agent, each once."""
     names = list_guarded_names()
     assert Path(".claude/settings.local.json") in names
-    assert Path("opencode.json") in names
+    assert {Path("opencode.json"), Path(".mcp.json"), Path(".vscode/mcp.json")} <= set(names)
     assert not any(one.is_absolute() for one in names)
     assert len(set(names)) == len(names)
 

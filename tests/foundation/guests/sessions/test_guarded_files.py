@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import amplifier_foundation
-from amplifier_foundation.guests.installing.record import Record, Records
+from amplifier_foundation.guests.installing.record import Record, Records, open_mcp_records
 from amplifier_foundation.guests.sessions.guarded_files import _list_code, list_installed
 
 RECORD = Record("/o/hooks.json", "codex", "user", "", "", existed=False, mode=None)
@@ -43,3 +43,14 @@ def test_settings_that_a_variable_has_moved_are_guarded(home: Path, tmp_path: Pa
     assert Path("/o/hooks.json") in found
     assert Path("/o/config.toml") in found
     assert Path("/p/config.toml") not in found
+
+
+def test_files_that_name_the_servers_behind_a_gateway_are_guarded(
+    home: Path, tmp_path: Path
+) -> None:
+    """Those of the project, those of the person, and those that a variable has moved."""
+    open_mcp_records().save(replace(RECORD, path="/o/.claude.json", scope="mcp"), None)
+    found = list_installed(tmp_path)
+    assert tmp_path / ".mcp.json" in found
+    assert home / ".claude.json" in found
+    assert Path("/o/.claude.json") in found

@@ -89,8 +89,8 @@ def _install(report: Report, bundle: Path | None, open_servers: frozenset[str]) 
 
     refuse_agent()
     report.check_names(open_servers)
-    require_trust(bundle, report.root)
     full = None if bundle is None else bundle.absolute()
+    require_trust(full, report.root)
     wish = Wish(make_gateway(full), open_servers)
     report.change(lambda client, places, records: put_before(client, places, wish, records))
 

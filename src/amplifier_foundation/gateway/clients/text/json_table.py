@@ -26,7 +26,8 @@ def list_json_servers(text: str, keys: Path) -> dict[str, Any]:
     table = _find_node(text, keys)
     if table is None or table.kind != "object":
         return {}
-    return {str(one.name): one.node.to_value() for one in table.children}
+    names = [str(one.name) for one in table.children]
+    return {name: _get_member(text, table, name).node.to_value() for name in names}
 
 
 def change_json_server(text: str, keys: Path, name: str, wanted: dict[str, Any]) -> str:
@@ -38,12 +39,12 @@ def change_json_server(text: str, keys: Path, name: str, wanted: dict[str, Any])
 
 
 def _change(text: str, path: Path, wanted: dict[str, Any]) -> str:
+    for key, value in wanted.items():
+        text = _set(text, path, key, value)
     for key in [str(one.name) for one in _get_node(text, path).children]:
         if key not in wanted:
             node = _get_node(text, path)
             text = remove_child(text, node, _get_member(text, node, key))
-    for key, value in wanted.items():
-        text = _set(text, path, key, value)
     return text
 
 

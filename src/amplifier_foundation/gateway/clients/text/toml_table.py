@@ -43,14 +43,14 @@ def _change(
     whole = _find_whole(text, path)
     if whole is not None:
         return _replace_within(text, whole, path, wanted, document)
-    for key in old:
-        if key not in wanted:
-            text = _remove(text, (*path, key))
     for key, value in wanted.items():
         if key not in old:
             text = _insert(text, path, key, value)
         elif old[key] != value:
             text = _set(text, (*path, key), old[key], value, document)
+    for key in old:
+        if key not in wanted:
+            text = _remove(text, (*path, key))
     return text
 
 

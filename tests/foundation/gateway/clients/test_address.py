@@ -1,0 +1,78 @@
+"""Which servers elsewhere the gateway can reach, and where their headers go."""
+
+from __future__ import annotations
+
+import pytest
+
+from amplifier_foundation.gateway.clients.address import (
+    check_server,
+    hide_headers,
+    is_hidden,
+    reveal_headers,
+)
+from amplifier_foundation.gateway.clients.entry import Unbridgeable
+
+
+@pytest.mark.parametrize(
+    ("url", "headers", "is_open"),
+    [
+        ("https://x.test/mcp", ["Authorization"], False),
+        ("https://x.test/mcp", [], True),
+        ("http://127.0.0.1:8000/mcp", [], False),
+        ("http://localhost/mcp", ["X-Key"], False),
+        ("http://[::1]/mcp", [], False),
+        ("${URL}", ["X-Key"], False),
+        ("https://x.test/${PATH}/mcp", ["X-Key"], False),
+    ],
+)
+def test_a_server_with_a_way_in_can_be_reached(url: str, headers: list[str], is_open: bool) -> None:
+    """With headers, on this machine, or if a person says so."""
+    assert check_server(url, headers, is_open=is_open) == url
+
+
+@pytest.mark.parametrize(
+    ("url", "headers", "why"),
+    [
+        ("https://x.test/mcp", [], "no headers.*OAuth.*--open"),
+        ("https://x.test/sse/", ["A"], "old transport"),
+        ("ftp://x.test/", ["A"], "cannot send"),
+        ("http://x.test/mcp", ["A"], "cannot send"),
+        ("https://u:p@x.test/mcp", ["A"], "cannot send"),
+        ("https://x.test/mcp", ["a b"], "cannot send"),
+        ("https://[x/mcp", ["A"], "cannot be read"),
+        (7, ["A"], "not a text"),
+    ],
+)
+def test_a_server_that_the_gateway_could_not_reach_is_refused(
+    url: object, headers: list[str], why: str
+) -> None:
+    """Before the client finds out."""
+    with pytest.raises(Unbridgeable, match=why):
+        check_server(url, headers, is_open=False)
+
+
+def test_values_of_headers_are_in_the_environment_only() -> None:
+    """Nobody reads them in the list of processes, and the client still fills in its variables."""
+    env, words = hide_headers({"Authorization": "Bearer ${T}", "X-Key": "k"}, {"A": "b"})
+    assert env["A"] == "b"
+    assert {"Bearer ${T}", "k"} <= set(env.values())
+    assert not any("Bearer" in one or one == "k" for one in words)
+    pairs = [tuple(one.split("=")) for one in words if one != "--header-env"]
+    assert all(is_hidden(variable) for _, variable in pairs)
+    left, headers = reveal_headers(env, pairs)  # type: ignore[arg-type]
+    assert (left, headers) == ({"A": "b"}, {"Authorization": "Bearer ${T}", "X-Key": "k"})
+
+
+@pytest.mark.parametrize(
+    ("headers", "env"),
+    [
+        (None, {}),
+        ({}, "x"),
+        ({"A": 1}, {}),
+        ({"A": "b"}, {"AMPLIFIER_MCP_HEADER_1": "mine"}),
+    ],
+)
+def test_headers_that_cannot_be_hidden_are_refused(headers: object, env: object) -> None:
+    """Also where a variable of ours is there already."""
+    with pytest.raises(Unbridgeable):
+        hide_headers(headers, env)
