@@ -23,7 +23,9 @@ from amplifier_foundation.mcp.frames import (
     FrameError,
     read_frames,
     refuse,
+    write_frame,
 )
+from amplifier_foundation.mcp.lookalikes import drop_lookalikes
 
 End = Literal["client", "server"]
 """Who left first."""
@@ -118,6 +120,9 @@ class Relay:
             return await self._take_request(side, other, frame)
         if frame.method == CANCELLED:
             return await self._cancel(other, frame)
+        if frame.method in FROM_CLIENT or frame.method in FROM_SERVER:
+            self._say(f"warning: the {side.name} sent {frame.method} without an id; not passed on")
+            return True
         return await self._send(other, frame)
 
     # Requests
@@ -131,6 +136,7 @@ class Relay:
                 method.check(frame.params, id)
             except FrameError as error:
                 return await self._send(side, refuse(id, error.code, str(error)))
+            frame = _clean(frame, "params")
             if side is self._client and continues(frame):
                 return await self._go_on(frame)
         listed = side is self._client and frame.method in LISTS
@@ -237,7 +243,7 @@ class Relay:
         if pending.kind == "passing":
             side.remove(pending)
             return await self._send(other, frame)
-        pending.settle(frame)
+        pending.settle(_clean(frame, "result"))
         return True
 
     async def _cancel(self, other: Side, frame: Frame) -> bool:
@@ -290,6 +296,20 @@ def guess_id(raw: bytes) -> Any:
         found = json.loads(raw)
         id = found.get("id") if isinstance(found, dict) else None
     except (ValueError, RecursionError):
-        match = _ID.search(raw[:4096])
-        id = None if match is None else json.loads(match[1])
+        id = _find_id(raw[:4096])
     return id if isinstance(id, str | int) and not isinstance(id, bool) else None
+
+
+def _find_id(start: bytes) -> Any:
+    match = _ID.search(start)
+    try:
+        return None if match is None else json.loads(match[1])
+    except ValueError:
+        return None
+
+
+def _clean(frame: Frame, key: str) -> Frame:
+    """The same without what readers might take for something else than hooks see."""
+    value = frame.message.get(key)
+    left = drop_lookalikes(value)
+    return frame if left is value else write_frame({**frame.message, key: left})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -68,7 +69,8 @@ def make_key(id: Any) -> str:
 
 def write_frame(message: dict[str, Any]) -> Frame:
     """A message of ours."""
-    return Frame(json.dumps(message, separators=(",", ":")).encode("ascii"), message)
+    text = json.dumps(message, separators=(",", ":"), allow_nan=False)
+    return Frame(text.encode("ascii"), message)
 
 
 def answer(id: Any, result: Mapping[str, Any]) -> Frame:
@@ -96,7 +98,10 @@ def _parse(raw: bytes) -> Any:
         raise FrameError(f"a message has {len(raw):,} bytes; {LARGEST:,} are the most")
     try:
         return json.loads(
-            raw.decode("utf-8"), object_pairs_hook=_build, parse_constant=_refuse_constant
+            raw.decode("utf-8"),
+            object_pairs_hook=_build,
+            parse_constant=_refuse_constant,
+            parse_float=_read_float,
         )
     except FrameError:
         raise
@@ -113,6 +118,13 @@ def _build(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for name in names if names.count(name) > 1)
         raise FrameError(f"a message has the key {twice!r} twice, and readers disagree about it")
     return found
+
+
+def _read_float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise FrameError(f"a message has the number {text:.40}, which is too large")
+    return value
 
 
 def _refuse_constant(name: str) -> None:

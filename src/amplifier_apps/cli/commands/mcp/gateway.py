@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,19 +15,21 @@ from amplifier_apps.cli.options import BUNDLE
 if TYPE_CHECKING:
     from amplifier_foundation.gateway.channel import Channel
     from amplifier_foundation.gateway.gateway import Connect, Settings
+    from amplifier_foundation.gateway.http import ListenSettings
 
 EPILOG = """\b
 Examples:
   amplifier mcp gateway -- npx -y @modelcontextprotocol/server-filesystem .
   amplifier mcp gateway --name files --bundle strict.yaml -- mcp-server-files
   amplifier mcp gateway --http https://example.com/mcp --header-env Authorization=TOKEN
+  amplifier mcp gateway --listen 8931 -- mcp-server-files
 
 A client is configured with this command in the place of the server's own; `amplifier guard mcp`
 does that for you.
 """
 
 
-@click.command(epilog=EPILOG, context_settings={"ignore_unknown_options": False})
+@click.command(epilog=EPILOG)
 @click.option("--name", help="What the server is called in rules: mcp__NAME__tool.")
 @BUNDLE
 @click.option(
@@ -35,7 +37,7 @@ does that for you.
     type=click.Choice(["allow", "ask"]),
     default="allow",
     show_default=True,
-    help="What to do when a tool is called that was never seen before. A tool that was changed "
+    help="Whether to ask before a tool is called that was never seen before. One that was changed "
     "since it was allowed is always asked about.",
 )
 @click.option("--http", "url", metavar="URL", help="The server's address, instead of a command.")
@@ -46,6 +48,21 @@ does that for you.
     metavar="NAME=VARIABLE",
     help="Send this header to the server, with the value of an environment variable.",
 )
+@click.option(
+    "--listen",
+    metavar="[HOST:]PORT",
+    help="Let clients connect by HTTP, at http://HOST:PORT/mcp, instead of standard input.",
+)
+@click.option(
+    "--token-env",
+    metavar="VARIABLE",
+    help="With --listen: clients have to send the value of this variable as a bearer token.",
+)
+@click.option(
+    "--pass-authorization",
+    is_flag=True,
+    help="With --listen and --http: the server gets the Authorization header of the client.",
+)
 @click.argument("command", nargs=-1)
 def gateway(
     name: str | None,
@@ -53,32 +70,47 @@ def gateway(
     new_tools: str,
     url: str | None,
     headers: tuple[str, ...],
+    listen: str | None,
+    token_env: str | None,
+    pass_authorization: bool,
     command: tuple[str, ...],
 ) -> int:
     """Stand between an MCP client and a server, with your hooks.
 
     What the client asks of the server, and the server of the client, is judged by the hooks of the
     bundle. COMMAND starts the server; --http reaches one that runs elsewhere. Standard input and
-    output are the client's; messages for you go to standard error.
+    output are the client's, unless --listen is given; messages for you go to standard error.
     """
     if bool(url) == bool(command):
         raise click.UsageError("Give the server's command after `--`, or its address with --http.")
     if headers and not url:
         raise click.UsageError("--header-env is for a server that --http reaches.")
+    if (token_env or pass_authorization) and not listen:
+        raise click.UsageError("--token-env and --pass-authorization are for --listen.")
     import asyncio
 
+    from amplifier_foundation.gateway.channel import ChannelError
+
     settings = _read_settings(name, bundle, new_tools, url, command)
-    return asyncio.run(_run(settings, _make_connect(url, headers, command)))
+    server = _Server(url, _read_headers(headers), command)
+    if listen is None:
+        return asyncio.run(_run(_serve_pipes(settings, server)))
+    try:
+        where = _read_listening(listen, token_env, pass_authorization)
+    except ChannelError as error:
+        raise click.UsageError(str(error)) from error
+    return asyncio.run(_run(_serve_http(settings, server, where)))
 
 
 def _read_settings(
     name: str | None, bundle: Path | None, new_tools: str, url: str | None, command: tuple[str, ...]
 ) -> Settings:
     from amplifier_foundation.gateway.gateway import Settings
+    from amplifier_foundation.gateway.naming import guess_name
     from amplifier_foundation.mcp.names import check_server_name, make_server_name
 
     try:
-        own = check_server_name(name) if name else make_server_name(_guess_name(url, command))
+        own = check_server_name(name) if name else make_server_name(guess_name(url, command))
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--name") from error
     return Settings(
@@ -90,46 +122,89 @@ def _read_settings(
     )
 
 
-def _guess_name(url: str | None, command: tuple[str, ...]) -> str:
-    """What a person would call the server: the package that is run, the program, or the host."""
-    if url:
-        from urllib.parse import urlsplit
-
-        return (urlsplit(url).hostname or "server").replace(".", "-")
-    words = [one for one in command if not one.startswith("-")]
-    runs = Path(words[0]).name in _RUNNERS if words else False
-    word = words[1] if runs and len(words) > 1 else (words or command)[0]
-    return Path(word.rstrip("/")).name.partition("@")[0] or Path(word).name
-
-
-_RUNNERS = frozenset({"npx", "uvx", "pipx", "node", "python", "python3", "bunx", "docker"})
+def _read_headers(given: tuple[str, ...]) -> dict[str, str]:
+    """The headers, with values that stand on no command line."""
+    found: dict[str, str] = {}
+    for one in given:
+        name, _, variable = one.partition("=")
+        if not name or not variable:
+            raise click.BadParameter(f"{one!r} is no NAME=VARIABLE", param_hint="--header-env")
+        found[name] = _read_variable(variable, "--header-env")
+    return found
 
 
-def _make_connect(url: str | None, headers: tuple[str, ...], command: tuple[str, ...]) -> Connect:
-    async def start() -> Channel:
-        from amplifier_foundation.gateway.pipes import ServerProcess
-
-        return await ServerProcess.start(command)
-
-    return start
+def _read_variable(name: str, option: str) -> str:
+    value = os.environ.get(name)
+    if not value:
+        raise click.BadParameter(f"the variable {name} is not set", param_hint=option)
+    return value
 
 
-async def _run(settings: Settings, connect: Connect) -> int:
-    import asyncio
-    import contextlib
-    import signal
+def _read_listening(listen: str, token_env: str | None, pass_authorization: bool) -> ListenSettings:
+    from amplifier_foundation.gateway.http import ListenSettings, parse_address
 
-    from amplifier_foundation.gateway.channel import ChannelError
-    from amplifier_foundation.gateway.gateway import CannotJudge, run_gateway
+    host, port = parse_address(listen)
+    token = _read_variable(token_env, "--token-env") if token_env else ""
+    return ListenSettings(host, port, token, passes_authorization=pass_authorization)
+
+
+class _Server:
+    """Reaches the server, once for each client."""
+
+    def __init__(self, url: str | None, headers: dict[str, str], command: tuple[str, ...]) -> None:
+        self._url = url
+        self._headers = headers
+        self._command = command
+
+    def connect_for(self, more: dict[str, str]) -> Connect:
+        """How to reach it for a client with these headers."""
+
+        async def connect() -> Channel:
+            if self._url is None:
+                from amplifier_foundation.gateway.pipes import ServerProcess
+
+                return await ServerProcess.start(self._command)
+            from amplifier_foundation.gateway.http import HttpServer
+
+            return HttpServer(self._url, {**self._headers, **more})
+
+        return connect
+
+
+async def _serve_pipes(settings: Settings, server: _Server) -> int:
+    from amplifier_foundation.gateway.gateway import run_gateway
     from amplifier_foundation.gateway.pipes import ClientPipes, take_standard_streams
 
     client = await ClientPipes.open(*take_standard_streams())
-    running = asyncio.ensure_future(run_gateway(client, connect, settings, _say))
+    end = await run_gateway(client, server.connect_for({}), settings, _say)
+    return exit_codes.DONE if end == "client" else exit_codes.FAILED
+
+
+async def _serve_http(settings: Settings, server: _Server, where: ListenSettings) -> int:
+    from amplifier_foundation.gateway.gateway import run_gateway
+    from amplifier_foundation.gateway.http import listen
+
+    async def serve(client: Channel, headers: Any) -> object:
+        return await run_gateway(client, server.connect_for(dict(headers)), settings, _say)
+
+    await listen(where, serve, ready=lambda address: _say(f"clients connect to {address}"))
+    return exit_codes.DONE
+
+
+async def _run(work: Coroutine[Any, Any, int]) -> int:
+    """Run until the end, or until a signal, which ends everything in order."""
+    import asyncio
+    import signal
+
+    from amplifier_foundation.gateway.channel import ChannelError
+    from amplifier_foundation.gateway.gateway import CannotJudge
+
+    running = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, running.cancel)
     try:
-        end = await running
+        return await running
     except CannotJudge as error:
         _say(f"error: {error}")
         return exit_codes.CONFIGURATION
@@ -138,10 +213,6 @@ async def _run(settings: Settings, connect: Connect) -> int:
         return exit_codes.FAILED
     except asyncio.CancelledError:
         return exit_codes.DONE
-    finally:
-        with contextlib.suppress(OSError):
-            sys.stderr.flush()
-    return exit_codes.DONE if end == "client" else exit_codes.FAILED
 
 
 def _say(text: str) -> None:

@@ -1,0 +1,28 @@
+"""What a server is called that nobody has named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+from urllib.parse import urlsplit
+
+_RUNNERS = frozenset({"bunx", "node", "npx", "pipx", "python", "python3", "uv", "uvx"})
+_VERBS = frozenset({"run", "exec", "tool", "x"})
+
+
+def guess_name(url: str | None, command: Sequence[str]) -> str:
+    """The host, or the program that is run: server-files of `npx -y @scope/server-files@2 .`."""
+    if url:
+        return (urlsplit(url).hostname or "server").replace(".", "-")
+    words = [one for one in command if not one.startswith("-")] or list(command)
+    while len(words) > 1 and _is_runner(words[0]):
+        words = words[1:]
+        while len(words) > 1 and words[0] in _VERBS:
+            words = words[1:]
+    plain = words[0].removeprefix("@").partition("@")[0].rstrip("/")
+    return PurePath(plain).stem if plain.endswith((".py", ".js", ".ts")) else PurePath(plain).name
+
+
+def _is_runner(word: str) -> bool:
+    name = PurePath(word).name
+    return name in _RUNNERS or name.startswith("python3.")

@@ -1,0 +1,38 @@
+"""Keys that some readers take for others: Go's, for one, does not tell "Content" from "content"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_KNOWN = (
+    "action arguments blob content contents data description inputRequests inputResponses "
+    "inputSchema instructions isError items messages method mimeType model name "
+    "nextCursor outputSchema params prompts requestState resourceTemplates resources "
+    "resource result resultType role stopReason structuredContent systemPrompt task tasks "
+    "text title tools type uri url _meta"
+)
+"""What clients and servers act upon, or models read."""
+
+_OWN = frozenset(
+    {"structuredContent", "arguments", "inputSchema", "outputSchema", "requestedSchema", "input"}
+    | {"_meta"}
+)
+"""Below these keys, names are the server's own."""
+
+_BY_FOLDED = {one.casefold(): one for one in _KNOWN.split()}
+
+
+def drop_lookalikes(value: Any) -> Any:
+    """The same without keys that differ from known ones in case only; itself if it has none."""
+    if isinstance(value, list):
+        new = [drop_lookalikes(one) for one in value]
+        return value if all(a is b for a, b in zip(new, value, strict=True)) else new
+    if not isinstance(value, dict):
+        return value
+    kept = {
+        name: one if name in _OWN else drop_lookalikes(one)
+        for name, one in value.items()
+        if _BY_FOLDED.get(name.casefold(), name) == name
+    }
+    same = len(kept) == len(value) and all(kept[name] is one for name, one in value.items())
+    return value if same else kept
