@@ -1,0 +1,71 @@
+"""How a server is started: its program, found beforehand, with nothing inherited by accident."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+from amplifier_core.errors import ModuleLoadError
+from amplifier_foundation.tools.mcp.config import ServerConfig
+
+_INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER")
+"""What nearly every program needs, and no secret stands in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A process that is ready to be started."""
+
+    command: str
+    args: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: Path
+
+
+def prepare_launch(server: ServerConfig, env: Mapping[str, str], cwd: Path) -> Launch:
+    """The process of a server; ModuleLoadError if there is no such program or folder."""
+    given = {name: os.environ[name] for name in _INHERITED if name in os.environ} | dict(env)
+    if not cwd.is_dir():
+        raise ModuleLoadError(f"its folder {cwd} does not exist")
+    program = _find_program(server.command or "", given.get("PATH"), cwd)
+    words = [*_die_with_us(given.get("PATH")), program, *server.args]
+    return Launch(words[0], tuple(words[1:]), given, cwd)
+
+
+def _find_program(command: str, path: str | None, cwd: Path) -> str:
+    wanted = str(cwd / Path(command).expanduser()) if "/" in command else command
+    found = shutil.which(wanted, path=path)
+    if found is None:
+        where = "" if "/" in command else " in PATH"
+        raise ModuleLoadError(f"there is no program {command!r}{where} that can be started")
+    return found
+
+
+def _die_with_us(path: str | None) -> Sequence[str]:
+    """Words before a command that end it when our process is killed, where there are such."""
+    setpriv = shutil.which("setpriv", path=path) if sys.platform == "linux" else None
+    return () if setpriv is None else (setpriv, "--pdeathsig", "KILL", "--")
+
+
+def identify_server(server: ServerConfig, cwd: Path) -> list[str]:
+    """What a server is to those who allow its tools: its command, or its address.
+
+    The folder is a part of it if the command has a file in it.
+    """
+    if server.url is not None:
+        parts = urlsplit(server.url)
+        return [urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=""))]
+    words = [server.command or "", *server.args]
+    return [*words, *([str(cwd)] if list_files(server, cwd) else [])]
+
+
+def list_files(server: ServerConfig, cwd: Path) -> list[Path]:
+    """The files below a folder that a server's command names."""
+    words = [server.command or "", *server.args] if server.command else []
+    found = [cwd / one for one in words if one and not Path(one).is_absolute()]
+    return [path for path in found if path.is_file()]

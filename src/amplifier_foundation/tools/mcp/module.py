@@ -1,0 +1,159 @@
+"""Mounting tool-mcp: the servers of a bundle, started side by side."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.errors import ModuleLoadError
+from amplifier_core.events import SESSION_START
+from amplifier_core.interfaces import Cleanup, Host
+from amplifier_core.models import HookResult
+from amplifier_foundation.mcp.definition_guard import DefinitionGuard
+from amplifier_foundation.modules.extras import require
+from amplifier_foundation.modules.options import parse_known
+from amplifier_foundation.modules.subscription import is_own_event
+from amplifier_foundation.tools.mcp.config import NAME, Config, ServerConfig
+from amplifier_foundation.tools.mcp.connection import Connection, OpenLink
+from amplifier_foundation.tools.mcp.family import Family, find_family
+from amplifier_foundation.tools.mcp.launch import identify_server, prepare_launch
+from amplifier_foundation.tools.mcp.link import Link, News, open_link
+from amplifier_foundation.tools.mcp.secrets import Secrets, check_values, find_literals
+from amplifier_foundation.tools.mcp.server_tools import ServerTools
+from amplifier_foundation.tools.mcp.stderr_tail import StderrTail
+from amplifier_foundation.tools.mcp.transport import open_http, open_pipes
+from amplifier_foundation.tools.roots import get_working_dir
+
+CAPABILITY = "mcp.servers"
+"""The servers of a session, for `on_session_ready`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mounted:
+    """One server of one module."""
+
+    tools: ServerTools
+    connection: Connection
+    key: str
+    forget: Callable[[], None]
+    """Ends the hiding of its secrets."""
+
+
+async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
+    """Start the servers and mount their tools; one that does not start is told of."""
+    options = await parse_known(coordinator, Config, config, NAME)
+    for name, server in options.servers.items():
+        await _check_secrets(coordinator, name, server)
+    if options.servers:
+        require("mcp", NAME, "mcp")
+    family = find_family(coordinator)
+    mounted = [_take(coordinator, family, name, one) for name, one in options.servers.items()]
+    known: list[ServerTools] = coordinator.get_capability(CAPABILITY) or []
+    coordinator.register_capability(CAPABILITY, known)
+    known += [one.tools for one in mounted]
+
+    async def cleanup() -> None:
+        await asyncio.gather(*(_give_back(one, family, known) for one in mounted))
+        mounted.clear()
+
+    try:
+        await asyncio.gather(*(one.tools.open() for one in mounted))
+        _require_started(coordinator, mounted)
+    except BaseException:
+        await asyncio.shield(cleanup())
+        raise
+    return cleanup
+
+
+async def on_session_ready(coordinator: Host) -> None:
+    """Every hook is mounted: they judge what the servers say of their tools."""
+    for one in list(coordinator.get_capability(CAPABILITY) or ()):
+        await one.judge()
+
+
+async def _check_secrets(host: Host, name: str, server: ServerConfig) -> None:
+    for option, given in (("env", server.env), ("headers", server.headers)):
+        place = f"servers.{name}.{option}"
+        try:
+            check_values(given, place)
+        except ModuleLoadError as error:
+            raise ModuleLoadError(f"{NAME}: {error}") from error
+        for one in find_literals(given):
+            await host.show(
+                f"'{place}.{one}' looks like a secret that stands in the bundle. "
+                "Name where it is instead: {env: NAME} or {file: PATH}",
+                "warning",
+                NAME,
+            )
+
+
+def _take(host: Host, family: Family, name: str, server: ServerConfig) -> _Mounted:
+    base = get_working_dir(host)
+    cwd = get_working_dir(host, server.cwd)
+    key = json.dumps([name, server.model_dump(mode="json"), str(cwd)], sort_keys=True)
+
+    def make() -> Connection:
+        secrets = Secrets()
+        opener = _make_opener(name, server, secrets, base, cwd)
+        return Connection(name, server, opener, secrets.hide)
+
+    connection = family.take(key, make)
+    identity = identify_server(server, cwd)
+    guard = DefinitionGuard(host, name, identity, new_tools=server.new_tools)
+    tools = ServerTools(host, connection, guard)
+    return _Mounted(tools, connection, key, host.register_scrubber(connection.hide))
+
+
+async def _give_back(one: _Mounted, family: Family, known: list[ServerTools]) -> None:
+    if one.tools in known:
+        known.remove(one.tools)
+    try:
+        await one.tools.close()
+    finally:
+        await family.give_back(one.key)
+        one.forget()
+
+
+def _make_opener(
+    name: str, server: ServerConfig, secrets: Secrets, base: Path, cwd: Path
+) -> OpenLink:
+    @asynccontextmanager
+    async def open_one(news: News) -> AsyncIterator[Link]:
+        ended = asyncio.Event()
+        async with AsyncExitStack() as stack:
+            if server.url is not None:
+                headers = secrets.resolve(server.headers, f"servers.{name}.headers", base)
+                transport, explain = open_http(server.url, headers, ended), _say_nothing
+            else:
+                env = secrets.resolve(server.env, f"servers.{name}.env", base)
+                launch = prepare_launch(server, env, cwd)
+                stderr = StderrTail(name)
+                stack.callback(stderr.close)
+                transport, explain = open_pipes(launch, stderr, ended), stderr.describe
+            yield await stack.enter_async_context(open_link(transport, ended, news, explain))
+
+    return open_one
+
+
+def _say_nothing() -> str:
+    return ""
+
+
+def _require_started(host: Host, mounted: list[_Mounted]) -> None:
+    """Have the session not start without a server that it requires."""
+    missing = [one for one in mounted if one.connection.config.required and one.connection.problem]
+    if not missing:
+        return
+    names = ", ".join(f"{one.tools.server} ({one.connection.problem})" for one in missing)
+
+    def refuse(event: str, data: dict[str, Any]) -> HookResult:
+        if not is_own_event(host, data):
+            return HookResult(action="continue")
+        return HookResult(action="deny", reason=f"required MCP servers did not start: {names}")
+
+    host.hooks.register(SESSION_START, refuse, name=NAME, on_error="deny")
