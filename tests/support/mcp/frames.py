@@ -1,0 +1,158 @@
+"""Messages for a relay as hostile programs would write them, for Hypothesis to draw."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+
+from amplifier_foundation.mcp.names import CALL, ELICIT, GET, READ, SAMPLE
+
+Message = dict[str, Any]
+Draw = Callable[[Any], Any]
+WORDS = ("plain", "deny-me", "rewrite-me", "inject-me", "replace-this", "a\u2028b", "\ud800", "é")
+BREAKS = ("\r", "\x0b", "\x0c", "\x1c", "\x1e", "\x85", "\u2028", "\u2029", "\n", "\x00", "\ufeff")
+KEYS = ("method", "id", "params", "result", "name", "arguments", "uri")
+ODD_VALUES = ("1e999", "NaN", "-Infinity", "1.0", "true", "null", "[]", "{}", '"x"', "1" * 5000)
+
+words = st.sampled_from(WORDS)
+values: st.SearchStrategy[Any] = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text()
+    | words,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=8,
+)
+"""Any JSON."""
+
+
+def make_params(method: str, word: str) -> Message:
+    """What a request of this kind would be about."""
+    if method == CALL:
+        return {"name": "echo", "arguments": {"text": word}}
+    if method == GET:
+        return {"name": word, "arguments": {"a": word}}
+    if method == READ:
+        return {"uri": f"file:///{word}"}
+    return {"messages": [word], "message": word}
+
+
+@st.composite
+def draw_message(
+    draw: Callable[[st.SearchStrategy[Any]], Any], methods: tuple[str, ...]
+) -> Message:
+    """A message as it should be, of any kind."""
+    method = draw(st.sampled_from((*methods, "x/unknown", "notifications/cancelled", "ping")))
+    message: Message = {"jsonrpc": "2.0", "id": draw(st.integers(0, 5) | st.just("a"))}
+    kind = draw(st.sampled_from(("request", "request", "notification", "result", "error")))
+    if kind == "result":
+        content = [{"type": "text", "text": draw(words)}]
+        return {**message, "result": draw(st.just({"content": content}) | values)}
+    if kind == "error":
+        return {**message, "error": {"code": -1, "message": draw(words)}}
+    if kind == "notification":
+        del message["id"]
+    params = make_params(method, draw(words))
+    if method == "notifications/cancelled":
+        params = {"requestId": draw(st.integers(0, 5))}
+    return {**message, "method": method, "params": params}
+
+
+# Ways to write it so that readers may disagree
+
+
+def repeat_key(draw: Draw, text: str) -> str:
+    """A key twice, at the beginning or at the end, maybe written otherwise."""
+    key = draw(st.sampled_from(KEYS))
+    spelled = draw(
+        st.sampled_from((key, key.upper(), key.title(), f"{key[:-1]}\\u00{ord(key[-1]):02x}"))
+    )
+    value = draw(st.sampled_from(('"tools/call"', '"ping"', "1", '{"name":"echo","arguments":{}}')))
+    at = text.find("{") + 1 if draw(st.booleans()) else text.rfind("}")
+    pair = f'"{spelled}":{value}'
+    return f"{text[:at]}{pair},{text[at:]}" if at <= 1 else f"{text[:at]},{pair}{text[at:]}"
+
+
+def respell_key(draw: Draw, text: str) -> str:
+    """A key in capitals, with the long s, or with an escape."""
+    key = draw(st.sampled_from(KEYS))
+    others = (key.upper(), key.title(), key.replace("s", "ſ"), f"\\u00{ord(key[0]):02x}{key[1:]}")
+    other = str(draw(st.sampled_from(others)))
+    return text.replace(f'"{key}"', f'"{other}"', 1)
+
+
+def break_line(draw: Draw, text: str) -> str:
+    """What some take for the end of a line, anywhere."""
+    at = draw(st.integers(0, len(text)))
+    return text[:at] + str(draw(st.sampled_from(BREAKS))) + text[at:]
+
+
+def hide_message(draw: Draw, text: str) -> str:
+    """The message within a text of another one, between what some take for ends of lines."""
+    end = draw(st.sampled_from(BREAKS))
+    inner = end + text.replace('"', draw(st.sampled_from(('"', '\\"')))) + end
+    return f'{{"jsonrpc":"2.0","method":"x/unknown","params":{{"t":"{inner}"}}}}'
+
+
+def join_message(draw: Draw, text: str) -> str:
+    """Two messages in one line."""
+    call = '{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"echo"}}'
+    between = str(draw(st.sampled_from(("", " ", ",", *BREAKS))))
+    return text + between + call if draw(st.booleans()) else call + between + text
+
+
+def wrap_message(draw: Draw, text: str) -> str:
+    """The message within something else."""
+    forms = (f"[{text}]", f"[[{text}]]", f'{{"x":{text}}}', f"[{text},{text}]")
+    return str(draw(st.sampled_from(forms)))
+
+
+def swap_value(draw: Draw, text: str) -> str:
+    """A value of another kind."""
+    old = draw(st.sampled_from(('"2.0"', '"echo"', '"tools/call"', "{}", "1", "2", '{"text"')))
+    return text.replace(old, draw(st.sampled_from(ODD_VALUES)), 1)
+
+
+def drop_part(draw: Draw, text: str) -> str:
+    """Without some of it."""
+    start = draw(st.integers(0, len(text)))
+    return text[:start] + text[draw(st.integers(start, len(text))) :]
+
+
+CHANGES = (
+    repeat_key,
+    respell_key,
+    break_line,
+    hide_message,
+    join_message,
+    wrap_message,
+    swap_value,
+    drop_part,
+)
+
+
+@st.composite
+def draw_line(draw: Draw, methods: tuple[str, ...]) -> bytes:
+    """A line as it may come: right, changed, or none at all."""
+    if draw(st.integers(0, 9)) == 0:
+        return draw(st.binary(max_size=60)).replace(b"\n", b"") or b"x"
+    message = draw(draw_message(methods) | values)
+    text = json.dumps(message, ensure_ascii=draw(st.booleans()))
+    for _ in range(draw(st.integers(0, 3))):
+        text = draw(st.sampled_from(CHANGES))(draw, text)
+    line = text.encode(errors="surrogatepass").replace(b"\n", b" ")
+    if draw(st.integers(0, 7)) == 0:
+        at = draw(st.integers(0, len(line)))
+        line = (
+            line[:at] + draw(st.sampled_from((b"\xff", b"\xc0\xaf", b"\xed\xa0\x80"))) + line[at:]
+        )
+    return line or b" "
+
+
+from_client = draw_line((CALL, READ, GET, "tools/list"))
+from_server = draw_line((SAMPLE, ELICIT))
