@@ -11,6 +11,8 @@ Rewrite = Callable[[str, Any], str]
 """Takes a text and the key it stands under (None if there is none)."""
 
 _LEAVES = frozenset({str, int, float, bool, type(None), bytes, bytearray})
+_PLAIN = frozenset({dict, list})
+_SIMPLE = frozenset({int, float, bool, type(None)}) | _PLAIN
 _IMMUTABLE = (tuple, frozenset, set)
 
 
@@ -85,9 +87,30 @@ def rewrite(value: Any, leaf: Rewrite, *, keys: bool = True) -> Any:
     Goes without recursion, so no depth stops it; a list or dict may contain itself. Objects other
     than texts, bytes, mappings, lists, tuples, sets and pydantic models are left alone.
     """
+    if _stays(value, leaf, keys):
+        return value
     walk = _Rewriting(leaf, keys)
     result = walk.run(value)
     return result if walk.changed else value
+
+
+def _stays(value: Any, leaf: Rewrite, keys: bool) -> bool:
+    """Whether plain data stays as it is, which most does; False also if only the walk can tell."""
+    stack: list[list[tuple[Any, Any]]] = [[(None, value)]]
+    entered: set[int] = set()
+    while stack:
+        for key, part in stack.pop():
+            if keys and key is not None and (key.__class__ is not str or leaf(key, None) != key):
+                return False
+            if part.__class__ is str:
+                if leaf(part, key) != part:
+                    return False
+            elif part.__class__ in _PLAIN and id(part) not in entered:
+                entered.add(id(part))
+                stack.append(_entries(part, None))
+            elif part.__class__ not in _SIMPLE:
+                return False
+    return True
 
 
 class _Rewriting:

@@ -297,3 +297,13 @@ def test_a_mapping_that_makes_its_parts_anew_is_read_once() -> None:
 def test_no_depth_stops_a_rewrite() -> None:
     changed = rewrite(nest(20_000, "deep"), shout)
     assert list(iterate_texts(changed)) == ["DEEP"]
+
+
+def test_what_stays_as_it_is_is_not_copied() -> None:
+    """Whatever it is made of: plain data that contains itself, and keys that are no texts."""
+    loop: list[Any] = ["A"]
+    loop.append({"B": loop, ("C", 1): [2.0, None, True]})
+    assert rewrite(loop, shout) is loop
+    assert rewrite({("c",): 1}, shout) == {("C",): 1}
+    assert rewrite({1: "a"}, shout) == {1: "A"}
+    assert rewrite({"a": "B"}, shout, keys=False) == {"a": "B"}
