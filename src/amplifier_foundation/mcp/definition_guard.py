@@ -17,13 +17,14 @@ from amplifier_foundation.mcp.definitions import (
 )
 from amplifier_foundation.mcp.known_tools import KnownTools
 from amplifier_foundation.mcp.names import name_tool
+from amplifier_foundation.modules.subscription import is_own_event
 
 NewTools = Literal["allow", "ask"]
 """What is done with a tool that was never seen: it is allowed as it is, or a person is asked."""
 
 FIRST_SEEN = "first seen"
 _PRIORITY = 890
-_LONGEST = 4_000
+_LONGEST = 20_000
 _TIMEOUT = 300.0
 
 
@@ -117,7 +118,8 @@ class DefinitionGuard:
 
     def _judge(self, event: str, data: dict[str, Any]) -> HookResult:
         pending = self._pending.get(str(data.get("tool_name")))
-        if pending is None:
+        # A sub-agent that uses the server has a guard of its own: nobody is asked twice.
+        if pending is None or not is_own_event(self._host, data):
             return HookResult(action="continue")
         return HookResult(
             action="ask_user",

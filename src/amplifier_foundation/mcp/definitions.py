@@ -15,6 +15,10 @@ _JUDGED = ("name", "title", "description", "inputSchema", "outputSchema", "annot
 """What a model reads, or what decides how a call is treated; icons are for people."""
 
 
+_HEADERS = 2
+"""Lines at the top of a comparison. By their marks they cannot be told from lines of a text."""
+
+
 def digest_definition(tool: Definition) -> str:
     """What is compared with the definition that a person allowed."""
     return digest({name: tool[name] for name in _JUDGED if tool.get(name) is not None})
@@ -27,8 +31,8 @@ def describe_change(before: Definition, after: Definition) -> str:
         old, new = _write(before.get(name)), _write(after.get(name))
         if old == new:
             continue
-        lines = difflib.unified_diff(old, new, lineterm="", n=1)
-        marked = [one for one in lines if not one.startswith(("---", "+++", "@@"))]
+        lines = list(difflib.unified_diff(old, new, lineterm="", n=1))[_HEADERS:]
+        marked = [one for one in lines if not one.startswith("@@")]
         changes += [f"{name}:", *(f"  {one}" for one in marked)]
     return "\n".join(changes)
 
@@ -43,4 +47,9 @@ def _write(value: Any) -> list[str]:
     if value is None:
         return []
     text = value if isinstance(value, str) else json.dumps(value, indent=1, sort_keys=True)
-    return text.splitlines()
+    return [_spell_out(line) for line in text.splitlines()]
+
+
+def _spell_out(line: str) -> str:
+    """The line with every character named that moves or hides others on a screen."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
