@@ -8,10 +8,12 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events.payloads import EndReason
 from amplifier_core.models import Level
+from amplifier_core.mount_plan import read_entry
 from amplifier_foundation.guests.sessions.guarded_files import list_installed
 from amplifier_foundation.guests.sessions.passing import GuestContext, Passing, current
 from amplifier_foundation.guests.sessions.personal import deny_personal_acts
@@ -23,6 +25,7 @@ from amplifier_foundation.session.elsewhere import reach_people
 from amplifier_foundation.session.reload import ChangePolicy
 
 _RELOAD_EVERY = 2.0
+_BY_TURN = frozenset({"hooks-progress-monitor", "hooks-todo-display"})
 
 Say = Callable[[str], None]
 """Tells the person who reads the diagnostics of the gateway."""
@@ -99,10 +102,14 @@ def load_gateway_plan(start: Path, named: str = "") -> tuple[GuestPlan, Sequence
     """
     folder = normalize(start)
     guarded = list_installed(folder)
-    plan = load_adapted(
-        folder, named, lambda whole: adapt_to_program(whole, guarded, can_ask=False)
-    )
-    return plan, guarded
+    return load_adapted(folder, named, lambda whole: _adapt(whole, guarded)), guarded
+
+
+def _adapt(whole: dict[str, Any], guarded: Sequence[Path]) -> dict[str, Any]:
+    """The plan for a client whose turns nobody sees: it may ask for the same thing often."""
+    plan = adapt_to_program(whole, guarded, can_ask=False)
+    hooks = [one for one in plan["hooks"] if read_entry("hooks", one).module not in _BY_TURN]
+    return {**plan, "hooks": hooks}
 
 
 async def open_gateway_session(start: Path, named: str, say: Say) -> GatewaySession:

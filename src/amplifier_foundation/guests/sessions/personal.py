@@ -117,11 +117,13 @@ def _runs_our_package(command: Command) -> bool:
 
 def find_records(given: dict[str, Any], folder: Path) -> str | None:
     """Our data folder, if a tool or a command is about it, however it is written."""
-    records = find_data_home() / _PROGRAM
     command = read_command(given.get("command"))
+    named = [given[key] for key in PATH_KEYS if isinstance(given.get(key), str)]
+    if not command and not named:
+        return None
+    records = find_data_home() / _PROGRAM
     if command and any(one in command for one in _list_spellings(records)):
         return str(records)
-    named = [given[key] for key in PATH_KEYS if isinstance(given.get(key), str)]
     paths = chain(
         (os.path.realpath(folder / _expand(one)) for one in named),
         _list_paths(command, folder) if command else (),
