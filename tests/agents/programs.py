@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import platform
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,14 @@ class Program:
         """The model starts a sub-agent, which then plays the script from its beginning."""
         raise NotImplementedError
 
+    def add_server(self, home: Path, name: str, command: Sequence[str]) -> None:
+        """Its user adds an MCP server."""
+        raise NotImplementedError
+
+    def call_server(self, server: str, tool: str, input: dict[str, Any]) -> Call:
+        """The model calls a tool of that server."""
+        return {"name": f"mcp__{server}__{tool}", "input": input}
+
 
 class Claude(Program):
     """Claude Code."""
@@ -90,6 +99,9 @@ class Claude(Program):
         asked = {"description": "A part of it", "prompt": "inner task"}
         kind = {"subagent_type": "general-purpose", "run_in_background": False}
         return {"name": "Agent", "input": asked | kind}
+
+    def add_server(self, home: Path, name: str, command: Sequence[str]) -> None:
+        _add_server(home / ".claude.json", name, {"type": "stdio", **_describe(command)})
 
 
 class Codex(Program):
@@ -138,6 +150,15 @@ trust_level = "trusted"
     def call_agent(self) -> Call:
         return {"name": "multi_agent_v1.spawn_agent", "input": {"message": "inner task"}}
 
+    def add_server(self, home: Path, name: str, command: Sequence[str]) -> None:
+        table = [f"{key} = {json.dumps(value)}" for key, value in _describe(command).items()]
+        table.append("required = true")  # else it asks its model before the server is ready
+        with (home / ".codex" / "config.toml").open("a") as config:
+            config.write("\n".join(["", f"[mcp_servers.{name}] # added", *table, ""]))
+
+    def call_server(self, server: str, tool: str, input: dict[str, Any]) -> Call:
+        return {"name": f"mcp__{server}.{tool}", "input": input}
+
 
 class Gemini(Program):
     """Gemini CLI."""
@@ -169,6 +190,12 @@ class Gemini(Program):
 
     def call_agent(self) -> Call:
         return {"name": "invoke_agent", "input": {"agent_name": "generalist", "prompt": "inner"}}
+
+    def add_server(self, home: Path, name: str, command: Sequence[str]) -> None:
+        _add_server(home / ".gemini" / "settings.json", name, _describe(command))
+
+    def call_server(self, server: str, tool: str, input: dict[str, Any]) -> Call:
+        return {"name": f"mcp_{server}_{tool}", "input": input}
 
 
 class Copilot(Program):
@@ -228,6 +255,16 @@ class OpenCode(Program):
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
+
+
+def _describe(command: Sequence[str]) -> dict[str, Any]:
+    return {"command": command[0], "args": list(command[1:])}
+
+
+def _add_server(path: Path, name: str, server: dict[str, Any]) -> None:
+    settings = json.loads(path.read_text()) if path.exists() else {}
+    settings.setdefault("mcpServers", {})[name] = server
+    _write(path, json.dumps(settings, indent=2))
 
 
 PROGRAMS: dict[str, Program] = {

@@ -64,9 +64,13 @@ class World:
 
     def set_up(self, program: Program) -> None:
         """Install an agent, as its user would have before us."""
-        where = program.locate(self._agents).parent
+        where = self.locate(program).parent
         self.env["PATH"] = f"{where}:{self.env['PATH']}"
         program.write_settings(self.home, self.project)
+
+    def locate(self, program: Program) -> Path:
+        """The file of an agent's program."""
+        return program.locate(self._agents)
 
     def read(self, name: str = "out.txt") -> list[str]:
         """The lines of a file of the project; none if it is not there."""
@@ -151,7 +155,7 @@ class World:
     ) -> asyncio.subprocess.Process:
         """Start an agent whose model is at this address, in a process group of its own."""
         process = await asyncio.create_subprocess_exec(
-            *program.build_command(program.locate(self._agents), url),
+            *program.build_command(self.locate(program), url),
             cwd=self.project,
             env={
                 **self.env,

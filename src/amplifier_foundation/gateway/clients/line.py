@@ -52,9 +52,12 @@ class Line:
 
 
 def make_gateway(bundle: Path | None) -> Gateway:
-    """That of this installation, with the interpreter that runs now."""
+    """That of this installation, with the interpreter that runs now, under its usual name."""
     # Not resolved: the link in an environment is what finds the packages of that environment.
-    return Gateway(Path(os.path.abspath(sys.executable)), bundle)  # noqa: PTH100
+    running = Path(os.path.abspath(sys.executable))  # noqa: PTH100
+    usual = running.with_name("python3")
+    is_same = os.path.realpath(usual) == os.path.realpath(running)
+    return Gateway(usual if is_same else running, bundle)
 
 
 def read_line(command: object, args: object) -> Line | None:

@@ -77,7 +77,7 @@ def test_the_command_starts_this_installation_from_anywhere(tmp_path: Path) -> N
     """Not what a folder or a variable puts in its place."""
     (tmp_path / "amplifier_apps.py").write_text("raise SystemExit('from the folder')")
     command, *args = make_gateway(None).build("x", MEMO, [])
-    assert Path(command) == Path(sys.executable)
+    assert Path(command).parent == Path(sys.executable).parent
     done = subprocess.run(
         [command, *args[: args.index("--name")], "--help"],
         cwd=tmp_path,
