@@ -50,6 +50,8 @@ def hide_headers(headers: Any, env: Any) -> tuple[dict[str, Any], list[str]]:
         if variable in env:
             raise Unbridgeable(f"its environment has the variable {variable}, which is ours")
         values[variable] = check_text(value, f"its header {name!r}")
+        if not value.strip():
+            raise Unbridgeable(f"its header {name!r} is empty")
         words += ["--header-env", f"{name}={variable}"]
     return values, words
 

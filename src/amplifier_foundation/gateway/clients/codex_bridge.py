@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,8 @@ from amplifier_foundation.gateway.clients.line import Line
 
 _URL, _BEARER, _STATIC, _NAMED = "url", "bearer_token_env_var", "http_headers", "env_http_headers"
 _VARIABLES = "env_vars"
+_TOKEN = "Authorization=Bearer "
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OF_HTTP = (_URL, _BEARER, _STATIC, _NAMED)
 
 
@@ -44,7 +47,8 @@ class CodexBridge:
         for name, variable in named.items():
             words += ["--header-env", f"{name}={variable}"]
         bearer = check_text(entry.get(_BEARER, ""), "the name of its token's variable")
-        words += ["--bearer-env", bearer] if bearer else []
+        bearer = _check_variable(bearer) if bearer else ""
+        words += ["--header-env", f"{_TOKEN}{bearer}"] if bearer else []
         headers = [*entry.get(_STATIC, {}), *named, *(["Authorization"] if bearer else [])]
         url = check_server(entry[_URL], headers, is_open=is_open)
         memo["http"] = ""
@@ -63,10 +67,12 @@ class CodexBridge:
         plain = {key: value for key, value in entry.items() if key not in gone}
         env = entry.get("env")
         _, static = reveal_headers(env if isinstance(env, dict) else {}, line.headers)
-        named = {name: variable for name, variable in line.headers if not is_hidden(variable)}
+        pairs = [(name, value) for name, value in line.headers if not is_hidden(value)]
+        named = {name: variable for name, variable in pairs if " " not in variable}
+        bearer = next((value.partition(" ")[2] for _, value in pairs if " " in value), "")
         plain[_URL] = line.url
-        if line.bearer or _BEARER in line.memo:
-            plain[_BEARER] = line.bearer
+        if bearer or _BEARER in line.memo:
+            plain[_BEARER] = bearer
         if static or _STATIC in line.memo:
             plain[_STATIC] = static
         if named or _NAMED in line.memo:
@@ -77,4 +83,11 @@ class CodexBridge:
 def _read_named(value: Any) -> dict[str, str]:
     if not isinstance(value, dict):
         raise Unbridgeable(f"its {_NAMED!r} are not a table")
-    return {name: check_text(variable, f"its header {name!r}") for name, variable in value.items()}
+    found = {name: check_text(one, f"its header {name!r}") for name, one in value.items()}
+    return {name: _check_variable(one) for name, one in found.items()}
+
+
+def _check_variable(name: str) -> str:
+    if not _VARIABLE.fullmatch(name):
+        raise Unbridgeable(f"{name!r} is no name for a variable")
+    return name

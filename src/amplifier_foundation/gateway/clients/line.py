@@ -46,9 +46,7 @@ class Line:
     """The server's own command, if it has one."""
     url: str = ""
     headers: tuple[tuple[str, str], ...] = field(default=())
-    """The headers' names, and the variables with their values."""
-    bearer: str = ""
-    """The variable with a token."""
+    """The headers' names, and the variables with their values; a word may stand before one."""
 
 
 def make_gateway(bundle: Path | None) -> Gateway:
@@ -92,7 +90,7 @@ def _read_words(python: Path, memo: Mapping[str, str], words: list[str]) -> Line
         return None
     pairs = list(zip(options[::2], options[1::2], strict=True))
     found = dict(pairs)
-    if not {"--name", "--bundle", "--http", "--header-env", "--bearer-env"} >= set(found):
+    if not {"--name", "--bundle", "--http", "--header-env"} >= set(found):
         return None
     if bool(server) == ("--http" in found):
         return None
@@ -103,7 +101,6 @@ def _read_words(python: Path, memo: Mapping[str, str], words: list[str]) -> Line
         server=server,
         url=found.get("--http", ""),
         headers=tuple(_split_headers(pairs)),
-        bearer=found.get("--bearer-env", ""),
     )
 
 

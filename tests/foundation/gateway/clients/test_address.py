@@ -69,6 +69,7 @@ def test_values_of_headers_are_in_the_environment_only() -> None:
         (None, {}),
         ({}, "x"),
         ({"A": 1}, {}),
+        ({"A": ""}, {}),
         ({"A": "b"}, {"AMPLIFIER_MCP_HEADER_1": "mine"}),
     ],
 )

@@ -47,7 +47,7 @@ def test_variables_with_secrets_are_handed_on_by_name() -> None:
     assert wrapped["env_vars"][:2] == ["KEY", "TOKEN"]
     line = find_line(wrapped)
     assert line is not None
-    assert (line.bearer, line.headers) == ("TOKEN", (("X-Key", "KEY"),))
+    assert line.headers == (("X-Key", "KEY"), ("Authorization", "Bearer TOKEN"))
     assert "env" not in wrapped
 
 
@@ -58,6 +58,8 @@ def test_variables_with_secrets_are_handed_on_by_name() -> None:
         ({"url": URL, "http_headers": {"A": "b"}, "env": {}}, "belongs to a command"),
         ({"url": URL, "env_http_headers": "A"}, "not a table"),
         ({"url": URL, "env_http_headers": {"A": 1}}, "not a text"),
+        ({"url": URL, "env_http_headers": {"A": "B C"}}, "no name for a variable"),
+        ({"url": URL, "bearer_token_env_var": "B C"}, "no name for a variable"),
         ({"url": URL, "http_headers": {"A": "b"}, "scopes": ["x"]}, "logs in"),
         ({"url": URL, "http_headers_helper": "x"}, "program of its own"),
     ],

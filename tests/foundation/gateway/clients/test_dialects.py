@@ -16,7 +16,7 @@ from amplifier_foundation.mcp.client_files import CLIENTS
 
 NAMED = Wish(Gateway(Path("/opt/python"), Path("/b.yaml")), frozenset({"open"}))
 
-TEXT = st.text(max_size=6)
+TEXT = st.text(max_size=6) | st.sampled_from(["TOKEN", "KEY"])
 NAMES = st.sampled_from(["A", "X-Key", "Authorization"])
 TABLES = st.dictionaries(NAMES, TEXT, max_size=2)
 PLAIN = st.one_of(st.none(), st.booleans(), st.integers(), TEXT, st.lists(TEXT, max_size=2))

@@ -30,16 +30,13 @@ def test_a_command_is_read_back() -> None:
 
 
 def test_an_address_is_read_back() -> None:
-    """With the variables of its headers and its token."""
+    """With the variables of its headers, and the word before one."""
     words = ["--http", "https://x/mcp", "--header-env", "A=B", "--header-env", "C=D"]
-    command, *args = GATEWAY.build("x", {"http": ""}, [*words, "--bearer-env", "T"])
+    command, *args = GATEWAY.build("x", {"http": ""}, [*words, "--header-env", "E=Bearer T"])
     line = read_line(command, args)
     assert line is not None
-    assert (line.url, line.headers, line.bearer) == (
-        "https://x/mcp",
-        (("A", "B"), ("C", "D")),
-        "T",
-    )
+    assert line.url == "https://x/mcp"
+    assert line.headers == (("A", "B"), ("C", "D"), ("E", "Bearer T"))
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,8 @@ does that for you.
     "headers",
     multiple=True,
     metavar="NAME=VARIABLE",
-    help="Send this header to the server, with the value of an environment variable.",
+    help="Send this header to the server, with the value of an environment variable. A word may "
+    "stand before it: 'Authorization=Bearer TOKEN'.",
 )
 @click.option(
     "--listen",
@@ -126,10 +127,11 @@ def _read_headers(given: tuple[str, ...]) -> dict[str, str]:
     """The headers, with values that stand on no command line."""
     found: dict[str, str] = {}
     for one in given:
-        name, _, variable = one.partition("=")
+        name, _, value = one.partition("=")
+        scheme, space, variable = value.rpartition(" ")
         if not name or not variable:
             raise click.BadParameter(f"{one!r} is no NAME=VARIABLE", param_hint="--header-env")
-        found[name] = _read_variable(variable, "--header-env")
+        found[name] = scheme + space + _read_variable(variable, "--header-env")
     return found
 
 
