@@ -40,7 +40,7 @@ session: {orchestrator: loop-basic, context: context-simple}
 """
 BUNDLES: Mapping[str, str] = {
     "no hooks and no trail": BARE + "audit: {enabled: false}\n",
-    "no hooks": BARE,
+    "no hooks": BARE + "audit: {enabled: true, level: normal, mode: inline, on_failure: deny}\n",
     "the default bundle": "name: usual\n",
 }
 

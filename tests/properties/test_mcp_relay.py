@@ -19,7 +19,7 @@ from amplifier_foundation.mcp.frames import FrameError, read_frames
 from tests.support.mcp.frames import from_client, from_server, values
 from tests.support.mcp.readers import JUDGED, READERS, describe
 from tests.support.mcp.relaying import Line, Stage, Stages, open_stages
-from tests.support.mcp.world import World
+from tests.support.mcp.world import BUNDLE, World
 
 Lines = list[tuple[bool, bytes]]
 """Each with whether the client sends it."""
@@ -86,7 +86,7 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Played]:
     monkeypatch.setenv("HOME", str(world.home))
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "AMPLIFIER_STORE"):
         monkeypatch.delenv(name, raising=False)
-    world.write_bundle("audit: {enabled: false}\n")
+    world.write_bundle(BUNDLE.replace("enabled: true", "enabled: false"))
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
         stages = runner.run(stack.enter_async_context(open_stages(world.project)))

@@ -118,6 +118,13 @@ def swap_value(draw: Draw, text: str) -> str:
     return text.replace(old, draw(st.sampled_from(ODD_VALUES)), 1)
 
 
+def nest_value(draw: Draw, text: str) -> str:
+    """A value as deep as readers can just go, or deeper."""
+    depth = draw(st.sampled_from((100, 300, 600, 950, 5000)))
+    old = draw(st.sampled_from(('"echo"', '"plain"', '"text"', "{}", "1", "2")))
+    return text.replace(old, "[" * depth + "]" * depth, 1)
+
+
 def drop_part(draw: Draw, text: str) -> str:
     """Without some of it."""
     start = draw(st.integers(0, len(text)))
@@ -132,6 +139,7 @@ CHANGES = (
     join_message,
     wrap_message,
     swap_value,
+    nest_value,
     drop_part,
 )
 

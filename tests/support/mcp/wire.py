@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
+from amplifier_core.utils import cancel_and_wait
 from tests.support.waiting import wait_until
 
 Message = dict[str, Any]
@@ -23,47 +24,24 @@ LONGEST_WAIT = 60.0
 class Wire:
     """The client's end: requests with their answers, and everything else that came, in order."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self.process = process
+    def __init__(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        self._source, self._sink = source, sink
         self.received: list[Message] = []
+        self.lines: list[bytes] = []
+        """What came, as it came."""
         self.torn = b""
         """What came without a line's end."""
         self.answer_request: Callable[[Message], Message | None] = lambda message: None
         """What the client says when the server asks it: a result or an error; None says nothing."""
         self._ids = count(1)
         self._open: dict[str, asyncio.Future[Message]] = {}
-        self._errors = bytearray()
-        self._tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._read_errors())]
-
-    @classmethod
-    async def start(
-        cls, command: Sequence[object], *, cwd: Path | None = None, env: Mapping[str, str]
-    ) -> Self:
-        """Start a program in a group of its own."""
-        process = await asyncio.create_subprocess_exec(
-            *map(str, command),
-            cwd=cwd,
-            env=dict(env),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            limit=LONGEST_LINE,
-            start_new_session=True,
-        )
-        return cls(process)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.kill()
+        self._reading = asyncio.create_task(self._read())
 
     # Talking
 
     def write(self, line: bytes) -> None:
         """A line as it is."""
-        assert self.process.stdin
-        self.process.stdin.write(line)
+        self._sink.write(line)
 
     def send(self, message: Message) -> None:
         """A message."""
@@ -102,44 +80,26 @@ class Wire:
         """The parameters of every notification and request of a kind."""
         return [one.get("params", {}) for one in self.received if one.get("method") == method]
 
-    @property
-    def errors(self) -> str:
-        """What the program wrote on its other stream."""
-        return self._errors.decode(errors="replace")
-
     # The end
 
-    async def leave(self) -> int:
-        """Close the line as a client does that has had enough; the program's exit code."""
-        assert self.process.stdin
-        self.process.stdin.close()
-        return await self.wait()
+    def close(self) -> None:
+        """Close the line as a client does that has had enough."""
+        self._sink.close()
 
-    async def wait(self) -> int:
-        """The program's exit code, with everything read that it wrote."""
-        code = await asyncio.wait_for(self.process.wait(), LONGEST_WAIT)
-        await asyncio.wait_for(asyncio.gather(*self._tasks), LONGEST_WAIT)
-        return code
-
-    async def kill(self) -> None:
-        """End it at once, with its whole group."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        await self.process.wait()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+    async def drain(self) -> None:
+        """Read everything, to the end of the line."""
+        await asyncio.wait_for(self._reading, LONGEST_WAIT)
 
     async def _read(self) -> None:
-        assert self.process.stdout
-        async for line in self.process.stdout:
+        async for line in self._source:
             if not line.endswith(b"\n"):
                 self.torn = line
                 break
+            self.lines.append(line)
             self._take(json.loads(line))
         for future in self._open.values():
             if not future.done():
-                future.set_exception(EOFError(f"the program ended: {self.errors}"))
+                future.set_exception(EOFError("the line has ended"))
                 future.exception()  # nobody has to wait for it
 
     def _take(self, message: Message) -> None:
@@ -150,6 +110,62 @@ class Wire:
                 future.set_result(message)
         elif "id" in message and (reply := self.answer_request(message)) is not None:
             self.send({"id": message["id"], **reply})
+
+
+class Program(Wire):
+    """A program at the other end, in a process of its own."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdin
+        assert process.stdout
+        super().__init__(process.stdout, process.stdin)
+        self.process = process
+        self._errors = bytearray()
+        self._watching = asyncio.create_task(self._read_errors())
+
+    @classmethod
+    async def start(
+        cls, command: Sequence[object], *, cwd: Path | None = None, env: Mapping[str, str]
+    ) -> Self:
+        """Start a program in a group of its own."""
+        process = await asyncio.create_subprocess_exec(
+            *map(str, command),
+            cwd=cwd,
+            env=dict(env),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            limit=LONGEST_LINE,
+            start_new_session=True,
+        )
+        return cls(process)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """End it at once, with its whole group."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        await self.process.wait()
+        for task in (self._reading, self._watching):
+            await cancel_and_wait(task)
+
+    @property
+    def errors(self) -> str:
+        """What the program wrote on its other stream."""
+        return self._errors.decode(errors="replace")
+
+    async def leave(self) -> int:
+        """Close the line; the program's exit code."""
+        self.close()
+        return await self.wait()
+
+    async def wait(self) -> int:
+        """The program's exit code, with everything read that it wrote."""
+        code = await asyncio.wait_for(self.process.wait(), LONGEST_WAIT)
+        await self.drain()
+        return code
 
     async def _read_errors(self) -> None:
         assert self.process.stderr

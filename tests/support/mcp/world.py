@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from amplifier_audit import open_log, read_records, verify
 from amplifier_foundation.stores.store import open_store
 from amplifier_foundation.stores.values.approval import Approval, ApprovalFilter, Choice, Decider
 from amplifier_foundation.trust.store import TrustStore
-from tests.support.mcp.wire import Wire
+from tests.support.mcp.wire import Program
 from tests.support.trust import look_at
 from tests.support.waiting import wait_until
 
@@ -31,6 +32,7 @@ inherit: false
 session: {orchestrator: loop-basic, context: context-simple}
 hooks:
   - {module: judge, source: ./judge.py}
+audit: {enabled: true, level: normal, mode: inline, on_failure: deny}
 """
 
 
@@ -74,10 +76,10 @@ class World:
         }
         self.log.touch()
 
-    def write_bundle(self, more: str = "", judge: Path = JUDGE) -> None:
+    def write_bundle(self, text: str = BUNDLE) -> None:
         """Put the hook of these tests into the project, and trust it as its person would."""
-        shutil.copy(judge, self.project / "judge.py")
-        (self.project / "amplifier.yaml").write_text(BUNDLE + more)
+        shutil.copy(JUDGE, self.project / "judge.py")
+        (self.project / "amplifier.yaml").write_text(text)
         store = TrustStore(self.home / ".local" / "share" / "amplifier" / "trust")
         store.trust(look_at(self.project), "tester")
 
@@ -92,17 +94,13 @@ class World:
         """The small server, alone."""
         return [sys.executable, "-I", "-S", str(TINY_SERVER), str(self.log)]
 
-    async def start(self, *command: object, options: tuple[str, ...] = ("--name", "tiny")) -> Wire:
-        """A client's line to the gateway."""
-        return await Wire.start(
+    async def start(
+        self, *command: object, options: tuple[str, ...] = ("--name", "tiny")
+    ) -> Program:
+        """A client's line to the gateway, in a process of its own."""
+        return await Program.start(
             self.build_command(*command, options=options), cwd=self.project, env=self.env
         )
-
-    async def connect(self, *command: object) -> Wire:
-        """The same with hands shaken."""
-        wire = await self.start(*command)
-        await wire.initialize()
-        return wire
 
     def read_arrived(self) -> list[dict[str, Any]]:
         """Every message that the small server has been given."""
@@ -145,6 +143,16 @@ class World:
 
     # The trail
 
+    def read_trails(self) -> list[Trail]:
+        """The trails of all sessions on this machine, each verified."""
+        logs = sorted((self.home / ".local" / "share" / "amplifier" / "audit").iterdir())
+        return [_read_trail(log) for log in logs]
+
+    def read_trail(self) -> Trail:
+        """The only one."""
+        (trail,) = self.read_trails()
+        return trail
+
     async def run_amplifier(self, *words: str, codes: tuple[int, ...] = (0,)) -> str:
         """Run the command line in the project; what it printed."""
         process = await asyncio.create_subprocess_exec(
@@ -161,17 +169,8 @@ class World:
         assert process.returncode in codes, said
         return stdout.decode()
 
-    async def read_trails(self, *, codes: tuple[int, ...] = SOUND) -> list[Trail]:
-        """The trails of all sessions, each verified."""
-        listed = json.loads(await self.run_amplifier("audit", "list", "--json", "--limit", "0"))
-        return [await self._read_trail(str(one["id"]), codes) for one in listed]
 
-    async def read_trail(self, *, codes: tuple[int, ...] = SOUND) -> Trail:
-        """The only one."""
-        (trail,) = await self.read_trails(codes=codes)
-        return trail
-
-    async def _read_trail(self, id: str, codes: tuple[int, ...]) -> Trail:
-        await self.run_amplifier("audit", "verify", id, "--session", id, codes=codes)
-        lines = await self.run_amplifier("audit", "show", id, "--all", "--json")
-        return Trail([json.loads(line) for line in lines.splitlines()])
+def _read_trail(log: Path) -> Trail:
+    report = verify(log)
+    assert report.finding is None, report
+    return Trail(list(read_records(open_log(log))))
