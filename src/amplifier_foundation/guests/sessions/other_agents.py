@@ -28,6 +28,9 @@ _SWITCHES: Mapping[str, frozenset[str]] = {
 _CONFIG = frozenset({"-c", "--config"})
 _EDITORS = frozenset({"config", "hook", "hooks"})
 """Commands of theirs that change their settings."""
+_SERVERS = "mcp"
+_READING = ([], ["get"], ["help"], ["list"], ["serve"])
+"""Commands of theirs that only look at MCP servers, or are one."""
 _PLACES = frozenset(
     {"CLAUDE_CODE_SAFE_MODE", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME"}
     | {"GEMINI_CLI_SYSTEM_SETTINGS_PATH", "HOME", "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR"}
@@ -70,7 +73,10 @@ def _list_words(command: Command) -> frozenset[str]:
 def _switches_off(agent: str, command: Command) -> bool:
     flags = command.flags
     behind = 3 if command.name in _RUNNERS else 1
-    first = {word.value for word in command.arguments[:behind]}
+    words = [word.value for word in command.arguments]
+    first = set(words[:behind])
+    if _SERVERS in first and words[words.index(_SERVERS) + 1 :][:1] not in _READING:
+        return True  # a gateway may be before the servers
     if not flags.isdisjoint(_SWITCHES.get(agent, ())) or not first.isdisjoint(_EDITORS):
         return True
     about_hooks = any("hook" in (word.value or "hook") for word in command.words)

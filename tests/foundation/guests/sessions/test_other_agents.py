@@ -15,8 +15,10 @@ UNGUARDED += ["export CODEX_HOME=/x; codex exec x", "bash -c 'HOME=/x gemini -p 
 UNGUARDED += ["npx @anthropic-ai/claude-code@2 --safe-mode", "node /x/gemini.js hooks disable a"]
 UNGUARDED += ["gemini hooks disable amplifier", "codex exec --disable hooks x"]
 UNGUARDED += ["codex -c features.hooks=false exec x", "codex exec --ignore-user-config x"]
+UNGUARDED += ["claude mcp remove list", "codex mcp add x -- y", "npx gemini-cli mcp disable x"]
 GUARDED = ["claude -p 'write a hook'", "codex exec x", "codex -c model=gpt-5 exec x", "gemini -p x"]
 GUARDED += ["HOME=/x make", "env -i make", "git config x y", "npx hooks config", "claude"]
+GUARDED += ["claude mcp", "claude mcp list", "codex mcp get x", "claude -p 'what is mcp add'"]
 
 
 @pytest.mark.parametrize("command", UNGUARDED)
