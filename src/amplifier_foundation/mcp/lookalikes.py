@@ -15,9 +15,12 @@ _KNOWN = (
 
 _OWN = frozenset(
     {"structuredContent", "arguments", "inputSchema", "outputSchema", "requestedSchema", "input"}
-    | {"_meta"}
+    | {"_meta", "metadata"}
 )
 """Below these keys, names are the server's own."""
+
+_BY_NAME = frozenset({"inputRequests", "inputResponses"})
+"""The names right below these keys are the server's own."""
 
 _BY_FOLDED = {one.casefold(): one for one in _KNOWN.split()}
 
@@ -30,9 +33,21 @@ def drop_lookalikes(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     kept = {
-        name: one if name in _OWN else drop_lookalikes(one)
+        name: _drop_below(name, one)
         for name, one in value.items()
         if _BY_FOLDED.get(name.casefold(), name) == name
     }
+    return _choose(value, kept)
+
+
+def _drop_below(name: str, value: Any) -> Any:
+    if name in _OWN or (name == "content" and isinstance(value, dict) and "type" not in value):
+        return value  # of an elicitation, what a person has filled in
+    if name in _BY_NAME and isinstance(value, dict):
+        return _choose(value, {key: drop_lookalikes(one) for key, one in value.items()})
+    return drop_lookalikes(value)
+
+
+def _choose(value: dict[str, Any], kept: dict[str, Any]) -> dict[str, Any]:
     same = len(kept) == len(value) and all(kept[name] is one for name, one in value.items())
     return value if same else kept

@@ -1,0 +1,105 @@
+"""What is asked of a server or a client, through hooks and back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_core.models import HookResult
+from tests.support.gateway import Wire, open_wire, say
+
+
+async def call(wire: Wire, response: dict[str, Any], method: str = "tools/call") -> dict[str, Any]:
+    """What the client gets when the server answers so."""
+    wire.ask(1, method, name="look", uri="a:b")
+    await wire.server.wait_for(1)
+    wire.server.put({"jsonrpc": "2.0", "id": 1, **response})
+    return (await wire.client.wait_for(1))[0]
+
+
+def leave(**result: Any) -> Any:
+    return lambda data: HookResult(action="modify", data={**data, "tool_result": result})
+
+
+async def test_hooks_see_an_error_of_the_server_in_words(tmp_path: Path) -> None:
+    """A model reads it too, so that they can change it; what they leave alone passes."""
+    error = {"code": -32002, "message": "token abc is wrong", "data": {"x": 1}}
+    async with open_wire(tmp_path) as wire:
+        assert (await call(wire, {"error": error}))["error"] == error
+    async with open_wire(tmp_path) as wire:
+        seen: list[Any] = []
+
+        def change(data: dict[str, Any]) -> HookResult:
+            seen.append(data["tool_result"])
+            left = {"success": False, "output": "wrong", "error": "wrong"}
+            return HookResult(action="modify", data={**data, "tool_result": left})
+
+        wire.on("tool:post", change)
+        got = await call(wire, {"error": error})
+        assert got["error"] == {"code": -32002, "message": "wrong"}
+        assert seen[0]["output"] == {"message": "token abc is wrong", "data": {"x": 1}}
+        assert not seen[0]["success"]
+
+
+async def test_a_result_can_be_withheld(tmp_path: Path) -> None:
+    """Of a tool as an error result, of a resource as an error."""
+    deny = HookResult(action="deny", reason="secret")
+    async with open_wire(tmp_path) as wire:
+        wire.on("tool:post", deny)
+        assert (await call(wire, {"result": say("key")}))["result"]["isError"]
+    async with open_wire(tmp_path) as wire:
+        wire.on("tool:post", deny)
+        got = await call(wire, {"result": {"contents": []}}, "resources/read")
+        assert got["error"]["message"].endswith("secret")
+
+
+async def test_a_resource_can_be_changed_and_keeps_its_form(tmp_path: Path) -> None:
+    """What is no object would not be read by any client."""
+    contents = {"contents": [{"uri": "a:b", "text": "new"}]}
+    async with open_wire(tmp_path) as wire:
+        wire.on("tool:post", leave(success=True, output=contents))
+        got = await call(wire, {"result": {"contents": []}}, "resources/read")
+        assert got["result"] == contents
+    async with open_wire(tmp_path) as wire:
+        wire.on("tool:post", leave(success=True, output="text"))
+        got = await call(wire, {"result": {"contents": []}}, "resources/read")
+        assert "a hook left a str" in got["error"]["message"]
+
+
+async def test_texts_for_the_model_wait_for_a_result_that_can_carry_them(tmp_path: Path) -> None:
+    """A resource cannot; the next tool can."""
+    async with open_wire(tmp_path) as wire:
+        said = HookResult(action="inject_context", context_injection="Mind this.")
+        wire.on("tool:post", said, "mcp__srv__resources/read")
+        await call(wire, {"result": {"contents": []}}, "resources/read")
+        wire.ask(2, name="look")
+        await wire.server.wait_for(2)
+        wire.answer(2, say("seen"))
+        content = (await wire.client.wait_for(2))[1]["result"]["content"]
+        assert [one["text"] for one in content] == ["seen", "Mind this."]
+
+
+@pytest.mark.parametrize("result", [[], "text", None, 5])
+async def test_a_result_of_no_known_form_passes_or_is_withheld(tmp_path: Path, result: Any) -> None:
+    """Nobody can change what nobody can read."""
+    async with open_wire(tmp_path) as wire:
+        assert (await call(wire, {"result": result}))["result"] == result
+    async with open_wire(tmp_path) as wire:
+        wire.on("tool:post", HookResult(action="deny", reason="odd"))
+        assert (await call(wire, {"result": result}))["result"]["isError"]
+
+
+async def test_a_call_that_runs_in_the_background_is_judged_when_its_result_is_fetched(
+    tmp_path: Path,
+) -> None:
+    """Its first answer is only that it has begun."""
+    async with open_wire(tmp_path) as wire:
+        wire.on("tool:post", leave(success=True, output="masked"), "mcp__srv__tasks/result")
+        started = {"task": {"taskId": "t", "status": "working"}}
+        assert (await call(wire, {"result": started}))["result"] == started
+        wire.ask(2, "tasks/result", taskId="t")
+        await wire.server.wait_for(2)
+        wire.answer(2, say("secret"))
+        assert (await wire.client.wait_for(2))[1]["result"] == say("masked")

@@ -1,0 +1,32 @@
+"""What a server is called that nobody has named."""
+
+from __future__ import annotations
+
+import pytest
+
+from amplifier_foundation.gateway.naming import guess_name
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("npx -y @modelcontextprotocol/server-filesystem .", "server-filesystem"),
+        ("npx -y @scope/server-files@2.1 .", "server-files"),
+        ("uvx mcp-server-time", "mcp-server-time"),
+        ("uv run server.py", "server"),
+        ("/usr/bin/python3.12 -m my_server", "my_server"),
+        ("node dist/index.js --port 1", "index"),
+        ("/opt/tools/files/", "files"),
+        ("./server", "server"),
+        ("npx", "npx"),
+    ],
+)
+def test_a_server_is_called_like_the_program_that_is_run(command: str, name: str) -> None:
+    """Not like what runs it."""
+    assert guess_name(None, command.split()) == name
+
+
+def test_a_server_elsewhere_is_called_like_its_host() -> None:
+    """Dots are not for names of tools."""
+    assert guess_name("https://mcp.example.com/x", []) == "mcp-example-com"
+    assert guess_name("nonsense", []) == "server"

@@ -1,0 +1,53 @@
+"""Requests that are under way."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from amplifier_foundation.gateway.pending import PROTOCOL, Pending, Side
+from amplifier_foundation.mcp.frames import answer, write_frame
+from tests.support.mcp.relaying import Line
+
+
+def make(id: object, **params: object) -> Pending:
+    return Pending(
+        write_frame({"jsonrpc": "2.0", "id": id, "method": "a", "params": params}), "judged"
+    )
+
+
+async def test_a_request_is_found_by_its_id_until_it_is_answered() -> None:
+    """A later one may have the same id, and is not removed for the first."""
+    side = Side("server", Line())
+    first, second = make(1), make(1)
+    assert side.add(first)
+    assert not side.add(second)
+    assert side.find(1) is first
+    assert side.find("1") is None
+    side.remove(first)
+    assert side.add(second)
+    side.remove(first)
+    assert side.find(1) is second
+
+
+async def test_a_request_is_answered_once() -> None:
+    """Whatever comes later is too late."""
+    pending = make(1)
+    pending.settle(answer(1, {}))  # nobody waits yet
+    pending.response = asyncio.get_running_loop().create_future()
+    pending.settle(answer(1, {"first": True}))
+    pending.settle(answer(1, {"second": True}))
+    pending.fail(ValueError())
+    assert (await pending.response).message["result"] == {"first": True}
+    pending.response = asyncio.get_running_loop().create_future()
+    pending.fail(ValueError("gone"))
+    with pytest.raises(ValueError, match="gone"):
+        await pending.response
+
+
+def test_the_newer_protocol_is_told_by_what_its_requests_carry() -> None:
+    """And by nothing else."""
+    assert make(1, _meta={PROTOCOL: "2026-07-28"}).is_modern
+    assert not make(1, _meta={}).is_modern
+    assert not make(1, _meta=3).is_modern
