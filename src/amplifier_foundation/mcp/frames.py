@@ -12,6 +12,9 @@ from typing import Any
 LARGEST = 64 * 1024 * 1024
 """Bytes in one message."""
 
+DEEPEST = 200
+"""Objects and lists inside of one another: everybody who reads them has some limit."""
+
 PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR = -32700, -32600, -32603
 
 _KEYS = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
@@ -86,11 +89,23 @@ def refuse(id: Any, code: int, reason: str) -> Frame:
 def read_frames(raw: bytes) -> list[Frame]:
     """The messages in one line, several if it is a batch; FrameError if it is not clear."""
     value = _parse(raw)
+    if raw.count(b"[") + raw.count(b"{") > DEEPEST and _is_too_deep(value):
+        raise FrameError(f"a message is nested over {DEEPEST} deep")
     if isinstance(value, dict):
         return [_check(raw, value)]
     if isinstance(value, list) and value:
         return [_check_one_of_batch(one) for one in value]
     raise FrameError("a message has to be a JSON object")
+
+
+def _is_too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(DEEPEST):
+        inner = [one.values() if isinstance(one, dict) else one for one in level]
+        level = [part for one in inner for part in one if isinstance(part, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 def _parse(raw: bytes) -> Any:

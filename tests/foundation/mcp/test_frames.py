@@ -7,6 +7,7 @@ import json
 import pytest
 
 from amplifier_foundation.mcp.frames import (
+    DEEPEST,
     LARGEST,
     FrameError,
     answer,
@@ -91,6 +92,19 @@ def test_nothing_in_a_message_looks_like_the_end_of_a_line(end: str) -> None:
     (frame,) = read_frames(text.encode())
     assert frame.raw.decode().splitlines() == [frame.raw.decode()]
     assert json.loads(frame.raw) == frame.message
+
+
+@pytest.mark.parametrize(("start", "end"), [("[", "]"), ('{"a":', "}")])
+def test_what_is_nested_too_deep_is_refused(start: str, end: str) -> None:
+    """Before anybody walks through it; as deep as is allowed, it can be read."""
+    for depth, fits in ((DEEPEST - 2, True), (DEEPEST + 1, False), (900, False)):
+        text = '{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":@}}'
+        line = text.replace("@", start * depth + "1" + end * depth).encode()
+        if fits:
+            assert read_frames(line)[0].raw is line
+        else:
+            with pytest.raises(FrameError, match="deep"):
+                read_frames(line)
 
 
 def test_an_error_may_be_about_nobody_knows_what() -> None:
