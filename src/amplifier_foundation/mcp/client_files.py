@@ -48,11 +48,11 @@ class McpPlace:
 
 
 def list_mcp_places(
-    client: str, folder: Path, root: Path, env: Mapping[str, str] | None = None
+    client: str, folder: Path, env: Mapping[str, str] | None = None
 ) -> list[McpPlace]:
-    """Every table that a client started in `folder`, a part of the project at `root`, may read."""
+    """Every table that a client started in this folder may read."""
     env = os.environ if env is None else env
-    found = list(_LISTS[client](env, folder, root))
+    found = list(_LISTS[client](env, folder))
     # In a home, some clients have but one file for the person and the project.
     first = {(one.path, one.keys): one for one in reversed(found)}
     return [one for one in found if first[one.path, one.keys] is one]
@@ -61,38 +61,38 @@ def list_mcp_places(
 def list_mcp_files(env: Mapping[str, str] | None = None) -> list[Path]:
     """The files of the person, of every client."""
     env = os.environ if env is None else env
-    nowhere = Path("/")
-    found = (one for make in _LISTS.values() for one in make(env, nowhere, nowhere))
+    found = (one for make in _LISTS.values() for one in make(env, Path("/")))
     return list(dict.fromkeys(one.path for one in found if one.scope == "user"))
 
 
-def _list_claude(env: Mapping[str, str], folder: Path, root: Path) -> Iterator[McpPlace]:
+def _list_claude(env: Mapping[str, str], folder: Path) -> Iterator[McpPlace]:
     own = env.get("CLAUDE_CONFIG_DIR")
     state = (Path(own).absolute() if own else _get_home(env)) / ".claude.json"
     yield McpPlace("user", state)
     yield McpPlace("user", _find_app_folder(env) / "Claude" / "claude_desktop_config.json")
-    yield McpPlace("local", state, ("projects", str(root), *_SERVERS))
+    for one in _list_project(folder):
+        yield McpPlace("local", state, ("projects", str(one), *_SERVERS))
     # It reads this file in every folder above it, also beyond the repository.
     for one in (folder, *folder.parents):
         yield McpPlace("project", one / ".mcp.json")
     yield McpPlace("user", Path("/etc/claude-code/managed-mcp.json"), foreign=_MANAGED)
 
 
-def _list_codex(env: Mapping[str, str], folder: Path, root: Path) -> Iterator[McpPlace]:
+def _list_codex(env: Mapping[str, str], folder: Path) -> Iterator[McpPlace]:
     own = env.get("CODEX_HOME")
     home = Path(own).absolute() if own else _get_home(env) / ".codex"
     yield McpPlace("user", home / "config.toml", ("mcp_servers",))
-    for one in _list_between(folder, root):
+    for one in _list_project(folder):
         yield McpPlace("project", one / ".codex" / "config.toml", ("mcp_servers",))
 
 
-def _list_cursor(env: Mapping[str, str], folder: Path, root: Path) -> Iterator[McpPlace]:
+def _list_cursor(env: Mapping[str, str], folder: Path) -> Iterator[McpPlace]:
     yield McpPlace("user", _get_home(env) / ".cursor" / "mcp.json")
-    for one in _list_between(folder, root):
+    for one in _list_project(folder):
         yield McpPlace("project", one / ".cursor" / "mcp.json")
 
 
-def _list_vscode(env: Mapping[str, str], folder: Path, root: Path) -> Iterator[McpPlace]:
+def _list_vscode(env: Mapping[str, str], folder: Path) -> Iterator[McpPlace]:
     homes = [_find_app_folder(env) / name / "User" for name in _CODES]
     homes.append(_get_home(env) / ".vscode-server" / "data" / "User")
     for home in homes:
@@ -102,17 +102,17 @@ def _list_vscode(env: Mapping[str, str], folder: Path, root: Path) -> Iterator[M
     copilot = env.get("COPILOT_HOME")
     own = Path(copilot).absolute() if copilot else _get_home(env) / ".copilot"
     yield McpPlace("user", own / "mcp-config.json")
-    for one in _list_between(folder, root):
+    for one in _list_project(folder):
         yield McpPlace("project", one / ".vscode" / "mcp.json", ("servers",))
         yield McpPlace("project", one / ".mcp.json")
 
 
-def _list_gemini(env: Mapping[str, str], folder: Path, root: Path) -> Iterator[McpPlace]:
+def _list_gemini(env: Mapping[str, str], folder: Path) -> Iterator[McpPlace]:
     home = Path(env.get("GEMINI_CLI_HOME") or _get_home(env)) / ".gemini"
     yield McpPlace("user", home / "settings.json")
     for path in sorted(home.glob("extensions/*/gemini-extension.json")):
         yield McpPlace("user", path, foreign="it belongs to an extension, which may be updated")
-    for one in _list_between(folder, root):
+    for one in _list_project(folder):
         yield McpPlace("project", one / ".gemini" / "settings.json")
     yield McpPlace("user", Path("/etc/gemini-cli/settings.json"), foreign=_MANAGED)
 
@@ -126,10 +126,11 @@ _LISTS = {
 }
 
 
-def _list_between(folder: Path, root: Path) -> list[Path]:
-    """The folder and those above it, up to the project's root."""
-    above = [one for one in (folder, *folder.parents) if one.is_relative_to(root)]
-    return above or [folder]
+def _list_project(folder: Path) -> list[Path]:
+    """The folder and those above it, up to the root of the repository that it is in."""
+    above = [folder, *folder.parents]
+    top = next((number for number, one in enumerate(above) if (one / ".git").exists()), 0)
+    return above[: top + 1]
 
 
 def _get_home(env: Mapping[str, str]) -> Path:

@@ -11,12 +11,13 @@ from amplifier_foundation.mcp.client_files import (
     CLIENTS,
     MCP_NAMES,
     McpPlace,
+    McpScope,
     list_mcp_files,
     list_mcp_places,
 )
 
 ENV = {"HOME": "/h"}
-ROOT, FOLDER = Path("/p"), Path("/p/a")
+FOLDER = Path("/p")
 
 
 @pytest.mark.parametrize(
@@ -24,12 +25,10 @@ ROOT, FOLDER = Path("/p"), Path("/p/a")
     [
         ("claude", "user", "/h/.claude.json", ("mcpServers",)),
         ("claude", "local", "/h/.claude.json", ("projects", "/p", "mcpServers")),
-        ("claude", "project", "/p/a/.mcp.json", ("mcpServers",)),
         ("claude", "project", "/p/.mcp.json", ("mcpServers",)),
         ("claude", "project", "/.mcp.json", ("mcpServers",)),
         ("codex", "user", "/h/.codex/config.toml", ("mcp_servers",)),
         ("codex", "project", "/p/.codex/config.toml", ("mcp_servers",)),
-        ("codex", "project", "/p/a/.codex/config.toml", ("mcp_servers",)),
         ("cursor", "user", "/h/.cursor/mcp.json", ("mcpServers",)),
         ("cursor", "project", "/p/.cursor/mcp.json", ("mcpServers",)),
         ("vscode", "project", "/p/.vscode/mcp.json", ("servers",)),
@@ -40,11 +39,31 @@ ROOT, FOLDER = Path("/p"), Path("/p/a")
     ],
 )
 def test_each_client_has_its_tables(
-    client: str, scope: str, path: str, keys: tuple[str, ...]
+    client: str, scope: McpScope, path: str, keys: tuple[str, ...]
 ) -> None:
-    """In the person's files and in those of the folders above; of Claude Code, all of them."""
-    places = list_mcp_places(client, FOLDER, ROOT, ENV)
-    assert McpPlace(scope, Path(path), keys) in places  # type: ignore[arg-type]
+    """In the person's files and in those of the folder; of Claude Code, also of those above it."""
+    assert McpPlace(scope, Path(path), keys) in list_mcp_places(client, FOLDER, ENV)
+
+
+@pytest.mark.parametrize(
+    ("client", "name"),
+    [
+        ("codex", ".codex/config.toml"),
+        ("cursor", ".cursor/mcp.json"),
+        ("gemini", ".gemini/settings.json"),
+    ],
+)
+def test_a_project_is_everything_up_to_the_root_of_its_repository(
+    tmp_path: Path, client: str, name: str
+) -> None:
+    """Whatever folder of it a client is started in."""
+    inner = tmp_path / "repository" / "a" / "b"
+    (tmp_path / "repository" / ".git").mkdir(parents=True)
+    paths = {one.path for one in list_mcp_places(client, inner, ENV)}
+    assert {inner / name, tmp_path / "repository" / name} <= paths
+    assert tmp_path / name not in paths
+    local = [one.keys[1] for one in list_mcp_places("claude", inner, ENV) if one.scope == "local"]
+    assert local == [str(inner), str(inner.parent), str(tmp_path / "repository")]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +77,7 @@ def test_each_client_has_its_tables(
 )
 def test_clients_can_be_told_another_place(client: str, variable: str, expected: str) -> None:
     """By the variable that they read themselves."""
-    places = list_mcp_places(client, FOLDER, ROOT, {**ENV, variable: "/o"})
+    places = list_mcp_places(client, FOLDER, {**ENV, variable: "/o"})
     assert Path(expected) in [one.path for one in places]
 
 
@@ -66,9 +85,9 @@ def test_a_table_is_listed_once() -> None:
     """In a home, the file of the person is that of the project too."""
     home = Path("/h")
     for client in CLIENTS:
-        places = list_mcp_places(client, home, home, ENV)
+        places = list_mcp_places(client, home, ENV)
         assert len({(one.path, one.keys) for one in places}) == len(places)
-    assert list_mcp_places("codex", home, home, ENV)[0].scope == "user"
+    assert list_mcp_places("codex", home, ENV)[0].scope == "user"
 
 
 def test_what_is_not_the_persons_own_is_listed_as_foreign(tmp_path: Path) -> None:
@@ -80,7 +99,7 @@ def test_what_is_not_the_persons_own_is_listed_as_foreign(tmp_path: Path) -> Non
     foreign = [
         one.path.name
         for client in CLIENTS
-        for one in list_mcp_places(client, tmp_path, tmp_path, env)
+        for one in list_mcp_places(client, tmp_path, env)
         if one.foreign
     ]
     assert foreign == ["managed-mcp.json", "gemini-extension.json", "settings.json"]
@@ -93,7 +112,7 @@ def test_profiles_of_an_editor_have_files_of_their_own(tmp_path: Path) -> None:
     profile.parent.mkdir(parents=True)
     profile.touch()
     env = {"HOME": "/h", "XDG_CONFIG_HOME": str(tmp_path)}
-    paths = [one.path for one in list_mcp_places("vscode", FOLDER, ROOT, env)]
+    paths = [one.path for one in list_mcp_places("vscode", FOLDER, env)]
     assert {profile, tmp_path / "Code/User/mcp.json"} <= set(paths)
 
 
@@ -101,7 +120,7 @@ def test_the_files_of_the_person_and_of_projects_are_those_of_the_tables() -> No
     """A table that is not in one of the lists could be changed by an agent."""
     listed = set(list_mcp_files(ENV))
     for client in CLIENTS:
-        for place in list_mcp_places(client, ROOT, ROOT, ENV):
+        for place in list_mcp_places(client, FOLDER, ENV):
             if place.scope == "user":
                 assert place.path in listed
             elif place.scope == "project":

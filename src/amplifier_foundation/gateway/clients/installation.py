@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,20 +37,21 @@ class Change:
 
 
 def list_files(
-    client: str, folder: Path, root: Path, scopes: Collection[McpScope] = SCOPES["all"]
+    client: str, folder: Path, scopes: Collection[McpScope] = SCOPES["all"]
 ) -> list[list[McpPlace]]:
     """The tables of servers in files that are there and a person's own, by file."""
-    found = list_every_file(client, folder, root, scopes)
+    found = list_every_file(client, folder, scopes)
     return [one for one in found if not one[0].foreign]
 
 
 def list_every_file(
-    client: str, folder: Path, root: Path, scopes: Collection[McpScope] = SCOPES["all"]
+    client: str, folder: Path, scopes: Collection[McpScope] = SCOPES["all"]
 ) -> list[list[McpPlace]]:
     """The same, with those that somebody else looks after."""
     found: dict[Path, list[McpPlace]] = {}
-    for place in list_mcp_places(client, folder, root):
-        if place.scope in scopes and place.path.exists():
+    for place in list_mcp_places(client, folder):
+        # What cannot even be looked for, no client of this person reads.
+        if place.scope in scopes and os.path.exists(place.path):  # noqa: PTH110
             found.setdefault(place.path, []).append(place)
     return list(found.values())
 

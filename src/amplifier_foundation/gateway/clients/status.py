@@ -57,13 +57,13 @@ class ClientStatus:
 
 
 def read_client(
-    client: str, folder: Path, root: Path, scopes: Collection[McpScope] = SCOPES["all"]
+    client: str, folder: Path, scopes: Collection[McpScope] = SCOPES["all"]
 ) -> ClientStatus:
     """Look at all servers that a client in a folder would start, without changing anything."""
     names = _PROGRAMS.get(client, (client,))
     program = next(filter(None, map(shutil.which, names)), None)
     servers, problems = list[ServerStatus](), list[str]()
-    for places in list_every_file(client, folder, root, scopes):
+    for places in list_every_file(client, folder, scopes):
         try:
             servers += _read_file(client, places)
         except SettingsError as error:

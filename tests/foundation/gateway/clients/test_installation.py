@@ -31,12 +31,12 @@ TOML = '# mine\n[mcp_servers.a]\ncommand = "x" # why\nargs = [\n  "1",\n]\n'
 
 
 def _put(client: str, home: Path, scope: str = "all") -> list[str]:
-    files = list_files(client, home, home, SCOPES[scope])
+    files = list_files(client, home, SCOPES[scope])
     return [put_before(client, one, WISH, open_mcp_records()).kind for one in files]
 
 
 def _take(client: str, home: Path, scope: str = "all") -> list[str]:
-    files = list_files(client, home, home, SCOPES[scope])
+    files = list_files(client, home, SCOPES[scope])
     return [take_out(client, one, open_mcp_records()).kind for one in files]
 
 
@@ -133,7 +133,7 @@ def test_a_file_that_changes_meanwhile_is_not_overwritten(
         path.write_text("{}")
 
     monkeypatch.setattr(records, "save", save)
-    (places,) = list_files("claude", home, home)
+    (places,) = list_files("claude", home)
     with pytest.raises(SettingsError, match="just been changed by somebody else"):
         put_before("claude", places, WISH, records)
     assert path.read_text() == "{}"
@@ -144,8 +144,8 @@ def test_files_that_are_not_the_persons_are_listed_but_not_edited(home: Path) ->
     path = home / ".gemini/extensions/x/gemini-extension.json"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({"mcpServers": SERVERS}))
-    assert list_files("gemini", home, home) == []
-    assert [one[0].path for one in list_every_file("gemini", home, home)] == [path]
+    assert list_files("gemini", home) == []
+    assert [one[0].path for one in list_every_file("gemini", home)] == [path]
 
 
 TEXT = st.text(max_size=4)

@@ -20,7 +20,7 @@ def _write(home: Path, **servers: Any) -> None:
 
 
 def _guard(home: Path, gateway: Gateway) -> None:
-    for places in list_files("claude", home, home):
+    for places in list_files("claude", home):
         put_before("claude", places, Wish(gateway), open_mcp_records())
 
 
@@ -39,7 +39,7 @@ def _guard(home: Path, gateway: Gateway) -> None:
 def test_each_server_has_a_state(home: Path, entry: Any, state: str, stands: bool) -> None:
     """One that is switched off needs no guard."""
     _write(home, s=entry)
-    status = read_client("claude", home, home)
+    status = read_client("claude", home)
     (server,) = status.servers
     assert (server.name, server.scope, server.state) == ("s", "project", state)
     assert server.path == home / ".mcp.json"
@@ -50,7 +50,7 @@ def test_a_server_is_guarded_after_it_was_put_behind_the_gateway(home: Path) -> 
     """Also one that is switched off: it may be switched on again."""
     _write(home, s={"command": "x"}, t={"command": "y", "disabled": True})
     _guard(home, make_gateway(None))
-    status = read_client("claude", home, home)
+    status = read_client("claude", home)
     assert [one.state for one in status.servers] == ["guarded", "guarded"]
     assert status.stands
 
@@ -69,7 +69,7 @@ def test_a_gateway_that_cannot_start_does_not_stand(
     """With what is missing."""
     _write(home, s={"command": "x"})
     _guard(home, gateway)
-    (server,) = read_client("claude", home, home).servers
+    (server,) = read_client("claude", home).servers
     assert what in server.detail
     assert not server.stands
 
@@ -77,7 +77,7 @@ def test_a_gateway_that_cannot_start_does_not_stand(
 def test_a_file_that_cannot_be_read_is_a_problem(home: Path) -> None:
     """The client may read it after all."""
     (home / ".mcp.json").write_text("{")
-    status = read_client("claude", home, home)
+    status = read_client("claude", home)
     assert len(status.problems) == 1
     assert not status.stands
 
@@ -87,7 +87,7 @@ def test_servers_of_extensions_are_shown(home: Path) -> None:
     path = home / ".gemini/extensions/x/gemini-extension.json"
     path.parent.mkdir(parents=True)
     path.write_text('{"mcpServers": {"s": {"command": "x"}}}')
-    (server,) = read_client("gemini", home, home).servers
+    (server,) = read_client("gemini", home).servers
     assert (server.state, server.detail[:15]) == ("cannot be guarded", "it belongs to a")
 
 
@@ -95,5 +95,5 @@ def test_a_client_without_servers_has_nothing_to_guard(home: Path) -> None:
     """Its program is found if it is there."""
     program = home / "bin" / "cursor-agent"
     program.touch(0o755)
-    status = read_client("cursor", home, home)
+    status = read_client("cursor", home)
     assert (status.servers, status.stands, status.program) == ((), True, str(program))

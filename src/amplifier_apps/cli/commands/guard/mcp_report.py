@@ -50,7 +50,7 @@ class Report:
         records = open_mcp_records()
         with lock_runtime():
             for client in self._list_clients():
-                for places in list_files(client, self._folder, self.root, self._scopes):
+                for places in list_files(client, self._folder, self._scopes):
                     self._change_file(edit, client, places, records)
 
     def _change_file(
@@ -102,9 +102,7 @@ class Report:
             print_wrapped(0, ("dim", "! "), escape(note))
 
     def _read(self) -> list[ClientStatus]:
-        found = [
-            read_client(one, self._folder, self.root, self._scopes) for one in self._list_clients()
-        ]
+        found = [read_client(one, self._folder, self._scopes) for one in self._list_clients()]
         return [one for one in found if one.servers or one.problems or self._asked]
 
     def _list_clients(self) -> list[str]:
@@ -128,7 +126,7 @@ class Report:
             _print_server(one, width)
 
     def _list_paths(self, client: str) -> list[Path]:
-        places = list_mcp_places(client, self._folder, self.root)
+        places = list_mcp_places(client, self._folder)
         mine = [one.path for one in places if one.scope in self._scopes and not one.foreign]
         return list(dict.fromkeys(mine))
 
