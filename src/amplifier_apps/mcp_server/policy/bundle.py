@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Collection
 from contextlib import AsyncExitStack
@@ -19,6 +20,7 @@ from amplifier_apps.mcp_server.policy.own_modules import OwnModules
 from amplifier_core.errors import AmplifierError
 from amplifier_core.mount_plan import ModuleEntry
 from amplifier_foundation.bundles import Bundle, load_bundle
+from amplifier_foundation.machine.snapshot import normalize
 from amplifier_foundation.session.inspection.effective_hooks import EffectiveHooks, mount_hooks
 from amplifier_foundation.trust.material import Material, collect_material
 from amplifier_foundation.trust.store import TrustStore
@@ -91,9 +93,21 @@ class CurrentBundle:
 
     def know(self, entry: ModuleEntry) -> Knowledge:
         """What is known of a module; of one that only has the id of ours, nothing is."""
-        if entry.module in self._evaluated or (entry.source or "") in self._evaluated:
+        if self._is_evaluated(entry):
             return Knowledge("asked", "whoever started this server says that it changes nothing")
         return KNOWN.get(entry.module, UNKNOWN) if self._own.include(entry) else UNKNOWN
+
+    def _is_evaluated(self, entry: ModuleEntry) -> bool:
+        if entry.module in self._evaluated:
+            return True
+        places = {str(normalize(self.folder / name)) for name in self._evaluated}
+        return entry.source is not None and str(normalize(Path(entry.source))) in places
+
+    def name_module(self, entry: ModuleEntry) -> str:
+        """What a module is called in the bundle, with the file that it is in."""
+        if entry.source is None:
+            return entry.module
+        return f"{entry.module} ({os.path.relpath(entry.source, self.folder)})"
 
     async def _mount(self, key: str, wanted: Wanted) -> tuple[Material, EffectiveHooks]:
         material = await self.load()

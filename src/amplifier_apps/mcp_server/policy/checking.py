@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from amplifier_apps.mcp_server.policy.bundle import CurrentBundle
-from amplifier_apps.mcp_server.policy.knowledge import Kind
+from amplifier_apps.mcp_server.policy.knowledge import KNOWN, Kind
 from amplifier_apps.mcp_server.policy.people import People, describe_people
 from amplifier_apps.mcp_server.policy.shell_commands import find_commands
 from amplifier_apps.mcp_server.policy.wording import explain
@@ -19,6 +19,7 @@ from amplifier_core.errors import AmplifierError
 from amplifier_core.events import TOOL_PRE
 from amplifier_core.models import HookResult
 from amplifier_core.mount_plan import ModuleEntry, MountPlan, read_mode
+from amplifier_core.precedence import list_injections, strongest
 from amplifier_core.validation.samples import sample_payload
 from amplifier_foundation.session.inspection.effective_hooks import EffectiveHooks
 from amplifier_foundation.trust.material import Material
@@ -124,13 +125,14 @@ class CallCheck:
         found = []
         for entry in MountPlan.parse(material.bundle.mount_plan).hooks:
             known = self.bundle.know(entry)
+            name = self.bundle.name_module(entry)
             if entry.module in failed:
                 why = f"it cannot be used: {failed[entry.module]}"
-                found.append(NotAsked(module=entry.module, kind="runs code", why=why))
-            elif entry.module == "hooks-shell" and entry.source is None:
+                found.append(NotAsked(module=name, kind="runs code", why=why))
+            elif known is KNOWN["hooks-shell"]:
                 found += _look_at_shell(entry, material, hooks, data, known.why)
             elif known.kind in ("counts", "runs code"):
-                found.append(NotAsked(module=entry.module, kind=known.kind, why=known.why))
+                found.append(NotAsked(module=name, kind=known.kind, why=known.why))
         return found
 
 
@@ -152,7 +154,9 @@ def _build_result(
     material: Material, dispatch: Dispatch, not_asked: list[NotAsked], given: CheckArguments
 ) -> CheckResult:
     plan = material.bundle.mount_plan
-    action = dispatch.fold().action
+    answers = _list_answers(dispatch)
+    winner = strongest(answers)
+    action = winner.result.action if winner is not None else "continue"
     open_ends = any(one.kind == "runs code" for one in not_asked)
     answer: Verdict = "unknown" if open_ends and action not in _SURE else action
     changed = dispatch.data.get("tool_input")
@@ -163,9 +167,9 @@ def _build_result(
         answer=answer,
         enforced=enforced,
         changed_input=changed if changed != given.tool_input else None,
-        answers=[_describe_answer(one) for one in dispatch.answers],
+        answers=[_describe_answer(one) for one in answers],
         not_asked=not_asked,
-        people=describe_people(plan["approval"]) if dispatch.asking else None,
+        people=describe_people(plan["approval"]) if answer == "ask_user" else None,
         note=NOTE,
     )
 
@@ -176,6 +180,12 @@ NOTE = (
 )
 
 
+def _list_answers(dispatch: Dispatch) -> list[Answer]:
+    """What each hook said, also where shadow mode takes it back."""
+    said = {id(one.handler): one for one in dispatch.shadowed}
+    return [said.get(id(one.handler), one) for one in dispatch.answers]
+
+
 def _describe_answer(answer: Answer) -> HookAnswer:
     result = answer.result
     return HookAnswer(
@@ -183,7 +193,7 @@ def _describe_answer(answer: Answer) -> HookAnswer:
         action=result.action,
         reason=result.reason,
         question=_describe_question(result) if result.action == "ask_user" else None,
-        injects=_list_injections(result),
+        injects=[one.content for one in list_injections(result)],
         failed=answer.error is not None,
     )
 
@@ -195,8 +205,3 @@ def _describe_question(result: HookResult) -> Question:
         seconds=result.approval_timeout,
         without_answer=result.approval_default,
     )
-
-
-def _list_injections(result: HookResult) -> list[str]:
-    single = [result.context_injection] if result.context_injection else []
-    return [*single, *(one.content for one in result.context_injections)]

@@ -86,7 +86,7 @@ class HookList:
     def _describe(self, entry: ModuleEntry) -> ListedModule:
         known = self.bundle.know(entry)
         return ListedModule(
-            module=entry.module,
+            module=self.bundle.name_module(entry),
             kind=known.kind,
             about=known.does,
             listed=self.bundle.is_listed(entry),

@@ -10,6 +10,7 @@ from amplifier_core.mount_plan import MountPlan
 from amplifier_foundation.bundles import Bundle
 from amplifier_foundation.hooks.redaction.config import NAME, Config
 from amplifier_foundation.hooks.redaction.module import collect_shapes
+from amplifier_foundation.policy.patterns import PatternError
 from amplifier_foundation.policy.secrets import Redactor
 
 _OWNER = "amplifier mcp server"
@@ -24,7 +25,7 @@ def build_presenter(bundle: Bundle | None) -> Presenter:
     try:
         config = Config.model_validate(configured[0]) if configured else Config()
         redactor = _build_redactor(config)
-    except (ValidationError, AmplifierError):  # then no session starts with it
+    except (ValidationError, AmplifierError, PatternError):  # then no session starts with it
         redactor = _build_redactor(Config())
     return Presenter(redactor, bundle.secrets)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -14,6 +13,7 @@ from amplifier_apps.mcp_server.tool import Arguments
 from amplifier_audit.errors import AuditError
 from amplifier_audit.format.record import Record
 from amplifier_audit.reader import queries
+from amplifier_core.utils.nested import iterate_texts
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Time = Annotated[str, Field(max_length=40)]
@@ -73,13 +73,11 @@ class RecordFilter:
         return self.text is None or self._holds(record, self.text.casefold())
 
     def _holds(self, record: Record, text: str) -> bool:
-        if text not in _write(record["body"]):
-            return False
-        return text in _write(self.mask(record["body"]))
+        return _find(text, record["body"]) and _find(text, self.mask(record["body"]))
 
 
-def _write(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str).casefold()
+def _find(text: str, value: Any) -> bool:
+    return any(text in one.casefold() for one in iterate_texts(value))
 
 
 def name_tool(record: Record) -> str | None:

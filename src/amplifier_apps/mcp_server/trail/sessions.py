@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from amplifier_apps.mcp_server.failures import Refused
 from amplifier_apps.mcp_server.presenting import DATA
 from amplifier_apps.mcp_server.tool import Arguments, Result
 from amplifier_apps.mcp_server.trail.searching import Cursor
@@ -63,10 +64,10 @@ class SessionList:
 
     def _list(self, given: SessionsArguments) -> SessionsResult:
         found = self.trails.list()
-        start = Cursor.read(given.cursor).sequence if given.cursor else 0
+        start = _find_start(found, given.cursor) if given.cursor else 0
         page = found[start : start + given.limit]
         end = start + len(page)
-        more = str(Cursor(page[-1].id, end)) if page and end < len(found) else None
+        more = str(Cursor(page[-1].id, 0)) if page and end < len(found) else None
         count = f"{len(page)} of {len(found)} sessions, the newest first."
         return SessionsResult(
             summary=count if page else "No sessions.",
@@ -74,6 +75,14 @@ class SessionList:
             next_cursor=more,
             note=DATA,
         )
+
+
+def _find_start(found: list[OpenTrail], cursor: str) -> int:
+    last = Cursor.read(cursor).session
+    at = next((number for number, one in enumerate(found) if one.id == last), None)
+    if at is None:
+        raise Refused("cursor: its session is not here (any more); begin again without one")
+    return at + 1
 
 
 def _describe(trail: OpenTrail) -> ListedSession:

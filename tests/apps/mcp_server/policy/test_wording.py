@@ -1,0 +1,20 @@
+"""An answer to a call in one sentence."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from amplifier_apps.mcp_server.policy.checking import Verdict
+from amplifier_apps.mcp_server.policy.wording import explain
+
+
+@pytest.mark.parametrize("answer", get_args(Verdict))
+def test_every_answer_has_its_sentence(answer: str) -> None:
+    """A limit is mentioned where it could still matter, shadow mode always."""
+    plain = explain(answer, enforced=True, counted=False)
+    assert plain.endswith(".")
+    counted = explain(answer, enforced=True, counted=True)
+    assert ("may still stop it" in counted) == (answer not in ("deny", "unknown"))
+    assert "shadow mode" in explain(answer, enforced=False, counted=False)

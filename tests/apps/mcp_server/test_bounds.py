@@ -1,0 +1,38 @@
+"""The size of an answer."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from amplifier_apps.mcp_server.bounds import Bounds, cut, cut_text
+
+SMALL = Bounds(text=5, members=2, depth=2)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+def test_what_is_cut_says_how_much_is_missing() -> None:
+    """Texts, lists, objects and what lies too deep."""
+    assert cut_text("abcdefgh", 5) == "abcde… (3 more characters)"
+    assert cut([1, 2, 3, 4], SMALL) == [1, 2, "… (2 more)"]
+    assert cut({"a": 1, "b": 2, "c": 3}, SMALL) == {"a": 1, "b": 2, "…": "1 more members"}
+    deep = {"a": {"b": {"c": 1}, "d": [1, 2, 3]}}
+    assert cut(deep, SMALL) == {"a": {"b": "… (an object with 1 members)", "d": "… (a list of 3)"}}
+
+
+def test_what_fits_stays_as_it_is() -> None:
+    """Empty things also where nothing else is let through."""
+    value = {"a": [{}, []], "b": "short"}
+    assert cut(value, SMALL) == value
+
+
+@settings(max_examples=15)
+@given(values)
+def test_whatever_is_cut_is_small(value: object) -> None:
+    """Two members each, two levels deep, five characters and a remark."""
+    assert len(json.dumps(cut(value, SMALL))) < 4_000
