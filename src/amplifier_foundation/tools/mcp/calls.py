@@ -42,7 +42,7 @@ class Caller:
         try:
             with follow_output(self._host, name, about) as show:
                 async with asyncio.timeout(limit) as deadline:
-                    return read(await request(link, _make_progress(show, deadline, limit)))
+                    return read(await request(link, make_progress(show, deadline, limit)))
         except TimeoutError:
             return self._fail(
                 f"The MCP server {server!r} did not answer within {limit:g} seconds, and the call "
@@ -64,7 +64,7 @@ class Caller:
         return ToolResult.failed(self._connection.hide(sentence))
 
 
-def _make_progress(show: OnOutput | None, deadline: asyncio.Timeout, limit: float) -> OnProgress:
+def make_progress(show: OnOutput | None, deadline: asyncio.Timeout, limit: float) -> OnProgress:
     """Shows progress, and gives a call that goes on its time anew."""
     clock = asyncio.get_running_loop().time
     last = 0.0

@@ -57,7 +57,7 @@ class Connection:
         self._is_over = False
         self._failures = 0
         self._turned = asyncio.Event()
-        """Set when the connection comes up or is given up; replaced when it goes down."""
+        """Set while the connection is up, or given up."""
         self._tried = asyncio.Event()
         self._stop = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -106,7 +106,7 @@ class Connection:
         if self._task is None:
             return
         try:
-            await asyncio.shield(self._task)
+            await asyncio.wait({self._task})
         except asyncio.CancelledError:
             self._task.cancel()
             raise
@@ -114,14 +114,16 @@ class Connection:
     # Its life
 
     async def _run(self) -> None:
-        while not self._stop.is_set():
-            await self._live()
-            if self._stop.is_set() or not self._may_try_again():
-                break
-            await self._wait_before_restart()
-        self._is_over = True
-        self._turned.set()
-        self._tried.set()
+        try:
+            while not self._stop.is_set():
+                await self._live()
+                if self._stop.is_set() or not self._may_try_again():
+                    break
+                await self._wait_before_restart()
+        finally:
+            self._link, self._is_over = None, True
+            self._turned.set()
+            self._tried.set()
 
     async def _live(self) -> None:
         """One life of the server, to its end; `_why` says then how it ended."""
@@ -171,7 +173,7 @@ class Connection:
 
     def _go_down(self, why: str) -> None:
         self._link, self._why = None, why
-        self._turned = asyncio.Event()
+        self._turned.clear()
 
     def _may_try_again(self) -> bool:
         restart = self.config.restart

@@ -8,8 +8,22 @@ from amplifier_core.models import ToolResult
 from amplifier_foundation.mcp.definitions import Definition
 from amplifier_foundation.tools.mcp.calls import Caller, describe_input
 from amplifier_foundation.tools.mcp.content import read_tool_answer
-from amplifier_foundation.tools.mcp.definition import read_description, read_schema
 from amplifier_foundation.tools.mcp.link import Link, OnProgress, Wire
+
+_NOTHING_SAID = "The server says nothing about this tool."
+
+
+def read_description(tool: Definition) -> str:
+    """What a tool does, as far as its server says so."""
+    said = tool.get("description") or tool.get("title")
+    return said if isinstance(said, str) and said.strip() else _NOTHING_SAID
+
+
+def read_schema(tool: Definition) -> dict[str, Any]:
+    """The schema of its input; models want an object."""
+    found = tool.get("inputSchema")
+    schema = dict(found) if isinstance(found, dict) else {}
+    return schema if schema.get("type") == "object" else {**schema, "type": "object"}
 
 
 class McpTool:

@@ -1,0 +1,109 @@
+"""Connections to MCP servers that exist in memory only, for tests that need no SDK."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from amplifier_foundation.tools.mcp.config import ServerConfig
+from amplifier_foundation.tools.mcp.connection import Connection
+from amplifier_foundation.tools.mcp.link import LinkError, News, OnProgress, Wire
+
+ADD: Wire = {
+    "name": "add",
+    "description": "Adds.",
+    "inputSchema": {"type": "object", "properties": {"a": {"type": "integer"}}},
+}
+
+
+def make_answer(text: str) -> Wire:
+    """The result of a tool that says this."""
+    return {"content": [{"type": "text", "text": text}]}
+
+
+class FakeLink:
+    """One life of a server."""
+
+    def __init__(self, server: FakeServer) -> None:
+        self._server = server
+        self.ended = asyncio.Event()
+        self.reason = ""
+
+    def offers(self, kind: str) -> bool:
+        return kind == "tools" or bool(self._server.lists.get(f"{kind}/list"))
+
+    async def list(self, method: str) -> list[Wire]:
+        found = self._server.lists.get(method, [])
+        if isinstance(found, Exception):
+            raise found
+        return [dict(one) for one in found]
+
+    async def call(self, tool: str, arguments: Wire, on_progress: OnProgress | None = None) -> Wire:
+        self._server.calls.append((tool, arguments))
+        work = asyncio.ensure_future(self._server.answer(tool, arguments, on_progress))
+        end = asyncio.ensure_future(self.ended.wait())
+        try:
+            await asyncio.wait((work, end), return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                raise LinkError("Connection closed", lost=True)
+            return work.result()
+        except asyncio.CancelledError:
+            self._server.cancelled.append(tool)
+            raise
+        finally:
+            work.cancel()
+            end.cancel()
+
+    async def read(self, uri: str) -> Wire:
+        return {"contents": [{"uri": uri, "text": f"content of {uri}"}]}
+
+    async def get_prompt(self, name: str, arguments: dict[str, str]) -> Wire:
+        text = f"{name} {arguments}"
+        return {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
+
+
+class FakeServer:
+    """A server that tests can have say, list and suffer anything."""
+
+    def __init__(self, *tools: Wire) -> None:
+        self.lists: dict[str, Any] = {"tools/list": list(tools or (ADD,))}
+        self.calls: list[tuple[str, Wire]] = []
+        self.cancelled: list[str] = []
+        self.starts = 0
+        self.failures: list[Exception] = []
+        """What the next starts raise."""
+        self.link: FakeLink | None = None
+        self.news: News | None = None
+        self.say: Callable[[Wire], Any] = lambda given: make_answer(str(sum(given.values())))
+
+    async def answer(self, tool: str, given: Wire, on_progress: OnProgress | None) -> Wire:
+        """The result of a call."""
+        found = self.say(given)
+        if asyncio.iscoroutine(found):
+            found = await found
+        if isinstance(found, Exception):
+            raise found
+        return dict(found)
+
+    @asynccontextmanager
+    async def open(self, news: News) -> AsyncIterator[FakeLink]:
+        """Start it."""
+        self.starts += 1
+        if self.failures:
+            raise self.failures.pop(0)
+        self.news, self.link = news, FakeLink(self)
+        yield self.link
+
+    def die(self, reason: str = "killed") -> None:
+        """End without a word to anybody."""
+        assert self.link is not None
+        self.link.reason = reason
+        self.link.ended.set()
+
+    def connect(self, name: str = "calc", **options: Any) -> Connection:
+        """A connection to it; restarts are quick."""
+        restart = {"delay": 0.001, "max_delay": 0.002, **options.pop("restart", {})}
+        config = ServerConfig(command="calc", restart=restart, **options)  # type: ignore[arg-type]
+        return Connection(name, config, self.open)
