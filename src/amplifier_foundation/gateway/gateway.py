@@ -96,6 +96,8 @@ async def _tell_client(client: Channel, why: str) -> None:
 
 
 async def _close(connecting: asyncio.Future[Channel]) -> None:
+    """Let go of the server; one that is just being started is waited for, so that none is left."""
+    await asyncio.wait({connecting}, timeout=_PATIENCE)
     if not connecting.done():
         connecting.cancel()
     with contextlib.suppress(ChannelError, asyncio.CancelledError):
