@@ -1,0 +1,128 @@
+"""Letting clients connect by streamable HTTP, with the SDK's own client and server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+import pytest
+
+from amplifier_core.errors import ModuleLoadError
+from amplifier_core.utils import cancel_and_wait
+from amplifier_foundation.gateway.channel import Channel, ChannelError
+from amplifier_foundation.gateway.http import HttpServer, ListenSettings, listen
+from amplifier_foundation.gateway.http.incoming.hub import Serve
+from amplifier_foundation.mcp.frames import read_frames
+from tests.foundation.gateway.http.incoming.asgi import Relay
+
+
+@contextlib.asynccontextmanager
+async def _listen(serve: Serve, **settings: Any) -> AsyncIterator[str]:
+    """The address at which clients connect."""
+    ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    listening = asyncio.create_task(
+        listen(ListenSettings(**settings), serve, ready=ready.set_result)
+    )
+    try:
+        async with asyncio.timeout(30):
+            await asyncio.wait({ready, listening}, return_when=asyncio.FIRST_COMPLETED)
+        yield ready.result()
+    finally:
+        listening.cancel()
+        await asyncio.wait({listening})
+
+
+async def _pump(source: Channel, target: Channel) -> None:
+    while (raw := await source.receive()) is not None:
+        for frame in read_frames(raw):
+            await target.send(frame)
+
+
+def _pass_to(url: str) -> Serve:
+    """A relay that judges nothing."""
+
+    async def serve(client: Channel, headers: Mapping[str, str]) -> None:
+        server = HttpServer(url, headers)
+        pumps = [
+            asyncio.create_task(_pump(client, server)),
+            asyncio.create_task(_pump(server, client)),
+        ]
+        await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
+        await server.close()
+        for pump in pumps:
+            await cancel_and_wait(pump)
+
+    return serve
+
+
+async def test_clients_and_servers_of_the_sdk_understand_us_in_both_eras():
+    """Listing, calling, progress, and many calls at once, through both of our ends."""
+    from mcp import Client
+
+    from tests.foundation.gateway.http.sdk_server import run_sdk_server
+
+    noted: list[float] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        noted.append(progress)
+
+    async with run_sdk_server() as url, _listen(_pass_to(url)) as address:
+        for mode in ("auto", "legacy"):
+            async with Client(address, mode=mode) as client:  # type: ignore[arg-type]
+                assert [tool.name for tool in (await client.list_tools()).tools] == ["add"]
+                calls = (
+                    client.call_tool("add", {"a": number, "b": 1}, progress_callback=note)
+                    for number in range(10)
+                )
+                sums = [one.structured_content for one in await asyncio.gather(*calls)]
+                assert sums == [{"result": number + 1} for number in range(10)]
+    assert noted == [1.0] * 20
+
+
+async def test_a_real_client_that_is_killed_cancels_its_call():
+    """The connection ends without a word, also in the midst of a message."""
+    relay = Relay()
+    relay.answers_at_once = False
+    body = (
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":'
+        b'{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}'
+    )
+    head = (
+        b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b"MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nContent-Length: %d\r\n\r\n"
+    ) % len(body)
+    async with _listen(relay.serve) as address:
+        port = int(address.rpartition(":")[2].partition("/")[0])
+        for sent in (head + body[:20], head + body):
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(sent)
+            await writer.drain()
+            if sent.endswith(body):
+                assert (await relay.take())[1].method == "tools/call"
+            writer.close()
+        assert (await relay.take())[1].method == "notifications/cancelled"
+
+
+async def test_a_port_in_use_is_said():
+    """With what to do."""
+    async with _listen(Relay().serve) as address:
+        port = int(address.rpartition(":")[2].partition("/")[0])
+        with pytest.raises(ChannelError, match=f"Port {port} is in use"):
+            await listen(ListenSettings(port=port), Relay().serve)
+
+
+async def test_a_host_that_is_not_ours_is_said():
+    """With the reason of the system."""
+    settings = ListenSettings("192.0.2.1", token="a-token-of-sixteen")
+    with pytest.raises(ChannelError, match=r"Cannot listen on 192\.0\.2\.1"):
+        await listen(settings, Relay().serve)
+
+
+async def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch):
+    """Before anything listens."""
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    with pytest.raises(ModuleLoadError, match=r"'uvicorn'.*\[mcp\]"):
+        await listen(ListenSettings(), Relay().serve)
