@@ -21,6 +21,7 @@ GUARDS: dict[str, tuple[dict[str, Any], str, str]] = {
     "production_guard": ({}, "paterns", "patterns"),
     "command_guard": ({}, "alow", "allow"),
     "redaction": ({}, "patern", "patterns"),
+    "injection_guard": ({}, "on_lists", "on_list"),
     "rules": ({"rules": [A_RULE]}, "dryrun", "dry_run"),
     "rate_limit": ({"overall": LIMIT}, "overal", "overall"),
     "cost_control": ({"turn": {"tokens": 5}}, "turns", "turn"),
@@ -103,6 +104,7 @@ MISSING = {
     "command_guard": ("tree_sitter", {}),
     "production_guard": ("tree_sitter_bash", {}),
     "redaction": ("re2", {}),
+    "injection_guard": ("re2", {}),
     "rules": ("cel_expr_python", {"rules": [{**A_RULE, "when": "true"}]}),
 }
 
