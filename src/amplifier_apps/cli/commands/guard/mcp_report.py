@@ -103,7 +103,7 @@ class Report:
 
     def _read(self) -> list[ClientStatus]:
         found = [read_client(one, self._folder, self._scopes) for one in self._list_clients()]
-        return [one for one in found if one.servers or one.problems or self._asked]
+        return found if self._asked else list(_list_present(found))
 
     def _list_clients(self) -> list[str]:
         return [self._asked] if self._asked else list(CLIENTS)
@@ -172,6 +172,16 @@ class Report:
                 for one in status.servers
             ],
         }
+
+
+def _list_present(found: list[ClientStatus]) -> Iterator[ClientStatus]:
+    """Clients with servers; one that only shares the files of another must be installed, too."""
+    shown: set[Path] = set()
+    for one in found:
+        paths = {server.path for server in one.servers}
+        if one.problems or paths - shown or (paths and one.program):
+            yield one
+        shown |= paths
 
 
 def _print_server(server: ServerStatus, width: int) -> None:

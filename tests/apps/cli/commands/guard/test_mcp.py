@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.apps.cli.program import invoke
-from tests.support.agent_homes import list_left
+from tests.support.agent_homes import install_codex, list_left
 from tests.support.trust import trust_project
 
 SERVERS = {"time": {"command": "uvx", "args": ["mcp-server-time"]}}
@@ -73,6 +73,32 @@ def test_a_bundle_is_named_with_its_whole_path_and_must_be_trusted(
     status = invoke("guard", "mcp", "--status")
     assert status.code == 1
     assert "amplifier trust" in status.stdout
+
+
+@pytest.mark.parametrize(
+    ("agent", "name", "text"),
+    [
+        (
+            "gemini",
+            ".gemini/settings.json",
+            '{\n  // mine\n  "mcpServers": {"a": {"command": "x"}}\n}',
+        ),
+        ("codex", ".codex/config.toml", TOML),
+    ],
+)
+def test_a_guard_and_a_gateway_in_one_file_do_not_mind_one_another(
+    home: Path, agent: str, name: str, text: str
+) -> None:
+    """Put in and taken out in the same order, so that neither finds what it wrote."""
+    install_codex(home)
+    path = home / name
+    path.parent.mkdir()
+    path.write_text(text)
+    guards = (["guard", agent, "--user"], ["guard", "mcp", "--client", agent])
+    for words in (*guards, *([*one, "--remove"] for one in guards)):
+        assert invoke(*words).code == 0
+    assert path.read_text() == text
+    assert list_left(home) == [name]
 
 
 def test_an_agent_cannot_take_the_gateway_out(

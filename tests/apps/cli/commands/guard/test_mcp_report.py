@@ -39,6 +39,14 @@ def test_without_servers_the_files_are_named(home: Path) -> None:
     assert str(home / ".cursor/mcp.json") in done.stdout
 
 
+def test_a_client_that_only_shares_a_file_is_shown_if_it_is_installed(home: Path) -> None:
+    """VS Code reads what Claude Code has for a project."""
+    (home / ".mcp.json").write_text(json.dumps(SERVERS))
+    assert "VS Code" not in invoke("guard", "mcp", "--status").stdout
+    (home / "bin" / "code").touch(0o755)
+    assert "VS Code" in invoke("guard", "mcp", "--status").stdout
+
+
 def test_a_broken_file_does_not_stop_the_others(home: Path) -> None:
     """It is named, and the command fails."""
     (home / ".mcp.json").write_text("{")
