@@ -60,6 +60,20 @@ does that for you.
     help="With --listen: clients have to send the value of this variable as a bearer token.",
 )
 @click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    help="With --listen: a further name under which clients reach this machine.",
+)
+@click.option(
+    "--allow-origin",
+    "origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="With --listen: a page that may connect, such as http://localhost:5173.",
+)
+@click.option(
     "--pass-authorization",
     is_flag=True,
     help="With --listen and --http: the server gets the Authorization header of the client.",
@@ -73,6 +87,8 @@ def gateway(
     headers: tuple[str, ...],
     listen: str | None,
     token_env: str | None,
+    hosts: tuple[str, ...],
+    origins: tuple[str, ...],
     pass_authorization: bool,
     command: tuple[str, ...],
 ) -> int:
@@ -86,9 +102,12 @@ def gateway(
         raise click.UsageError("Give the server's command after `--`, or its address with --http.")
     if headers and not url:
         raise click.UsageError("--header-env is for a server that --http reaches.")
-    if (token_env or pass_authorization) and not listen:
-        raise click.UsageError("--token-env and --pass-authorization are for --listen.")
+    if (token_env or hosts or origins or pass_authorization) and not listen:
+        raise click.UsageError(
+            "--token-env, --allow-host, --allow-origin and --pass-authorization are for --listen."
+        )
     import asyncio
+    from dataclasses import replace
 
     from amplifier_foundation.gateway.channel import ChannelError
 
@@ -97,7 +116,11 @@ def gateway(
     if listen is None:
         return asyncio.run(_run(_serve_pipes(settings, server)))
     try:
-        where = _read_listening(listen, token_env, pass_authorization)
+        where = replace(
+            _read_listening(listen, token_env, pass_authorization),
+            hosts=frozenset(hosts),
+            origins=frozenset(origins),
+        )
     except ChannelError as error:
         raise click.UsageError(str(error)) from error
     return asyncio.run(_run(_serve_http(settings, server, where)))
