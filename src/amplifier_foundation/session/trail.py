@@ -21,6 +21,7 @@ from amplifier_core.events import TOOL_PRE
 from amplifier_core.models import HookResult
 from amplifier_core.trail import AuditSink
 from amplifier_foundation.machine.user import find_data_home
+from amplifier_foundation.machine.volumes import is_local
 from amplifier_foundation.session.resuming.open_calls import follow_waiting
 from amplifier_foundation.session.resuming.unknown_outcomes import UnknownOutcome, unknown_outcomes
 
@@ -215,13 +216,19 @@ def guard_tool_calls(coordinator: SessionCoordinator, sink: Any, on_failure: OnF
     if on_failure == "warn" or not isinstance(sink, WatchedSink):
         return
 
-    async def guard(event: str, data: dict[str, Any]) -> HookResult:
-        # Even `stat` may hang, on a network volume.
-        loss = await asyncio.to_thread(sink.find_loss)
+    def judge(loss: str | None) -> HookResult:
         why = loss or (sink.failure if on_failure == "stop" else None)
-        if why is None:
-            return HookResult()
-        return HookResult(action="deny", reason=describe_loss(why))
+        return HookResult(action="deny", reason=describe_loss(why)) if why else HookResult()
+
+    async def look_elsewhere() -> HookResult:
+        return judge(await asyncio.to_thread(sink.find_loss))
+
+    folder = getattr(sink, "directory", None)
+    at_once = folder is not None and is_local(folder.path)
+
+    def guard(event: str, data: dict[str, Any]) -> HookResult | Awaitable[HookResult]:
+        # Even `stat` may hang, on a network volume.
+        return judge(sink.find_loss()) if at_once else look_elsewhere()
 
     remove = coordinator.hooks.register(TOOL_PRE, guard, GUARD_PRIORITY, GUARD, on_error="deny")
     coordinator.register_cleanup(remove)
