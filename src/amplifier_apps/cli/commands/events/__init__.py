@@ -82,7 +82,7 @@ def _print_list(found: list[EventDescription]) -> None:
 
 
 def _print_event(event: EventDescription) -> None:
-    from amplifier_apps.cli.commands.events.description import COMMON_FIELDS
+    from amplifier_apps.cli.commands.events.description import COMMON_FIELDS, OF_MODULES
     from amplifier_apps.cli.commands.events.effects import describe_effects
     from amplifier_apps.cli.text.output import print_heading, print_line, print_wrapped
     from amplifier_apps.cli.text.table import Column, print_table
@@ -99,6 +99,8 @@ def _print_event(event: EventDescription) -> None:
     print_table(answers, Column("tool"), Column(), indent=2)
     print_heading("In a hook file")
     function = "on_" + event.name.replace(":", "_")
+    if event.name in OF_MODULES:  # found by its mark: such names are not known to the kernel
+        print_wrapped(2, ("string", f"@hook({event.name!r})"))
     print_wrapped(2, ("string", f"async def {function}(event, data): ..."))
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, NotRequired, get_args, get_origin, get_type_hin
 
 from amplifier_core.events import ALL_EVENTS, canonical, is_notification, payload_type, spellings
 from amplifier_core.events.event import EventData
+from amplifier_foundation.mcp.listing import LIST
 
 COMMON_FIELDS = {
     "session_id": "the session in which it happened",
@@ -23,8 +24,15 @@ COMMON_FIELDS = {
 }
 """What every event carries besides its own fields."""
 
-# Events that share their type with another one.
+OF_MODULES = (LIST,)
+"""Events that modules of ours tell; the kernel does not know them."""
+
+# Events that share their type with another one, or are not told by every session.
 _WHEN = {
+    LIST: (
+        "An MCP server has listed its tools, resources or prompts, or said how to use it; told by "
+        "tool-mcp and by the gateway."
+    ),
     "llm:request": "A provider of the ecosystem sends a request.",
     "llm:response": "A provider of the ecosystem received its response.",
 }
@@ -52,8 +60,8 @@ class EventDescription:
 
 
 def list_events() -> list[str]:
-    """Every event once, in the order a session meets them."""
-    return [event for event in ALL_EVENTS if canonical(event) == event]
+    """Every event once, in the order a session meets them; then those of modules."""
+    return [*(event for event in ALL_EVENTS if canonical(event) == event), *OF_MODULES]
 
 
 def describe_event(event: str) -> EventDescription:

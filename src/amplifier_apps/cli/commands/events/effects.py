@@ -35,6 +35,10 @@ _DENIED_AND_CHANGED = {
         "nothing is compacted",
         "the strategy with the new name is used",
     ),
+    "mcp:list": (
+        "nothing of it reaches the model or the client",
+        "the changed items and instructions take its place",
+    ),
 }
 _INJECTED = {
     "session:start": "the first message of the conversation",

@@ -8,6 +8,7 @@ import pytest
 
 from amplifier_apps.cli.commands.events.description import (
     COMMON_FIELDS,
+    OF_MODULES,
     Field,
     describe_event,
     list_events,
@@ -20,7 +21,9 @@ from amplifier_core.events.payloads import ErrorDetails
 
 def test_every_event_is_described_once() -> None:
     """With a sentence, whatever its spelling."""
-    assert set(list_events()) == {canonical(event) for event in ALL_EVENTS}
+    known = {canonical(event) for event in ALL_EVENTS}
+    assert set(list_events()) == known | set(OF_MODULES)
+    assert len(list_events()) == len(known) + len(OF_MODULES)
     sentences = [describe_event(event).when for event in list_events()]
     assert all(one[0].isupper() and one.endswith(".") for one in sentences)
     assert len(set(sentences)) == len(sentences)
@@ -40,6 +43,14 @@ def test_what_every_event_carries_is_said_once() -> None:
     assert not any(
         one.name in COMMON_FIELDS for event in list_events() for one in describe_event(event).fields
     )
+
+
+def test_an_event_of_a_module_is_described_like_those_of_the_kernel() -> None:
+    """With its fields, and that it can be stopped."""
+    event = describe_event("mcp:list")
+    assert event.can_stop
+    assert [one.name for one in event.fields] == ["server", "method", "items", "instructions"]
+    assert "tool-mcp" in event.when
 
 
 def test_another_spelling_is_named() -> None:

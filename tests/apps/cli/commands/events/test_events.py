@@ -31,6 +31,13 @@ def test_one_event_is_shown_with_its_fields_and_answers() -> None:
     assert "also error:tool" in invoke("events", "error:tool").stdout
 
 
+def test_an_event_of_a_module_is_shown_with_the_mark_that_a_hook_file_needs() -> None:
+    """A function's name alone would not be found."""
+    shown = invoke("events", "mcp:list").stdout
+    assert "  @hook('mcp:list')\n  async def on_mcp_list(event, data): ..." in shown
+    assert "the changed items and instructions take its place" in shown
+
+
 def test_a_pattern_lists_what_it_stands_for() -> None:
     """As where a hook is registered."""
     shown = invoke("events", "tool:*").stdout
