@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 from amplifier_apps.mcp_server.catalogue import INSTRUCTIONS, TEXTS
 from amplifier_apps.mcp_server.tool import Tool
 from tests.apps.mcp_server.world import World
 
+ROOT = Path(__file__).parents[3]
 DECIDES = re.compile(
     r"allow|approve|decide|grant|nonce|revoke|withdraw|vote|password|token|rule_id", re.IGNORECASE
 )
@@ -48,3 +50,10 @@ def test_no_tool_takes_anything_with_which_one_could_decide(full_world: World) -
         if DECIDES.search(name)
     }
     assert shown == {"allowed_by", "requester_may_approve"}
+
+
+def test_the_page_names_every_tool(full_world: World) -> None:
+    """And nothing that is not there."""
+    page = (ROOT / "docs" / "mcp" / "server.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+    assert rows == list(full_world.open().tools)

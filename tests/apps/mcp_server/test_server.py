@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
+from mcp_types import TextContent, TextResourceContents
 
 from amplifier_apps.mcp_server.server import BUNDLE, TOOLS, build_server
 from tests.apps.mcp_server.world import MINE, SECRET, World
 
 ERAS = ["legacy", "2026-07-28"]
+
+
+def read_text(parts: Sequence[object]) -> str:
+    """The one text of an answer."""
+    (part,) = parts
+    assert isinstance(part, TextContent | TextResourceContents)
+    return part.text
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -28,14 +38,14 @@ async def test_a_client_of_each_era_lists_and_calls_tools_that_only_read(
             assert tool.output_schema is not None
         found = await client.call_tool("search_trail", {"tool": "Bash", "limit": 1})
         assert found.structured_content["records"][0]["session"] == MINE
-        assert found.content[0].text.startswith("1 record, the newest first")
+        assert read_text(found.content).startswith("1 record, the newest first")
         assert SECRET not in found.model_dump_json()
         refused = await client.call_tool("get_record", {"session": "../x", "sequence": 0})
         assert refused.is_error
-        assert refused.content[0].text.startswith("session: give the id")
+        assert read_text(refused.content).startswith("session: give the id")
         unknown = await client.call_tool("allow", {"id": "a1"})
         assert unknown.is_error
-        assert unknown.content[0].text.startswith("There is no tool 'allow'")
+        assert read_text(unknown.content).startswith("There is no tool 'allow'")
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -45,8 +55,8 @@ async def test_resources_tell_of_the_bundle_and_of_the_tools(era: str, world: Wo
     async with toolbox, Client(build_server(toolbox), mode=era) as client:
         listed = (await client.list_resources()).resources
         assert [str(one.uri) for one in listed] == [BUNDLE, TOOLS]
-        assert 'name: "default"' in (await client.read_resource(BUNDLE)).contents[0].text
-        assert "## check_call" in (await client.read_resource(TOOLS)).contents[0].text
+        assert 'name: "default"' in read_text((await client.read_resource(BUNDLE)).contents)
+        assert "## check_call" in read_text((await client.read_resource(TOOLS)).contents)
         with pytest.raises(MCPError, match="There is no resource"):
             await client.read_resource("file:///etc/passwd")
     world.save_bundle(trusted=False)

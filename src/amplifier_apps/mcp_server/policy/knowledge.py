@@ -39,6 +39,7 @@ _ASKED = {
     "hooks-production-guard": "asks before something is written to a guarded path",
     "hooks-command-guard": "denies or asks about dangerous shell commands",
     "hooks-rules": "applies the rules of the bundle",
+    "hooks-injection-guard": "looks for instructions in what servers say and tools return",
 }
 """Their answer follows from the call and the files alone, and giving it changes nothing."""
 _COUNTS = {

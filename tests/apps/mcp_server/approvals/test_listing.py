@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 
 from tests.apps.mcp_server.world import HOSTILE, KEYED, SECRET, World, read
 
@@ -34,11 +35,10 @@ async def test_approvals_of_another_machine_are_not_shown(world: World) -> None:
 
 async def test_filters_choose_and_pages_follow_one_another(world: World) -> None:
     """Also where many in between are of other folders."""
-    mine = [
-        (world.project, {"session_id": f"s{number % 2}", "tool_name": tool})
-        for number, tool in enumerate([*["Bash"] * 6, "Write"])
-    ]
-    questions = [one for pair in zip(mine, [(world.other, {})] * 7, strict=True) for one in pair]
+    questions: list[tuple[Path, dict[str, str]]] = []
+    for number, tool in enumerate([*["Bash"] * 6, "Write"]):
+        questions.append((world.project, {"session_id": f"s{number % 2}", "tool_name": tool}))
+        questions.append((world.other, {}))
     await world.ask_all(questions)
     seen: list[str] = []
     cursor = ""

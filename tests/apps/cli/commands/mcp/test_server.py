@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import sys
 from pathlib import Path
@@ -118,3 +119,10 @@ async def test_over_a_port_a_client_needs_the_token(home: Path) -> None:
     finally:
         process.terminate()
         await process.communicate()
+
+
+def test_the_page_names_every_option() -> None:
+    """As the help does."""
+    page = (Path(__file__).parents[5] / "docs" / "mcp" / "server.md").read_text()
+    options = {name for one in command.server.params for name in one.opts}
+    assert options == {one.split()[0] for one in re.findall(r"^\| `(--[^`]*)`", page, re.MULTILINE)}
