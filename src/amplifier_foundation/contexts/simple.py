@@ -38,6 +38,9 @@ logger = logging.getLogger(__name__)
 Message = dict[str, Any]
 Trigger = Literal["auto", "manual"]
 
+_PICTURE = 1_600
+"""Tokens of a picture, about: models do not read its base64."""
+
 
 class SimpleContextConfig(BaseModel):
     """Options of context-simple."""
@@ -150,7 +153,12 @@ class SimpleContext:
         """The tokens of one message, with four for what surrounds its text."""
         calls = message.get("tool_calls")
         text = message.get("content") or ""
-        return self._count(f"{text}{calls}" if calls or not isinstance(text, str) else text) + 4
+        pictures = 0
+        if isinstance(text, list):
+            parts = [one for one in text if not _is_picture(one)]
+            text, pictures = str(parts), len(text) - len(parts)
+        tokens = self._count(f"{text}{calls}" if calls or not isinstance(text, str) else text)
+        return tokens + pictures * _PICTURE + 4
 
     def should_compact(self) -> bool:
         """Whether the budget is used up."""
@@ -235,6 +243,10 @@ def _read_target(left: Mapping[str, Any], target: int) -> int:
         return wanted
     logger.warning("A hook left target_tokens as %r; %d tokens are kept", wanted, target)
     return target
+
+
+def _is_picture(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type") == "image"
 
 
 def _find_room(provider: Any) -> int | None:

@@ -1,10 +1,11 @@
-"""What the agent reads of a tool's result."""
+"""What the agent reads and sees of a tool's result."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from amplifier_core.message_models import ImageBlock
 from amplifier_core.models import ToolResult
 
 RESULT_LIMIT = 200_000
@@ -27,3 +28,9 @@ def render_result(result: ToolResult, limit: int | None = RESULT_LIMIT) -> str:
         f"[{len(text) - limit} of {len(text)} characters are left out: "
         f"over the limit of {limit} (session.tool_result_limit). Ask for less at a time.]"
     )
+
+
+def list_pictures(result: ToolResult) -> list[dict[str, Any]]:
+    """What the agent sees of a result: its pictures, which stand behind the text."""
+    found = result.content if result.success else None
+    return [one.model_dump(exclude_none=True) for one in found or () if isinstance(one, ImageBlock)]

@@ -13,7 +13,11 @@ from amplifier_core.models import ToolResult
 from amplifier_core.tool_call import call_tool
 from amplifier_foundation.modules.call_ids import ensure_distinct_ids
 from amplifier_foundation.modules.resolution import choose_name
-from amplifier_foundation.orchestrators.result_text import read_result_limit, render_result
+from amplifier_foundation.orchestrators.result_text import (
+    list_pictures,
+    read_result_limit,
+    render_result,
+)
 from amplifier_foundation.orchestrators.turn import Turn
 
 _CANCELLED = ToolResult.failed("The call was cancelled.")
@@ -81,12 +85,13 @@ async def _run_one(turn: Turn, call: ToolCall) -> ToolResult:
 
 
 async def _add_result(turn: Turn, call: ToolCall, result: ToolResult, limit: int | None) -> None:
-    content = render_result(result, limit)
+    text = render_result(result, limit)
     if not result.success:  # what a tool raised with is told of, but no hook can change it
-        content = turn.coordinator.scrub(content)
+        text = turn.coordinator.scrub(text)
+    pictures = list_pictures(result)
     message = {
         "role": "tool",
-        "content": content,
+        "content": [{"type": "text", "text": text}, *pictures] if pictures else text,
         "tool_call_id": call.id,
         "name": call.name,
         "metadata": {"success": result.success},

@@ -32,6 +32,7 @@ from amplifier_foundation.providers.calls import list_stored_calls
 SystemMessages = Literal["keep", "frame"]
 Thought = ThinkingBlock | RedactedThinkingBlock | ReasoningBlock
 
+_PICTURES = "From the result"
 NO_RESULT = "There is no result: the call was interrupted."
 _FRAME = re.compile(r"<(?=/?system-note\b)", re.IGNORECASE)
 
@@ -155,9 +156,16 @@ def _read_result(message: Message, call_id: str) -> ToolResultBlock:
 
 def _find_shown(message: Message) -> list[TextBlock | ImageBlock]:
     if message.role in {"tool", "function"} and message.tool_call_id:
-        return []
+        return _find_pictures(message)
     shown = TextBlock if _is_system(message) else TextBlock | ImageBlock
     return [block for block in _read_blocks(message) if isinstance(block, shown)]
+
+
+def _find_pictures(message: Message) -> list[TextBlock | ImageBlock]:
+    """The pictures of a tool's result, which not every protocol takes inside of it."""
+    pictures = [block for block in _read_blocks(message) if isinstance(block, ImageBlock)]
+    of = f" of {message.name}" if message.name else ""
+    return [TextBlock(text=f"{_PICTURES}{of}:"), *pictures] if pictures else []
 
 
 def _read_blocks(message: Message) -> list[ContentBlock]:

@@ -371,3 +371,11 @@ async def test_what_was_handed_out_is_a_list_of_its_own() -> None:
     one = long_talk()
     (await one.get_messages_for_request()).clear()
     assert len(one.get_messages()) == 20
+
+
+def test_a_picture_counts_as_a_picture_and_not_as_its_letters():
+    """Otherwise one of them would push the whole conversation out."""
+    one = SimpleContext()
+    picture = {"type": "image", "source": {"type": "base64", "data": "a" * 1_000_000}}
+    one.add_message({"role": "tool", "content": [{"type": "text", "text": "A cat:"}, picture]})
+    assert 1_600 < one.token_count() < 2_000

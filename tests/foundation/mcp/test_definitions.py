@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from amplifier_foundation.mcp.definitions import (
@@ -10,7 +12,7 @@ from amplifier_foundation.mcp.definitions import (
     digest_definition,
 )
 
-TOOL = {
+TOOL: dict[str, Any] = {
     "name": "add",
     "description": "Adds two numbers.\nNothing else.",
     "inputSchema": {"type": "object", "properties": {"a": {"type": "integer"}}},

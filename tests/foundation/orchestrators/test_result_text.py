@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from amplifier_core.message_models import ImageBlock, TextBlock
 from amplifier_core.models import ToolResult
 from amplifier_foundation.orchestrators.result_text import (
     RESULT_LIMIT,
+    list_pictures,
     read_result_limit,
     render_result,
 )
@@ -45,3 +47,14 @@ def test_what_no_model_takes_is_left_out() -> None:
 def test_the_plan_sets_the_limit(plan: dict[str, object], limit: int | None) -> None:
     """A plan that says nothing has the default; null means no limit."""
     assert read_result_limit(plan) == limit
+
+
+def test_pictures_of_a_result_stand_behind_its_text() -> None:
+    """A result that failed has none, and texts among its parts are not repeated."""
+    source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
+    parts = [TextBlock(text="Look:"), ImageBlock(source=source)]
+    assert list_pictures(ToolResult(output="Look:", content=parts)) == [
+        {"type": "image", "source": source}
+    ]
+    assert list_pictures(ToolResult(success=False, output="no", content=parts)) == []
+    assert list_pictures(ToolResult(output="plain")) == []

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock, ToolCall
+from amplifier_core.message_models import ChatRequest, ChatResponse, ImageBlock, TextBlock, ToolCall
 from amplifier_core.models import HookResult, ToolResult
 from amplifier_core.testing import EventRecorder, MockTool
 from amplifier_foundation.orchestrators.tool_round import read_calls
@@ -301,3 +301,34 @@ async def test_what_a_tool_raised_with_is_scrubbed() -> None:
         harness.coordinator.register_scrubber(lambda text: text.replace("hunter2", "***"))
         assert await harness.session.execute("x") == "done"
         assert "hunter2" not in repr(harness.messages)
+
+
+PICTURE = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
+
+
+@LOOPS
+async def test_pictures_of_a_result_reach_the_next_request(loop: str) -> None:
+    """They stand in the conversation behind the text."""
+    tool = MockTool("Look", ToolResult(output="A cat:", content=[ImageBlock(source=PICTURE)]))
+    sent: list[Any] = []
+
+    async def watch(event: str, data: dict[str, Any]) -> None:
+        sent.append(data["messages"])
+
+    async with SessionHarness([calls("Look"), {"text": "ok"}], tools=[tool], loop=loop) as harness:
+        harness.hooks.register("provider:request", watch)
+        await harness.session.execute("x")
+        assert sent[-1][-1]["content"] == [
+            {"type": "text", "text": "A cat:"},
+            {"type": "image", "source": PICTURE},
+        ]
+
+
+async def test_a_result_that_a_hook_changed_has_no_pictures() -> None:
+    """The hook has judged the text; what it replaced stood for all of it."""
+    tool = MockTool("Look", ToolResult(output="A cat:", content=[ImageBlock(source=PICTURE)]))
+    async with SessionHarness([calls("Look"), {"text": "ok"}], tools=[tool]) as harness:
+        changed = {"success": True, "output": "withheld", "error": None}
+        harness.hooks.register("tool:post", modifies(tool_result=changed))
+        await harness.session.execute("x")
+        assert harness.texts("tool") == ["withheld"]

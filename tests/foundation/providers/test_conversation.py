@@ -238,3 +238,28 @@ def test_calls_in_other_words_are_paired_with_their_results():
     _, spoken, result = arrange(history).utterances
     assert spoken.blocks == (ToolCallBlock(id="a", name="Bash", input={"n": 1}),)
     assert result.blocks == (ToolResultBlock(tool_call_id="a", output="done", is_error=False),)
+
+
+def test_pictures_of_a_result_follow_it_on_every_server():
+    """Not every protocol takes them inside of a result."""
+    source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
+    seen = [TextBlock(text="A cat:"), ImageBlock(source=source)]
+    history = [
+        say_as_user("look"),
+        call_tools("a"),
+        Message(role="tool", tool_call_id="a", name="Look", content=seen),
+    ]
+    request = ChatRequest(messages=history, tools=[BASH])
+    ours = Messages().build_params(request, AnthropicConfig(), None)
+    assert messages.find_problem(ours) is None
+    result, label, picture = ours["messages"][-1]["content"]
+    assert result["content"] == "A cat:"
+    assert label == {"type": "text", "text": "From the result of Look:"}
+    assert picture == {"type": "image", "source": source}
+    theirs = Chat().build_params(request, RemoteConfig(), None)
+    assert chat.find_problem(theirs) is None
+    url = "data:image/png;base64,iVBORw0KGgo="
+    assert theirs["messages"][-1]["content"][-1] == {"type": "image_url", "image_url": {"url": url}}
+    items = Responses().build_params(request, RemoteConfig(), None)
+    assert responses.find_problem(items) is None
+    assert items["input"][-1]["content"] == [{"type": "input_image", "image_url": url}]

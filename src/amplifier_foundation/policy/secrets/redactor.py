@@ -12,6 +12,7 @@ from amplifier_core.utils.nested import iterate_parts, rewrite
 from amplifier_foundation.policy.patterns import Pattern, PatternSet, compile_pattern
 from amplifier_foundation.policy.secrets.encodings import find_base64, read_percent, read_wrapped
 from amplifier_foundation.policy.secrets.guesses import GUESSES, SECRET_KEY, ends_in_name
+from amplifier_foundation.policy.secrets.pictures import is_picture
 from amplifier_foundation.policy.secrets.plausible import CHECKS
 from amplifier_foundation.policy.secrets.stream import HeldStream, build_holds
 from amplifier_foundation.policy.secrets.tokens import TOKENS
@@ -69,7 +70,7 @@ class Redactor:
 
     def redact_text(self, text: str) -> str:
         """The text with its secrets replaced; the very same object if it has none."""
-        if text in self._harmless:
+        if text in self._harmless or is_picture(text):
             return text
         spans = self.find_spans(text)
         if not spans and len(text) <= _SHORT:

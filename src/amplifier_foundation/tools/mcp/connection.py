@@ -14,7 +14,7 @@ from amplifier_core.errors import AmplifierError, ModuleLoadError
 from amplifier_core.models import Level
 from amplifier_core.utils import describe_error
 from amplifier_foundation.tools.mcp.config import ServerConfig
-from amplifier_foundation.tools.mcp.link import Link, News
+from amplifier_foundation.tools.mcp.link import Link, LinkError, News
 
 logger = logging.getLogger(__name__)
 
@@ -220,4 +220,5 @@ def _explain(error: Exception) -> str:
     """The innermost cause: task groups wrap what was raised in them."""
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
-    return str(error) if isinstance(error, AmplifierError) else describe_error(error)
+    told = isinstance(error, AmplifierError | LinkError)
+    return str(error) if told else describe_error(error)

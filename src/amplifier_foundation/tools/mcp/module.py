@@ -22,7 +22,7 @@ from amplifier_foundation.tools.mcp.config import NAME, Config, ServerConfig
 from amplifier_foundation.tools.mcp.connection import Connection, OpenLink
 from amplifier_foundation.tools.mcp.family import Family, find_family
 from amplifier_foundation.tools.mcp.launch import identify_server, prepare_launch
-from amplifier_foundation.tools.mcp.link import Link, News, open_link
+from amplifier_foundation.tools.mcp.link import Link, LinkError, News, open_link
 from amplifier_foundation.tools.mcp.secrets import Secrets, check_values, find_literals
 from amplifier_foundation.tools.mcp.server_tools import ServerTools
 from amplifier_foundation.tools.mcp.stderr_tail import StderrTail
@@ -135,7 +135,12 @@ def _make_opener(
                 stderr = StderrTail(name)
                 stack.callback(stderr.close)
                 transport, explain = open_pipes(launch, stderr, ended), stderr.describe
-            yield await stack.enter_async_context(open_link(transport, ended, news, explain))
+            try:
+                link = await stack.enter_async_context(open_link(transport, ended, news, explain))
+            except Exception as error:
+                said = explain()
+                raise LinkError(said) if said else error from error
+            yield link
 
     return open_one
 

@@ -9,6 +9,7 @@ import pytest
 from amplifier_core.testing import TestCoordinator
 from amplifier_foundation.tools.live_output import CAPABILITY
 from amplifier_foundation.tools.mcp.calls import Caller, describe_input, make_progress
+from amplifier_foundation.tools.mcp.connection import Connection
 from amplifier_foundation.tools.mcp.content import read_tool_answer
 from amplifier_foundation.tools.mcp.link import LinkError
 from tests.support.mcp_links import FakeServer, make_answer
@@ -28,7 +29,7 @@ def host():
 @pytest.fixture
 async def ask(server, host):
     """Calls `add`; options are those of the server."""
-    opened = []
+    opened: list[Connection] = []
 
     async def call(**options):
         if not opened:
@@ -127,7 +128,7 @@ async def test_progress_is_shown(server, host):
 async def test_progress_gives_a_call_its_time_anew():
     """One that goes on is not ended by its limit; one that is over stays so."""
 
-    class Deadline:
+    class Deadline(asyncio.Timeout):
         def __init__(self, is_over):
             self.is_over, self.moved = is_over, []
 

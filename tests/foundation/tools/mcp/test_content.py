@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from amplifier_core.message_models import ImageBlock
 from amplifier_foundation.tools.mcp.content import read_parts, read_tool_answer
 
 PNG = "iVBORw0KGgo="
@@ -19,8 +20,8 @@ def test_an_image_goes_to_the_model_and_is_described_to_hooks():
     """Base64 would fill what a model reads."""
     image = {"type": "image", "data": PNG, "mimeType": "image/png"}
     result = read_tool_answer({"content": [{"type": "text", "text": "Look:"}, image]})
-    (block,) = result.content
-    assert block.source == {"type": "base64", "media_type": "image/png", "data": PNG}
+    source = {"type": "base64", "media_type": "image/png", "data": PNG}
+    assert result.content == [ImageBlock(source=source)]
     assert PNG not in str(result.output)
     assert "Look:" in str(result.output)
 

@@ -1,0 +1,153 @@
+"""tool-mcp in a session: mounted, shared with sub-agents, and gone without a trace."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from amplifier_core.errors import ModuleLoadError, SessionDenied
+from amplifier_core.testing import TestCoordinator
+from amplifier_foundation.tools import mcp
+from tests.foundation.tools.mcp.conftest import is_running
+from tests.support.sessions import SessionHarness, calls
+from tests.support.waiting import wait_until
+
+
+def find_child(folder):
+    """The process that works in a folder."""
+    from pathlib import Path
+
+    for one in Path("/proc").iterdir():
+        try:
+            words = (one / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if str(folder).encode() in words and b"mcp_server_small" in b" ".join(words):
+            return int(one.name)
+    return None
+
+
+async def test_only_named_variables_reach_the_server(server, monkeypatch):
+    """No secret of ours, unless the bundle says so."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
+    monkeypatch.setenv("DOCS_TOKEN", "tok-123456")
+    await server.start(env={"TZ": "UTC", "TOKEN": {"env": "DOCS_TOKEN"}})
+    assert server.env["TZ"] == "UTC"
+    assert server.env["TOKEN"] == "tok-123456"
+    assert "ANTHROPIC_API_KEY" not in server.env
+    assert "DOCS_TOKEN" not in server.env
+
+
+async def test_a_secret_is_hidden_wherever_the_session_writes(server, monkeypatch):
+    """As long as the module is mounted."""
+    monkeypatch.setenv("DOCS_TOKEN", "tok-123456")
+    await server.start(env={"TOKEN": {"env": "DOCS_TOKEN"}})
+    assert server.host.scrub("it is tok-123456") == "it is [secret]"
+    await server.undo()
+    assert server.host.scrub("it is tok-123456") == "it is tok-123456"
+
+
+async def test_a_literal_secret_is_warned_about(server):
+    """It does not belong into a bundle."""
+    await server.start(env={"API_KEY": "abcdef123456"})
+    assert "'servers.small.env.API_KEY' looks like a secret" in server.shown
+    assert "abcdef123456" not in server.shown
+
+
+async def test_a_value_that_is_nowhere_leaves_the_server_out(server):
+    """Told with the name of the variable."""
+    await server.start(env={"TOKEN": {"env": "NOT_SET_ANYWHERE"}})
+    await server.wait_for_text("NOT_SET_ANYWHERE")
+
+
+async def test_wrong_options_name_the_module(server):
+    """And show no value."""
+    with pytest.raises(ModuleLoadError, match=r"tool-mcp: option 'servers.small.env.A'"):
+        await server.start(env={"A": ["secret-value"]})
+
+
+async def test_the_process_ends_with_the_module(server):
+    """No orphans, and no tools."""
+    await server.start()
+    pid = find_child(server.folder)
+    assert pid is not None
+    await server.undo()
+    assert not is_running(pid)
+    assert server.host.get("tools") == {}
+
+
+async def test_a_sub_agent_uses_the_process_of_its_parent(server):
+    """And leaves it to the parent when it ends."""
+    await server.start()
+    child = TestCoordinator(session_id="child", parent_id=server.host.session_id)
+    child.register_capability("session.working_dir", str(server.folder))
+    undo = await mcp.mount(child, {"servers": {"small": server.config}})
+    await mcp.on_session_ready(child)
+    assert (await child.get("tools")["mcp__small__echo"].execute({"text": "hi"})).output == "hi"
+    assert server.received.count("initialize") == 1
+    await undo()
+    assert child.get("tools") == {}
+    assert (await server.call("echo", text="still")).output == "still"
+
+
+async def test_without_the_sdk_the_error_names_the_extra(server, monkeypatch):
+    """And how to install it."""
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    with pytest.raises(ModuleLoadError, match=r"tool-mcp needs the package 'mcp'.*install"):
+        await server.start()
+
+
+async def test_without_servers_the_sdk_is_not_needed(monkeypatch):
+    """Nothing is started."""
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    host = TestCoordinator()
+    undo = await mcp.mount(host, {})
+    await mcp.on_session_ready(host)
+    await undo()
+    assert host.get("tools") == {}
+
+
+def plan(server, **options):
+    config = {"servers": {"small": {**server.config, **options}}}
+    return [{"module": "tool-mcp", "config": config}]
+
+
+async def test_a_model_calls_it_in_a_session_and_sees_the_image(server, tmp_path):
+    """Through hooks, loop and context to the next request."""
+    script = [calls("mcp__small__picture"), {"text": "a picture"}]
+    async with SessionHarness(script, tool_modules=plan(server), working_dir=tmp_path) as harness:
+        heard = harness.listen()
+        assert await harness.session.execute("look") == "a picture"
+        assert "tool:pre" in heard.names
+        (result,) = [one for one in harness.messages if one["role"] == "tool"]
+        assert [part["type"] for part in result["content"]] == ["text", "image"]
+
+
+async def test_hooks_have_judged_the_list_before_the_first_request(server, tmp_path):
+    """They are mounted after the tools."""
+    seen = []
+
+    async def watch(event, data):
+        seen.append((event, data.get("method")))
+
+    harness = SessionHarness([{"text": "done"}], tool_modules=plan(server), working_dir=tmp_path)
+    harness.hooks.register("mcp:list", watch, name="watch")
+    harness.hooks.register("provider:request", watch, name="watch")
+    async with harness:
+        await harness.session.execute("go")
+    assert seen[0] == ("mcp:list", "tools/list")
+    assert seen[-1][0] == "provider:request"
+
+
+async def test_a_required_server_that_does_not_start_stops_the_session(server, tmp_path):
+    """With the reason; any other is only left out."""
+    modules = plan(server, command="no-such-program", required=True)
+    harness = SessionHarness([{"text": "x"}], tool_modules=modules, working_dir=tmp_path)
+    with pytest.raises(SessionDenied, match="no-such-program"):
+        async with harness:
+            pass
+    optional = plan(server, command="no-such-program")
+    async with SessionHarness([], tool_modules=optional, working_dir=tmp_path) as harness:
+        screen = harness.screen.messages
+        await wait_until(lambda: any("no-such-program" in text for text, _, _ in screen))
