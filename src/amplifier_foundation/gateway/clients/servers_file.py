@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 from amplifier_foundation.gateway.clients.dialects import DIALECTS
 from amplifier_foundation.gateway.clients.entry import Unbridgeable, Wish, find_line
 from amplifier_foundation.gateway.clients.text.json_table import (
-    change_json_server,
+    change_json_servers,
     list_json_servers,
 )
 from amplifier_foundation.gateway.clients.text.toml_table import (
     TomlProblem,
-    change_toml_server,
+    change_toml_servers,
     list_toml_servers,
 )
 from amplifier_foundation.guests.installing.editing.json_tree import JsonProblem
@@ -88,11 +88,11 @@ def _list_servers(text: str, places: Sequence[McpPlace]) -> list[tuple[McpPlace,
 
 def _change_text(text: str, places: Sequence[McpPlace], change: Change) -> str:
     for place in places:
-        write = change_toml_server if _is_toml(place.path) else change_json_server
-        for name, entry in _read(place.path)(text, place.keys).items():
-            wanted = change(name, entry)
-            if wanted != entry:
-                text = write(text, place.keys, name, wanted)
+        write = change_toml_servers if _is_toml(place.path) else change_json_servers
+        servers = _read(place.path)(text, place.keys)
+        changed = {name: change(name, entry) for name, entry in servers.items()}
+        wanted = {name: entry for name, entry in changed.items() if entry != servers[name]}
+        text = write(text, place.keys, wanted) if wanted else text
     return text
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from amplifier_foundation.guests.installing.editing.json_edit import (
@@ -30,12 +30,29 @@ def list_json_servers(text: str, keys: Path) -> dict[str, Any]:
     return {name: _get_member(text, table, name).node.to_value() for name in names}
 
 
-def change_json_server(text: str, keys: Path, name: str, wanted: dict[str, Any]) -> str:
-    """The text with another value of one server; what is the same in it is not touched."""
-    path = (*keys, name)
-    changed = _change(text, path, wanted)
-    assert _get_node(changed, path).to_value() == wanted, path
-    return changed
+def change_json_servers(text: str, keys: Path, wanted: Mapping[str, dict[str, Any]]) -> str:
+    """The text with other values of some servers; what is the same in them is not touched."""
+    edits = [_write_entry(text, (*keys, name), value) for name, value in wanted.items()]
+    for start, end, entry in sorted(edits, reverse=True):
+        text = text[:start] + entry + text[end:]
+    return text
+
+
+def _write_entry(text: str, path: Path, wanted: dict[str, Any]) -> tuple[int, int, str]:
+    """Where an entry stands, and its new text.
+
+    It is edited in a small text with the same nesting: the whole may be large.
+    """
+    node, around = parse_json(text, comments=True, trailing_commas=True), ""
+    for name in path:
+        child = _get_member(text, node, name)
+        around += text[node.start : node.children[0].start] + text[child.start : child.node.start]
+        node = child.node
+    small = around + text[node.start : node.end] + "}" * len(path)
+    changed = _change(small, path, wanted)
+    entry = _get_node(changed, path)
+    assert entry.to_value() == wanted, path
+    return node.start, node.end, changed[entry.start : entry.end]
 
 
 def _change(text: str, path: Path, wanted: dict[str, Any]) -> str:

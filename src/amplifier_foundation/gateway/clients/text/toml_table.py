@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from amplifier_foundation.gateway.clients.text.toml_text import Statement, list_statements
@@ -22,8 +22,14 @@ def list_toml_servers(text: str, keys: Path) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def change_toml_server(text: str, keys: Path, name: str, wanted: dict[str, Any]) -> str:
-    """The text with another value of one server; what is the same in it is not touched."""
+def change_toml_servers(text: str, keys: Path, wanted: Mapping[str, dict[str, Any]]) -> str:
+    """The text with other values of some servers; what is the same in them is not touched."""
+    for name, value in wanted.items():
+        text = _change_server(text, keys, name, value)
+    return text
+
+
+def _change_server(text: str, keys: Path, name: str, wanted: dict[str, Any]) -> str:
     expected = _load(text)
     old, table = _get(expected, (*keys, name)), _get(expected, keys)
     try:

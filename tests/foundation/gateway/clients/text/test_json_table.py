@@ -9,11 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from amplifier_foundation.gateway.clients.text import json_table
 from amplifier_foundation.gateway.clients.text.json_table import (
-    change_json_server,
+    change_json_servers,
     list_json_servers,
 )
-from amplifier_foundation.guests.installing.editing.json_tree import JsonProblem
+from amplifier_foundation.guests.installing.editing.json_tree import (
+    JsonProblem,
+    Node,
+    parse_json,
+)
 
 TEXT = """\
 {
@@ -43,18 +48,18 @@ def test_the_servers_of_a_table_are_listed() -> None:
 def test_only_what_differs_is_written() -> None:
     """Comments stay, in the entry and around it."""
     wanted = {"command": "y", "args": ["0", "1"], "env": {"A": "b", "C": "d"}}
-    changed = change_json_server(TEXT, KEYS, "a", wanted)
+    changed = change_json_servers(TEXT, KEYS, {"a": wanted})
     assert changed == (
         TEXT.replace('"x", // the', '"y", // the')
         .replace('["1", "2"]', '["0", "1"]')
         .replace('"b" /* c */', '"b", "C": "d" /* c */')
     )
-    assert change_json_server(changed, KEYS, "a", list_json_servers(TEXT, KEYS)["a"]) == TEXT
+    assert change_json_servers(changed, KEYS, {"a": list_json_servers(TEXT, KEYS)["a"]}) == TEXT
 
 
 def test_a_server_can_become_another_kind() -> None:
     """Keys go and come."""
-    changed = change_json_server(TEXT, KEYS, "b", {"command": "z", "args": []})
+    changed = change_json_servers(TEXT, KEYS, {"b": {"command": "z", "args": []}})
     assert list_json_servers(changed, KEYS)["b"] == {"command": "z", "args": []}
     assert changed.replace('{"command": "z", "args": []}', '{"url": "http://b"}') == TEXT
 
@@ -70,7 +75,25 @@ def test_a_server_can_become_another_kind() -> None:
 def test_a_key_that_is_there_twice_is_refused(text: str) -> None:
     """Nobody knows which one a client reads."""
     with pytest.raises(JsonProblem, match="a second time"):
-        change_json_server(text, KEYS, "a", {"command": "x"})
+        change_json_servers(text, KEYS, {"a": {"command": "x"}})
+
+
+def test_a_large_file_is_not_read_again_for_every_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Claude Code keeps much more than servers in its file."""
+    servers = {f"s{number}": {"command": "x", "args": ["1"]} for number in range(20)}
+    text = json.dumps({"mcpServers": servers, "history": ["x" * 50] * 1000}, indent=2)
+    large: set[str] = set()
+
+    def parse(text: str, **options: bool) -> Node:
+        if len(text) > 50_000:
+            large.add(text)
+        return parse_json(text, **options)
+
+    monkeypatch.setattr(json_table, "parse_json", parse)
+    wanted = {name: {"command": "y", "args": ["2", "3"], "env": {}} for name in servers}
+    changed = change_json_servers(text, ("mcpServers",), wanted)
+    assert json.loads(changed)["mcpServers"] == wanted
+    assert large == {text}
 
 
 VALUES = st.recursive(
@@ -88,6 +111,6 @@ def test_any_value_can_become_any_other(
 ) -> None:
     """And what is beside it stays."""
     text = json.dumps({"servers": {"a": old, "b": beside}, "more": beside}, indent=indent)
-    changed = change_json_server(text, KEYS, "a", new)
+    changed = change_json_servers(text, KEYS, {"a": new})
     assert json.loads(changed) == {"servers": {"a": new, "b": beside}, "more": beside}
-    assert json.loads(change_json_server(changed, KEYS, "a", old)) == json.loads(text)
+    assert json.loads(change_json_servers(changed, KEYS, {"a": old})) == json.loads(text)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from amplifier_foundation.gateway.clients.text.toml_table import (
     TomlProblem,
-    change_toml_server,
+    change_toml_servers,
     list_toml_servers,
 )
 from amplifier_foundation.gateway.clients.text.toml_value import write_key, write_value
@@ -48,20 +48,20 @@ def test_the_servers_of_a_table_are_listed() -> None:
 def test_only_what_differs_is_written() -> None:
     """Comments and other tables stay."""
     wanted = {"command": "y", "args": ["1"], "env": {"A": "c", "B": "d"}, "new": [1]}
-    changed = change_toml_server(TEXT, KEYS, "a", wanted)
+    changed = change_toml_servers(TEXT, KEYS, {"a": wanted})
     assert changed == (
         TEXT.replace('"x" # why', '"y" # why')
         .replace('  "1", # one\n]\n', '  "1", # one\n]\nnew = [1]\n')
         .replace('A = "b"\n', 'A = "c"\nB = "d"\n')
     )
-    assert change_toml_server(changed, KEYS, "a", list_toml_servers(TEXT, KEYS)["a"]) == TEXT
+    assert change_toml_servers(changed, KEYS, {"a": list_toml_servers(TEXT, KEYS)["a"]}) == TEXT
 
 
 def test_a_table_below_an_entry_can_go_and_come() -> None:
     """It comes back as a key of the entry."""
-    changed = change_toml_server(TEXT, KEYS, "a", {"command": "x", "args": ["1"]})
+    changed = change_toml_servers(TEXT, KEYS, {"a": {"command": "x", "args": ["1"]}})
     assert changed == TEXT.replace('[mcp_servers.a.env]\nA = "b"\n', "")
-    again = change_toml_server(changed, KEYS, "a", list_toml_servers(TEXT, KEYS)["a"])
+    again = change_toml_servers(changed, KEYS, {"a": list_toml_servers(TEXT, KEYS)["a"]})
     assert tomllib.loads(again) == tomllib.loads(TEXT)
     assert 'env = { A = "b" }\n' in again
 
@@ -83,9 +83,9 @@ def test_every_form_of_an_entry_can_be_changed(text: str) -> None:
     """And changed back."""
     old = list_toml_servers(text, KEYS)["a"]
     wanted = {"url": "http://x", "headers": {"A": "b"}, "n": 1}
-    changed = change_toml_server(text, KEYS, "a", wanted)
+    changed = change_toml_servers(text, KEYS, {"a": wanted})
     assert tomllib.loads(changed)["mcp_servers"]["a"] == wanted
-    again = change_toml_server(changed, KEYS, "a", old)
+    again = change_toml_servers(changed, KEYS, {"a": old})
     assert tomllib.loads(again) == tomllib.loads(text)
 
 
@@ -93,7 +93,7 @@ def test_an_entry_that_cannot_be_changed_alone_is_refused() -> None:
     """With what would do."""
     text = "[mcp_servers.a.env]\nA = 'b'\n"
     with pytest.raises(TomlProblem, match=r"no place for mcp_servers\.a\.command"):
-        change_toml_server(text, KEYS, "a", {"command": "x", "env": {"A": "b"}})
+        change_toml_servers(text, KEYS, {"a": {"command": "x", "env": {"A": "b"}}})
 
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=3)
@@ -129,8 +129,8 @@ def test_any_entry_can_become_any_other(
 ) -> None:
     """And what is behind it stays."""
     text = _write(name, old, as_tables=as_tables) + end
-    changed = change_toml_server(text, KEYS, name, new)
+    changed = change_toml_servers(text, KEYS, {name: new})
     assert tomllib.loads(changed) == {**tomllib.loads(text), "mcp_servers": {name: new}}
     assert changed.endswith(end)
-    again = change_toml_server(changed, KEYS, name, old)
+    again = change_toml_servers(changed, KEYS, {name: old})
     assert tomllib.loads(again) == tomllib.loads(text)
