@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,12 +105,12 @@ class ModuleReplacer:
         points = self._coordinator.mount_points
         final: dict[str, Any] = {key: points[key] for key in _SINGLE}
         for point in NAMED:
-            final[point] = _collect_objects(replacement.slots, point)
+            final[point] = _collect_objects(replacement, point, points[point])
         # An old module's clean-up takes away what it mounted by name: let it do so on the side.
-        points.update({point: {} for point in NAMED})
+        points.update({point: _list_later(replacement, point, points[point]) for point in NAMED})
         for mounted in reversed(replacement.gone):
             await self._mounting.unmount(mounted)
-        points.update(final)
+        points.update({**final, **{point: {**points[point], **final[point]} for point in NAMED}})
 
 
 def _identify(kind: str, entry: ModuleEntry) -> str:
@@ -119,9 +119,37 @@ def _identify(kind: str, entry: ModuleEntry) -> str:
     return json.dumps([kind, written], sort_keys=True, default=str)
 
 
-def _collect_objects(slots: list[Slot], point: str) -> dict[str, Any]:
-    modules = [slot.mounted for slot in slots if slot.mounted is not None]
-    return {name: one for module in modules for name, one in module.objects.get(point, {}).items()}
+def _collect_objects(
+    replacement: Replacement, point: str, now: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What the modules of a plan have mounted at a point, in its order.
+
+    One that stays may have replaced or taken away some of it since, as its server wanted.
+    """
+    moving = _find_moving(replacement)
+    lent = {id(one) for module in moving for one in module.objects.get(point, {}).values()}
+    found: dict[str, Any] = {}
+    for module in (slot.mounted for slot in replacement.slots if slot.mounted is not None):
+        for name, one in module.objects.get(point, {}).items():
+            current = now.get(name)
+            if module in moving or id(current) in lent:
+                found[name] = one
+            elif current is not None:
+                found[name] = current
+    return found
+
+
+def _list_later(replacement: Replacement, point: str, now: Mapping[str, Any]) -> dict[str, Any]:
+    """What was mounted at a point after its module: by that, or by the application."""
+    modules = [*_find_moving(replacement), *(one.mounted for one in replacement.slots)]
+    known = {name for one in modules if one is not None for name in one.objects.get(point, {})}
+    return {name: one for name, one in now.items() if name not in known}
+
+
+def _find_moving(replacement: Replacement) -> list[Mounted]:
+    """The modules that come, and those that go."""
+    fresh = [slot.mounted for slot in replacement.fresh if slot.mounted is not None]
+    return [*fresh, *replacement.gone]
 
 
 async def _move_messages(old: Any, new: Any) -> None:

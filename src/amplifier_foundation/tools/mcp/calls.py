@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Protocol
 
 from amplifier_core.interfaces import Host
 from amplifier_core.models import ToolResult
@@ -64,7 +64,14 @@ class Caller:
         return ToolResult.failed(self._connection.hide(sentence))
 
 
-def make_progress(show: OnOutput | None, deadline: asyncio.Timeout, limit: float) -> OnProgress:
+class Deadline(Protocol):
+    """The end of a call's time, which can be moved."""
+
+    def expired(self) -> bool: ...
+    def reschedule(self, when: float | None) -> None: ...
+
+
+def make_progress(show: OnOutput | None, deadline: Deadline, limit: float) -> OnProgress:
     """Shows progress, and gives a call that goes on its time anew."""
     clock = asyncio.get_running_loop().time
     last = 0.0

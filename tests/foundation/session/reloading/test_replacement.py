@@ -168,3 +168,77 @@ async def test_a_changed_tool_of_the_same_name_survives_the_clean_up_of_the_old(
         assert new is not None
         assert new is not old
         assert (await session.execute_tool("Bash", {"command": "echo hi"})).success
+
+
+GROWING = """
+class Tool:
+    description, input_schema = "A tool.", {}
+
+    def __init__(self, name):
+        self.name = name
+
+    async def execute(self, input):
+        return self.name
+
+
+async def mount(coordinator, config):
+    first = Tool("first")
+    await coordinator.mount("tools", first)
+
+    async def grow():
+        await coordinator.mount("tools", Tool("later"))
+        await coordinator.unmount("tools", "first")
+
+    async def replace():
+        await coordinator.mount("tools", Tool("first"))
+
+    async def cleanup():
+        for name in ("first", "later"):
+            await coordinator.unmount("tools", name)
+
+    coordinator.register_capability("test.grow", grow)
+    coordinator.register_capability("test.replace", replace)
+    return cleanup
+"""
+
+
+@pytest.fixture
+def growing(tmp_path: Path) -> dict[str, Any]:
+    """A module that mounts tools when it likes."""
+    (tmp_path / "growing.py").write_text(GROWING)
+    return {"module": "growing", "source": str(tmp_path / "growing.py")}
+
+
+async def test_what_a_module_mounted_later_stays_with_it(growing: dict[str, Any]) -> None:
+    """A reload of another module leaves it alone, and what it took away does not come back."""
+    plan = {"session": SESSION, "tools": [growing, "tool-todo"]}
+    async with AmplifierSession(plan) as session:
+        replacer = replacer_of(session)
+        await session.coordinator.get_capability("test.grow")()
+        session.coordinator.mount_points["tools"]["own"] = own = object()
+        after = {"session": SESSION, "tools": [growing, bash(5)]}
+        await replacer.apply(replacer.compare(MountPlan.parse(after), digest))
+        tools = session.coordinator.mount_points["tools"]
+        assert set(tools) == {"later", "own", "Bash"}
+        assert tools["own"] is own
+
+
+async def test_what_a_module_replaced_stays_replaced(growing: dict[str, Any]) -> None:
+    """The first object is not put back."""
+    async with AmplifierSession({"session": SESSION, "tools": [growing]}) as session:
+        replacer = replacer_of(session)
+        await session.coordinator.get_capability("test.replace")()
+        current = session.coordinator.mount_points["tools"]["first"]
+        after = {"session": SESSION, "tools": [growing, "tool-todo"]}
+        await replacer.apply(replacer.compare(MountPlan.parse(after), digest))
+        assert session.coordinator.mount_points["tools"]["first"] is current
+
+
+async def test_what_a_module_mounted_later_goes_with_it(growing: dict[str, Any]) -> None:
+    """Its clean-up takes it away."""
+    async with AmplifierSession({"session": SESSION, "tools": [growing]}) as session:
+        replacer = replacer_of(session)
+        await session.coordinator.get_capability("test.grow")()
+        after = {"session": SESSION, "tools": ["tool-todo"]}
+        await replacer.apply(replacer.compare(MountPlan.parse(after), digest))
+        assert set(session.coordinator.mount_points["tools"]) == {"Todo"}
