@@ -19,7 +19,7 @@ from amplifier_foundation.mcp.names import name_tool
 from amplifier_foundation.tools.mcp.calls import Caller
 from amplifier_foundation.tools.mcp.config import NAME
 from amplifier_foundation.tools.mcp.connection import Connection, Unavailable
-from amplifier_foundation.tools.mcp.link import Link, LinkError
+from amplifier_foundation.tools.mcp.link import LinkError
 from amplifier_foundation.tools.mcp.listings import Withheld, judge_list
 from amplifier_foundation.tools.mcp.offered_tools import find_offered, make_offered_tools
 from amplifier_foundation.tools.mcp.tool import McpTool
@@ -49,6 +49,7 @@ class ServerTools:
         self._tools: dict[str, McpTool] = {}
         self._offered: dict[str, Any] = {}
         self._listed: list[Definition] = []
+        self._kinds: list[str] = []
         self._is_judging = False
         self._is_closed = False
         self._changing = asyncio.Lock()
@@ -78,6 +79,7 @@ class ServerTools:
         if self._listed:
             async with self._changing:
                 await self._attempt(self._use_listed)
+                await self._attempt(self._mount_offered)
 
     async def close(self) -> None:
         """Take the tools away; whoever else uses the server keeps it."""
@@ -154,8 +156,9 @@ class ServerTools:
         async with asyncio.timeout(self._connection.config.start_timeout):
             found = await link.list("tools/list") if link.offers("tools") else []
         self._listed = self._choose(found)
+        self._kinds = await find_offered(link)
         await self._use_listed()
-        await self._mount_offered(link)
+        await self._mount_offered()
 
     def _choose(self, found: list[Definition]) -> list[Definition]:
         """The tools that are wanted, each once; a name that is taken does not come again."""
@@ -205,24 +208,28 @@ class ServerTools:
             await self._host.mount("tools", fresh, name=name)
 
     def _may_mount(self, name: str, before: McpTool | None) -> bool:
-        """Whether nobody has taken tools of ours away: a sub-agent has those that it is allowed."""
+        """Whether the name is free, and nobody has taken tools of ours away.
+
+        A sub-agent has only those that it is allowed. Nothing of another module is replaced.
+        """
         mounted = self._host.get("tools")
         if before is not None:
             return mounted.get(name) is before
+        if name in mounted:
+            if self._is_judging:  # before, the module may be about to follow itself in a reload
+                self.tell(f"{name} is there already; that of {self.server!r} is left out.", "error")
+            return False
         ours = [*self._tools.values(), *self._offered.values()]
         return all(mounted.get(one.name) is one for one in ours)
 
-    async def _mount_offered(self, link: Link) -> None:
-        if not self._may_mount("", None):
-            return
-        kinds = await find_offered(link)
+    async def _mount_offered(self) -> None:
         taken = self._tools.keys()
-        made = make_offered_tools(self._host, self.server, kinds, self._caller, taken)
+        made = make_offered_tools(self._host, self.server, self._kinds, self._caller, taken)
         offered = {tool.name: tool for tool in made}
         for name in [one for one in self._offered if one not in offered]:
             await self._take_away(self._offered, name)
         for name, tool in offered.items():
-            if name not in self._offered:
+            if name not in self._offered and self._may_mount(name, None):
                 self._offered[name] = tool
                 await self._host.mount("tools", tool, name=name)
 

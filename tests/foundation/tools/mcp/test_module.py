@@ -7,7 +7,9 @@ import sys
 import pytest
 
 from amplifier_core.errors import ModuleLoadError, SessionDenied
+from amplifier_core.mount_plan import MountPlan
 from amplifier_core.testing import TestCoordinator
+from amplifier_foundation.session.reloading.replacement import ModuleReplacer
 from amplifier_foundation.tools import mcp
 from tests.foundation.tools.mcp.conftest import is_running
 from tests.support.sessions import SessionHarness, calls
@@ -89,6 +91,25 @@ async def test_a_sub_agent_uses_the_process_of_its_parent(server):
     await undo()
     assert child.get("tools") == {}
     assert (await server.call("echo", text="still")).output == "still"
+
+
+async def test_a_reload_keeps_servers_that_stay_the_same(server, tmp_path):
+    """Others are ended, and those that changed are started anew."""
+    session = SessionHarness([], tool_modules=plan(server), working_dir=tmp_path).session
+    async with session:
+        replacer = ModuleReplacer(session.coordinator, session.mounting, lambda entry: "")
+        first = find_child(server.folder)
+        for options, is_same in (({"timeout": 99}, False), ({"timeout": 99}, True)):
+            after = {**session.config, "tools": plan(server, **options)}
+            if is_same:  # another server beside it
+                after["tools"][0]["config"]["servers"]["none"] = {"command": "no-such-program"}
+            await replacer.apply(replacer.compare(MountPlan.parse(after), lambda entry: ""))
+            assert (find_child(server.folder) == first) is is_same
+            first = find_child(server.folder)
+        tool = session.coordinator.get("tools", "mcp__small__echo")
+        assert (await tool.execute({"text": "hi"})).output == "hi"
+        assert "mcp__small__list_resources" in session.coordinator.get("tools")
+    assert find_child(server.folder) is None
 
 
 async def test_without_the_sdk_the_error_names_the_extra(server, monkeypatch):

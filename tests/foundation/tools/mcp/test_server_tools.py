@@ -187,6 +187,16 @@ async def test_what_somebody_took_away_does_not_come_back(make):
     assert world.mounted[NAME].description == "Adds."
 
 
+async def test_a_tool_of_somebody_else_is_not_replaced(make):
+    """Two modules with a server of the same name, for example."""
+    host = TestCoordinator()
+    host.get("tools")[NAME] = other = object()
+    world = await make(FakeServer(ADD, SUB), host=host)
+    assert world.mounted[NAME] is other
+    assert "mcp__calc__sub" in world.mounted
+    await wait_until(lambda: any("is there already" in text for text in world.shown))
+
+
 async def test_a_restarted_server_is_listed_again(make):
     """It may have other tools now; those that are the same go on."""
     world = await make()
