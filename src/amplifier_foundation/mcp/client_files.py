@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from amplifier_foundation.machine.user import find_config_home
+from amplifier_foundation.mcp.claude_plugins import list_plugin_tables
 
 McpScope = Literal["user", "local", "project"]
 
@@ -34,6 +35,10 @@ MCP_NAMES = (
 _SERVERS = ("mcpServers",)
 _CODES = ("Code", "Code - Insiders", "VSCodium")
 _MANAGED = "it is set up by your administrator"
+_PLUGIN = (
+    "it belongs to {}, which brings its own files with every version; to guard it, disable that, "
+    "and add the server yourself"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,8 @@ def list_mcp_files(env: Mapping[str, str] | None = None) -> list[Path]:
 
 def _list_claude(env: Mapping[str, str], folder: Path) -> Iterator[McpPlace]:
     own = env.get("CLAUDE_CONFIG_DIR")
-    state = (Path(own).absolute() if own else _get_home(env)) / ".claude.json"
+    home = Path(own).absolute() if own else _get_home(env) / ".claude"
+    state = (home if own else home.parent) / ".claude.json"
     yield McpPlace("user", state)
     yield McpPlace("user", _find_app_folder(env) / "Claude" / "claude_desktop_config.json")
     for one in _list_project(folder):
@@ -75,6 +81,8 @@ def _list_claude(env: Mapping[str, str], folder: Path) -> Iterator[McpPlace]:
     # It reads this file in every folder above it, also beyond the repository.
     for one in (folder, *folder.parents):
         yield McpPlace("project", one / ".mcp.json")
+    for plugin, path, keys in list_plugin_tables(home, _list_project(folder)):
+        yield McpPlace("user", path, keys, _PLUGIN.format(f"the plugin {plugin!r}"))
     yield McpPlace("user", Path("/etc/claude-code/managed-mcp.json"), foreign=_MANAGED)
 
 
@@ -111,7 +119,7 @@ def _list_gemini(env: Mapping[str, str], folder: Path) -> Iterator[McpPlace]:
     home = Path(env.get("GEMINI_CLI_HOME") or _get_home(env)) / ".gemini"
     yield McpPlace("user", home / "settings.json")
     for path in sorted(home.glob("extensions/*/gemini-extension.json")):
-        yield McpPlace("user", path, foreign="it belongs to an extension, which may be updated")
+        yield McpPlace("user", path, foreign=_PLUGIN.format(f"the extension {path.parent.name!r}"))
     for one in _list_project(folder):
         yield McpPlace("project", one / ".gemini" / "settings.json")
     yield McpPlace("user", Path("/etc/gemini-cli/settings.json"), foreign=_MANAGED)
