@@ -36,7 +36,7 @@ def ask_name() -> Elicit[Name]:
 
 def ask_model(topic: str) -> Sample:
     """A question for the client's model."""
-    content = TextContent(type="text", text=f"Say something about {topic}")
+    content = TextContent(type="text", text=f"Say something about {topic}-me")
     return Sample([SamplingMessage(role="user", content=content)], max_tokens=10)
 
 
@@ -96,6 +96,7 @@ async def grow(context: Context[Any, Any]) -> str:
     """Have one more tool from now on."""
     server.add_tool(add, name="grown", description="Grown.")
     await context.notify_tools_changed()
+    await context.session.send_tool_list_changed()
     return "grown"
 
 
