@@ -12,13 +12,18 @@ class ChannelError(AmplifierError):
     """The other end cannot be reached, or says what cannot be passed on."""
 
 
+class ChannelNote(ChannelError):
+    """Nothing came, but a person should know: what was sent earlier did not get through."""
+
+
 class Channel(Protocol):
     """Messages from one program, and to it."""
 
     async def receive(self) -> bytes | None:
         """The next message as it was sent, without the line's end; None when no more will come.
 
-        ChannelError if something came that is no message and the next one can still be read.
+        ChannelError if something came that is no message, or ChannelNote if there is something to
+        say; the next message can still be read.
         """
         ...
 

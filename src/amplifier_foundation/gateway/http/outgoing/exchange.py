@@ -42,6 +42,10 @@ class HeadersRefused(WireError):
         self.answer = answer
 
 
+class Unreadable(WireError):
+    """Something came that cannot be passed on; it may have been the answer."""
+
+
 class Exchange:
     """A message on its way. What fails is raised as WireError."""
 
@@ -67,8 +71,10 @@ class Exchange:
         try:
             async with self._wire.request("POST", headers, self.frame.raw) as response:
                 await self._read(response, reader)
+        except Unreadable:
+            raise
         except WireError:
-            if not self._can_resume(reader):
+            if not self._is_answered and not self._can_resume(reader):
                 raise
         while self._can_resume(reader):
             await self._resume(reader)
@@ -112,13 +118,13 @@ class Exchange:
         except TimeoutError:
             return  # it was answered; a server need not close the stream
         except EventError as error:
-            raise WireError(f"{self._wire.host}: {error}") from None
+            raise Unreadable(f"{self._wire.host}: {error}") from None
 
     async def _pass_on(self, raw: bytes, response: httpx2.Response) -> None:
         try:
             frames = read_frames(raw)
         except FrameError as error:
-            raise WireError(f"{self._wire.host}: {error}") from None
+            raise Unreadable(f"{self._wire.host}: {error}") from None
         for frame in frames:
             if frame.is_response and frame.key == self.frame.key:
                 self._is_answered = True
@@ -127,12 +133,11 @@ class Exchange:
 
     async def _read_refusal(self, response: httpx2.Response) -> None:
         refusal = describe_status(self._wire.host, response.status_code, response.headers)
-        is_in_session = self._conversation.session and self.frame.method != INITIALIZE
-        if response.status_code == 404 and is_in_session and not self.is_modern:
+        error = _find_error(await read_body(self._wire.host, response))
+        if self._is_expired(response.status_code, error):
             raise SessionExpired(
                 f"{self._wire.host} has ended the session; the client has to start it again"
             )
-        error = _find_error(await read_body(self._wire.host, response))
         if error is None:
             raise refusal
         if not self.frame.is_request:
@@ -144,6 +149,13 @@ class Exchange:
         self._is_answered = True
         await self._deliver(answer.raw)
 
+    def _is_expired(self, status: int, error: Frame | None) -> bool:
+        """Whether the server does not know our session; many say 400 instead of 404."""
+        if not self._conversation.session or self.is_modern or self.frame.method == INITIALIZE:
+            return False
+        said = "" if error is None else str(error.message["error"].get("message"))
+        return status == 404 or (status == 400 and "session" in said.lower())
+
     async def _resume(self, reader: EventReader) -> None:
         """Read on where the stream broke, with a few tries."""
         reader.forget_rest()
@@ -152,16 +164,16 @@ class Exchange:
             headers = self._conversation.list_stream_headers(reader.last_id)
             try:
                 async with self._wire.request("GET", headers) as response:
-                    is_resumed = response.is_success and read_kind(response) == KIND
-                    if is_resumed:
-                        await self._read_events(response, reader)
+                    if not response.is_success or read_kind(response) != KIND:
+                        break
+                    await self._read_events(response, reader)
+                    return
+            except Unreadable:
+                raise
             except WireError:
-                if trial == _TRIES - 1 or self._is_answered:
-                    raise
-            else:
-                break
-        if not is_resumed:
-            raise describe_end(self._wire.host)
+                if self._is_answered:
+                    return
+        raise describe_end(self._wire.host)
 
 
 def read_kind(response: httpx2.Response) -> str:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 
-from amplifier_foundation.gateway.channel import ChannelError
+from amplifier_foundation.gateway.channel import ChannelError, ChannelNote
 from amplifier_foundation.gateway.http.outgoing.address import check_address
 from amplifier_foundation.gateway.http.outgoing.conversation import INITIALIZE, Conversation
 from amplifier_foundation.gateway.http.outgoing.exchange import (
@@ -147,7 +147,7 @@ class HttpServer:
                 if self._conversation.session == session:
                     await begin_again(self._wire, self._conversation, self._handshake)
                     await self._inbox.put(
-                        ChannelError(
+                        ChannelNote(
                             f"{self._wire.host} had ended the session; a new one was begun, "
                             "without what the old one had, such as subscriptions"
                         )
@@ -165,7 +165,7 @@ class HttpServer:
         frame = exchange.frame
         if not frame.is_request:
             what = frame.method or "an answer"
-            await self._inbox.put(ChannelError(f"{what} did not get through: {reason}"))
+            await self._inbox.put(ChannelNote(f"{what} did not get through: {reason}"))
         elif not exchange.is_cancelled:
             await self._inbox.put(refuse(frame.message["id"], INTERNAL_ERROR, reason).raw)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from amplifier_foundation.gateway.channel import ChannelError
+from amplifier_foundation.gateway.channel import ChannelError, ChannelNote
 from amplifier_foundation.gateway.http.outgoing.conversation import Conversation
 from amplifier_foundation.gateway.http.outgoing.exchange import Deliver, read_kind
 from amplifier_foundation.gateway.http.outgoing.failures import WireError, describe_status
@@ -30,9 +30,8 @@ async def follow_server(wire: Wire, conversation: Conversation, deliver: Deliver
             trial, is_said = 0, False
         except WireError as error:
             if not is_said:
-                await deliver(
-                    ChannelError(f"{error}; the stream of server messages is tried again")
-                )
+                reason = str(error).partition(";")[0]
+                await deliver(ChannelNote(f"{reason}; the stream of its messages is opened again"))
             trial, is_said = trial + 1, True
         reader.forget_rest()
         await asyncio.sleep(reader.find_wait(trial))
@@ -47,7 +46,7 @@ async def _follow_once(
             return False
         if response.is_client_error or (response.is_success and read_kind(response) != KIND):
             refusal = describe_status(wire.host, response.status_code, response.headers)
-            await deliver(ChannelError(f"{refusal}; nothing but answers comes from this server"))
+            await deliver(ChannelNote(f"{refusal}; nothing but answers comes from this server"))
             return False
         if not response.is_success:
             raise describe_status(wire.host, response.status_code, response.headers)

@@ -163,6 +163,42 @@ async def test_a_stream_that_cannot_go_on_fails_its_request(handler: Handler):
     assert len(server.requests) == 2
 
 
+async def test_what_breaks_after_the_answer_is_no_failure():
+    """One request has one answer."""
+    head = STREAM.replace(b"Connection: close", b"Content-Length: 999")
+
+    async def handle(request: Request) -> None:
+        answer = ANSWER.replace(b'"id":1', b'"id":%d' % request.message["id"])
+        await request.write(head, write_event(answer))
+
+    async with run_channel(handle) as (channel, _):
+        for id in (1, 2, 3):
+            await channel.send(ask("tools/call", id))
+            assert (await take(channel))["id"] == id
+
+
+async def test_an_unreadable_event_fails_its_request_even_if_the_stream_could_go_on():
+    """It may have been the answer, which would not come again."""
+    async with run_channel(_write(STREAM, b"id: a1\ndata: rubbish\n\n")) as (channel, server):
+        await channel.send(ask("tools/call"))
+        assert "not JSON" in await take_error(channel)
+    assert len(server.requests) == 1
+
+
+async def test_a_server_that_does_not_come_back_fails_the_request(monkeypatch: pytest.MonkeyPatch):
+    """After a few tries, and with the doubt about what became of the call."""
+    monkeypatch.setattr(exchange_module, "_TRIES", 2)
+
+    async def handle(request: Request) -> None:
+        if request.method == "POST":
+            await request.write(STREAM, b"retry: 1\nid: a1\ndata:\n\n")
+
+    async with run_channel(handle) as (channel, server):
+        await channel.send(ask("tools/call"))
+        assert "not known" in await take_error(channel)
+    assert len(server.requests) == 3
+
+
 async def test_without_a_session_no_stream_goes_on():
     """Since 2026-07-28 there is no such thing."""
     async with run_channel(_write(STREAM, b"retry: 1\nid: a1\ndata:\n\n")) as (channel, server):

@@ -21,8 +21,9 @@ from tests.foundation.gateway.http.raw_server import (
 class Forgetful:
     """A server that was started again, and does not know the old session."""
 
-    def __init__(self, *versions: str) -> None:
+    def __init__(self, *versions: str, status: int = 404) -> None:
         self.versions = list(versions)
+        self.status = status
         self.sessions = 0
 
     async def __call__(self, request: Request) -> None:
@@ -34,16 +35,19 @@ class Forgetful:
         elif request.method != "POST":
             await request.answer(405)
         elif request.message.get("id") and session == "s1":
-            await request.answer(404, {"jsonrpc": "2.0", "id": None, "error": {"code": -1}})
+            error = {"code": -32000, "message": "Bad Request: No valid session ID provided"}
+            await request.answer(self.status, {"jsonrpc": "2.0", "id": None, "error": error})
         elif request.message.get("id"):
             await request.reply({"session": session})
         else:
             await request.answer(202)
 
 
-async def test_a_session_that_the_server_has_ended_is_begun_anew():
+@pytest.mark.parametrize("status", [404, 400])
+async def test_a_session_that_the_server_has_ended_is_begun_anew(status: int):
     """With the client's own words; the calls that met the end are carried out, once each."""
-    async with run_channel(Forgetful("2025-11-25", "2025-11-25")) as (channel, server):
+    forgetful = Forgetful("2025-11-25", "2025-11-25", status=status)
+    async with run_channel(forgetful) as (channel, server):
         await begin(channel)
         for number in (1, 2):
             await channel.send(ask("tools/call", number))
