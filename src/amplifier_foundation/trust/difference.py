@@ -44,11 +44,19 @@ def describe_change(files: Mapping[str, bytes], plan: Mapping[str, Any], materia
     """What is different from files and an outline that were trusted, lost guards first."""
     lost = find_lost(files, plan, material)
     lines = ["Weaker than before:", *(f"  {_show(one.sentence)}" for one in lost)] if lost else []
+    if material.commands and _outline_servers(plan) != _outline_servers(material.outline):
+        lines += ["", "With other MCP servers, it would run these commands:"]
+        lines += [f"  {_show(one)}" for one in dict.fromkeys(material.commands)]
     for name in sorted({*files, *material.files}):
         before, after = files.get(name), material.files.get(name)
         if before != after:
             lines += ["", *_compare(_show(name), before, after)]
     return "\n".join(_cut(lines)).strip() or "Only settings outside the folder differ."
+
+
+def _outline_servers(outline: Mapping[str, Any]) -> list[Any]:
+    tools = [one for one in outline.get("tools") or () if isinstance(one, Mapping)]
+    return [one.get("config") for one in tools if one.get("module") == "tool-mcp"]
 
 
 def find_lost(

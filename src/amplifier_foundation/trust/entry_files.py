@@ -19,7 +19,7 @@ from amplifier_foundation.machine.snapshot import Snapshot, lies_in, normalize
 from amplifier_foundation.trust.import_guard import find_unguarded
 
 # Imported where they are used: few bundles have them, and they are not small.
-_RULES, _SHELL = "hooks-rules", "hooks-shell"
+_RULES, _SHELL, _MCP = "hooks-rules", "hooks-shell", "tool-mcp"
 
 
 def iterate_entries(plan: Mapping[str, Any]) -> Iterator[ModuleEntry]:
@@ -54,6 +54,8 @@ def _read_named(entry: ModuleEntry, folder: Path, snapshot: Snapshot) -> Iterato
             yield from _read_rules(entry, folder, snapshot)
         if entry.module == _SHELL:
             yield from _read_shell(entry, folder, snapshot)
+        if entry.module == _MCP:
+            yield from _read_servers(entry, folder, snapshot)
     except (ValidationError, ModuleLoadError):
         return  # what is wrong with its options, the module itself says best
 
@@ -100,8 +102,20 @@ def _read_shell(entry: ModuleEntry, folder: Path, snapshot: Snapshot) -> Iterato
     read_scripts(read_all(options, base, snapshot).handlers, base, snapshot)
 
 
+def _read_servers(entry: ModuleEntry, folder: Path, snapshot: Snapshot) -> Iterator[Path]:
+    from amplifier_foundation.tools.mcp.config import Config
+    from amplifier_foundation.tools.mcp.launch import list_files
+
+    for server in Config.model_validate(entry.config).servers.values():
+        for path in list_files(server, folder / Path(server.cwd or "").expanduser()):
+            snapshot.read(path)
+            yield path
+
+
 def list_commands(entry: ModuleEntry, folder: Path, snapshot: Snapshot) -> list[str]:
-    """The command lines that an entry of hooks-shell runs."""
+    """The command lines that an entry of hooks-shell runs, and the servers of tool-mcp."""
+    if entry.module == _MCP:
+        return _list_servers(entry)
     if entry.module != _SHELL:
         return []
     from amplifier_foundation.hooks.shell.config import Config
@@ -113,6 +127,16 @@ def list_commands(entry: ModuleEntry, folder: Path, snapshot: Snapshot) -> list[
     except (ValidationError, ModuleLoadError):
         return []
     return [one.url or " ".join(one.args or (one.command or "",)) for one in handlers]
+
+
+def _list_servers(entry: ModuleEntry) -> list[str]:
+    from amplifier_foundation.tools.mcp.config import Config
+
+    try:
+        servers = Config.model_validate(entry.config).servers.values()
+    except ValidationError:
+        return []
+    return [one.describe() for one in servers]
 
 
 def find_installed(

@@ -18,6 +18,7 @@ from amplifier_core.mount_plan import ModuleEntry, MountPlan, read_entry
 from amplifier_foundation.bundles import Bundle
 from amplifier_foundation.machine.snapshot import Snapshot, digest_files, normalize
 from amplifier_foundation.machine.user import find_config_home
+from amplifier_foundation.policy.secrets.literals import LiteralScrubber
 from amplifier_foundation.trust.entry_files import (
     find_in_search_paths,
     find_installed,
@@ -125,7 +126,7 @@ def collect_material(
     by_entry: dict[str, tuple[Path, ...]] = {}
     commands: list[str] = []
     packages: list[tuple[str, Path]] = []
-    known = _list_known(folder)
+    known, scrub = _list_known(folder), LiteralScrubber(bundle.secrets)
     for entry in iterate_entries(plan or bundle.mount_plan):
         installed = list(find_installed(entry, folder, known))
         starts = [*(start for _, start in installed), *find_in_search_paths(entry, folder)]
@@ -133,7 +134,7 @@ def collect_material(
         try:
             found = read_files(entry, folder, snapshot)
             found += [path for start in starts for path in read_source(start, snapshot)]
-            commands += list_commands(entry, folder, snapshot)
+            commands += map(scrub, list_commands(entry, folder, snapshot))
         except OSError as error:
             raise _explain_unreadable(error, entry, bundle) from error
         by_entry[_identify(entry)] = tuple(found)

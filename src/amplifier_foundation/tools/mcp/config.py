@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from fnmatch import fnmatchcase
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveFloat, model_validator
 
@@ -59,6 +60,13 @@ class ServerConfig(BaseModel):
         if self.url is not None and urlsplit(self.url).scheme not in ("http", "https"):
             raise ValueError("`url` has to begin with http:// or https://")
         return self
+
+    def describe(self) -> str:
+        """What is started or connected to, for people: without passwords, variables and headers."""
+        if self.url is None:
+            return shlex.join([self.command or "", *self.args])
+        parts = urlsplit(self.url)
+        return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=""))
 
     def wants(self, tool: str) -> bool:
         """Whether a tool of the server is used; `tools` and `exclude` are patterns."""

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
 
 from amplifier_core.errors import ModuleLoadError
+from amplifier_foundation.machine.snapshot import digest_files, normalize
 from amplifier_foundation.tools.mcp.config import ServerConfig
 
 _INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER")
@@ -58,10 +58,25 @@ def identify_server(server: ServerConfig, cwd: Path) -> list[str]:
     The folder is a part of it if the command has a file in it.
     """
     if server.url is not None:
-        parts = urlsplit(server.url)
-        return [urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=""))]
+        return [server.describe()]
     words = [server.command or "", *server.args]
     return [*words, *([str(cwd)] if list_files(server, cwd) else [])]
+
+
+def check_files(server: ServerConfig, cwd: Path, trusted: Mapping[Path, bytes]) -> None:
+    """ModuleLoadError if a file that the command names is not as a person trusted it.
+
+    An agent that can change the file must not have it run outside of its sandbox.
+    """
+    for path in list_files(server, cwd):
+        known = trusted.get(normalize(path))
+        if known is not None and path.read_bytes() != known:
+            raise ModuleLoadError(f"its file {path} has changed since it was trusted; reload it")
+
+
+def digest_own_files(server: ServerConfig, cwd: Path) -> str:
+    """Of the files that a command names: another content is another server."""
+    return digest_files((str(path), path.read_bytes()) for path in list_files(server, cwd))
 
 
 def list_files(server: ServerConfig, cwd: Path) -> list[Path]:

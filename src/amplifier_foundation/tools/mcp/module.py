@@ -21,7 +21,12 @@ from amplifier_foundation.modules.subscription import is_own_event
 from amplifier_foundation.tools.mcp.config import NAME, Config, ServerConfig
 from amplifier_foundation.tools.mcp.connection import Connection, OpenLink
 from amplifier_foundation.tools.mcp.family import Family, find_family
-from amplifier_foundation.tools.mcp.launch import identify_server, prepare_launch
+from amplifier_foundation.tools.mcp.launch import (
+    check_files,
+    digest_own_files,
+    identify_server,
+    prepare_launch,
+)
 from amplifier_foundation.tools.mcp.link import Link, LinkError, News, open_link
 from amplifier_foundation.tools.mcp.secrets import Secrets, check_values, find_literals
 from amplifier_foundation.tools.mcp.server_tools import ServerTools
@@ -95,11 +100,16 @@ async def _check_secrets(host: Host, name: str, server: ServerConfig) -> None:
 def _take(host: Host, family: Family, name: str, server: ServerConfig) -> _Mounted:
     base = get_working_dir(host)
     cwd = get_working_dir(host, server.cwd)
-    key = json.dumps([name, server.model_dump(mode="json"), str(cwd)], sort_keys=True)
+    files = digest_own_files(server, cwd)
+    key = json.dumps([name, server.model_dump(mode="json"), str(cwd), files], sort_keys=True)
+
+    def check() -> None:
+        snapshot = host.get_capability("session.snapshot")
+        check_files(server, cwd, getattr(snapshot, "files", {}))
 
     def make() -> Connection:
         secrets = Secrets()
-        opener = _make_opener(name, server, secrets, base, cwd)
+        opener = _make_opener(name, server, secrets, (base, cwd), check)
         return Connection(name, server, opener, secrets.hide)
 
     connection = family.take(key, make)
@@ -120,8 +130,14 @@ async def _give_back(one: _Mounted, family: Family, known: list[ServerTools]) ->
 
 
 def _make_opener(
-    name: str, server: ServerConfig, secrets: Secrets, base: Path, cwd: Path
+    name: str,
+    server: ServerConfig,
+    secrets: Secrets,
+    folders: tuple[Path, Path],
+    check: Callable[[], None],
 ) -> OpenLink:
+    base, cwd = folders
+
     @asynccontextmanager
     async def open_one(news: News) -> AsyncIterator[Link]:
         ended = asyncio.Event()
@@ -130,6 +146,7 @@ def _make_opener(
                 headers = secrets.resolve(server.headers, f"servers.{name}.headers", base)
                 transport, explain = open_http(server.url, headers, ended), _say_nothing
             else:
+                check()
                 env = secrets.resolve(server.env, f"servers.{name}.env", base)
                 launch = prepare_launch(server, env, cwd)
                 stderr = StderrTail(name)

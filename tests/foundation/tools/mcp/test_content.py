@@ -32,7 +32,10 @@ def test_an_image_goes_to_the_model_and_is_described_to_hooks():
         {"type": "audio", "data": PNG, "mimeType": "audio/wav"},
         {"type": "image", "data": PNG, "mimeType": "image/tiff"},
         {"type": "image", "data": "AAAA" * 1_750_001, "mimeType": "image/png"},
-        {"type": "resource", "resource": {"uri": "a:b", "blob": PNG, "mimeType": "application/zip"}},
+        {
+            "type": "resource",
+            "resource": {"uri": "a:b", "blob": PNG, "mimeType": "application/zip"},
+        },
     ],
 )
 def test_what_models_do_not_take_is_described(part):

@@ -8,7 +8,13 @@ import pytest
 
 from amplifier_core.errors import ModuleLoadError
 from amplifier_foundation.tools.mcp.config import ServerConfig
-from amplifier_foundation.tools.mcp.launch import identify_server, list_files, prepare_launch
+from amplifier_foundation.tools.mcp.launch import (
+    check_files,
+    digest_own_files,
+    identify_server,
+    list_files,
+    prepare_launch,
+)
 
 
 def words(launch):
@@ -77,3 +83,17 @@ def test_the_folder_counts_if_the_command_has_a_file_in_it(tmp_path):
     assert identify_server(server, tmp_path) == ["python", "server.py", str(tmp_path)]
     assert list_files(server, tmp_path) == [tmp_path / "server.py"]
     assert list_files(ServerConfig(url="https://example.com"), tmp_path) == []
+
+
+def test_a_file_that_changed_since_it_was_trusted_is_not_started(tmp_path):
+    """An agent could have changed it, to have it run when the server ends."""
+    server, path = ServerConfig(command="python", args=["server.py"]), tmp_path / "server.py"
+    path.write_text("good")
+    before = digest_own_files(server, tmp_path)
+    trusted = {path: b"good"}
+    check_files(server, tmp_path, trusted)
+    path.write_text("evil")
+    with pytest.raises(ModuleLoadError, match=r"server\.py has changed"):
+        check_files(server, tmp_path, trusted)
+    check_files(server, tmp_path, {})
+    assert digest_own_files(server, tmp_path) != before
