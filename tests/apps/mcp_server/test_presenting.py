@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amplifier_apps.mcp_server.bounds import Bounds
@@ -61,6 +61,7 @@ def test_the_text_has_a_line_for_each_value_that_says_something() -> None:
     ]
 
 
+@settings(max_examples=40)
 @given(st.text() | st.just(HOSTILE), st.text())
 def test_no_text_of_others_can_begin_a_line(text: str, key: str) -> None:
     """Whatever they wrote stays in quotes on its line."""

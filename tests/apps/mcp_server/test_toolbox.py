@@ -70,7 +70,7 @@ calls = st.lists(st.tuples(st.sampled_from([*TEXTS, "nope"]), arguments), min_si
 SHARED_HOME = [HealthCheck.function_scoped_fixture]
 
 
-@settings(max_examples=20, suppress_health_check=SHARED_HOME)
+@settings(max_examples=12, suppress_health_check=SHARED_HOME)
 @given(calls)
 def test_whatever_is_asked_nothing_changes_and_no_secret_leaves(
     full_world: World, asked: list[tuple[str, Any]]
@@ -80,7 +80,7 @@ def test_whatever_is_asked_nothing_changes_and_no_secret_leaves(
 
 
 @pytest.mark.slow
-@settings(max_examples=1500, suppress_health_check=SHARED_HOME, deadline=None)
+@settings(max_examples=400, suppress_health_check=SHARED_HOME, deadline=None)
 @given(calls)
 def test_it_stays_so_for_a_long_time(full_world: World, asked: list[tuple[str, Any]]) -> None:
     """The same with many more questions."""
@@ -165,6 +165,7 @@ async def test_the_bundle_is_described_without_the_values_of_options(world: Worl
     assert "314159" not in text
 
 
+@pytest.mark.slow
 def test_nothing_that_decides_is_even_loaded(full_world: World) -> None:
     """After every tool was called, the process has no code with which it could."""
     script = f"""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from pydantic import ValidationError
 
 from amplifier_apps.mcp_server.presenting import Presenter
@@ -33,4 +35,10 @@ def build_presenter(bundle: Bundle | None) -> Presenter:
 def _build_redactor(config: Config) -> Redactor:
     # What a bundle switches off, its own agent may see; here others ask.
     shapes = collect_shapes(config.model_copy(update={"off": []}))
-    return Redactor(shapes, _OWNER, "[REDACTED:{name}]", config.allow)
+    return _compile(tuple(shapes.items()), tuple(config.allow))
+
+
+@lru_cache(maxsize=4)
+def _compile(shapes: tuple[tuple[str, str], ...], allow: tuple[str, ...]) -> Redactor:
+    """Most changes of a bundle are about something else."""
+    return Redactor(dict(shapes), _OWNER, "[REDACTED:{name}]", allow)
