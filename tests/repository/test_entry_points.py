@@ -13,7 +13,7 @@ WRITTEN = [point for point in MODULES if find_spec(point.module)]
 
 def test_a_module_is_found_under_the_name_of_its_file():
     """`hooks-session-naming` is `amplifier_foundation.hooks.session_naming:mount`."""
-    assert len(MODULES) == 30
+    assert len(MODULES) == 32
     for point in MODULES:
         assert point.attr == "mount"
         assert point.name.partition("-")[2].replace("-", "_") == point.module.rpartition(".")[2]
