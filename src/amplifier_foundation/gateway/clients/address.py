@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
 from amplifier_foundation.gateway.channel import ChannelError
-from amplifier_foundation.gateway.clients.entry import Unbridgeable, check_text
-from amplifier_foundation.gateway.http.outgoing.address import check_address
+from amplifier_foundation.gateway.clients.entry import HEADER_VARIABLE, Unbridgeable, check_text
+from amplifier_foundation.modules.installation import name_install_command
 
-_VARIABLE = "AMPLIFIER_MCP_HEADER_"
 _LOOPBACK = re.compile(r"localhost|127(?:\.\d+){3}|::1")
 OLD = (
     "it speaks the old transport (SSE), which the gateway does not; use the server's streamable "
@@ -30,6 +30,9 @@ def check_server(url: Any, headers: Collection[str], *, is_open: bool) -> str:
         raise Unbridgeable(f"its address cannot be read: {error}") from error
     if parts.path.rstrip("/").endswith("/sse"):
         raise Unbridgeable(OLD)
+    if find_spec("httpx2") is None:
+        needed = name_install_command("http")
+        raise Unbridgeable(f"the gateway needs the package 'httpx2' to reach it: {needed}")
     if "$" not in text:  # what the client fills in, nobody knows here
         _check_sending(text, headers)
     if not headers and not is_open and not _LOOPBACK.fullmatch(host):
@@ -46,7 +49,7 @@ def hide_headers(headers: Any, env: Any) -> tuple[dict[str, Any], list[str]]:
         raise Unbridgeable("its headers or its environment are not an object")
     values, words = dict(env), list[str]()
     for number, (name, value) in enumerate(headers.items(), 1):
-        variable = f"{_VARIABLE}{number}"
+        variable = f"{HEADER_VARIABLE}{number}"
         if variable in env:
             raise Unbridgeable(f"its environment has the variable {variable}, which is ours")
         values[variable] = check_text(value, f"its header {name!r}")
@@ -67,7 +70,7 @@ def reveal_headers(
 
 def is_hidden(variable: str) -> bool:
     """Whether a variable is one that we made for the value of a header."""
-    return variable.startswith(_VARIABLE)
+    return variable.startswith(HEADER_VARIABLE)
 
 
 def _list_hidden(
@@ -79,6 +82,9 @@ def _list_hidden(
 
 
 def _check_sending(url: str, headers: Collection[str]) -> None:
+    # Only a server elsewhere needs what speaks HTTP.
+    from amplifier_foundation.gateway.http.outgoing.address import check_address
+
     try:
         check_address(url, dict.fromkeys(headers, "value"))
     except ChannelError as error:

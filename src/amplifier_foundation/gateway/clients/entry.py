@@ -15,6 +15,11 @@ Entry = dict[str, Any]
 Memo = dict[str, str]
 
 COMMAND, ARGS = "command", "args"
+HEADER_VARIABLE = "AMPLIFIER_MCP_HEADER_"
+"""What the variables with the values of headers begin with."""
+
+_OURS = "AMPLIFIER_"
+_STEERING = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "LD_PRELOAD", "DYLD_INSERT_LIBRARIES")
 
 
 class Unbridgeable(Exception):
@@ -88,6 +93,9 @@ class Dialect:
         for key, why in self.hindrances.items():
             if entry.get(key):
                 raise Unbridgeable(why)
+        wrong = find_steering(entry)
+        if wrong:
+            raise Unbridgeable(f"its environment sets {wrong}, which would steer the gateway")
         address = self.bridge.find(entry)
         if COMMAND in entry and address:
             raise Unbridgeable(f"it has both a command and an address ({address!r})")
@@ -126,6 +134,14 @@ def find_line(entry: Any) -> Line | None:
 def is_guarded(entry: Any) -> bool:
     """Whether the gateway stands before a server, also if a person has put it there."""
     return isinstance(entry, dict) and is_gateway(entry.get(COMMAND), entry.get(ARGS))
+
+
+def find_steering(entry: Any) -> str:
+    """A variable of an entry by which the gateway would find other rules or other code; or none."""
+    env = entry.get("env") if isinstance(entry, dict) else None
+    names = env if isinstance(env, dict) else {}
+    ours = (one for one in names if one.startswith(_OURS) and not one.startswith(HEADER_VARIABLE))
+    return next((one for one in (*_STEERING, *ours) if one in names), "")
 
 
 def check_text(value: Any, what: str) -> str:

@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from amplifier_foundation.gateway.clients.dialects import DIALECTS
-from amplifier_foundation.gateway.clients.entry import Unbridgeable, Wish, find_line, is_guarded
+from amplifier_foundation.gateway.clients.entry import (
+    Unbridgeable,
+    Wish,
+    find_line,
+    find_steering,
+    is_guarded,
+)
 from amplifier_foundation.gateway.clients.installation import SCOPES, list_every_file
 from amplifier_foundation.gateway.clients.line import Line, make_gateway
 from amplifier_foundation.gateway.clients.servers_file import ServersFile
@@ -80,10 +86,11 @@ def _read_file(client: str, places: list[McpPlace]) -> Iterator[ServerStatus]:
 def _judge(client: str, place: McpPlace, name: str, entry: Any) -> ServerStatus:
     line = find_line(entry)
     if line is not None:
-        wrong = " ".join(_find_wrong(line))
+        wrong = " ".join((*_find_wrong(line), *_find_steered(entry)))
         return ServerStatus(name, place.scope, place.path, "guarded", wrong, line.bundle)
     if is_guarded(entry):
-        return ServerStatus(name, place.scope, place.path, "guarded")
+        wrong = " ".join(_find_steered(entry))
+        return ServerStatus(name, place.scope, place.path, "guarded", wrong)
     state, why = _explain(client, place, name, entry)
     if _is_disabled(entry):
         state = "disabled"
@@ -104,6 +111,12 @@ def _is_disabled(entry: Any) -> bool:
     if not isinstance(entry, dict):
         return False
     return entry.get("disabled") is True or entry.get("enabled") is False
+
+
+def _find_steered(entry: Any) -> Iterator[str]:
+    variable = find_steering(entry)
+    if variable:
+        yield f"Its environment sets {variable}, so the gateway may not judge by your rules."
 
 
 def _find_wrong(line: Line) -> Iterator[str]:

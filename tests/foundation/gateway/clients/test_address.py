@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from amplifier_foundation.gateway.clients import address
 from amplifier_foundation.gateway.clients.address import (
     check_server,
     hide_headers,
@@ -49,6 +50,13 @@ def test_a_server_that_the_gateway_could_not_reach_is_refused(
     """Before the client finds out."""
     with pytest.raises(Unbridgeable, match=why):
         check_server(url, headers, is_open=False)
+
+
+def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gateway would not start."""
+    monkeypatch.setattr(address, "find_spec", lambda name: None)
+    with pytest.raises(Unbridgeable, match=r"'httpx2' to reach it: .*\[http\]"):
+        check_server("https://x.test/mcp", ["A"], is_open=False)
 
 
 def test_values_of_headers_are_in_the_environment_only() -> None:

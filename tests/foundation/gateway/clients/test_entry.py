@@ -13,6 +13,7 @@ from amplifier_foundation.gateway.clients.entry import (
     Wish,
     check_text,
     find_line,
+    find_steering,
     is_guarded,
 )
 from amplifier_foundation.gateway.clients.line import Gateway
@@ -77,6 +78,8 @@ def test_a_gateway_of_the_person_stays() -> None:
         ({"command": "x", "args": [1]}, "not a text"),
         ({"command": "x", "args": ["\ud800"]}, "no command can carry"),
         ({"command": "x", "args": ["\0"]}, "no command can carry"),
+        ({"command": "x", "env": {"HOME": "/x"}}, "sets HOME"),
+        ({"command": "x", "env": {"AMPLIFIER_STORE": "/x"}}, "sets AMPLIFIER_STORE"),
         ({"command": "x", "oauth": {"clientId": "a"}}, "logs in by itself"),
     ],
 )
@@ -100,6 +103,13 @@ def test_variables_that_the_gateway_needs_are_named_where_that_is_needed() -> No
     assert CODEX.unwrap(CODEX.wrap("s", empty, WISH)) == empty
     with pytest.raises(Unbridgeable, match="env_vars"):
         CODEX.wrap("s", {"command": "x", "env_vars": "A"}, WISH)
+
+
+def test_a_variable_that_steers_the_gateway_is_found() -> None:
+    """Those of the server itself are not, nor are ours for headers."""
+    assert find_steering({"env": {"TZ": "UTC", "XDG_DATA_HOME": "/x"}}) == "XDG_DATA_HOME"
+    assert find_steering({"env": {"PYTHONPATH": "src", "AMPLIFIER_MCP_HEADER_1": "x"}}) == ""
+    assert find_steering({"env": None}) == find_steering("x") == ""
 
 
 def test_a_text_is_returned_as_it_is() -> None:

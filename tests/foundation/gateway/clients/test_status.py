@@ -74,6 +74,18 @@ def test_a_gateway_that_cannot_start_does_not_stand(
     assert not server.stands
 
 
+@pytest.mark.parametrize("by_hand", [True, False])
+def test_a_gateway_that_would_find_other_rules_does_not_stand(home: Path, by_hand: bool) -> None:
+    """A file that came with a project may only look as if it were guarded."""
+    command, *args = make_gateway(None).build("s", {"stdio": ""}, ["--", "x"])
+    own = {"command": "amplifier", "args": ["mcp", "gateway", "--", "x"]}
+    entry = own if by_hand else {"command": command, "args": args}
+    _write(home, s={**entry, "env": {"HOME": "/tmp/theirs"}})
+    (server,) = read_client("claude", home).servers
+    assert "sets HOME" in server.detail
+    assert not server.stands
+
+
 def test_a_file_that_cannot_be_read_is_a_problem(home: Path) -> None:
     """The client may read it after all."""
     (home / ".mcp.json").write_text("{")
