@@ -31,6 +31,7 @@ EXTRAS = {
     "otel": ("opentelemetry.sdk",),
     "policy": ("re2", "tree_sitter", "cel_expr_python"),
     "audit": ("cryptography",),
+    "mcp": ("mcp",),
 }
 KEYS = {"ANTHROPIC_API_KEY": "provider-anthropic", "OPENAI_API_KEY": "provider-openai"}
 PROGRAMS = {"git": "hooks-git-status", "ruff": "the demo and hooks-linter-feedback"}
