@@ -74,6 +74,23 @@ async def test_without_the_gateway_the_tool_is_not_judged(
 
 
 @run_with_clients
+async def test_a_guarded_agent_cannot_take_the_gateway_out(
+    connected: World, program: Program
+) -> None:
+    """Neither by its shell, nor with its own program."""
+    connected.guard(program, "--user")
+    connected.amplifier("guard", "mcp", "--client", program.name)
+    status = json.loads(connected.amplifier("guard", "mcp", "--status", "--json"))
+    (file,) = {one["file"] for found in status["clients"] for one in found["servers"]}
+    before = Path(file).read_text()
+    commands = [f"echo '{{}}' > {file}", f"{program.name} mcp remove files"]
+    calls = [program.call_shell(command) for command in commands]
+    outcome = await connected.run(program, [*({"tool_calls": [one]} for one in calls), DONE])
+    assert len(outcome.asked) == 3, outcome.output
+    assert _count_gateways(Path(file).read_text()) == _count_gateways(before) == 1
+
+
+@run_with_clients
 async def test_the_agent_connects_to_what_was_written_for_it(
     connected: World, program: Program
 ) -> None:
@@ -84,6 +101,10 @@ async def test_the_agent_connects_to_what_was_written_for_it(
     listed = await asyncio.to_thread(_list_servers, connected, program)
     assert "mcp gateway --name files" in listed
     assert {"codex": "enabled"}.get(program.name, "Connected") in listed
+
+
+def _count_gateways(text: str) -> int:
+    return text.count("amplifier_apps.cli.main")
 
 
 def _write_file(world: World, program: Program, word: str) -> dict[str, object]:
