@@ -24,6 +24,8 @@ from amplifier_foundation.session.foreign_call import (
     call_through_hooks,
 )
 
+_OF_TOOL = frozenset({"content", "structuredContent", "isError", "_meta", "resultType"})
+
 Forward = Callable[[dict[str, Any]], Awaitable[Frame]]
 """Hands a call on with what hooks left of its input, and waits for the response."""
 
@@ -82,16 +84,17 @@ def build_forwarded(pending: Pending, method: Method, given: dict[str, Any]) -> 
 
 
 def _choose_form(result: Wire) -> Form:
-    return TOOL if isinstance(result.get("content"), list) else WHOLE
+    """As a value if it is no more than that; hooks see all of a result that says more."""
+    return TOOL if isinstance(result.get("content"), list) and set(result) <= _OF_TOOL else WHOLE
 
 
 def _read_response(response: Frame) -> ToolResult:
     """What hooks see: a result, or an error in words, which a model reads as well."""
     error = response.message.get("error")
     if error is not None:
-        data = error.get("data") if isinstance(error, dict) else None
-        said = str(error.get("message") if isinstance(error, dict) else error)
-        output: Any = said if data is None else {"message": said, "data": data}
+        more = {k: v for k, v in error.items() if k != "code"} if isinstance(error, dict) else {}
+        said = str(more.get("message") if isinstance(error, dict) else error)
+        output: Any = {**more, "message": said} if set(more) - {"message"} else said
         return ToolResult(success=False, output=output, error=said)
     result = response.message.get("result")
     if not isinstance(result, dict):

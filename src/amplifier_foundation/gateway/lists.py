@@ -8,6 +8,7 @@ from typing import Any
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.utils.copying import is_same
 from amplifier_foundation.gateway.pending import Pending
+from amplifier_foundation.gateway.rounds import carries_questions, refuse_questions
 from amplifier_foundation.mcp.definition_guard import DefinitionGuard
 from amplifier_foundation.mcp.frames import INTERNAL_ERROR, Frame, answer, refuse
 from amplifier_foundation.mcp.listing import LIST, ListData
@@ -38,6 +39,8 @@ class Lists:
         result, method = response.message.get("result"), pending.frame.method
         if not isinstance(result, dict):
             return response
+        if carries_questions(response):
+            return refuse_questions(pending.id)
         left = dict(result)
         if method == "tools/list":
             left["tools"] = await self._keep_to_allowed(result.get("tools"))
@@ -54,7 +57,7 @@ class Lists:
     async def _judge(self, method: str, left: dict[str, Any]) -> str | None:
         """Have hooks change what is left, or returns why nothing is."""
         key = LISTS[method]
-        items, instructions = left.get(key) if key else [], left.get("instructions")
+        items, instructions = left.get(key) if key else _list_info(left), left.get("instructions")
         if not isinstance(items, list) or not (items or instructions):
             return None
         if not self._coordinator.reaches_anybody(LIST):
@@ -68,9 +71,18 @@ class Lists:
         seen = outcome.data or {} if outcome.allowed else {}
         if key:
             left[key] = _check_items(seen.get("items", items))
+        elif items:
+            unseen = {"name": self._server, "version": "unknown"}
+            left["serverInfo"] = next(iter(_check_items(seen.get("items", []))), unseen)
         if instructions is not None and not is_same(seen.get("instructions"), instructions):
             left["instructions"] = str(seen.get("instructions") or "")
         return None
+
+
+def _list_info(result: dict[str, Any]) -> list[Any]:
+    """What a server calls itself, and says of itself."""
+    info = result.get("serverInfo")
+    return [info] if info else []
 
 
 def _check_items(items: Any) -> list[Any]:

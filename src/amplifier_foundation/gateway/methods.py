@@ -20,6 +20,10 @@ from amplifier_foundation.mcp.results import TOOL, WHOLE, Form
 
 TASK_RESULT = "tasks/result"
 """Brings the result of a call that a server runs in the background."""
+TASK_GET = "tasks/get"
+"""Tells how far such a call is; since 2026-07-28 it brings the result as well."""
+TASK_UPDATE = "tasks/update"
+"""Answers questions of such a call."""
 
 INVALID_PARAMS = -32602
 REJECTED = -1
@@ -63,8 +67,10 @@ class Method:
     def _list_own(self, params: Params) -> set[str]:
         return set(self.keys) if self.keys else set(params) - {"_meta"}
 
-    def check(self, params: Params, id: Any) -> None:
+    def check(self, params: Any, id: Any) -> None:
         """FrameError if readers might not agree on what is asked for, or it cannot be judged."""
+        if not isinstance(params, dict):
+            raise FrameError(f"{self.name} wants an object as params", code=INVALID_PARAMS, id=id)
         known = ("name", "arguments", "uri", "taskId", "_meta", "inputResponses", "requestState")
         check_spelling(params, known, id)
         for name, kind in _KINDS.get(self.name, {}).items():
@@ -82,6 +88,7 @@ _KINDS: Mapping[str, Mapping[str, type]] = {
     READ: {"uri": str},
     GET: {"name": str, "arguments": dict},
     TASK_RESULT: {"taskId": str},
+    TASK_GET: {"taskId": str},
 }
 
 _TASK = Method(TASK_RESULT, TOOL, ("taskId",))
@@ -91,6 +98,8 @@ FROM_CLIENT: Mapping[str, Method] = {
     READ: Method(READ, WHOLE, ("uri",)),
     GET: Method(GET, WHOLE, ("name", "arguments")),
     TASK_RESULT: _TASK,
+    TASK_GET: Method(TASK_GET, WHOLE, ("taskId",)),
+    TASK_UPDATE: Method(TASK_UPDATE, WHOLE, ("taskId", "inputResponses")),
 }
 """What a client asks of a server."""
 

@@ -8,13 +8,18 @@ import re
 from typing import Any, Literal
 
 from amplifier_core.utils import cancel_and_wait, describe_error
-from amplifier_foundation.gateway.channel import Channel, ChannelError
+from amplifier_foundation.gateway.channel import Channel, ChannelError, ChannelNote
 from amplifier_foundation.gateway.judging import Judge, build_forwarded, write_refusal
 from amplifier_foundation.gateway.lists import LISTS, Lists
 from amplifier_foundation.gateway.methods import FROM_CLIENT, FROM_SERVER, Method
 from amplifier_foundation.gateway.pending import Kind, Pending, Side
 from amplifier_foundation.gateway.progress import Progress
-from amplifier_foundation.gateway.rounds import Rounds, continues
+from amplifier_foundation.gateway.rounds import (
+    Rounds,
+    carries_questions,
+    continues,
+    refuse_questions,
+)
 from amplifier_foundation.gateway.session import Say
 from amplifier_foundation.mcp.frames import (
     INTERNAL_ERROR,
@@ -34,6 +39,8 @@ MOST_OPEN = 10_000
 """Requests under way in one direction; more than these are refused."""
 
 CANCELLED = "notifications/cancelled"
+TASKS = "notifications/tasks"
+_UNJUDGED = frozenset({"result", "error", "inputRequests"})
 UNKNOWN_ROUND = (
     "this goes on with a call that the gateway does not know, or with other arguments; "
     "call the tool again"
@@ -82,6 +89,9 @@ class Relay:
         while True:
             try:
                 raw = await side.channel.receive()
+            except ChannelNote as note:
+                self._say(f"warning: {note}")
+                continue
             except ChannelError as error:
                 await self._refuse_unreadable(side, getattr(error, "start", b""), str(error))
                 continue
@@ -123,6 +133,8 @@ class Relay:
         if frame.method in FROM_CLIENT or frame.method in FROM_SERVER:
             self._say(f"warning: the {side.name} sent {frame.method} without an id; not passed on")
             return True
+        if frame.method.startswith(TASKS) and not _UNJUDGED.isdisjoint(frame.params):
+            return True  # the client asks for it, and that is judged
         return await self._send(other, frame)
 
     # Requests
@@ -133,7 +145,7 @@ class Relay:
         id = frame.message["id"]
         if method is not None:
             try:
-                method.check(frame.params, id)
+                method.check(frame.message.get("params", {}), id)
             except FrameError as error:
                 return await self._send(side, refuse(id, error.code, str(error)))
             frame = _clean(frame, "params")
@@ -242,8 +254,9 @@ class Relay:
             return True
         if pending.kind == "passing":
             side.remove(pending)
-            return await self._send(other, frame)
-        pending.settle(_clean(frame, "result"))
+            is_unjudged = side is self._server and carries_questions(frame)
+            return await self._send(other, refuse_questions(pending.id) if is_unjudged else frame)
+        pending.settle(_clean(frame, "error" if "error" in frame.message else "result"))
         return True
 
     async def _cancel(self, other: Side, frame: Frame) -> bool:

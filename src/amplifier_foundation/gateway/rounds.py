@@ -15,12 +15,15 @@ from amplifier_core.utils import cancel_and_wait, digest
 from amplifier_foundation.gateway.judging import Judge
 from amplifier_foundation.gateway.methods import FROM_SERVER, Method
 from amplifier_foundation.gateway.pending import Pending
-from amplifier_foundation.mcp.frames import Frame, answer, write_frame
+from amplifier_foundation.mcp.frames import INTERNAL_ERROR, Frame, answer, refuse, write_frame
 from amplifier_foundation.mcp.names import ELICIT
 from amplifier_foundation.mcp.results import make_error
 
 MOST_OPEN = 256
 """Calls whose client has not come back; the oldest are given up beyond that."""
+
+_INTERIM = ("resultType", "requestState", "_meta")
+"""What goes out with questions: anything else could be taken for a result that nobody judged."""
 
 Exchange = Callable[[Pending, Frame], Awaitable[Frame]]
 """Sends a request on, and waits for its response."""
@@ -30,6 +33,17 @@ def wants_input(response: Frame) -> bool:
     """Whether a server answers with questions."""
     result = response.message.get("result")
     return isinstance(result, dict) and result.get("resultType") == "input_required"
+
+
+def carries_questions(response: Frame) -> bool:
+    """Whether an answer has questions in it, at whatever place a client might find them."""
+    result = response.message.get("result")
+    return wants_input(response) or (isinstance(result, dict) and "inputRequests" in result)
+
+
+def refuse_questions(id: Any) -> Frame:
+    """The answer in place of one whose questions nobody can judge."""
+    return refuse(id, INTERNAL_ERROR, "the server's answer has questions that cannot be judged")
 
 
 def continues(frame: Frame) -> bool:
@@ -83,6 +97,8 @@ class _Round:
     key: str
     pending: Pending
     again: asyncio.Future[Frame]
+    asked: set[str] = field(default_factory=set)
+    """The keys of what the client is asked; it answers nothing else."""
     questions: dict[str, _Question] = field(default_factory=dict)
     own: dict[str, Any] = field(default_factory=dict)
     """Answers that hooks gave instead of the client."""
@@ -115,7 +131,7 @@ class Rounds:
         """The last response to a call, whose server has answered with questions."""
         while wants_input(response):
             response = await self._go_round(pending, given, response)
-        return response
+        return refuse_questions(pending.id) if carries_questions(response) else response
 
     async def _go_round(self, pending: Pending, given: dict[str, Any], response: Frame) -> Frame:
         again: asyncio.Future[Frame] = asyncio.get_running_loop().create_future()
@@ -136,7 +152,9 @@ class Rounds:
             return answer(one.pending.id, make_error(refusal, modern=True))
         request = one.pending.frame
         if wanted or not one.own:
-            interim = {**result, "inputRequests": wanted} if "inputRequests" in result else result
+            interim = {name: result[name] for name in _INTERIM if name in result}
+            interim |= {"inputRequests": wanted} if "inputRequests" in result else {}
+            one.asked = set(wanted)
             one.key = _make_key(request, result.get("requestState"))
             self._keep(one)
             await self._reply(one.pending, answer(one.pending.id, interim))
@@ -179,7 +197,8 @@ class Rounds:
     async def _send_answers(self, one: _Round, given: dict[str, Any], request: Frame) -> Frame:
         """Ask the server again, with what hooks left of the answers."""
         responses = request.params.get("inputResponses")
-        answers = dict(responses) if isinstance(responses, dict) else {}
+        given_now = responses if isinstance(responses, dict) else {}
+        answers = {key: given_now[key] for key in given_now if key in one.asked}
         for key in [key for key in answers if key in one.questions]:
             left = (await one.questions[key].take(answers[key])).message
             if "result" not in left:

@@ -15,7 +15,8 @@ class ListData(EventData):
     """What was asked for: tools/list, resources/list, resources/templates/list, prompts/list,
     initialize or server/discover."""
     items: list[dict[str, Any]]
-    """As the server describes them, on this page of the list."""
+    """As the server describes them, on this page of the list; with initialize and server/discover,
+    what it says of itself."""
     instructions: NotRequired[str]
     """What the server tells the model about itself, with initialize and server/discover."""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 _KNOWN = (
-    "action arguments blob content contents data description inputRequests inputResponses "
-    "inputSchema instructions isError items messages method mimeType model name "
+    "action arguments blob code content contents data description inputRequests inputResponses "
+    "inputSchema instructions isError items message messages method mimeType model name "
     "nextCursor outputSchema params prompts requestState resourceTemplates resources "
     "resource result resultType role stopReason structuredContent systemPrompt task tasks "
     "text title tools type uri url _meta"

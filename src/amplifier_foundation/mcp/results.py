@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from amplifier_core.models import ToolResult
-from amplifier_core.utils import digest
 from amplifier_core.utils.copying import is_same
+from amplifier_foundation.mcp.bulk import hide_bulk, show_bulk
 
 WRAPPED = "result"
 """The only key of the structured content that servers make of a value that is no object."""
 
-_BULK = ("data", "blob")
-"""Keys with base64, of which hooks see the size and a digest."""
-
 _MARKS: tuple[str, ...] = ("_meta", "resultType")
+_PLAIN = frozenset({"type", "text", "_meta"})
+_LONGEST_NUMBER = 25
 
 Wire = dict[str, Any]
 
@@ -59,8 +58,9 @@ def _read_blocks(blocks: Sequence[Any]) -> Any:
 
 
 def _is_plain_text(block: Any) -> bool:
+    """Whether a block has a text and nothing else that a model could read."""
     is_text = isinstance(block, dict) and block.get("type") == "text"
-    return is_text and isinstance(block.get("text"), str)
+    return is_text and isinstance(block.get("text"), str) and set(block) <= _PLAIN
 
 
 def _says(said: Any, value: Any) -> bool:
@@ -68,9 +68,23 @@ def _says(said: Any, value: Any) -> bool:
     if is_same(said, value):
         return True
     try:
-        return is_same(json.loads(said), value)
+        read = json.loads(said, object_pairs_hook=_build_once, parse_float=_read_short)
+        return is_same(read, value)
     except (TypeError, ValueError, RecursionError):
         return False
+
+
+def _build_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is there twice, and the value has only one of them")
+    return found
+
+
+def _read_short(text: str) -> float:
+    if len(text) > _LONGEST_NUMBER:
+        raise ValueError("a number has digits that its value has not")
+    return float(text)
 
 
 def write_call(before: Wire, left: ToolResult) -> Wire:
@@ -118,50 +132,6 @@ def add_texts(result: Wire, texts: Sequence[str]) -> Wire:
         return result
     more = [make_text(one) for one in texts]
     return {**result, "content": [*_list(result.get("content")), *more]}
-
-
-# Bulk: images, sounds and files
-
-
-def hide_bulk(value: Any) -> Any:
-    """The same with the size and a digest where images and files were."""
-    if isinstance(value, list):
-        return [hide_bulk(one) for one in value]
-    if not isinstance(value, dict):
-        return value
-    return {
-        name: _summarize(one) if name in _BULK and isinstance(one, str) else hide_bulk(one)
-        for name, one in value.items()
-    }
-
-
-def _summarize(data: str) -> str:
-    return f"<{len(data) * 3 // 4} bytes, sha256 {digest(data)[:32]}>"
-
-
-def show_bulk(value: Any, before: Any) -> Any:
-    """The same with the images and files that it had; what a hook wrote there stays."""
-    return _put_back(value, {_summarize(one): one for one in _find_bulk(before)})
-
-
-def _find_bulk(value: Any) -> list[str]:
-    if isinstance(value, list):
-        return [found for one in value for found in _find_bulk(one)]
-    if not isinstance(value, dict):
-        return []
-    own = [value[name] for name in _BULK if isinstance(value.get(name), str)]
-    return own + [found for one in value.values() for found in _find_bulk(one)]
-
-
-def _put_back(value: Any, known: Mapping[str, str]) -> Any:
-    if isinstance(value, list):
-        return [_put_back(one, known) for one in value]
-    if not isinstance(value, dict):
-        return value
-    return {
-        name: known.get(one, one) if isinstance(one, str) else _put_back(one, known)
-        for name, one in value.items()
-    }
 
 
 # Everything else

@@ -7,7 +7,8 @@ from typing import Any
 
 from amplifier_core.message_models import ImageBlock
 from amplifier_core.models import ToolResult
-from amplifier_foundation.mcp.results import hide_bulk, read_call
+from amplifier_foundation.mcp.bulk import hide_bulk
+from amplifier_foundation.mcp.results import read_call
 
 Wire = dict[str, Any]
 

@@ -1,0 +1,159 @@
+"""A hostile server or client at the gateway: what a model reads, hooks have seen."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_core.models import HookResult
+from tests.support.gateway import MODERN, Wire, open_wire, say
+
+SECRET = "the-unseen-text"
+SAMPLING = {"method": "sampling/createMessage", "params": {"messages": [SECRET]}}
+ASKING = {"resultType": "input_required", "inputRequests": {"a": SAMPLING}}
+ENCODED = base64.b64encode(SECRET.encode()).decode()
+
+
+def text(said: str, **more: Any) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": said, **more}]}
+
+
+class Watch:
+    """Notes what hooks see at a relay."""
+
+    def __init__(self, wire: Wire) -> None:
+        self.seen: list[dict[str, Any]] = []
+        for event in ("tool:pre", "tool:post", "tool:error", "mcp:list"):
+            wire.on(event, self._note, name=f"watch-{event}")
+
+    def _note(self, data: dict[str, Any]) -> HookResult:
+        self.seen.append(data)
+        return HookResult()
+
+    def saw(self, said: str) -> bool:
+        return said in json.dumps(self.seen, default=str)
+
+
+RESULTS = {
+    "content beside questions": ("tools/call", {"resultType": "input_required", **text(SECRET)}),
+    "a key twice in a text": (
+        "tools/call",
+        {**text(f'{{"a": "{SECRET}", "a": 1}}'), "structuredContent": {"a": 1}},
+    ),
+    "digits behind a number": (
+        "tools/call",
+        {**text("0.1000000000000000000000004111111"), "structuredContent": {"result": 0.1}},
+    ),
+    "a value called data": ("tools/call", {"structuredContent": {"data": SECRET}}),
+    "a value called blob": ("tools/call", {"content": {"uri": "", "blob": SECRET}}),
+    "a title of a text": ("tools/call", text("fine", title=SECRET)),
+    "an unknown key": ("tools/call", {**text("fine"), "toolResult": SECRET}),
+    "questions in a list": ("resources/list", ASKING),
+    "questions in what nobody judges": ("completion/complete", ASKING),
+    "questions in a complete result": ("tools/call", {**text("fine"), **ASKING, "resultType": ""}),
+    "the result of a task": ("tasks/get", {"status": "completed", "result": text(SECRET)}),
+    "questions of a task": ("tasks/get", {"status": "input_required", **ASKING, "resultType": ""}),
+    "a name for itself": ("initialize", {"serverInfo": {"name": "x", "description": SECRET}}),
+}
+
+
+@pytest.mark.parametrize("case", RESULTS)
+async def test_no_result_reaches_a_client_unseen(case: str, tmp_path: Path) -> None:
+    """Hooks see what is in it, or it is not passed on."""
+    method, result = RESULTS[case]
+    async with open_wire(tmp_path) as wire:
+        watch = Watch(wire)
+        wire.ask(1, method, name="t", arguments={}, taskId="1")
+        await wire.server.wait_for(1)
+        wire.answer(1, result)
+        got = json.dumps(await wire.client.wait_for(1))
+    for hidden in (SECRET, "4111111"):
+        assert hidden not in got or watch.saw(hidden)
+
+
+@pytest.mark.parametrize("key", ["Message", "more"])
+async def test_all_of_an_error_is_seen(key: str, tmp_path: Path) -> None:
+    """Also what readers that ignore case would take for its message."""
+    async with open_wire(tmp_path) as wire:
+        watch = Watch(wire)
+        wire.ask(1, name="t")
+        await wire.server.wait_for(1)
+        error = {"code": -1, "message": "fine", key: SECRET}
+        wire.server.put({"jsonrpc": "2.0", "id": 1, "error": error})
+        got = json.dumps(await wire.client.wait_for(1))
+    assert SECRET not in got or watch.saw(SECRET)
+
+
+async def test_a_text_in_base64_is_read_and_changed_as_a_text(tmp_path: Path) -> None:
+    """Clients decode it for their model; an image stays a size and a digest."""
+    contents = [
+        {"uri": "a:b", "mimeType": "text/plain", "blob": ENCODED},
+        {"uri": "a:c", "mimeType": "image/png", "blob": ENCODED},
+    ]
+
+    def mask(data: dict[str, Any]) -> HookResult:
+        changed = json.loads(json.dumps(data["tool_result"]).replace(SECRET, "***"))
+        return HookResult(action="modify", data={**data, "tool_result": changed})
+
+    async with open_wire(tmp_path) as wire:
+        wire.on("tool:post", mask)
+        wire.ask(1, "resources/read", uri="a:b")
+        await wire.server.wait_for(1)
+        wire.answer(1, {"contents": contents})
+        got = (await wire.client.wait_for(1))[0]["result"]["contents"]
+    assert base64.b64decode(got[0]["blob"]) == b"***"
+    assert got[1] == contents[1]
+
+
+async def test_a_task_tells_no_result_by_itself(tmp_path: Path) -> None:
+    """Its client asks for that, which hooks see; how far it is may be told."""
+    async with open_wire(tmp_path) as wire:
+        told: list[dict[str, Any]] = [{"result": text(SECRET)}, {"inputRequests": {}}]
+        for params in (*told, {"status": "working"}):
+            note = {"jsonrpc": "2.0", "method": "notifications/tasks", "params": params}
+            wire.server.put(note)
+        assert (await wire.client.wait_for(1))[0]["params"] == {"status": "working"}
+
+
+@pytest.mark.parametrize("method", ["sampling/createMessage", "elicitation/create"])
+async def test_what_a_server_asks_has_an_object_for_hooks_to_see(
+    method: str, tmp_path: Path
+) -> None:
+    """A list in its place is refused."""
+    async with open_wire(tmp_path) as wire:
+        wire.server.put({"jsonrpc": "2.0", "id": 1, "method": method, "params": [SECRET]})
+        refused = await wire.server.wait_for(1)
+        assert refused[0]["error"]["message"] == f"{method} wants an object as params"
+        assert wire.client.written == []
+
+
+async def test_a_client_answers_only_what_it_was_asked(tmp_path: Path) -> None:
+    """Anything else would reach the server unjudged."""
+    async with open_wire(tmp_path) as wire:
+        wire.ask(1, name="t", arguments={}, _meta=MODERN)
+        await wire.server.wait_for(1)
+        wire.answer(1, {"resultType": "input_required", "requestState": "s"})
+        await wire.client.wait_for(1)
+        more: dict[str, Any] = {"requestState": "s", "inputResponses": {"x": {"action": "accept"}}}
+        wire.ask(2, name="t", arguments={}, _meta=MODERN, **more)
+        again = (await wire.server.wait_for(2))[1]
+        assert again["params"]["inputResponses"] == {}
+        wire.answer(2, say("done"))
+        assert (await wire.client.wait_for(2))[1]["result"] == say("done")
+
+
+async def test_an_answer_called_data_is_seen(tmp_path: Path) -> None:
+    """What a person filled in is no file."""
+    async with open_wire(tmp_path) as wire:
+        watch = Watch(wire)
+        ask = {"jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": {"message": ""}}
+        wire.server.put(ask)
+        await wire.client.wait_for(1)
+        result = {"action": "accept", "content": {"data": SECRET}}
+        wire.client.put({"jsonrpc": "2.0", "id": 1, "result": result})
+        await wire.server.wait_for(1)
+    assert watch.saw(SECRET)
