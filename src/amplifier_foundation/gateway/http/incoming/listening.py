@@ -6,8 +6,7 @@ import asyncio
 import contextlib
 import errno
 import socket
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 from amplifier_core.utils import cancel_and_wait
 from amplifier_foundation.gateway.channel import ChannelError
@@ -18,8 +17,6 @@ from amplifier_foundation.gateway.http.incoming.settings import ListenSettings
 from amplifier_foundation.modules.extras import require
 
 _BACKLOG = 1024
-_AT_ONCE = 4096
-_GRACE_SECONDS = 5
 _SWEEP_SECONDS = 15.0
 
 Ready = Callable[[str], None]
@@ -32,10 +29,12 @@ async def listen(settings: ListenSettings, serve: Serve, *, ready: Ready | None 
     A client with a session has a relay of its own; those without share one. ChannelError if
     nothing can listen there.
     """
-    uvicorn = require("uvicorn", "The gateway's --listen", "mcp")
+    require("uvicorn", "The gateway's --listen", "mcp")
+    from amplifier_foundation.gateway.http.incoming.connection import create_server
+
     with contextlib.closing(_bind(settings)) as listening:
         hub = Hub(settings, serve)
-        server = _create_server(uvicorn, GatewayApp(Admission(settings), hub))
+        server = create_server(GatewayApp(Admission(settings), hub))
         sweeping = asyncio.create_task(_sweep(hub))
         running = asyncio.create_task(server.serve(sockets=[listening]))
         try:
@@ -72,33 +71,6 @@ def _explain(error: OSError, settings: ListenSettings) -> str:
 def _name_address(settings: ListenSettings, listening: socket.socket) -> str:
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     return f"http://{host}:{listening.getsockname()[1]}{PATH}"
-
-
-def _create_server(uvicorn: Any, app: GatewayApp) -> Any:
-    config = uvicorn.Config(
-        app,
-        loop="asyncio",
-        http="h11",
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        backlog=_BACKLOG,
-        limit_concurrency=_AT_ONCE,
-        timeout_keep_alive=30,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
-    )
-
-    class Server(uvicorn.Server):  # type: ignore[misc]
-        """Leaves signals to who runs it."""
-
-        @contextlib.contextmanager
-        def capture_signals(self) -> Iterator[None]:
-            yield
-
-    return Server(config)
 
 
 async def _sweep(hub: Hub) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 from amplifier_foundation.gateway.channel import Channel
 from amplifier_foundation.gateway.http.incoming.admission import Admission
 from amplifier_foundation.gateway.http.incoming.app import GatewayApp
-from amplifier_foundation.gateway.http.incoming.hub import Hub
+from amplifier_foundation.gateway.http.incoming.hub import Hub, Serve
+from amplifier_foundation.gateway.http.incoming.listening import listen
 from amplifier_foundation.gateway.http.incoming.settings import ListenSettings
 from amplifier_foundation.gateway.http.sse import EventReader
 from amplifier_foundation.mcp.frames import Frame, answer, read_frames
@@ -138,6 +139,20 @@ async def open_world(**settings: Any) -> AsyncIterator[World]:
         yield world
     finally:
         await world.hub.close()
+
+
+@asynccontextmanager
+async def run_listening(serve: Serve, **settings: Any) -> AsyncIterator[int]:
+    """The port at which clients connect, for as long as the block."""
+    ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    running = asyncio.create_task(listen(ListenSettings(**settings), serve, ready=ready.set_result))
+    try:
+        async with asyncio.timeout(30):
+            await asyncio.wait({ready, running}, return_when=asyncio.FIRST_COMPLETED)
+        yield int(ready.result().rpartition(":")[2].removesuffix("/mcp"))
+    finally:
+        running.cancel()
+        await asyncio.wait({running})
 
 
 def ask(method: str, id: Any = 1, **params: Any) -> dict[str, Any]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import sys
-from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import pytest
 
@@ -16,23 +14,7 @@ from amplifier_foundation.gateway.channel import Channel, ChannelError
 from amplifier_foundation.gateway.http import HttpServer, ListenSettings, listen
 from amplifier_foundation.gateway.http.incoming.hub import Serve
 from amplifier_foundation.mcp.frames import read_frames
-from tests.foundation.gateway.http.incoming.asgi import Relay
-
-
-@contextlib.asynccontextmanager
-async def _listen(serve: Serve, **settings: Any) -> AsyncIterator[str]:
-    """The address at which clients connect."""
-    ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    listening = asyncio.create_task(
-        listen(ListenSettings(**settings), serve, ready=ready.set_result)
-    )
-    try:
-        async with asyncio.timeout(30):
-            await asyncio.wait({ready, listening}, return_when=asyncio.FIRST_COMPLETED)
-        yield ready.result()
-    finally:
-        listening.cancel()
-        await asyncio.wait({listening})
+from tests.foundation.gateway.http.incoming.asgi import Relay, run_listening
 
 
 async def _pump(source: Channel, target: Channel) -> None:
@@ -69,7 +51,8 @@ async def test_clients_and_servers_of_the_sdk_understand_us_in_both_eras():
     async def note(progress: float, total: float | None, message: str | None) -> None:
         noted.append(progress)
 
-    async with run_sdk_server() as url, _listen(_pass_to(url)) as address:
+    async with run_sdk_server() as url, run_listening(_pass_to(url)) as port:
+        address = f"http://127.0.0.1:{port}/mcp"
         for mode in ("auto", "legacy"):
             async with Client(address, mode=mode) as client:  # type: ignore[arg-type]
                 assert [tool.name for tool in (await client.list_tools()).tools] == ["add"]
@@ -94,8 +77,7 @@ async def test_a_real_client_that_is_killed_cancels_its_call():
         b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         b"MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nContent-Length: %d\r\n\r\n"
     ) % len(body)
-    async with _listen(relay.serve) as address:
-        port = int(address.rpartition(":")[2].partition("/")[0])
+    async with run_listening(relay.serve) as port:
         for sent in (head + body[:20], head + body):
             _, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(sent)
@@ -108,8 +90,7 @@ async def test_a_real_client_that_is_killed_cancels_its_call():
 
 async def test_a_port_in_use_is_said():
     """With what to do."""
-    async with _listen(Relay().serve) as address:
-        port = int(address.rpartition(":")[2].partition("/")[0])
+    async with run_listening(Relay().serve) as port:
         with pytest.raises(ChannelError, match=f"Port {port} is in use"):
             await listen(ListenSettings(port=port), Relay().serve)
 
