@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -86,7 +86,20 @@ class DefinitionGuard:
             shown.append(self._compare(name, tool, before.definition if before else None))
         if fresh:
             self._known.allow(self._identity, self._server, fresh, FIRST_SEEN)
+        self._note_waiting(tools, {} if server is None else server.waiting)
         return shown
+
+    def _note_waiting(self, tools: Sequence[Definition], before: Mapping[str, Definition]) -> None:
+        """Keep what waits for a person, who may also allow it outside of a session."""
+        changes: dict[str, Definition | None] = {}
+        for tool in tools:
+            name = str(tool.get("name"))
+            pending = self._pending.get(name_tool(self._server, name))
+            waits = None if pending is None else pending.definition
+            if waits != before.get(name):
+                changes[name] = waits
+        if changes:
+            self._known.note_waiting(self._identity, self._server, changes)
 
     def get_digest(self, name: str) -> str | None:
         """Of the definition that the server has given last, by the name in the session."""

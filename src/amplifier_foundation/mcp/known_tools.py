@@ -48,6 +48,18 @@ class KnownServer:
     name: str
     """What it was called when it was seen last."""
     tools: dict[str, Allowed] = field(default_factory=dict)
+    waiting: dict[str, Definition] = field(default_factory=dict)
+    """Definitions that the server has given last and nobody has allowed."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything was forgotten."""
+        return not self.tools and not self.waiting
+
+    @property
+    def id(self) -> str:
+        """A short text that stands for what the server is."""
+        return digest(self.identity)[:8]
 
 
 class KnownTools:
@@ -68,6 +80,17 @@ class KnownTools:
         with self._change(known, name) as server:
             for tool in tools:
                 server.tools[str(tool.get("name"))] = Allowed(tool, at, by)
+                server.waiting.pop(str(tool.get("name")), None)
+
+    def note_waiting(
+        self, identity: Iterable[str], name: str, tools: Mapping[str, Definition | None]
+    ) -> None:
+        """Keep definitions for a person to look at; None is for one that waits no more."""
+        with self._change(list(identity), name) as server:
+            for tool, definition in tools.items():
+                server.waiting.pop(tool, None)
+                if definition is not None:
+                    server.waiting[tool] = definition
 
     def forget(self, identity: Iterable[str], tools: Iterable[str] | None = None) -> int:
         """Forget tools of a server, or all of them; returns how many were known."""
@@ -75,16 +98,18 @@ class KnownTools:
         server = self.find(known)
         if server is None:
             return 0
-        wanted = list(server.tools) if tools is None else [n for n in tools if n in server.tools]
+        have = {**server.tools, **server.waiting}
+        wanted = list(have) if tools is None else [name for name in tools if name in have]
         with self._change(known, server.name) as changed:
             for name in wanted:
                 changed.tools.pop(name, None)
+                changed.waiting.pop(name, None)
         return len(wanted)
 
     def list_servers(self) -> list[KnownServer]:
         """Every server that is known, by name."""
         found = self.folder.glob("*.json") if self.folder.is_dir() else ()
-        servers = [server for path in found if (server := _read(path)) is not None]
+        servers = [server for path in found if (server := _read(path)) and not server.is_empty]
         return sorted(servers, key=lambda one: (one.name, one.identity))
 
     @contextlib.contextmanager
@@ -113,7 +138,9 @@ def _read(path: Path) -> KnownServer | None:
     try:
         found: dict[str, Any] = json.loads(path.read_bytes())
         tools = {name: Allowed(**one) for name, one in found["tools"].items()}
-        return KnownServer([str(one) for one in found["identity"]], str(found["name"]), tools)
+        waiting = {str(name): dict(one) for name, one in found.get("waiting", {}).items()}
+        identity = [str(one) for one in found["identity"]]
+        return KnownServer(identity, str(found["name"]), tools, waiting)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:

@@ -142,6 +142,20 @@ async def test_calls_of_sub_agents_are_left_to_their_own_guards(make):
     assert result.action == "continue"
 
 
+async def test_what_waits_can_be_allowed_outside_of_a_session(make):
+    """It is kept where a person finds it, until it is allowed or taken back."""
+    make().guard.take([TOOL])
+    world = make()
+    world.guard.take([CHANGED])
+    assert world.known.find(SERVER).waiting == {"now": CHANGED}
+    world.guard.take([TOOL])
+    assert world.known.find(SERVER).waiting == {}
+    world.guard.take([CHANGED])
+    world.known.allow(SERVER, "time", [CHANGED], "ada")
+    assert world.guard.take([CHANGED]) == [CHANGED]
+    assert world.known.find(SERVER).waiting == {}
+
+
 async def test_the_digest_is_that_of_the_server(make):
     """Not of what models are shown."""
     make().guard.take([TOOL])

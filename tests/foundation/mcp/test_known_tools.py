@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 import threading
 
@@ -57,8 +58,33 @@ def test_tools_are_forgotten_one_by_one_or_all(known):
     assert known.forget(TIME, ["now", "never"]) == 1
     assert set(known.find(TIME).tools) == {"zones", "diff"}
     assert known.forget(TIME) == 2
-    assert known.find(TIME) is None or known.find(TIME).tools == {}
+    assert known.find(TIME).tools == {}
     assert known.forget(["never"]) == 0
+
+
+def test_what_waits_for_a_person_is_kept_until_it_is_allowed(known):
+    """Or until the server takes it back."""
+    changed = {**TOOL, "description": "New."}
+    known.allow(TIME, "time", [TOOL], "ada")
+    known.note_waiting(TIME, "time", {"now": changed, "zones": {"name": "zones"}})
+    assert known.find(TIME).waiting == {"now": changed, "zones": {"name": "zones"}}
+    assert known.find(TIME).tools["now"].definition == TOOL
+    known.note_waiting(TIME, "time", {"zones": None, "never": None})
+    known.allow(TIME, "time", [changed], "ada")
+    assert known.find(TIME).waiting == {}
+    known.note_waiting(TIME, "time", {"zones": {"name": "zones"}})
+    assert known.forget(TIME, ["zones"]) == 1
+    assert known.find(TIME).waiting == {}
+
+
+def test_a_file_of_an_earlier_version_has_nothing_that_waits(known):
+    """It is read all the same."""
+    known.allow(TIME, "time", [TOOL], "ada")
+    (file,) = known.folder.glob("*.json")
+    content = json.loads(file.read_text())
+    del content["waiting"]
+    file.write_text(json.dumps(content))
+    assert known.find(TIME).waiting == {}
 
 
 def test_servers_are_listed_by_name(known):
@@ -66,6 +92,9 @@ def test_servers_are_listed_by_name(known):
     known.allow(["b"], "zeta", [TOOL], "ada")
     known.allow(["a"], "alpha", [TOOL], "ada")
     assert [one.name for one in known.list_servers()] == ["alpha", "zeta"]
+    assert len({one.id for one in known.list_servers()}) == 2
+    known.forget(["a"])
+    assert [one.name for one in known.list_servers()] == ["zeta"]
 
 
 def test_nobody_else_can_read_it(known):
