@@ -21,7 +21,6 @@ from amplifier_core.events import TOOL_PRE
 from amplifier_core.models import HookResult
 from amplifier_core.trail import AuditSink
 from amplifier_foundation.machine.user import find_data_home
-from amplifier_foundation.machine.volumes import is_local
 from amplifier_foundation.session.resuming.open_calls import follow_waiting
 from amplifier_foundation.session.resuming.unknown_outcomes import UnknownOutcome, unknown_outcomes
 
@@ -223,8 +222,7 @@ def guard_tool_calls(coordinator: SessionCoordinator, sink: Any, on_failure: OnF
     async def look_elsewhere() -> HookResult:
         return judge(await asyncio.to_thread(sink.find_loss))
 
-    folder = getattr(sink, "directory", None)
-    at_once = folder is not None and is_local(folder.path)
+    at_once = _is_on_local_disk(sink)
 
     def guard(event: str, data: dict[str, Any]) -> HookResult | Awaitable[HookResult]:
         # Even `stat` may hang, on a network volume.
@@ -232,6 +230,13 @@ def guard_tool_calls(coordinator: SessionCoordinator, sink: Any, on_failure: OnF
 
     remove = coordinator.hooks.register(TOOL_PRE, guard, GUARD_PRIORITY, GUARD, on_error="deny")
     coordinator.register_cleanup(remove)
+
+
+def _is_on_local_disk(sink: Any) -> bool:
+    from amplifier_audit.files.volumes import is_local
+
+    folder = getattr(sink, "directory", None)
+    return folder is not None and is_local(folder.path)
 
 
 def describe_loss(why: str) -> str:

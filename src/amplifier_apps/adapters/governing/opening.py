@@ -30,9 +30,9 @@ from amplifier_core.models.outcome import Outcome
 from amplifier_core.session import SHADOW
 from amplifier_core.trail import AuditSink
 from amplifier_foundation.bundles import Bundle, load_bundle
+from amplifier_foundation.bundles.hooks_only import keep_hooks_only
 from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.assembly import open_session
-from amplifier_foundation.session.hooks_only import keep_hooks_only
 from amplifier_foundation.trust.material import Material, collect_material
 
 UNLIMITED = {"session": {"limits": {"tool_calls_at_once": None}}}

@@ -10,13 +10,13 @@ from typing import Any
 
 from amplifier_core.mount_plan import list_ways
 from amplifier_foundation.bundles import Bundle, load_bundle
+from amplifier_foundation.bundles.hooks_only import keep_hooks_only
 from amplifier_foundation.bundles.load import list_project_candidates
 from amplifier_foundation.dialects import Dialect
 from amplifier_foundation.dialects.dialect import TOOL
 from amplifier_foundation.machine.snapshot import normalize
 from amplifier_foundation.policy.editing_tools import PATH_KEYS
 from amplifier_foundation.policy.paths import escape_glob
-from amplifier_foundation.session.hooks_only import keep_hooks_only
 from amplifier_foundation.trust.material import Material, Untrusted, collect_material
 from amplifier_foundation.trust.named_bundle import is_trusted_by_name
 from amplifier_foundation.trust.store import TrustStore
