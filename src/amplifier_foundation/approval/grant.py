@@ -11,6 +11,7 @@ from amplifier_foundation.hooks.rules.condition import Condition
 from amplifier_foundation.hooks.rules.occasion import Occasion
 from amplifier_foundation.hooks.rules.rule import Match, as_list
 from amplifier_foundation.modules.guarding import read_command
+from amplifier_foundation.policy.mcp_tools import MCP_COMMAND_KEYS, is_mcp_tool, list_mcp_commands
 from amplifier_foundation.policy.paths import match_glob, resolve
 from amplifier_foundation.policy.patterns import Pattern, compile_pattern
 
@@ -48,11 +49,19 @@ class _CommandGrant:
         self._judge = Judge(settings, Place(base, Path.home().resolve()))
 
     def __call__(self, occasion: Occasion) -> bool:
-        given = occasion.data.get("tool_input")
-        command = read_command(given.get("command")) if isinstance(given, dict) else None
+        command = _find_command(occasion)
         if command is None or not command.strip():
             return False
         return not self._judge.find_all(command) and not _writes_files(command)
+
+
+def _find_command(occasion: Occasion) -> str | None:
+    given = occasion.data.get("tool_input")
+    if not isinstance(given, dict):
+        return None
+    if is_mcp_tool(occasion.tool):  # its arguments may stand beside it
+        return "\n".join(list_mcp_commands(given, MCP_COMMAND_KEYS))
+    return read_command(given.get("command"))
 
 
 def _writes_files(command: str) -> bool:

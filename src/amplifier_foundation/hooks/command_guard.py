@@ -2,7 +2,8 @@
 
 Listens to  tool:pre
 Answers     deny, ask_user, or continue
-Configure   tools, deny, ask, allow, off, unlisted, unclear, priority, timeout, approval_*
+Configure   tools, mcp_commands, deny, ask, allow, off, unlisted, unclear, priority, timeout,
+            approval_*
 
 A seat belt, not a wall: it reads what a command says, not what the programs in it do.
 """
@@ -10,6 +11,7 @@ A seat belt, not a wall: it reads what a command says, not what the programs in 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -45,6 +47,7 @@ from amplifier_foundation.modules.guarding import (
 )
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.modules.tool_table import look_up_tool
+from amplifier_foundation.policy.mcp_tools import MCP_COMMAND_KEYS, is_mcp_tool, list_mcp_commands
 
 NAME = "hooks-command-guard"
 _MOST_REASONS = 8
@@ -54,6 +57,7 @@ class Config(GuardConfig):
     """The options of hooks-command-guard."""
 
     tools: dict[str, str] = Field(default_factory=lambda: {"Bash": "command"}, min_length=1)
+    mcp_commands: list[str] = Field(default_factory=lambda: list(MCP_COMMAND_KEYS))
     deny: list[str] = Field(default_factory=list)
     ask: list[str] = Field(default_factory=list)
     allow: list[str] = Field(default_factory=list)
@@ -160,14 +164,28 @@ class CommandGuard:
         self._judge = judge
 
     def on_tool(self, event: str, data: dict[str, Any]) -> Reply:
-        key = self._find_key(str(data.get("tool_name", "")))
+        tool = str(data.get("tool_name", ""))
+        key = self._find_key(tool)
         if key is None:
-            return HookResult(action="continue")
+            return self._on_mcp_tool(tool, data.get("tool_input"))
         command = read_command((data.get("tool_input") or {}).get(key))
         if command is None:
             reason = f"{data.get('tool_name')} got no text under {key!r} that could be judged"
             return HookResult(action="deny", reason=reason)
         return self._judge_command(command)
+
+    def _on_mcp_tool(self, tool: str, given: Any) -> Reply:
+        """A tool of an MCP server runs a shell command if its input has one."""
+        if not is_mcp_tool(tool):
+            return HookResult(action="continue")
+        try:
+            commands = list_mcp_commands(given, self._config.mcp_commands)
+        except ValueError as wrong:
+            finding = Finding(self._config.unclear, "unclear", f"{tool}: {wrong}", tool)
+            return self._answer(json.dumps(given, ensure_ascii=False, default=repr), [finding])
+        if not commands:
+            return HookResult(action="continue")
+        return self._judge_command("\n".join(commands))
 
     async def _judge_command(self, command: str) -> HookResult:
         found = await asyncio.to_thread(self._judge.find_all, command)

@@ -2,7 +2,8 @@
 
 Listens to  tool:pre
 Answers     ask_user or deny, or continue
-Configure   patterns, tools, shell, action, priority, timeout, approval_*
+Configure   patterns, tools, shell, mcp_paths, mcp_commands, action, priority, timeout,
+            approval_*
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from glob import iglob
 from itertools import islice
 from pathlib import Path
@@ -42,6 +44,14 @@ from amplifier_foundation.modules.guarding import (
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.modules.tool_table import look_up_tool
 from amplifier_foundation.policy.editing_tools import EDITING_TOOLS, PATH_KEYS
+from amplifier_foundation.policy.mcp_tools import (
+    MCP_COMMAND_KEYS,
+    MCP_PATH_KEYS,
+    is_mcp_reading,
+    is_mcp_tool,
+    list_mcp_commands,
+    list_mcp_paths,
+)
 from amplifier_foundation.policy.paths import match_glob
 from amplifier_foundation.policy.territory import Hit, Territory, iterate_texts_under
 
@@ -68,6 +78,8 @@ class Config(GuardConfig):
     )
     tools: dict[str, Keys] = Field(default_factory=_list_editing_tools)
     shell: dict[str, str] = Field(default_factory=lambda: {"Bash": "command"})
+    mcp_paths: list[str] = Field(default_factory=lambda: list(MCP_PATH_KEYS))
+    mcp_commands: list[str] = Field(default_factory=lambda: list(MCP_COMMAND_KEYS))
     action: Literal["ask_user", "deny"] = "ask_user"
 
     @field_validator("patterns")
@@ -90,15 +102,34 @@ class ProductionGuard:
         given = data.get("tool_input") or {}
         keys = look_up_tool(self._config.tools, tool)
         command_key = look_up_tool(self._config.shell, tool)
-        if command_key is None and (keys is None or _names_nothing(given, keys)):
+        if command_key is None and keys is None:
+            return self._on_mcp_tool(tool, given)
+        if command_key is None and _names_nothing(given, keys or []):
             return HookResult(action="continue")
-        return self._judge(tool, given, keys, command_key)
+        find = partial(self._find_hits, given, keys, command_key)
+        return self._judge(tool, given, command_key, find)
+
+    def _on_mcp_tool(self, tool: str, given: Any) -> Reply:
+        """A tool of an MCP server that the options do not name; any other is let alone."""
+        if not is_mcp_tool(tool):
+            return HookResult(action="continue")
+        try:
+            keys = () if is_mcp_reading(tool) else self._config.mcp_paths
+            paths = list(list_mcp_paths(given, keys))
+            commands = list_mcp_commands(
+                given, self._config.mcp_commands if self._config.shell else ()
+            )
+        except ValueError as wrong:
+            return self._answer_unreadable(tool, wrong, _show_input(given, None))
+        if not paths and not commands:
+            return HookResult(action="continue")
+        return self._judge(tool, given, None, partial(self._find_mcp_hits, paths, commands))
 
     async def _judge(
-        self, tool: str, given: Any, keys: Keys | None, command_key: str | None
+        self, tool: str, given: Any, command_key: str | None, find: Callable[[], list[Hit]]
     ) -> HookResult:
         try:
-            hits = await asyncio.to_thread(self._find_hits, given, keys, command_key)
+            hits = await asyncio.to_thread(find)
         except UnreadableCommand as wrong:
             return self._answer_unreadable(tool, wrong, _show_input(given, command_key))
         except ValueError as wrong:
@@ -112,9 +143,14 @@ class ProductionGuard:
         found = [self._territory.find_hit(path) for path in iterate_texts_under(given, keys or ())]
         if command_key is not None and (command := _find_command(given, command_key)):
             found += self._find_hits_in_command(command)
-        return list({hit.resolved: hit for hit in reversed(found) if hit is not None}.values())[
-            ::-1
-        ]
+        return _list_once(found)
+
+    def _find_mcp_hits(self, paths: list[str], commands: list[str]) -> list[Hit]:
+        """The same for a tool of an MCP server, which nobody has described to us."""
+        found = [self._territory.find_hit(path) for path in paths]
+        for command in commands:
+            found += self._find_hits_in_command(command)
+        return _list_once(found)
 
     def _find_hits_in_command(self, command: str) -> Iterator[Hit | None]:
         try:
@@ -171,6 +207,15 @@ def _names_nothing(given: Any, keys: Keys) -> bool:
         return next(iterate_texts_under(given, keys), None) is None
     except ValueError:
         return False
+
+
+def _list_once(found: Iterable[Hit | None]) -> list[Hit]:
+    """Each real path once, in the order of the call."""
+    hits: dict[Path, Hit] = {}
+    for hit in found:
+        if hit is not None:
+            hits.setdefault(hit.resolved, hit)
+    return list(hits.values())
 
 
 def _find_command(given: Any, key: str) -> str | None:

@@ -126,3 +126,40 @@ def test_what_would_cover_more_than_it_seems_is_refused(
     """When the file is read, with what to write instead."""
     with pytest.raises(ValueError, match=what):
         covers(tmp_path, match)
+
+
+@pytest.mark.parametrize(
+    ("given", "covered"),
+    [
+        ({"command": "make test"}, True),
+        ({"command": "make", "args": ["test"]}, True),
+        ({"command": "find", "args": [".", "-delete"]}, False),
+        ({"command": "make test", "cmd": "rm -rf src"}, False),
+        ({"text": "make test"}, False),
+    ],
+)
+def test_the_command_of_an_mcp_tool_is_covered_with_its_arguments(
+    tmp_path: Path, given: dict[str, Any], covered: bool
+) -> None:
+    """A harmless program is not, with arguments that are not."""
+    data = {"tool_name": "mcp__shell__run", "tool_input": given}
+    occasion = Occasion("tool:pre", data, tmp_path)
+    match = Match(command="make test")
+    assert Grant(match, tmp_path, "test").holds(occasion) is covered
+
+
+@pytest.mark.parametrize(
+    ("given", "covered"),
+    [
+        ({"path": "notes/a"}, True),
+        ({"source": "notes/a", "destination": "notes/b"}, True),
+        ({"source": "notes/a", "destination": "src/b"}, False),
+    ],
+)
+def test_every_path_of_an_mcp_tool_has_to_be_covered(
+    tmp_path: Path, given: dict[str, Any], covered: bool
+) -> None:
+    """Wherever the server is told of it."""
+    occasion = Occasion("tool:pre", {"tool_name": "mcp__fs__x", "tool_input": given}, tmp_path)
+    assert Grant(Match(path="/notes/**"), tmp_path, "test").holds(occasion) is False
+    assert Grant(Match(path="notes/**"), tmp_path, "test").holds(occasion) is covered

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -266,3 +267,51 @@ async def test_reading_commands_needs_its_parser_at_mount(
     monkeypatch.setitem(sys.modules, "tree_sitter", None)
     with pytest.raises(ModuleLoadError, match="hooks-command-guard needs"):
         await Harness(tmp_path).mount("command_guard")
+
+
+@pytest.mark.parametrize(
+    ("given", "action"),
+    [
+        ({"command": "rm -rf /"}, "deny"),
+        ({"cmd": "rm -rf /"}, "deny"),
+        ({"script": "ls\nrm -rf /"}, "deny"),
+        ({"command": "rm", "args": ["-rf", "/"]}, "deny"),
+        ({"command": ["rm", "-rf", "/"]}, "deny"),
+        ({"commands": ["ls", "rm -rf /"]}, "deny"),
+        ({"steps": [{"command": "rm -rf /"}]}, "deny"),
+        ({"command": "ls", "cmd": "rm -rf /"}, "deny"),
+        ({"command": "bash -s"}, "ask_user"),
+        ({"command": 7}, "ask_user"),
+        ({"script": "document.title = (`x`"}, "ask_user"),
+        ({"command": "git status"}, "continue"),
+        ({"command": "view", "path": "x"}, "continue"),
+        ({"query": "rm -rf /"}, "continue"),
+        ({}, "continue"),
+        (None, "continue"),
+    ],
+)
+async def test_commands_of_mcp_tools_are_judged_under_the_keys_that_servers_use(
+    tmp_path: Path, given: Any, action: str
+) -> None:
+    """A tool without a command is none of its business; what is no command is asked about."""
+    harness = Harness(tmp_path)
+    await harness.mount("command_guard")
+    assert (await harness.answer("mcp__shell__run", given)).action == action
+    assert (await harness.answer("other_run", given)).action == "continue"
+
+
+async def test_a_named_mcp_tool_is_judged_as_the_options_say(tmp_path: Path) -> None:
+    """And `mcp_commands` chooses the keys of all others."""
+    harness = Harness(tmp_path)
+    await harness.mount("command_guard", {"tools": {"mcp__a__*": "line"}, "mcp_commands": ["sh"]})
+    assert (await harness.answer("mcp__a__run", {"line": "rm -rf /"})).action == "deny"
+    assert (await harness.answer("mcp__a__run", {"command": "ls"})).action == "deny"
+    assert (await harness.answer("mcp__b__run", {"sh": "rm -rf /"})).action == "deny"
+    assert (await harness.answer("mcp__b__run", {"command": "rm -rf /"})).action == "continue"
+
+
+async def test_what_cannot_be_judged_is_denied_if_the_options_say_so(tmp_path: Path) -> None:
+    """`unclear` holds for MCP tools, too."""
+    harness = Harness(tmp_path)
+    await harness.mount("command_guard", {"unclear": "deny"})
+    assert (await harness.answer("mcp__b__run", {"command": 7})).action == "deny"

@@ -401,3 +401,72 @@ async def test_a_command_that_hides_its_end_may_write_anywhere(
     result = await harness.answer("Bash", {"command": command})
     assert result.action == answer
     assert "may write to a guarded path" in str(result.reason or result.approval_prompt)
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("write_file", {"path": "production/x", "content": "x"}),
+        ("edit_file", {"path": "{root}/production/x", "edits": []}),
+        ("move_file", {"source": "safe/x", "destination": "production/x"}),
+        ("move_file", {"source": "production/x", "destination": "safe/x"}),
+        ("delete_many", {"paths": ["safe/x", "link/x"]}),
+        ("save", {"uri": "file://{root}/production/x"}),
+        ("save", {"uri": "file:///proc/self/root{root}/production/x"}),
+        ("save", {"options": {"filePath": "production/x"}}),
+        ("run", {"command": "touch production/x"}),
+        ("run", {"command": "touch", "args": ["production/x"]}),
+        ("get_output", {"cmd": "echo x > production/x"}),
+        ("run", {"script": "true " + "x " * 20_000 + "; echo > production/x"}),
+        ("run", {"command": 7}),
+    ],
+)
+async def test_tools_of_mcp_servers_are_guarded_by_the_keys_that_they_use(
+    tree: Path, tool: str, given: dict[str, Any]
+) -> None:
+    """Nobody has described them to us: what may write to a guarded path is asked about."""
+    written = {
+        key: value.replace("{root}", str(tree)) if isinstance(value, str) else value
+        for key, value in given.items()
+    }
+    harness = Harness(tree)
+    await harness.mount("production_guard")
+    assert (await harness.answer(f"mcp__fs__{tool}", written)).action == "ask_user"
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("mcp__fs__write_file", {"path": "safe/x"}),
+        ("mcp__fs__read_text_file", {"path": "production/x"}),
+        ("mcp__fs__list_directory", {"path": "production"}),
+        ("mcp__fs__resources/read", {"uri": "file:///production/x"}),
+        ("mcp__mail__send", {"text": "production/x", "path": ""}),
+        ("mcp__run__run", {"command": "cat production/x"}),
+        ("unknown", {"path": "production/x"}),
+    ],
+)
+async def test_reading_and_other_places_are_not_asked_about(
+    tree: Path, tool: str, given: dict[str, Any]
+) -> None:
+    """A tool of a server counts as reading if its name says so."""
+    harness = Harness(tree)
+    await harness.mount("production_guard")
+    assert (await harness.answer(tool, given)).action == "continue"
+
+
+async def test_home_is_where_servers_look_for_a_tilde(tree: Path) -> None:
+    """They expand it, as a shell would."""
+    harness = Harness(tree)
+    await harness.mount("production_guard", {"patterns": ["~/live/**"]})
+    assert (await harness.answer("mcp__fs__write", {"path": "~/live/x"})).action == "ask_user"
+
+
+async def test_the_guard_of_mcp_tools_can_be_narrowed_and_replaced(tree: Path) -> None:
+    """What `tools` names is judged as it says; empty lists switch the rest off."""
+    harness = Harness(tree)
+    config = {"mcp_paths": [], "mcp_commands": [], "tools": {"mcp__fs__put": "place"}}
+    await harness.mount("production_guard", config)
+    assert (await harness.answer("mcp__fs__write", {"path": "production/x"})).action == "continue"
+    assert (await harness.answer("mcp__sh__run", {"cmd": "rm production/x"})).action == "continue"
+    assert (await harness.answer("mcp__fs__put", {"place": "production/x"})).action == "ask_user"

@@ -11,9 +11,11 @@ from amplifier_core.utils.nested import iterate_texts
 from amplifier_foundation.hooks.redaction.config import Config
 from amplifier_foundation.modules.guarding import shorten
 from amplifier_foundation.policy.editing_tools import EDITING_TOOLS, find_path
+from amplifier_foundation.policy.mcp_tools import is_mcp_reading, is_mcp_tool
 from amplifier_foundation.policy.secrets import Redactor
+from amplifier_foundation.policy.territory import iterate_texts_under
 
-_REPLACED = ("old_string", "old_str", "old_text")
+_REPLACED = ("old_string", "old_str", "old_text", "oldText")
 """What an edit takes out stands in the file already."""
 
 
@@ -57,9 +59,9 @@ class WriteGuard:
 
     def _find_marks(self, tool: str, given: Any) -> list[str]:
         """Marks that would take the place of a value in a file."""
-        if tool not in EDITING_TOOLS or not isinstance(given, Mapping):
+        if not isinstance(given, Mapping) or not _writes_file(tool, given):
             return []
-        taken_out = "\n".join(iterate_texts([given.get(key) for key in _REPLACED]))
+        taken_out = "\n".join(iterate_texts_under(given, _REPLACED))
         texts = [text for text in iterate_texts(given) if text not in taken_out]
         return sorted(
             mark
@@ -82,6 +84,13 @@ class WriteGuard:
             "shown, and which would be lost. Write it all the same?"
         )
         return self._config.ask_user(prompt, "the lines around it can be edited alone")
+
+
+def _writes_file(tool: str, given: Mapping[str, Any]) -> bool:
+    """Whether a tool changes a file: one of ours, or one of an MCP server that names a file."""
+    if tool in EDITING_TOOLS:
+        return True
+    return is_mcp_tool(tool) and not is_mcp_reading(tool) and find_path(given) is not None
 
 
 def _describe(name: str, place: str) -> str:

@@ -22,7 +22,10 @@ class Unclear(ValueError):
 class Matcher:
     """The tests of a match beside its tool, cheapest first."""
 
-    def __init__(self, match: Match, base: Path, owner: str) -> None:
+    def __init__(
+        self, match: Match, base: Path, owner: str, excepted_from: Match | None = None
+    ) -> None:
+        """`excepted_from` is what the match is an exception from, if it is one."""
         self._tests: list[Test] = []
         self.looks_at_files = match.path is not None
         if match.regex is not None:
@@ -31,7 +34,7 @@ class Matcher:
             ensure_available(owner)
             self._tests.append(_CommandTest(read_command_patterns(match.command)))
         if match.path is not None:
-            self._tests.append(_PathTest(Territory(as_list(match.path), base)))
+            self._tests.append(_make_path_test(match.path, base, excepted_from))
         if match.when is not None:
             condition = Condition(match.when, owner)
             self._tests.append(lambda occasion: condition.holds(occasion.event, occasion.data))
@@ -62,12 +65,40 @@ class _PathTest:
         return False
 
 
+class _ExceptedPathTest:
+    """One path that is excepted does not except those beside it."""
+
+    def __init__(self, territory: Territory, judged: Territory | None) -> None:
+        self._territory = territory
+        self._judged = judged
+
+    def __call__(self, occasion: Occasion) -> bool:
+        paths = [
+            one for one in occasion.paths if self._judged is None or self._judged.find_hit(one)
+        ]
+        return bool(paths) and all(self._territory.find_hit(one) for one in paths)
+
+
+def _make_path_test(path: str | list[str], base: Path, excepted_from: Match | None) -> Test:
+    territory = Territory(as_list(path), base)
+    if excepted_from is None:
+        return _PathTest(territory)
+    judged = excepted_from.path
+    return _ExceptedPathTest(
+        territory, None if judged is None else Territory(as_list(judged), base)
+    )
+
+
 class _CommandTest:
     def __init__(self, patterns: tuple[CommandPattern, ...]) -> None:
         self._patterns = patterns
 
     def __call__(self, occasion: Occasion) -> bool:
-        for script in occasion.scripts:
+        try:
+            scripts = occasion.scripts
+        except ValueError as wrong:
+            raise Unclear(str(wrong)) from wrong
+        for script in scripts:
             for command in script.commands:
                 if any(pattern.matches(command) for pattern in self._patterns):
                     occasion.notes["program"] = command.name or ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -12,6 +12,13 @@ from amplifier_core.utils.nested import is_container, iterate_parts
 from amplifier_foundation.bash import Script, unwrap_command
 from amplifier_foundation.machine.text import to_text
 from amplifier_foundation.policy.editing_tools import PATH_KEYS
+from amplifier_foundation.policy.mcp_tools import (
+    MCP_COMMAND_KEYS,
+    MCP_PATH_KEYS,
+    is_mcp_tool,
+    list_mcp_commands,
+    list_mcp_paths,
+)
 from amplifier_foundation.policy.territory import iterate_texts_under
 
 OWNER = "hooks-rules"
@@ -37,15 +44,26 @@ class Occasion:
     @cached_property
     def paths(self) -> list[str]:
         """The paths that the event is about, as given."""
-        found = list(iterate_texts_under(self.data.get("tool_input"), self.path_keys))
+        given = self.data.get("tool_input")
+        if is_mcp_tool(self.tool):
+            found = list(list_mcp_paths(given, {*self.path_keys, *MCP_PATH_KEYS}))
+        else:
+            found = list(iterate_texts_under(given, self.path_keys))
         own = self.data.get("path")
         return [*found, own] if isinstance(own, str) else found
 
     @cached_property
     def scripts(self) -> list[Script]:
         """The shell commands that the event is about, read."""
-        texts = iterate_texts_under(self.data.get("tool_input"), self.command_keys)
-        return [_read_command(text) for text in texts]
+        return [_read_command(text) for text in self._commands]
+
+    @property
+    def _commands(self) -> Iterable[str]:
+        given = self.data.get("tool_input")
+        if is_mcp_tool(self.tool):
+            keys = dict.fromkeys([*self.command_keys, *MCP_COMMAND_KEYS])
+            return list_mcp_commands(given, list(keys))
+        return iterate_texts_under(given, self.command_keys)
 
     def look_up(self, dotted: str) -> Any:
         """The value at `tool_input.command` and the like; None if there is none."""

@@ -74,9 +74,10 @@ def load_rule(rule: Rule, base: Path, owner: str) -> LoadedRule:
 
 
 def _make_matcher(rule: Rule, base: Path, owner: str, prefix: str) -> Matcher:
-    match = rule.unless if prefix and rule.unless else rule
     try:
-        return Matcher(match, base, owner)
+        if prefix and rule.unless:
+            return Matcher(rule.unless, base, owner, excepted_from=rule)
+        return Matcher(rule, base, owner)
     except PatternError as wrong:
         key, reason = f"{prefix}regex", str(wrong)
     except ConditionError as wrong:

@@ -120,3 +120,68 @@ async def test_a_hostile_regex_cannot_stall_the_loop(tmp_path: Path) -> None:
     )
     assert result.action == "continue"
     assert time.process_time() - start < 3
+
+
+@pytest.mark.parametrize(
+    ("given", "action"),
+    [
+        ({"path": "production/x"}, "deny"),
+        ({"source": "safe/x", "destination": "production/x"}, "deny"),
+        ({"paths": ["safe/x", "production/x"]}, "deny"),
+        ({"uri": "file:///srv/production/x"}, "deny"),
+        ({"path": "safe/x"}, "continue"),
+    ],
+)
+async def test_paths_of_mcp_tools_stand_under_the_keys_that_servers_use(
+    tmp_path: Path, given: dict[str, Any], action: str
+) -> None:
+    """A rule for `mcp__fs__*` sees where each of its tools would write."""
+    rules = [{"tool": "mcp__fs__*", "path": "production/**", **DENY}]
+    assert (await answer(tmp_path, rules, "mcp__fs__do", given)).action == action
+    assert (await answer(tmp_path, rules, "mcp__other__do", given)).action == "continue"
+
+
+@pytest.mark.parametrize(
+    ("given", "action"),
+    [
+        ({"command": "git push"}, "deny"),
+        ({"cmd": "git", "args": ["push"]}, "deny"),
+        ({"script": "cd x && git push"}, "deny"),
+        ({"command": 7}, "ask_user"),
+        ({"command": "git status"}, "continue"),
+    ],
+)
+async def test_commands_of_mcp_tools_are_matched_with_their_arguments(
+    tmp_path: Path, given: dict[str, Any], action: str
+) -> None:
+    """What cannot be read is asked about."""
+    rules = [{"tool": "mcp__*", "command": "git push", **DENY}]
+    assert (await answer(tmp_path, rules, "mcp__shell__run", given)).action == action
+
+
+@pytest.mark.parametrize(
+    ("given", "action"),
+    [
+        ({"path": "production/draft/x"}, "continue"),
+        ({"source": "safe/x", "destination": "production/draft/x"}, "continue"),
+        ({"source": "production/draft/x", "destination": "production/x"}, "deny"),
+        ({"path": "production/x", "folder": "production/draft/y"}, "deny"),
+    ],
+)
+async def test_an_excepted_path_does_not_except_those_beside_it(
+    tmp_path: Path, given: dict[str, Any], action: str
+) -> None:
+    """An agent could add one to every call."""
+    exception = {"unless": {"path": "production/draft/**"}}
+    rules = [{"path": "production/**", **exception, **DENY}]
+    assert (await answer(tmp_path, rules, "mcp__fs__move", given)).action == action
+
+
+async def test_an_exception_by_path_alone_holds_if_all_paths_are_excepted(tmp_path: Path) -> None:
+    """A rule for a tool, whatever it writes, but for one folder."""
+    rules = [{"tool": "mcp__fs__*", "unless": {"path": "notes/**"}, **DENY}]
+    noted = {"source": "notes/a", "destination": "notes/b"}
+    assert (await answer(tmp_path, rules, "mcp__fs__move", noted)).action == "continue"
+    mixed = {"source": "notes/a", "destination": "b"}
+    assert (await answer(tmp_path, rules, "mcp__fs__move", mixed)).action == "deny"
+    assert (await answer(tmp_path, rules, "mcp__fs__move", {})).action == "deny"

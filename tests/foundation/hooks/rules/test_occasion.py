@@ -78,3 +78,11 @@ def test_data_of_too_many_parts_is_an_error() -> None:
     """A rule that stopped looking in silence would let the rest pass."""
     with pytest.raises(ValueError, match="too many"):
         list(seen({}).iterate_texts(["x"] * 20_000))
+
+
+def test_an_mcp_tool_has_its_own_keys_beside_those_that_were_chosen() -> None:
+    """Servers name files and commands in many ways."""
+    given = {"place": "a", "destination": "b", "cmd": "rm", "args": ["x"]}
+    occasion = seen({"tool_name": "mcp__fs__x", "tool_input": given}, path_keys=("place",))
+    assert occasion.paths == ["a", "b"]
+    assert [script.commands[0].text for script in occasion.scripts] == ["rm x"]
