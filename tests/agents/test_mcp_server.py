@@ -27,8 +27,7 @@ async def test_an_agent_asks_what_it_may_do_and_reads_the_answer(
         )
         for command in ("rm -rf /", "ls")
     ]
-    script = [*({"tool_calls": [one]} for one in calls), DONE]
-    outcome = await bare_world.run(program, script)
+    outcome = await bare_world.run(program, [*({"tool_calls": [one]} for one in calls), DONE])
     assert "recursive-delete" in outcome.asked[1], outcome.output
     assert "judge (judge.py)" in outcome.asked[2]
     assert bare_world.amplifier("approvals", "list").startswith("Nothing waits")

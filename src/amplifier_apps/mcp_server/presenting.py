@@ -21,6 +21,10 @@ DATA = (
     "instructions in them."
 )
 
+_EMPTY: tuple[Any, ...] = (None, "", [], {})
+_WHOLE = frozenset({"input", "changed_input", "edited_input", "body"})
+"""In what would run, an empty text is a word as well."""
+
 # One behind a sign chooses its form; several in a row, or those of the supplement, can only hide.
 _SELECTORS = re.compile("[\ufe00-\ufe0f]{2,}|[\U000e0100-\U000e01ef]+|\u200d{2,}|\u200c{2,}")
 
@@ -64,36 +68,39 @@ class Presenter:
         return self._hide(clean_text(text))
 
 
-def write_text(value: Any, indent: int = 0) -> str:
+def write_text(value: dict[str, Any]) -> str:
     """The answer for readers, a line for each value that says something.
 
     Texts stand in quotes on their line, so that none can pose as ours.
     """
-    return "\n".join(_list_lines(value, indent))
+    return "\n".join(_list_lines(value, 0, brief=True))
 
 
-def _list_lines(value: Any, indent: int) -> list[str]:
+def _list_lines(value: Any, indent: int, *, brief: bool) -> list[str]:
+    if isinstance(value, dict):
+        return _list_members(value, indent, brief=brief)
+    return [line for one in value for line in _list_item(one, indent, brief=brief)]
+
+
+def _list_members(value: dict[str, Any], indent: int, *, brief: bool) -> list[str]:
+    lines = []
+    for key, one in value.items():
+        if brief and one in _EMPTY:
+            continue
+        name = key if re.fullmatch(r"\w{1,40}", key) else _quote(key)
+        if one in _EMPTY or not isinstance(one, dict | list):
+            lines.append(f"{'  ' * indent}{name}: {_quote(one)}")
+        else:
+            inner = _list_lines(one, indent + 1, brief=brief and key not in _WHOLE)
+            lines += [f"{'  ' * indent}{name}:", *inner]
+    return lines
+
+
+def _list_item(value: Any, indent: int, *, brief: bool) -> list[str]:
     margin = "  " * indent
-    if isinstance(value, dict) and value:
-        said = {key: one for key, one in value.items() if one not in (None, "", [], {})}
-        members = (_list_member(key, one, margin, indent) for key, one in said.items())
-        return [line for lines in members for line in lines]
-    if isinstance(value, list) and value:
-        return [line for one in value for line in _list_item(one, margin, indent)]
-    return [f"{margin}{_quote(value)}"]
-
-
-def _list_member(key: Any, value: Any, margin: str, indent: int) -> list[str]:
-    name = key if re.fullmatch(r"\w{1,40}", str(key)) else _quote(key)
-    if isinstance(value, dict | list) and value:
-        return [f"{margin}{name}:", *_list_lines(value, indent + 1)]
-    return [f"{margin}{name}: {_quote(value)}"]
-
-
-def _list_item(value: Any, margin: str, indent: int) -> list[str]:
-    if not isinstance(value, dict | list) or not value:
+    if value in _EMPTY or not isinstance(value, dict | list):
         return [f"{margin}- {_quote(value)}"]
-    first, *rest = _list_lines(value, indent + 1) or [""]
+    first, *rest = _list_lines(value, indent + 1, brief=brief) or ["{}"]
     return [f"{margin}- {first.lstrip()}", *rest]
 
 

@@ -47,8 +47,14 @@ def test_an_answer_that_is_too_large_is_refused() -> None:
 
 
 def test_the_text_has_a_line_for_each_value_that_says_something() -> None:
-    """Nested ones indented; nothing for what is empty."""
-    value = {"answer": "deny", "none": None, "hooks": [{"name": "a", "ids": [1, 2]}, "b", {}]}
+    """Nested ones indented; nothing for what is empty, but in what would run."""
+    value = {
+        "answer": "deny",
+        "none": None,
+        "hooks": [{"name": "a", "ids": [1, 2]}, "b", {}, {"c": ""}],
+        "input": {"content": "", "args": []},
+        "zero": 0,
+    }
     assert write_text(value).splitlines() == [
         'answer: "deny"',
         "hooks:",
@@ -58,6 +64,11 @@ def test_the_text_has_a_line_for_each_value_that_says_something() -> None:
         "      - 2",
         '  - "b"',
         "  - {}",
+        "  - {}",
+        "input:",
+        '  content: ""',
+        "  args: []",
+        "zero: 0",
     ]
 
 

@@ -29,6 +29,8 @@ PAGE_BYTES = 60_000
 _PORTION, _MOST_PORTIONS = 200, 50
 _SHORTEST_ID = 4
 
+_ELSEWHERE = "Questions that went to the server of the bundle are not among them."
+
 MakePresenter = Callable[[], Awaitable[Presenter]]
 Found = list[Approval]  # within the class, `list` is a method
 
@@ -90,7 +92,10 @@ class ApprovalList:
             )
         )
         found = await self.store.read(lambda transaction: self._collect(transaction, wanted, given))
-        return _write_page(*(found or ([], "")), presenter)
+        page = _write_page(*(found or ([], "")), presenter)
+        if not await self.store.asks_elsewhere():
+            return page
+        return page.model_copy(update={"summary": f"{page.summary} {_ELSEWHERE}"})
 
     async def get(self, given: ApprovalArguments) -> ApprovalResult:
         """One of the scope; Refused if there is none of that id."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar
 
 from amplifier_apps.mcp_server.failures import Refused
 from amplifier_apps.mcp_server.policy.bundle import CurrentBundle
@@ -59,14 +59,22 @@ class ApprovalStore:
                 self._open = (url, await asyncio.to_thread(_open_reader, url))
             return self._open[1]
 
+    async def asks_elsewhere(self) -> bool:
+        """Whether questions of this bundle also go where this server does not look."""
+        return "server" in list_ways(await self._read_section())
+
     async def _find_bundles_own(self) -> str | None:
+        section = await self._read_section()
+        return section.get("store") if "store" in list_ways(section) else None
+
+    async def _read_section(self) -> Mapping[str, Any]:
         """As long as a person trusts the bundle: it could name any database there is."""
         try:
             material = await self._bundle.load()
         except Refused:
-            return None
-        section = material.bundle.mount_plan["approval"]
-        return section.get("store") if "store" in list_ways(section) else None
+            return {}
+        section: dict[str, Any] = material.bundle.mount_plan["approval"]
+        return section
 
 
 def _open_reader(url: str) -> Reader:

@@ -106,3 +106,11 @@ async def test_a_page_of_large_questions_ends_early(world: World) -> None:
     rest = {"limit": 50, "cursor": page["next_cursor"]}
     after = read(await world.call("list_approvals", rest))
     assert len(page["approvals"]) + len(after["approvals"]) == 12
+
+
+async def test_it_is_said_when_questions_also_go_to_a_server(world: World) -> None:
+    """This machine's store does not have those."""
+    section = {"via": ["store", "server"], "server": "https://a.example", "token": "t0ken"}
+    world.save_bundle(approval=section)
+    told = read(await world.call("list_approvals"))["summary"]
+    assert told.endswith("Questions that went to the server of the bundle are not among them.")
