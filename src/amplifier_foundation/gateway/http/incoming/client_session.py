@@ -95,6 +95,8 @@ class ClientSession:
                 self._tokens[one.token] = key
         for frame in frames:
             await self._inbox.put(frame.raw)
+            if frame.method == CANCELLED:
+                self._end_cancelled(make_key(frame.params.get("requestId")))
         return reply
 
     def follow(self) -> Reply:
@@ -128,6 +130,16 @@ class ClientSession:
         while not self._inbox.empty():
             self._inbox.get_nowait()
         self._inbox.put_nowait(None)
+
+    def _end_cancelled(self, key: str) -> None:
+        """No response will come for what the client itself has cancelled."""
+        asked = self._forget(key)
+        if asked is None:
+            return
+        if asked.reply.takes_events and len(asked.reply.open) == 1:
+            asked.reply.end()
+        else:
+            asked.reply.answer(key, refuse(asked.id, INTERNAL_ERROR, "cancelled").raw)
 
     def _check_open(self) -> None:
         if self._is_closed:

@@ -13,7 +13,8 @@ _ADVICE = {
     403: "what was given does not allow this; a token is given with --header-env "
     '"Authorization=VARIABLE"',
     404: "there is no MCP server at this path; check the end of the address",
-    405: "this path takes no messages; check the end of the address",
+    405: "this path takes no messages; check the end of the address (the old transport, HTTP+SSE, "
+    "is not supported)",
     406: "the server cannot answer with JSON or an event stream",
     413: "the message is too large for the server",
     429: "the server gets too many requests",

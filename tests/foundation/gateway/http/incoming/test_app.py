@@ -7,6 +7,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from amplifier_foundation.gateway.http.incoming import answering as answering_module
 from amplifier_foundation.mcp.frames import answer, write_frame
@@ -59,6 +61,37 @@ async def test_what_is_no_message_of_a_session_reaches_nobody(
         assert "error" in await call.end()
         assert call.status == status
         assert world.relay.clients == []
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["jsonrpc", "id", "method", "params", "result", "error", "_meta", "x"]),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=10,
+)
+
+
+@given(st.binary(max_size=80) | JSON_VALUES.map(lambda value: json.dumps(value).encode()))
+@settings(max_examples=40)
+def test_rubbish_is_refused_and_breaks_nothing(body: bytes):
+    """Every body has an answer, and a good one after it, too."""
+
+    async def try_it() -> None:
+        async with open_world() as world:
+            id = await world.begin()
+            for headers in ({}, {"mcp_session_id": id}, {"mcp_protocol_version": "2026-07-28"}):
+                call = world.post(body, **headers)
+                await call.end()
+                assert call.status in (200, 202, 400)
+            assert "result" in await world.post(ask("ping", "last"), mcp_session_id=id).end()
+
+    asyncio.run(try_it())
 
 
 async def test_several_messages_in_one_body_are_answered_together():

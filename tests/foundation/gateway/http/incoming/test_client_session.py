@@ -119,6 +119,18 @@ async def test_a_client_that_leaves_cancels_what_it_asked_for():
     assert session.is_idle
 
 
+@pytest.mark.parametrize("takes_events", [True, False])
+async def test_what_the_client_cancels_itself_does_not_keep_its_connection(takes_events: bool):
+    """No response comes for it any more: a stream ends, anything else is told."""
+    session = ClientSession("s")
+    reply = await session.take([_ask(1)], takes_events=takes_events)
+    await session.take([_tell("notifications/cancelled", requestId=1)], takes_events=True)
+    await session.take([_tell("notifications/cancelled", requestId=1)], takes_events=True)
+    assert reply.is_ended
+    assert [one["error"]["message"] for one in _take_all(reply)] == ["cancelled"][takes_events:]
+    assert session.is_idle
+
+
 async def test_the_end_answers_everybody():
     """Requests with the reason, streams with their end, the relay with None, others with 404."""
     session = ClientSession("s")
