@@ -46,7 +46,7 @@ def _read_value(result: Wire) -> Any:
         return said
     wrapped = isinstance(structured, dict) and set(structured) == {WRAPPED}
     inner = structured[WRAPPED] if wrapped else structured
-    if _says(said, inner) or _says(said, structured):
+    if repeats(said, inner) or repeats(said, structured):
         return inner
     return {"content": said, "structuredContent": structured}
 
@@ -63,7 +63,7 @@ def _is_plain_text(block: Any) -> bool:
     return is_text and isinstance(block.get("text"), str) and set(block) <= _PLAIN
 
 
-def _says(said: Any, value: Any) -> bool:
+def repeats(said: Any, value: Any) -> bool:
     """Whether the text of a result is no more than its value written down."""
     if is_same(said, value):
         return True

@@ -13,7 +13,7 @@ from mcp_types import TextContent
 from pydantic_core import to_jsonable_python
 
 from amplifier_core.models import ToolResult
-from amplifier_core.utils.copying import is_same
+from amplifier_foundation.mcp.results import repeats
 
 WRAPPED = "result"
 """The only key of the structured content that FastMCP makes of a value that is no object."""
@@ -32,25 +32,15 @@ def _read_value(value: ToolAnswer) -> Any:
     if structured is None:
         return said
     inner = structured[WRAPPED] if set(structured) == {WRAPPED} else structured
-    if _says(said, inner) or _says(said, structured):
+    if repeats(said, inner) or repeats(said, structured):
         return inner
     return {"content": said, "structured_content": structured}
 
 
 def _read_blocks(blocks: Sequence[Any]) -> Any:
-    if all(isinstance(one, TextContent) for one in blocks):
+    if all(isinstance(one, TextContent) and one.annotations is None for one in blocks):
         return "\n".join(one.text for one in blocks)
     return [to_jsonable_python(one, fallback=str) for one in blocks]
-
-
-def _says(said: Any, value: Any) -> bool:
-    """Whether the text of a result is no more than its value written down."""
-    if is_same(said, value):
-        return True
-    try:
-        return is_same(json.loads(said), value)
-    except (TypeError, ValueError):
-        return False
 
 
 def write_tool(value: Any, output: Any) -> ToolAnswer:

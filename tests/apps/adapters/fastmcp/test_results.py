@@ -37,6 +37,13 @@ IMAGE = ImageContent(type="image", data="aGk=", mime_type="image/png")
             ToolResult("Found her.", {"name": "ana"}),
             {"content": "Found her.", "structured_content": {"name": "ana"}},
         ),
+        (  # a reader of the text sees another name than one of the value
+            ToolResult('{"name": "eve", "name": "ana"}', {"name": "ana"}),
+            {
+                "content": '{"name": "eve", "name": "ana"}',
+                "structured_content": {"name": "ana"},
+            },
+        ),
     ],
 )
 def test_hooks_see_what_a_tool_says_once(result: ToolResult, output: Any) -> None:
