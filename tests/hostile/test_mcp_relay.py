@@ -157,3 +157,41 @@ async def test_an_answer_called_data_is_seen(tmp_path: Path) -> None:
         wire.client.put({"jsonrpc": "2.0", "id": 1, "result": result})
         await wire.server.wait_for(1)
     assert watch.saw(SECRET)
+
+
+@pytest.mark.parametrize("is_allowed", [True, False])
+async def test_a_page_that_an_error_asks_for_is_an_elicitation(
+    is_allowed: bool, tmp_path: Path
+) -> None:
+    """In 2025-11-25, clients show it to a person as they show other questions of a server."""
+    link = {"mode": "url", "url": "https://example.com", "message": "Go", "elicitationId": "1"}
+    error = {"code": -32042, "message": "x", "data": {"elicitations": [link]}}
+    asked: list[Any] = []
+
+    def judge(data: dict[str, Any]) -> HookResult:
+        asked.append(data["tool_input"])
+        return HookResult() if is_allowed else HookResult(action="deny", reason="no")
+
+    async with open_wire(tmp_path) as wire:
+        wire.on("tool:pre", judge, "mcp__srv__elicitation/create")
+        for id, method in enumerate(("tools/call", "completion/complete")):
+            wire.ask(id, method, name="t")
+            await wire.server.wait_for(id + 1)
+            wire.server.put({"jsonrpc": "2.0", "id": id, "error": error})
+        errors = {one["id"]: one["error"] for one in await wire.client.wait_for(2)}
+    assert asked == [link]
+    assert (errors[0] == error) is is_allowed
+    assert "elicitations" not in json.dumps(errors[1])
+
+
+async def test_calls_under_one_id_are_two_calls(tmp_path: Path) -> None:
+    """1 and "1", and the same id from the other end: what is said about one is not for another."""
+    async with open_wire(tmp_path) as wire:
+        watch = Watch(wire)
+        wire.ask(1, name="t", arguments={})
+        wire.ask("1", name="t", arguments={})
+        ask = {"jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": {"message": ""}}
+        wire.server.put(ask)
+        await wire.server.wait_for(2)
+        await wire.client.wait_for(1)
+    assert len({one["tool_call_id"] for one in watch.seen}) == len(watch.seen) == 3

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
 from typing import Any
 
 from amplifier_core.models import ToolResult
@@ -41,6 +43,8 @@ class Judge:
     session: GatewaySession
     server: str
     guard: DefinitionGuard
+    _numbers: Iterator[int] = field(default_factory=partial(count, 1))
+    """Both ends choose ids, and may choose the same ones: people are asked about a number."""
 
     async def call(self, pending: Pending, method: Method, forward: Forward) -> Frame:
         """The response to a request that hooks judge."""
@@ -55,7 +59,8 @@ class Judge:
                 )
             return await forward(given)
 
-        wanted = Wanted(name, asked, f"{self.server}:{pending.id}", handle, _read_response)
+        call_id = f"{self.server}:{pending.id}:{next(self._numbers)}"
+        wanted = Wanted(name, asked, call_id, handle, _read_response)
         seat = LoopSeat(asyncio.get_running_loop())
         async with self.session.judge_one() as passing:
             try:

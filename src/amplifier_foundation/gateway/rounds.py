@@ -22,6 +22,8 @@ from amplifier_foundation.mcp.results import make_error
 MOST_OPEN = 256
 """Calls whose client has not come back; the oldest are given up beyond that."""
 
+_URL_REQUIRED = -32042
+
 _INTERIM = ("resultType", "requestState", "_meta")
 """What goes out with questions: anything else could be taken for a result that nobody judged."""
 
@@ -38,12 +40,17 @@ def wants_input(response: Frame) -> bool:
 def carries_questions(response: Frame) -> bool:
     """Whether an answer has questions in it, at whatever place a client might find them."""
     result = response.message.get("result")
-    return wants_input(response) or (isinstance(result, dict) and "inputRequests" in result)
+    has_requests = isinstance(result, dict) and "inputRequests" in result
+    return wants_input(response) or has_requests or bool(_list_links(response))
 
 
 def refuse_questions(id: Any) -> Frame:
     """The answer in place of one whose questions nobody can judge."""
-    return refuse(id, INTERNAL_ERROR, "the server's answer has questions that cannot be judged")
+    return refuse(
+        id,
+        INTERNAL_ERROR,
+        "the questions in the server's answer are not allowed, or cannot be judged",
+    )
 
 
 def continues(frame: Frame) -> bool:
@@ -131,7 +138,24 @@ class Rounds:
         """The last response to a call, whose server has answered with questions."""
         while wants_input(response):
             response = await self._go_round(pending, given, response)
+        links = _list_links(response)
+        if links and await self._allows(pending, links):
+            return response
         return refuse_questions(pending.id) if carries_questions(response) else response
+
+    async def _allows(self, pending: Pending, links: list[Any]) -> bool:
+        """Whether hooks let a client show a person all of these pages."""
+        for number, link in enumerate(links):
+            known = link if isinstance(link, dict) else {"elicitation": link}
+            id = f"{pending.id}/{number}"
+            question = _Question(self._judge, FROM_SERVER[ELICIT], id, known)
+            try:
+                if await question.judge() != known:
+                    return False
+                await question.take({"action": "accept"})
+            finally:
+                await question.close()
+        return True
 
     async def _go_round(self, pending: Pending, given: dict[str, Any], response: Frame) -> Frame:
         again: asyncio.Future[Frame] = asyncio.get_running_loop().create_future()
@@ -223,6 +247,15 @@ def _make_key(frame: Frame, state: Any = None) -> str:
     params = frame.params
     about = [frame.method, params.get("name"), params.get("uri"), params.get("arguments") or {}]
     return digest([*about, params.get("requestState") if state is None else state])
+
+
+def _list_links(response: Frame) -> list[Any]:
+    """The pages that a client is to open before it asks again: in 2025-11-25, in an error."""
+    error = response.message.get("error")
+    if _get(error, "code") != _URL_REQUIRED:
+        return []
+    found = _get(_get(error, "data"), "elicitations")
+    return found if isinstance(found, list) and found else [error]
 
 
 def _get(value: Any, name: str) -> Any:
