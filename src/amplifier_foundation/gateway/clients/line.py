@@ -8,12 +8,14 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from amplifier_foundation.mcp.names import make_server_name
 
 _MARK = "amplifier-mcp="
 _MODULE = "amplifier_apps.cli.main"
 _START = ("mcp", "gateway")
+_OPTIONS = frozenset({"--name", "--bundle", "--new-tools", "--http", "--header-env"})
 _MEMO = re.compile(r"[A-Za-z_]+(?::[A-Za-z0-9_.-]*)?(?:,[A-Za-z_]+(?::[A-Za-z0-9_.-]*)?)*")
 
 
@@ -23,6 +25,8 @@ class Gateway:
 
     python: Path
     bundle: Path | None = None
+    new_tools: str = ""
+    """What to do about tools that were never seen: `ask`, `allow`, or what is usual."""
 
     def build(self, name: str, memo: Mapping[str, str], words: Sequence[str]) -> list[str]:
         """The command and its arguments, for a server that the client calls `name`.
@@ -31,8 +35,10 @@ class Gateway:
         the current folder nor PYTHONPATH can put other code in the place of ours.
         """
         start = [str(self.python), "-I", "-X", _MARK + _write_memo(memo), "-m", _MODULE, *_START]
-        bundle = [] if self.bundle is None else ["--bundle", str(self.bundle)]
-        return [*start, "--name", make_server_name(name), *bundle, *words]
+        options = ["--name", make_server_name(name)]
+        options += [] if self.bundle is None else ["--bundle", str(self.bundle)]
+        options += ["--new-tools", self.new_tools] if self.new_tools else []
+        return [*start, *options, *words]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +55,13 @@ class Line:
     """The headers' names, and the variables with their values; a word may stand before one."""
 
 
-def make_gateway(bundle: Path | None) -> Gateway:
+def make_gateway(bundle: Path | None, new_tools: str = "") -> Gateway:
     """That of this installation, with the interpreter that runs now, under its usual name."""
     # Not resolved: the link in an environment is what finds the packages of that environment.
     running = Path(os.path.abspath(sys.executable))  # noqa: PTH100
     usual = running.with_name("python3")
     is_same = os.path.realpath(usual) == os.path.realpath(running)
-    return Gateway(usual if is_same else running, bundle)
+    return Gateway(usual if is_same else running, bundle, new_tools)
 
 
 def read_line(command: object, args: object) -> Line | None:
@@ -77,8 +83,17 @@ def is_gateway(command: object, args: object) -> bool:
     """Whether a command starts the gateway, also if a person has written it."""
     if read_line(command, args) is not None:
         return True
-    is_ours = isinstance(command, str) and Path(command).name == "amplifier"
-    return is_ours and isinstance(args, list) and tuple(args[:2]) == _START
+    if not isinstance(command, str) or not isinstance(args, list):
+        return False
+    begins = 0 if Path(command).name == "amplifier" else _find_module(args)
+    return begins >= 0 and args[begins : begins + 2] == [*_START]
+
+
+def _find_module(args: list[Any]) -> int:
+    """Where the words for our program begin, if an interpreter starts it; else -1."""
+    if "-m" not in args or args[args.index("-m") + 1 :][:1] != [_MODULE]:
+        return -1
+    return args.index("-m") + 2
 
 
 def _read_words(python: Path, memo: Mapping[str, str], words: list[str]) -> Line | None:
@@ -90,7 +105,7 @@ def _read_words(python: Path, memo: Mapping[str, str], words: list[str]) -> Line
         return None
     pairs = list(zip(options[::2], options[1::2], strict=True))
     found = dict(pairs)
-    if not {"--name", "--bundle", "--http", "--header-env"} >= set(found):
+    if not set(found) <= _OPTIONS:
         return None
     if bool(server) == ("--http" in found):
         return None

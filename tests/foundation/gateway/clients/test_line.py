@@ -15,7 +15,7 @@ from amplifier_foundation.gateway.clients.line import (
     read_line,
 )
 
-GATEWAY = Gateway(Path("/opt/python"), Path("/b c.yaml"))
+GATEWAY = Gateway(Path("/opt/python"), Path("/b c.yaml"), "ask")
 MEMO = {"stdio": "", "args": "", "passed": "3"}
 
 
@@ -67,6 +67,9 @@ def test_a_gateway_that_a_person_has_written_is_one() -> None:
     assert is_gateway("/usr/bin/amplifier", ["mcp", "gateway", "--", "npx"])
     assert not is_gateway("/usr/bin/amplifier", ["mcp", "server"])
     assert not is_gateway("amplify", ["mcp", "gateway", "--", "npx"])
+    assert is_gateway("python3", ["-m", "amplifier_apps.cli.main", "mcp", "gateway", "--debug"])
+    assert not is_gateway("python3", ["-m", "other", "mcp", "gateway"])
+    assert not is_gateway("python3", ["-m"])
     assert is_gateway(*_split(GATEWAY.build("x", MEMO, ["--", "npx"])))
 
 

@@ -42,6 +42,11 @@ A server that is added to a client later has no gateway before it until this is 
     metavar="NAME",
     help="This server elsewhere needs no login, although it has no headers.",
 )
+@click.option(
+    "--new-tools",
+    type=click.Choice(["allow", "ask"]),
+    help="Whether to ask before a tool is called that was never seen before. [default: allow]",
+)
 @click.option("--status", "show", is_flag=True, help="Show which servers are guarded.")
 @click.option("--remove", is_flag=True, help="Take the gateway out, and leave no trace.")
 @AS_JSON
@@ -50,6 +55,7 @@ def mcp(
     scope: str | None,
     bundle: Path | None,
     open_servers: tuple[str, ...],
+    new_tools: str | None,
     show: bool,
     remove: bool,
     as_json: bool,
@@ -62,9 +68,10 @@ def mcp(
     """
     if show and remove:
         raise click.UsageError("Use only one of --status and --remove")
-    if (show or remove) and (bundle or open_servers):
+    if (show or remove) and (bundle or open_servers or new_tools):
         raise click.UsageError(
-            "--bundle and --open say what to install; they do not go with --status and --remove"
+            "--bundle, --open and --new-tools say what to install; "
+            "they do not go with --status and --remove"
         )
     from amplifier_apps.cli.commands.guard.mcp_report import Report
     from amplifier_foundation.guests.installing.places import find_root
@@ -74,13 +81,15 @@ def mcp(
     if remove:
         _remove(report)
     elif not show:
-        _install(report, bundle, frozenset(open_servers))
+        _install(report, bundle, frozenset(open_servers), new_tools or "")
     report.show(as_json=as_json, removed=remove)
     stands = remove or report.stands
     return exit_codes.DONE if stands and not report.failures else exit_codes.FAILED
 
 
-def _install(report: Report, bundle: Path | None, open_servers: frozenset[str]) -> None:
+def _install(
+    report: Report, bundle: Path | None, open_servers: frozenset[str], new_tools: str
+) -> None:
     from amplifier_apps.cli.commands.guard.installing import refuse_agent
     from amplifier_apps.cli.commands.guard.trusting import require_trust
     from amplifier_foundation.gateway.clients.entry import Wish
@@ -91,7 +100,7 @@ def _install(report: Report, bundle: Path | None, open_servers: frozenset[str]) 
     report.check_names(open_servers)
     full = None if bundle is None else bundle.absolute()
     require_trust(full, report.root)
-    wish = Wish(make_gateway(full), open_servers)
+    wish = Wish(make_gateway(full, new_tools), open_servers)
     report.change(lambda client, places, records: put_before(client, places, wish, records))
 
 

@@ -131,8 +131,11 @@ class Report:
         return list(dict.fromkeys(mine))
 
     def _list_notes(self, *, removed: bool) -> Iterator[str]:
-        states = {one.state for status in self.clients for one in status.servers}
-        if "not guarded" in states and not removed:
+        servers = [one for status in self.clients for one in status.servers]
+        if removed:
+            for one in (server for server in servers if server.state == "guarded"):
+                yield f"{one.path}: the gateway before {one.name!r} is not as we wrote it, and stays"
+        elif any(one.state == "not guarded" for one in servers):
             yield "To put the gateway before those that are not guarded: amplifier guard mcp"
         for client, paths in self._changed.items():
             yield f"Start {CLIENTS[client]} anew: it reads its servers only when it starts."

@@ -49,6 +49,13 @@ def test_every_client_is_guarded_and_as_before_again(clients: Path) -> None:
     assert "There is no gateway of ours" in invoke("guard", "mcp", "--remove").stdout
 
 
+def test_tools_that_were_never_seen_can_be_asked_about(clients: Path) -> None:
+    """Until this is said otherwise."""
+    for options, is_there in ((["--new-tools", "ask"], True), ([], False)):
+        assert invoke("guard", "mcp", "--client", "claude", *options).code == 0
+        assert ('"--new-tools", "ask"' in (clients / ".claude.json").read_text()) is is_there
+
+
 def test_one_client_can_be_named(clients: Path) -> None:
     """The others stay as they are."""
     assert invoke("guard", "mcp", "--client", "claude").code == 0
@@ -122,6 +129,7 @@ def test_an_agent_cannot_take_the_gateway_out(
         (["--status", "--remove"], "only one of"),
         (["--status", "--open", "x"], "say what to install"),
         (["--remove", "--open", "x"], "say what to install"),
+        (["--remove", "--new-tools", "ask"], "say what to install"),
         (["--open", "nobody"], "no server 'nobody'; have 'time'"),
         (["--client", "emacs"], "emacs"),
     ],

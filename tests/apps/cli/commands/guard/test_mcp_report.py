@@ -65,6 +65,18 @@ def test_what_is_left_to_do_is_said(home: Path) -> None:
     assert "not guarded: amplifier guard mcp" in done.stdout
 
 
+def test_a_gateway_that_somebody_has_changed_stays_and_is_named(home: Path) -> None:
+    """Nobody knows what the entry was."""
+    path = home / ".mcp.json"
+    path.write_text(json.dumps(SERVERS))
+    invoke("guard", "mcp")
+    changed = path.read_text().replace('"--name"', '"--debug", "--name"')
+    path.write_text(changed)
+    assert "✓ guarded" in invoke("guard", "mcp").stdout
+    assert "before 'time' is not as we wrote it" in invoke("guard", "mcp", "--remove").stdout
+    assert path.read_text() == changed
+
+
 def test_a_file_that_would_be_shared_is_mentioned(home: Path) -> None:
     """It holds paths of this machine."""
     subprocess.run(["git", "init", "-q", home], check=True)
