@@ -134,7 +134,7 @@ class Report:
         servers = [one for status in self.clients for one in status.servers]
         if removed:
             for one in (server for server in servers if server.state == "guarded"):
-                yield f"{one.path}: the gateway before {one.name!r} is not as we wrote it, and stays"
+                yield f"{one.path}: the gateway before {one.name!r} is not as we wrote it; it stays"
         elif any(one.state == "not guarded" for one in servers):
             yield "To put the gateway before those that are not guarded: amplifier guard mcp"
         for client, paths in self._changed.items():
