@@ -191,7 +191,8 @@ class Connection:
         delay = restart.get_delay(self._failures)
         if self._tried.is_set():
             count = f"{self._failures} of {restart.attempts}"
-            self._tell(f"has ended: {self._why}\nStarting it in {delay:g} s ({count}).", "warning")
+            again = "Connecting again" if self.config.url else "Starting it again"
+            self._tell(f"has ended: {self._why}\n{again} in {delay:g} s ({count}).", "warning")
         self._tried.set()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(delay):

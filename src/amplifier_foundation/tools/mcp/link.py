@@ -18,6 +18,7 @@ Wire = dict[str, Any]
 OnProgress = Callable[[float, float | None, str | None], Awaitable[None]]
 
 _MOST_PAGES = 1_000
+_PATIENCE = 10.0
 _LOST = -32000
 """The code of the SDK's error for a connection that has ended."""
 
@@ -70,14 +71,17 @@ _LISTS = {
 class SdkLink:
     """The SDK's client, entered."""
 
-    def __init__(self, client: Any, ended: asyncio.Event, explain: Callable[[], str]) -> None:
+    def __init__(
+        self, client: Any, ended: asyncio.Event, explain: Callable[[], str] | None = None
+    ) -> None:
         self._client = client
         self._explain = explain
+        """Says why the process ended; None if the server is no process of ours."""
         self.ended = ended
 
     @property
     def reason(self) -> str:
-        return self._explain()
+        return "the connection was lost" if self._explain is None else self._explain()
 
     def offers(self, kind: str) -> bool:
         """Whether the server has tools, resources or prompts."""
@@ -119,10 +123,24 @@ class SdkLink:
             return await request
         except MCPError as error:
             lost = self.ended.is_set() or error.error.code == _LOST
+            await self._look_after(lost)
             raise LinkError(error.error.message, lost=lost) from error
         except Exception as error:
             lost = self.ended.is_set() or isinstance(error, OSError)
+            await self._look_after(lost)
             raise LinkError(describe_error(error), lost=lost) from error
+
+    async def _look_after(self, lost: bool) -> None:
+        """A server elsewhere that was started anew does not know us, and refuses everything."""
+        try:
+            if not lost and self._explain is None and self.offers("tools"):
+                async with asyncio.timeout(_PATIENCE):
+                    await self._client.list_tools(cache_mode="refresh")
+        except Exception as error:  # noqa: BLE001 - whatever it is, a new connection is needed
+            logger.debug("An MCP server does not know us any more: %s", describe_error(error))
+            lost = True
+        if lost:
+            self.ended.set()
 
 
 def _dump(value: Any) -> Wire:
@@ -132,7 +150,7 @@ def _dump(value: Any) -> Wire:
 
 @asynccontextmanager
 async def open_link(
-    transport: Any, ended: asyncio.Event, news: News, explain: Callable[[], str]
+    transport: Any, ended: asyncio.Event, news: News, explain: Callable[[], str] | None = None
 ) -> AsyncIterator[SdkLink]:
     """Connect over a transport of the SDK's, in whichever era of the protocol the server is."""
     from mcp import Client

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -141,29 +141,26 @@ def _make_opener(
     @asynccontextmanager
     async def open_one(news: News) -> AsyncIterator[Link]:
         ended = asyncio.Event()
-        async with AsyncExitStack() as stack:
-            if server.url is not None:
-                headers = secrets.resolve(server.headers, f"servers.{name}.headers", base)
-                transport, explain = open_http(server.url, headers, ended), _say_nothing
-            else:
-                check()
-                env = secrets.resolve(server.env, f"servers.{name}.env", base)
-                launch = prepare_launch(server, env, cwd)
-                stderr = StderrTail(name)
-                stack.callback(stderr.close)
-                transport, explain = open_pipes(launch, stderr, ended), stderr.describe
-            try:
-                link = await stack.enter_async_context(open_link(transport, ended, news, explain))
-            except Exception as error:
-                said = explain()
-                raise LinkError(said) if said else error from error
-            yield link
+        if server.url is not None:
+            headers = secrets.resolve(server.headers, f"servers.{name}.headers", base)
+            async with open_link(open_http(server.url, headers, ended), ended, news) as link:
+                yield link
+            return
+        check()
+        env = secrets.resolve(server.env, f"servers.{name}.env", base)
+        launch = prepare_launch(server, env, cwd)
+        with closing(StderrTail(name)) as stderr:
+            async with AsyncExitStack() as stack:
+                pipes = open_pipes(launch, stderr, ended)
+                opening = open_link(pipes, ended, news, stderr.describe)
+                try:
+                    link = await stack.enter_async_context(opening)
+                except Exception as error:
+                    said = stderr.describe()
+                    raise LinkError(said) if said else error from error
+                yield link
 
     return open_one
-
-
-def _say_nothing() -> str:
-    return ""
 
 
 def _require_started(host: Host, mounted: list[_Mounted]) -> None:

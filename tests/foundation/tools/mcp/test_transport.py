@@ -59,17 +59,12 @@ class Remote:
         remote = self
         self.seen: list[tuple[dict[str, str], dict[str, Any]]] = []
         self.is_broken = False
+        self.lives = 1
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                remote.seen.append((dict(self.headers), body))
-                if remote.is_broken or self.headers["Authorization"] != "Bearer tok-123456":
-                    self.reply(500 if remote.is_broken else 401, {})
-                elif "id" not in body:
-                    self.reply(202, None)
-                else:
-                    self.reply(200, remote.answer(body))
+                self.reply(*remote.take(dict(self.headers), body))
 
             def do_GET(self):
                 self.reply(405, None)
@@ -81,6 +76,7 @@ class Remote:
                 data = b"" if body is None else json.dumps(body).encode()
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
+                self.send_header("Mcp-Session-Id", str(remote.lives))
                 self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
                 self.wfile.write(data)
@@ -91,6 +87,18 @@ class Remote:
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._http.server_port}/mcp"
         threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
+
+    def take(self, head, body):
+        """The status, and the answer."""
+        self.seen.append((head, body))
+        if self.is_broken:
+            return 500, {}
+        if head["Authorization"] != "Bearer tok-123456":
+            return 401, {}
+        known = {name.lower(): value for name, value in head.items()}.get("mcp-session-id")
+        if known not in (None, str(self.lives)):
+            return 400, {}
+        return (200, self.answer(body)) if "id" in body else (202, None)
 
     def answer(self, body):
         results = {
@@ -124,7 +132,11 @@ def remote():
 def at_remote(server, remote, monkeypatch):
     monkeypatch.setenv("DOCS_TOKEN", "tok-123456")
     authorization = {"env": "DOCS_TOKEN", "prefix": "Bearer "}
-    server.config = {"url": remote.url, "headers": {"Authorization": authorization}}
+    server.config = {
+        "url": remote.url,
+        "headers": {"Authorization": authorization},
+        "restart": {"delay": 0.01},
+    }
     return server
 
 
@@ -155,3 +167,12 @@ async def test_a_server_that_breaks_later_fails_the_call(at_remote, remote):
         return (await at_remote.call("hi")).output == "hello"
 
     await wait_until(works)
+
+
+async def test_a_server_that_was_started_anew_is_connected_to_anew(at_remote, remote):
+    """It does not know the session of before, and would refuse everything."""
+    await at_remote.start()
+    remote.lives = 2
+    assert not (await at_remote.call("hi")).success
+    assert (await at_remote.call("hi")).output == "hello"
+    await at_remote.wait_for_text("is running again")
