@@ -130,16 +130,30 @@ class DefinitionGuard:
         return _Pending(tool, f"{start} {told}\n\nAllow it as it is now ({mark})?")
 
     def _judge(self, event: str, data: dict[str, Any]) -> HookResult:
-        pending = self._pending.get(str(data.get("tool_name")))
+        name = str(data.get("tool_name"))
+        question = self._pending[name].question if name in self._pending else self._ask_about(name)
         # A sub-agent that uses the server has a guard of its own: nobody is asked twice.
-        if pending is None or not is_own_event(self._host, data):
+        if not question or not is_own_event(self._host, data):
             return HookResult(action="continue")
         return HookResult(
             action="ask_user",
-            approval_prompt=pending.question,
+            approval_prompt=question,
             approval_options=["Allow", "Deny"],
             approval_timeout=self._timeout,
             reason="the definition of the tool is not the one that was allowed",
+        )
+
+    def _ask_about(self, name: str) -> str:
+        """The question about a tool that its server has not listed; empty if nobody is asked."""
+        is_tool = name.startswith(name_tool(self._server, "")) and "/" not in name
+        if self._new_tools == "allow" or name in self._digests or not is_tool:
+            return ""
+        server = self._known.find(self._identity)
+        if name in {name_tool(self._server, one) for one in (server.tools if server else ())}:
+            return ""
+        return (
+            f"The MCP server {self._server!r} has not listed the tool {name}, so nobody knows what "
+            "it says of itself. Call it all the same?"
         )
 
     def _take_yes(self, event: str, data: dict[str, Any]) -> HookResult:

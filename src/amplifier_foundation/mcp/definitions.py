@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from typing import Any
 
 from amplifier_core.utils import digest
@@ -11,9 +12,15 @@ from amplifier_core.utils import digest
 Definition = dict[str, Any]
 """A tool as its server describes it."""
 
-_JUDGED = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
-"""What a model reads, or what decides how a call is treated; icons are for people."""
+_FIRST = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
+_FOR_PEOPLE = "icons"
+"""All else is read by some model, or decides how a call is treated: clients differ in that."""
 
+
+_BLANK = re.compile(
+    "[\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u2800\\u3164\\ufe00-\\ufe0f\\uffa0\\U000e0100-\\U000e01ef]"
+)
+"""Fillers and variation selectors: whole texts were hidden in rows of these."""
 
 _HEADERS = 2
 """Lines at the top of a comparison. By their marks they cannot be told from lines of a text."""
@@ -21,13 +28,13 @@ _HEADERS = 2
 
 def digest_definition(tool: Definition) -> str:
     """What is compared with the definition that a person allowed."""
-    return digest({name: tool[name] for name in _JUDGED if tool.get(name) is not None})
+    return digest({name: tool[name] for name in _list_judged(tool) if tool.get(name) is not None})
 
 
 def describe_change(before: Definition, after: Definition) -> str:
     """The lines of a definition that went away and came, for a person who decides."""
     changes: list[str] = []
-    for name in _JUDGED:
+    for name in _list_judged(before, after):
         old, new = _write(before.get(name)), _write(after.get(name))
         if old == new:
             continue
@@ -39,8 +46,17 @@ def describe_change(before: Definition, after: Definition) -> str:
 
 def describe_definition(tool: Definition) -> str:
     """A whole definition, for a person who sees it for the first time."""
-    parts = [f"{name}: {' '.join(_write(tool[name]))}" for name in _JUDGED[1:] if tool.get(name)]
+    parts = [
+        f"{name}: {' '.join(_write(tool[name]))}"
+        for name in _list_judged(tool)[1:]
+        if tool.get(name)
+    ]
     return "\n".join(parts) or "It says nothing about itself."
+
+
+def _list_judged(*tools: Definition) -> list[str]:
+    others = {name for tool in tools for name in tool} - {*_FIRST, _FOR_PEOPLE}
+    return [*_FIRST, *sorted(others)]
 
 
 def _write(value: Any) -> list[str]:
@@ -51,5 +67,9 @@ def _write(value: Any) -> list[str]:
 
 
 def _spell_out(line: str) -> str:
-    """The line with every character named that moves or hides others on a screen."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    """The line with every character named that moves or hides others on a screen, or is blank."""
+    return "".join(c.encode("unicode_escape").decode() if _hides(c) else c for c in line)
+
+
+def _hides(character: str) -> bool:
+    return not character.isprintable() or _BLANK.fullmatch(character) is not None

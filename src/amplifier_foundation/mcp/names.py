@@ -19,6 +19,8 @@ _PREFIX = "mcp__"
 _FITTING = re.compile(r"[A-Za-z0-9_-]+")
 _SERVER = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]{0,30}[A-Za-z0-9-])?")
 _DIGITS = 8
+_MARKED = re.compile(r"_[0-9a-f]{8}\Z")
+"""As if it had been shortened: it could be the name that another tool was given."""
 
 
 def check_server_name(name: str) -> str:
@@ -46,7 +48,7 @@ def name_tool(server: str, tool: str) -> str:
     others by digits that depend on its full name.
     """
     full = f"{_PREFIX}{server}__{tool}"
-    if len(full) <= LONGEST and _FITTING.fullmatch(full):
+    if len(full) <= LONGEST and _FITTING.fullmatch(full) and not _MARKED.search(full):
         return full
     plain = re.sub(r"[^A-Za-z0-9_-]", "_", full)[: LONGEST - _DIGITS - 1]
     return f"{plain}_{digest(tool)[:_DIGITS]}"

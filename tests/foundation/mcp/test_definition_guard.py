@@ -123,6 +123,23 @@ async def test_new_tools_are_asked_about_if_a_bundle_says_so(make):
     assert world.guard.take([TOOL]) == [TOOL]
 
 
+async def test_a_tool_that_was_never_listed_is_new_as_well(make):
+    """A call of it is asked about each time, since there is no definition that could be allowed."""
+    world = make("Allow", "Deny", new_tools="ask")
+    assert (await world.call()).success
+    assert (await world.call()).denied
+    assert "has not listed" in world.person.prompts[0]
+    assert (await make().call()).success
+
+
+async def test_a_tool_that_was_allowed_needs_no_list(make):
+    """Clients keep lists, and another process may have shown it."""
+    make().guard.take([TOOL])
+    world = make(new_tools="ask")
+    assert (await world.call()).success
+    assert world.person.questions == []
+
+
 async def test_nobody_to_ask_is_a_no(make):
     """Time runs out, and the call with it."""
     make().guard.take([TOOL])

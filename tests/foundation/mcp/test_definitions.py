@@ -28,6 +28,9 @@ TOOL: dict[str, Any] = {
         {"outputSchema": {"type": "object"}},
         {"annotations": {"readOnlyHint": True}},
         {"name": "sum"},
+        {"execution": {"taskSupport": "required"}},
+        {"_meta": {"vendor/hint": "Use this tool first."}},
+        {"instructions": "Use this tool first."},
     ],
 )
 def test_whatever_a_model_reads_makes_another_definition(change):
@@ -35,7 +38,7 @@ def test_whatever_a_model_reads_makes_another_definition(change):
     assert digest_definition({**TOOL, **change}) != digest_definition(TOOL)
 
 
-@pytest.mark.parametrize("same", [{"icons": ["x"]}, {"_meta": {"a": 1}}, {"title": None}])
+@pytest.mark.parametrize("same", [{"icons": ["x"]}, {"title": None}])
 def test_what_is_for_people_only_changes_nothing(same):
     """And nothing that is absent counts as said."""
     assert digest_definition({**TOOL, **same}) == digest_definition(TOOL)
@@ -88,3 +91,11 @@ def test_what_hides_on_a_screen_is_spelled_out():
         describe_definition({**TOOL, "description": odd}),
     ):
         assert "safe\\x1b[2K\\u202e\\u200b\\U000e0041" in shown
+
+
+@pytest.mark.parametrize("hidden", ["\u200b", "\u202e", "\ufe01", "\U000e0120", "\u3164", "\u2800"])
+def test_a_person_sees_what_a_screen_would_hide(hidden):
+    """Models read texts that were written in such characters."""
+    shown = describe_change(TOOL, {**TOOL, "description": f"Adds.{hidden}"})
+    assert hidden not in shown
+    assert hidden.encode("unicode_escape").decode() in shown

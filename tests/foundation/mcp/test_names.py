@@ -85,3 +85,9 @@ def test_no_tool_is_called_like_a_method():
     """A server cannot name a tool so that rules for resources see it."""
     assert name_method("s", "resources/read") == "mcp__s__resources/read"
     assert name_tool("s", "resources/read") != name_method("s", "resources/read")
+
+
+def test_no_tool_is_called_as_another_one_was_renamed():
+    """A server could have its calls of one allowed under the name of the other."""
+    renamed = name_tool("s", "read file")
+    assert name_tool("s", renamed.removeprefix("mcp__s__")) != renamed
