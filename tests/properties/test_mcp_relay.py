@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from amplifier_core.models import HookResult
 from amplifier_foundation.mcp.frames import FrameError, read_frames
-from tests.support.mcp.frames import from_client, from_server, values
+from tests.support.mcp.frames import draw_result, from_client, from_server, values
 from tests.support.mcp.readers import JUDGED, READERS, describe
 from tests.support.mcp.relaying import Line, Stage, Stages, open_stages
 from tests.support.mcp.world import BUNDLE, World
@@ -42,18 +42,45 @@ class Played:
         hooks = stages.session.coordinator.hooks
         # Last: what comes so far was not denied, and is as the hooks before have left it.
         hooks.register("tool:pre", self._note, 100_000, "note")
+        hooks.register("tool:post", self._note_result, -100_000, "note-result")
+        self.shown = ""
+        """Everything that hooks have seen, as JSON."""
+
+    async def _note_result(self, event: str, data: dict[str, Any]) -> HookResult:
+        self.shown += json.dumps(data["tool_result"], sort_keys=True)
+        return HookResult(action="continue")
 
     async def _note(self, event: str, data: dict[str, Any]) -> HookResult:
         name, given = str(data["tool_name"]).removeprefix(PREFIX), data["tool_input"]
         method = name if name in JUDGED else "tools/call"
         params = {"name": name, "arguments": given} if method == "tools/call" else given
         self.judged[method, describe(method, params)] += 1
+        self.shown += json.dumps(given, sort_keys=True)
         return HookResult(action="continue")
 
     def play(self, lines: Lines) -> Stage:
         """Send the lines; both ends answer what they are asked, and then it is over."""
         self.judged.clear()
         return self._runner.run(self._play(lines))
+
+    def play_result(self, line: bytes) -> Stage:
+        """Have a server answer a call with the line."""
+        self.shown = ""
+        return self._runner.run(self._play_result(line))
+
+    async def _play_result(self, line: bytes) -> Stage:
+        async with self._stages.open() as stage:
+            params = {"name": "echo", "arguments": {}}
+            stage.client.put({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+            await stage.server.wait_for(1)
+            stage.server.put(line)
+            stage.server.put({"jsonrpc": "2.0", "id": 1, "result": {}})  # if that was no answer
+            async with asyncio.timeout(LONGEST):
+                while not stage.task.done() and all(
+                    one.get("id") != 1 for one in stage.client.read()
+                ):
+                    await asyncio.sleep(0)
+        return stage
 
     async def _play(self, lines: Lines) -> Stage:
         async with self._stages.open() as stage:
@@ -119,6 +146,27 @@ def check_answers(drawn: Lines, stage: Stage) -> None:
     del answers["null"]
     for id, count in answers.items():
         assert count <= sent.count(id.encode()), (id, stage.client.written)
+
+
+def test_no_reader_sees_in_a_result_what_hooks_have_not_seen(played: Played) -> None:
+    """Nor a question for its model that is hidden in one."""
+
+    @given(draw_result())
+    def check(line: bytes) -> None:
+        stage = played.play_result(line)
+        written = b"".join(one + b"\n" for one in stage.client.written)
+        for reader in READERS:
+            for said in reader.list_results(written):
+                known = said.strip('"') in played.shown or is_replaced(said)
+                assert known, (reader.name, said, written)
+
+    check()
+
+
+def is_replaced(said: str) -> bool:
+    """Whether a text is one that hooks or the gateway wrote."""
+    ours = ("the-judge", "denied", "not passed on", "it could not be judged", "the server")
+    return any(word in said for word in ours)
 
 
 @st.composite

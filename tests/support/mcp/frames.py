@@ -15,6 +15,15 @@ Draw = Callable[[Any], Any]
 WORDS = ("plain", "deny-me", "rewrite-me", "inject-me", "replace-this", "a\u2028b", "\ud800", "é")
 BREAKS = ("\r", "\x0b", "\x0c", "\x1c", "\x1e", "\x85", "\u2028", "\u2029", "\n", "\x00", "\ufeff")
 KEYS = ("method", "id", "params", "result", "name", "arguments", "uri")
+RESULT_KEYS = ("result", "content", "text", "structuredContent", "resultType", "inputRequests")
+VALUES = ('"tools/call"', '"ping"', "1", '{"name":"echo","arguments":{}}')
+RESULT_VALUES = (
+    '"secret"',
+    '[{"type":"text","text":"secret"}]',
+    '{"content":[{"type":"text","text":"secret"}]}',
+    '"input_required"',
+    '{"a":{"method":"sampling/createMessage","params":{"messages":["secret"]}}}',
+)
 ODD_VALUES = ("1e999", "NaN", "-Infinity", "1.0", "true", "null", "[]", "{}", '"x"', "1" * 5000)
 
 words = st.sampled_from(WORDS)
@@ -68,19 +77,23 @@ def draw_message(
 
 def repeat_key(draw: Draw, text: str) -> str:
     """A key twice, at the beginning or at the end, maybe written otherwise."""
-    key = draw(st.sampled_from(KEYS))
-    spelled = draw(
-        st.sampled_from((key, key.upper(), key.title(), f"{key[:-1]}\\u00{ord(key[-1]):02x}"))
+    key, value = draw(
+        st.tuples(st.sampled_from(KEYS), st.sampled_from(VALUES))
+        | st.tuples(st.sampled_from(RESULT_KEYS), st.sampled_from(RESULT_VALUES))
     )
-    value = draw(st.sampled_from(('"tools/call"', '"ping"', "1", '{"name":"echo","arguments":{}}')))
-    at = text.find("{") + 1 if draw(st.booleans()) else text.rfind("}")
+    escaped = f"{key[:-1]}\\u00{ord(key[-1]):02x}"
+    spelled = draw(st.sampled_from((key, key.upper(), key.title(), escaped)))
+    ends = [at for at, one in enumerate(text) if one in "{}"] or [0]
+    at = draw(st.sampled_from(ends))
+    at += text[at : at + 1] == "{"
     pair = f'"{spelled}":{value}'
-    return f"{text[:at]}{pair},{text[at:]}" if at <= 1 else f"{text[:at]},{pair}{text[at:]}"
+    is_first = text[at - 1 : at] == "{"
+    return f"{text[:at]}{pair},{text[at:]}" if is_first else f"{text[:at]},{pair}{text[at:]}"
 
 
 def respell_key(draw: Draw, text: str) -> str:
     """A key in capitals, with the long s, or with an escape."""
-    key = draw(st.sampled_from(KEYS))
+    key = draw(st.sampled_from(KEYS + RESULT_KEYS))
     others = (key.upper(), key.title(), key.replace("s", "ſ"), f"\\u00{ord(key[0]):02x}{key[1:]}")
     other = str(draw(st.sampled_from(others)))
     return text.replace(f'"{key}"', f'"{other}"', 1)
@@ -160,6 +173,21 @@ def draw_line(draw: Draw, methods: tuple[str, ...]) -> bytes:
             line[:at] + draw(st.sampled_from((b"\xff", b"\xc0\xaf", b"\xed\xa0\x80"))) + line[at:]
         )
     return line or b" "
+
+
+@st.composite
+def draw_result(draw: Draw) -> bytes:
+    """The answer to the request with the id 1, or nearly so."""
+    result: Message = {"content": [{"type": "text", "text": draw(words)}]}
+    if draw(st.booleans()):
+        result["structuredContent"] = {"said": draw(words)}
+    if draw(st.booleans()):
+        asked = {"method": SAMPLE, "params": make_params(SAMPLE, draw(words))}
+        result |= {"resultType": "input_required", "inputRequests": {"a": asked}}
+    text = json.dumps({"jsonrpc": "2.0", "id": 1, "result": result})
+    for _ in range(draw(st.integers(1, 3))):
+        text = draw(st.sampled_from((repeat_key, repeat_key, respell_key, *CHANGES)))(draw, text)
+    return text.encode(errors="surrogatepass").replace(b"\n", b" ")
 
 
 from_client = draw_line((CALL, READ, GET, "tools/list"))

@@ -45,6 +45,22 @@ class Reader:
             for one in value:
                 yield from self._find_calls(one)
 
+    def list_results(self, written: bytes) -> list[str]:
+        """What this reader would show to a model, as JSON; and what it would ask a model."""
+        values = [value for text in self.split(written) for value in _parse(text)]
+        results = [self.get(one, "result") for one in values if isinstance(one, Pairs)]
+        return [said for one in results if isinstance(one, Pairs) for said in self._read(one)]
+
+    def _read(self, result: Pairs) -> Iterator[str]:
+        content = self.get(result, "content")
+        for block in content if isinstance(content, list) else ():
+            if isinstance(block, Pairs) and self.get(block, "text") is not None:
+                yield json.dumps(self.get(block, "text"))
+        requests = self.get(result, "inputRequests")
+        for _, request in requests if isinstance(requests, Pairs) else ():
+            if isinstance(request, Pairs) and self.get(request, "method") in JUDGED:
+                yield json.dumps(self._build(self.get(request, "params")), sort_keys=True)
+
     def _describe(self, method: str, params: Any) -> str:
         if not isinstance(params, Pairs):
             return describe(method, {})
