@@ -20,6 +20,7 @@ from amplifier_core.events import TOOL_PRE
 from amplifier_core.models import HookResult
 from amplifier_core.mount_plan import ModuleEntry, MountPlan, read_mode
 from amplifier_core.precedence import list_injections, strongest
+from amplifier_core.utils import describe_error
 from amplifier_core.validation.samples import sample_payload
 from amplifier_foundation.session.inspection.effective_hooks import EffectiveHooks
 from amplifier_foundation.trust.material import Material
@@ -64,7 +65,7 @@ class HookAnswer(BaseModel):
     reason: str | None = None
     question: Question | None = None
     injects: list[str] = Field(default=[], description="Texts that it would tell the agent.")
-    failed: bool = Field(default=False, description="Whether it failed instead of answering.")
+    error: str | None = Field(default=None, description="Why it failed instead of answering.")
 
 
 class NotAsked(BaseModel):
@@ -113,7 +114,7 @@ class CallCheck:
         }
         data.pop("timestamp", None)
         dispatch, _ = await hooks.trace(TOOL_PRE, data)
-        not_asked = self._list_not_asked(material, hooks, data)
+        not_asked = [*self._list_not_asked(material, hooks, data), *_list_of_tools(given)]
         return _build_result(material, dispatch, not_asked, given)
 
     def _list_not_asked(
@@ -131,9 +132,20 @@ class CallCheck:
                 found.append(NotAsked(module=name, kind="runs code", why=why))
             elif known is KNOWN["hooks-shell"]:
                 found += _look_at_shell(entry, material, hooks, data, known.why)
-            elif known.kind in ("counts", "runs code"):
+            elif known.kind in ("depends", "runs code"):
                 found.append(NotAsked(module=name, kind=known.kind, why=known.why))
         return found
+
+
+def _list_of_tools(given: CheckArguments) -> list[NotAsked]:
+    """Guards that tools bring along."""
+    if given.tool_name == "Bash" and given.tool_input.get("needs"):
+        why = "it asks or denies when a call needs more than the sandbox gives; it was not called"
+        return [NotAsked(module="tool-bash", kind="runs code", why=why)]
+    if given.tool_name.startswith("mcp__"):
+        why = "asks when a server has changed what it says of the tool; it was not called"
+        return [NotAsked(module="tool-mcp", kind="depends", why=why)]
+    return []
 
 
 def _look_at_shell(
@@ -161,9 +173,9 @@ def _build_result(
     answer: Verdict = "unknown" if open_ends and action not in _SURE else action
     changed = dispatch.data.get("tool_input")
     enforced = read_mode(plan) != "evaluate_only"
-    counted = [one.module for one in not_asked if one.kind == "counts"]
+    depends = any(one.kind == "depends" for one in not_asked)
     return CheckResult(
-        summary=explain(answer, enforced=enforced, counted=bool(counted)),
+        summary=explain(answer, enforced=enforced, depends=depends),
         answer=answer,
         enforced=enforced,
         changed_input=changed if changed != given.tool_input else None,
@@ -176,7 +188,7 @@ def _build_result(
 
 NOTE = (
     "Advice, not permission: when the call is made, the hooks judge it again, and only then is a "
-    "person asked."
+    "person asked. Sessions, tools and the guard of a coding agent may add hooks to the bundle's."
 )
 
 
@@ -194,7 +206,7 @@ def _describe_answer(answer: Answer) -> HookAnswer:
         reason=result.reason,
         question=_describe_question(result) if result.action == "ask_user" else None,
         injects=[one.content for one in list_injections(result)],
-        failed=answer.error is not None,
+        error=None if answer.error is None else describe_error(answer.error),
     )
 
 

@@ -1,7 +1,8 @@
 """What is known of hooks without running them: which can be asked, and what the others do.
 
 Only our own modules can be known, by their ids. A hook that somebody else wrote may do anything
-when it is called, so it is not called; nor is one that runs commands or counts calls.
+when it is called, so it is not called; nor is one that runs commands, or whose answer depends on
+what happened in the session.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["asked", "counts", "observes", "runs code"]
+Kind = Literal["asked", "depends", "observes", "runs code"]
 
 _NOT_CALLED = {
     "asked": "",
-    "counts": "; it was not called, so nothing was counted",
+    "depends": "; it was not called, so nothing was counted",
     "observes": "; it stops no call, and was not called",
     "runs code": "; it was not called",
 }
@@ -42,7 +43,7 @@ _ASKED = {
     "hooks-injection-guard": "looks for instructions in what servers say and tools return",
 }
 """Their answer follows from the call and the files alone, and giving it changes nothing."""
-_COUNTS = {
+_DEPENDS = {
     "hooks-rate-limit": "denies or asks when a limit of calls is reached in the session",
     "hooks-progress-monitor": "asks or denies when the session repeats itself",
     "hooks-cost-control": "denies or asks before a request to the model, when a limit is reached",
@@ -61,7 +62,7 @@ _OBSERVES = {
 }
 KNOWN: dict[str, Knowledge] = {
     **{name: Knowledge("asked", does) for name, does in _ASKED.items()},
-    **{name: Knowledge("counts", does) for name, does in _COUNTS.items()},
+    **{name: Knowledge("depends", does) for name, does in _DEPENDS.items()},
     **{name: Knowledge("observes", does) for name, does in _OBSERVES.items()},
     "hooks-shell": Knowledge("runs code", "it runs commands"),
 }

@@ -10,11 +10,11 @@ _MEANINGS = {
     "deny": "A hook would deny this call.",
     "unknown": "Not known: a hook that cannot be asked without effects may stop this call.",
 }
-_COUNTED = " A limit of the session, such as too many calls, may still stop it."
+_DEPENDS = " What happened in the session, such as too many calls, may still stop it."
 _SHADOW = " The bundle is in shadow mode, though: answers are recorded and have no effect."
 
 
-def explain(answer: str, *, enforced: bool, counted: bool) -> str:
+def explain(answer: str, *, enforced: bool, depends: bool) -> str:
     """What an answer means for whoever wants to make the call."""
-    more = _COUNTED if counted and answer not in ("deny", "unknown") else ""
+    more = _DEPENDS if depends and answer not in ("deny", "unknown") else ""
     return _MEANINGS[answer] + more + ("" if enforced else _SHADOW)

@@ -67,7 +67,7 @@ async def test_what_was_read_is_used_again_for_a_moment(
     ("module", "source", "kind", "listed"),
     [
         ("hooks-rules", None, "asked", True),
-        ("hooks-rate-limit", None, "counts", True),
+        ("hooks-rate-limit", None, "depends", True),
         ("hooks-backup", None, "observes", True),
         ("hooks-otel", None, "observes", False),
         ("hooks-shell", None, "runs code", False),

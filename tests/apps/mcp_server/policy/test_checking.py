@@ -61,9 +61,9 @@ async def test_what_no_hook_minds_may_go_on_as_far_as_limits_let_it(world: World
     told = read(reply)
     assert told["answer"] == "continue"
     assert [(one["module"], one["kind"]) for one in told["not_asked"]] == [
-        ("hooks-progress-monitor", "counts")
+        ("hooks-progress-monitor", "depends")
     ]
-    assert reply.text.startswith("No hook that was asked would stop or change this call. A limit")
+    assert reply.text.startswith("No hook that was asked would stop or change this call. What")
 
 
 async def test_a_change_is_told_with_the_input_that_would_run(world: World) -> None:
@@ -170,3 +170,28 @@ async def test_a_call_that_is_none_is_refused(full_world: World) -> None:
             reply = await toolbox.call("check_call", given)
             assert reply.is_error
             assert reply.text.startswith("check_call: tool_")
+
+
+async def test_guards_that_tools_bring_along_are_named(full_world: World) -> None:
+    """Bash asks about what the sandbox refuses; tools of servers may have changed."""
+    needs = {"command": "ls", "needs": {"network": True, "reason": "to fetch"}}
+    async with full_world.open() as toolbox:
+        bash_call = {"tool_name": "Bash", "tool_input": needs}
+        told = read(await toolbox.call("check_call", bash_call))
+        assert (told["answer"], told["not_asked"][-1]["module"]) == ("unknown", "tool-bash")
+        told = read(await toolbox.call("check_call", {"tool_name": "mcp__time__now"}))
+        assert (told["answer"], told["not_asked"][-1]["module"]) == ("continue", "tool-mcp")
+
+
+async def test_a_hook_that_fails_is_told_with_its_error(
+    world: World,
+) -> None:
+    """As it would in a session."""
+    (world.project / "mine.py").write_text(
+        "async def on_tool_pre(event, data):\n    raise KeyError('x')\n"
+    )
+    world.save_bundle(hooks=[{"module": "./mine.py", "config": {}}])
+    told = read(await world.call("check_call", bash("ls"), evaluated=("mine",)))
+    failed = [one for one in told["answers"] if one["error"]]
+    assert [one["hook"] for one in failed] == ["mine.on_tool_pre"]
+    assert "KeyError" in failed[0]["error"]

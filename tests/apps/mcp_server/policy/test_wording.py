@@ -12,9 +12,9 @@ from amplifier_apps.mcp_server.policy.wording import explain
 
 @pytest.mark.parametrize("answer", get_args(Verdict))
 def test_every_answer_has_its_sentence(answer: str) -> None:
-    """A limit is mentioned where it could still matter, shadow mode always."""
-    plain = explain(answer, enforced=True, counted=False)
+    """The session is mentioned where it could still matter, shadow mode always."""
+    plain = explain(answer, enforced=True, depends=False)
     assert plain.endswith(".")
-    counted = explain(answer, enforced=True, counted=True)
-    assert ("may still stop it" in counted) == (answer not in ("deny", "unknown"))
-    assert "shadow mode" in explain(answer, enforced=False, counted=False)
+    dependent = explain(answer, enforced=True, depends=True)
+    assert ("may still stop it" in dependent) == (answer not in ("deny", "unknown"))
+    assert "shadow mode" in explain(answer, enforced=False, depends=False)

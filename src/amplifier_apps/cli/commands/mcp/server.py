@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from amplifier_apps.cli import exit_codes
 from amplifier_apps.cli.options import BUNDLE
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ Examples:
 Over a port, clients send the header Authorization: Bearer TOKEN. The token is $AMPLIFIER_MCP_TOKEN;
 without it, one is made and printed to standard error.
 """
+
+_WAITING = "This waits for an MCP client on standard input; --help says how to add it to one."
 
 
 def read_place(
@@ -124,6 +128,9 @@ async def _serve(settings: Settings, place: tuple[str, int] | None) -> None:
     if place is None:
         from amplifier_apps.mcp_server.server import serve_stdio
 
+        if sys.stdin.isatty():
+            click.echo(_WAITING, err=True)
+        end_at_interrupt()
         await serve_stdio(toolbox)
         return
     from amplifier_apps.mcp_server.listening import PATH, serve_http
@@ -132,6 +139,16 @@ async def _serve(settings: Settings, place: tuple[str, int] | None) -> None:
     host = f"[{place[0]}]" if ":" in place[0] else place[0]
     click.echo(f"Listening on http://{host}:{place[1]}{PATH}", err=True)
     await serve_http(toolbox, *place, token)
+
+
+def end_at_interrupt() -> None:
+    """Let Ctrl-C end the process; the thread that reads standard input would not notice it."""
+    import asyncio
+    import signal
+
+    # Nothing here is left to be saved.
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGINT, os._exit, exit_codes.INTERRUPTED)
 
 
 def _make_token() -> str:

@@ -126,3 +126,20 @@ def test_the_page_names_every_option() -> None:
     page = (Path(__file__).parents[5] / "docs" / "mcp" / "server.md").read_text()
     options = {name for one in command.server.params for name in one.opts}
     assert options == {one.split()[0] for one in re.findall(r"^\| `(--[^`]*)`", page, re.MULTILINE)}
+
+
+@pytest.mark.slow
+def test_at_a_terminal_it_says_what_it_waits_for_and_ctrl_c_ends_it(home: Path) -> None:
+    """A person who tries it sees neither nothing nor a traceback."""
+    import pexpect
+
+    (home / "project").mkdir()
+    words = ["-m", "amplifier_apps.cli.main", "mcp", "server"]
+    program = pexpect.spawn(sys.executable, words, cwd=str(home / "project"), timeout=60)
+    program.expect("waits for an MCP client")
+    program.sendline('{"jsonrpc": "2.0", "id": 1, "method": "ping"}')
+    program.expect('"(result|error)"')
+    program.sendintr()
+    program.expect(pexpect.EOF)
+    program.close()
+    assert program.exitstatus == 130
