@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from amplifier_core.models import HookResult
 from amplifier_foundation.mcp.frames import FrameError, read_frames
-from tests.support.mcp.frames import draw_result, from_client, from_server, values
+from tests.support.mcp.frames import KNOWN_TRICKS, draw_result, from_client, from_server, values
 from tests.support.mcp.readers import JUDGED, READERS, describe
 from tests.support.mcp.relaying import Line, Stage, Stages, open_stages
 from tests.support.mcp.world import BUNDLE, World
@@ -127,14 +127,25 @@ def test_no_reader_sees_anything_that_hooks_have_not_let_through(played: Played)
     @given(lines)
     def check(drawn: Lines) -> None:
         stage = played.play(drawn)
-        for line in (stage.client, stage.server):
-            written = b"".join(one + b"\n" for one in line.written)
-            for reader in READERS:
-                seen = Counter(reader.list_calls(written))
-                assert seen <= played.judged, (reader.name, written)
+        check_readers(played, stage)
         check_answers(drawn, stage)
 
     check()
+
+
+def test_no_reader_is_tricked_by_what_is_known_to_trick_some(played: Played) -> None:
+    """Keys twice or in capitals, several messages in one, calls that nobody waits for."""
+    for line in KNOWN_TRICKS:
+        check_readers(played, played.play([(True, line)]))
+
+
+def check_readers(played: Played, stage: Stage) -> None:
+    """None of them sees a call that hooks have not let through."""
+    for line in (stage.client, stage.server):
+        written = b"".join(one + b"\n" for one in line.written)
+        for reader in READERS:
+            seen = Counter(reader.list_calls(written))
+            assert seen <= played.judged, (reader.name, written)
 
 
 def check_answers(drawn: Lines, stage: Stage) -> None:

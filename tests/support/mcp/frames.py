@@ -112,6 +112,12 @@ def hide_message(draw: Draw, text: str) -> str:
     return f'{{"jsonrpc":"2.0","method":"x/unknown","params":{{"t":"{inner}"}}}}'
 
 
+def enclose_message(draw: Draw, text: str) -> str:
+    """The message as a part of another one, on a line of its own for some."""
+    end = draw(st.sampled_from(("\r", "\r\n", " ")))
+    return f'{{"jsonrpc":"2.0","method":"x/unknown","params":{end}{text}{end}}}'
+
+
 def join_message(draw: Draw, text: str) -> str:
     """Two messages in one line."""
     call = '{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"echo"}}'
@@ -149,6 +155,7 @@ CHANGES = (
     respell_key,
     break_line,
     hide_message,
+    enclose_message,
     join_message,
     wrap_message,
     swap_value,
@@ -192,3 +199,25 @@ def draw_result(draw: Draw) -> bytes:
 
 from_client = draw_line((CALL, READ, GET, "tools/list"))
 from_server = draw_line((SAMPLE, ELICIT))
+
+
+CALLED = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}'
+KNOWN_TRICKS = tuple(
+    text.encode()
+    for text in (
+        CALLED.replace('"id"', '"method":"ping","id"'),
+        CALLED.replace("}}", '},"method":"ping"}'),
+        CALLED.replace("tools/call", "ping").replace('"id"', '"Method":"tools/call","id"'),
+        CALLED.replace("tools/call", "ping").replace("}}", '},"METHOD":"tools/call"}'),
+        CALLED.replace('"echo"', '"echo","Name":"other"'),
+        CALLED.replace('"echo"', '"echo","argumentſ":{"text":"other"}'),
+        CALLED.replace('"echo"', '"echo","name":"other"'),
+        CALLED.replace('"id":1,', ""),
+        f'{{"jsonrpc":"2.0","method":"x/unknown","params":\r{CALLED}\r}}',
+        f'{{"jsonrpc":"2.0","method":"x/unknown","params":{{"a":\r{CALLED}\r}}}}',
+        f"{CALLED}{CALLED}",
+        f"[{CALLED}]",
+        f"\ufeff{CALLED}",
+    )
+)
+"""Lines that are one thing to us and would be another to somebody else, if we passed them on."""
