@@ -17,7 +17,8 @@ Message = dict[str, Any]
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}}
 PNG = "iVBORw0KGgo="
 FOLDER = sys.argv[1]
-tools = ["echo", "picture", "progress", "hold", "die", "break_off", "rubbish", "flood", "grow"]
+tools = ["echo", "picture", "progress", "hold", "refuse", "die", "break_off", "rubbish"]
+tools += ["flood", "grow"]
 
 
 def main() -> None:
@@ -122,6 +123,11 @@ def flood(id: Any, text: str) -> None:
     say(id, "after the flood")
 
 
+def refuse(id: Any, text: str) -> None:
+    """An error of the protocol."""
+    send({"id": id, "error": {"code": -32001, "message": text}})
+
+
 def grow(id: Any, text: str) -> None:
     """Have one more tool, and say so; log something."""
     tools.append("more")
@@ -130,7 +136,14 @@ def grow(id: Any, text: str) -> None:
     say(id, "grown")
 
 
-FAULTS = {"die": die, "break_off": break_off, "rubbish": rubbish, "flood": flood, "grow": grow}
+FAULTS = {
+    "refuse": refuse,
+    "die": die,
+    "break_off": break_off,
+    "rubbish": rubbish,
+    "flood": flood,
+    "grow": grow,
+}
 RESULTS: dict[str, Any] = {
     "initialize": lambda params: {
         "protocolVersion": params.get("protocolVersion", "2025-11-25"),

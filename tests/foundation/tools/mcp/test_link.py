@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 
@@ -57,15 +58,17 @@ async def test_changes_and_log_messages_are_heard(server):
     await server.wait_for_text("low on memory")
 
 
+async def test_servers_are_offered_neither_our_model_nor_questions(server):
+    """They know beforehand, and can do without."""
+    await server.start()
+    first = json.loads((server.folder / "received").read_text().splitlines()[0])
+    text = json.dumps(first["params"])
+    assert not any(word in text for word in ("sampling", "elicitation", "roots"))
+
+
 async def test_what_the_server_refuses_is_told(server):
     """It is no lost connection."""
     await server.start(restart={"attempts": 0})
-    result = await server.call("read_resource", uri="")
-    assert not result.success
-    server.host.get("tools")["mcp__small__echo"]._tool = "unknown"
-    pending = asyncio.ensure_future(server.call("echo"))
-    await wait_until(lambda: server.received[-1] == "tools/call")
-    pending.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await pending
+    result = await server.call("refuse", text="not today")
+    assert result.output == "The MCP server 'small' refused: not today"
     assert (await server.call("picture")).success
