@@ -55,6 +55,8 @@ def test_a_message_of_a_session_has_none(meta: object):
         (" padded ", "=?base64?IHBhZGRlZCA=?="),
         ("line1\nline2", "=?base64?bGluZTEKbGluZTI=?="),
         ("=?base64?literal?=", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="),
+        ("=?base64?begins", "=?base64?begins"),
+        ("ends?=", "ends?="),
         (True, "true"),
         (-7, "-7"),
         ("", "=?base64??="),
@@ -72,6 +74,11 @@ def test_every_text_comes_back_and_no_header_can_be_smuggled_in(text: str):
     assert re.fullmatch(r"[\x20-\x7e\t]+", encoded)
     assert encoded == encoded.strip()
     assert decode_value(encoded) == text
+
+
+def test_only_a_whole_mark_is_one():
+    """What merely begins or ends like one means itself."""
+    assert [decode_value(one) for one in ("=?base64?x", "x?=")] == ["=?base64?x", "x?="]
 
 
 @pytest.mark.parametrize("value", ["=?base64?*?=", "=?base64?abc?=", "=?base64?/w==?="])

@@ -80,7 +80,7 @@ def _read_host(host: str) -> str | None:
         is_plain = parts.netloc == host and "@" not in host and parts.port != 0
     except ValueError:
         return None
-    return parts.hostname if is_plain and not parts.path else None
+    return parts.hostname if is_plain else None
 
 
 def _is_ip(host: str) -> bool:

@@ -112,6 +112,8 @@ def test_the_token_must_be_exact(given: str | None, status: int, method: str):
         ({"content_type": "application/json; charset=utf-8"}, 0),
         ({"content_encoding": "gzip"}, 415),
         ({"content_length": "3", "transfer_encoding": "chunked"}, 400),
+        ({"content_length": "3"}, 0),
+        ({"transfer_encoding": "chunked"}, 0),
         ({"accept": "text/html"}, 406),
         ({"accept": "application/json"}, 0),
         ({"method": "GET", "content_type": None}, 0),

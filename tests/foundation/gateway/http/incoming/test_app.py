@@ -27,11 +27,13 @@ async def test_a_session_is_begun_used_and_ended():
         id = await world.begin()
         told = world.post({"jsonrpc": "2.0", "method": "notifications/x"}, mcp_session_id=id)
         assert (await told.end(), told.status) == (None, 202)
+        assert await told.take() is None
         call = world.post(ask("tools/list", 5), mcp_session_id=id)
         assert await call.end() == {"jsonrpc": "2.0", "id": 5, "result": {"asked": "tools/list"}}
         deleted = world.call("DELETE", mcp_session_id=id)
         await deleted.end()
         assert deleted.status == 204
+        assert await deleted.take() is None
         await asyncio.wait_for(world.relay.left.get(), 30)
         late = world.post(ask("tools/list"), mcp_session_id=id)
         assert (await late.end())["error"]["message"].startswith("There is no such session")
@@ -147,6 +149,39 @@ async def test_the_answer_of_a_client_to_the_server_is_passed_on():
         await call.end()
         assert call.status == 202
         assert (await world.relay.take())[1].message["result"] == {"x": 1}
+
+
+async def test_messages_wait_for_a_client_that_has_left_its_stream():
+    """They come on the next one."""
+    async with open_world() as world:
+        id = await world.begin()
+        stream = world.call("GET", mcp_session_id=id)
+        await world.relay.clients[0].send(_tell("notifications/message", number=1))
+        assert ((await stream.take()) or {})["params"] == {"number": 1}
+        await stream.leave()
+        await world.relay.clients[0].send(_tell("notifications/message", number=2))
+        again = world.call("GET", mcp_session_id=id)
+        assert ((await again.take()) or {})["params"] == {"number": 2}
+        await again.leave()
+        assert again.headers["content-type"] == "text/event-stream"
+
+
+async def test_the_credential_of_a_client_is_passed_on_if_that_is_asked_for():
+    """In a session and without one, and a session is no use to anybody else."""
+    async with open_world(passes_authorization=True) as world:
+        id = await world.begin(authorization="Bearer a")
+        message = ask_modern("ping")
+        await world.post(message, **mirror(message, authorization="Bearer b")).end()
+        assert world.relay.headers == [{"Authorization": "Bearer a"}, {"Authorization": "Bearer b"}]
+        for call in (
+            world.post(ask("ping"), mcp_session_id=id, authorization="Bearer b"),
+            world.call("GET", mcp_session_id=id, authorization="Bearer b"),
+            world.call("DELETE", mcp_session_id=id),
+        ):
+            await call.end()
+            assert call.status == 404
+        own = world.post(ask("ping"), mcp_session_id=id, authorization="Bearer a")
+        assert "result" in await own.end()
 
 
 @pytest.mark.parametrize(("method", "status"), [("GET", 405), ("DELETE", 400)])

@@ -20,6 +20,7 @@ TOKEN = "a-token-of-sixteen"
         ("8080", ("127.0.0.1", 8080)),
         ("0.0.0.0:80", ("0.0.0.0", 80)),
         ("localhost:0", ("localhost", 0)),
+        ("65535", ("127.0.0.1", 65535)),
         ("[::1]:8080", ("::1", 8080)),
     ],
 )
@@ -28,7 +29,9 @@ def test_an_address_is_a_port_with_or_without_a_host(text: str, expected: tuple[
     assert parse_address(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", ":80", "host", "host:", "::1:80", "80:", "65536", "-1", "٣"])
+@pytest.mark.parametrize(
+    "text", ["", ":80", "host", "host:", "::1:80", "80:", "65536", "000080", "-1", "٣"]
+)
 def test_anything_else_is_refused(text: str):
     """With what it should be."""
     with pytest.raises(ChannelError, match=r"is no \[HOST:\]PORT"):

@@ -57,6 +57,12 @@ def test_secrets_are_not_shown():
     assert address.host == "mcp.example.com:8443"
 
 
+def test_a_port_that_is_not_stated_is_the_usual_one():
+    """Of both schemes."""
+    assert Address("http://host/mcp", {}).move("http://host:80/x") is not None
+    assert Address("http://host/mcp", {}).move("http://host:81/x") is None
+
+
 @pytest.mark.parametrize(
     ("location", "expected"),
     [
