@@ -14,6 +14,7 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events.payloads import EndReason
 from amplifier_core.models import Level
 from amplifier_core.mount_plan import read_entry
+from amplifier_foundation.gateway.walls import build_walls
 from amplifier_foundation.guests.sessions.guarded_files import list_installed
 from amplifier_foundation.guests.sessions.passing import GuestContext, Passing, current
 from amplifier_foundation.guests.sessions.personal import deny_personal_acts
@@ -130,4 +131,5 @@ async def open_gateway_session(start: Path, named: str, say: Say) -> GatewaySess
     for message in said:
         await context.add_message(message)
     deny_personal_acts(session.coordinator, plan.folder, guarded)
+    build_walls(session.coordinator, normalize(start), guarded)
     return GatewaySession(session, context)

@@ -11,7 +11,7 @@ from amplifier_core.models import ToolResult
 from amplifier_core.utils.copying import is_same
 from amplifier_foundation.mcp.bulk import hide_bulk, show_bulk
 
-WRAPPED = "result"
+_WRAPPED = "result"
 """The only key of the structured content that servers make of a value that is no object."""
 
 _MARKS: tuple[str, ...] = ("_meta", "resultType")
@@ -44,8 +44,8 @@ def _read_value(result: Wire) -> Any:
     structured = result.get("structuredContent")
     if structured is None:
         return said
-    wrapped = isinstance(structured, dict) and set(structured) == {WRAPPED}
-    inner = structured[WRAPPED] if wrapped else structured
+    wrapped = isinstance(structured, dict) and set(structured) == {_WRAPPED}
+    inner = structured[_WRAPPED] if wrapped else structured
     if repeats(said, inner) or repeats(said, structured):
         return inner
     return {"content": said, "structuredContent": structured}
@@ -99,8 +99,8 @@ def write_call(before: Wire, left: ToolResult) -> Wire:
     if isinstance(output, dict) and set(output) == {"content", "structuredContent"}:
         content = _write_blocks(output["content"], before)
         return {**marks, "content": content, "structuredContent": output["structuredContent"]}
-    wrapped = isinstance(old, dict) and set(old) == {WRAPPED}
-    value = {WRAPPED: output} if wrapped or not isinstance(output, dict) else output
+    wrapped = isinstance(old, dict) and set(old) == {_WRAPPED}
+    value = {_WRAPPED: output} if wrapped or not isinstance(output, dict) else output
     return {**marks, "content": _write_blocks(output, before), "structuredContent": value}
 
 
