@@ -36,6 +36,7 @@ class FakeLink:
 
     async def list(self, method: str) -> list[Wire]:
         found = self._server.lists.get(method, [])
+        self._server.listed += method == "tools/list"
         if isinstance(found, Exception):
             raise found
         return [dict(one) for one in found]
@@ -72,6 +73,7 @@ class FakeServer:
         self.calls: list[tuple[str, Wire]] = []
         self.cancelled: list[str] = []
         self.starts = 0
+        self.listed = 0
         self.failures: list[Exception] = []
         """What the next starts raise."""
         self.link: FakeLink | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -57,6 +57,7 @@ class DefinitionGuard:
         self._timeout = timeout
         self._pending: dict[str, _Pending] = {}
         self._digests: dict[str, str] = {}
+        self._ours: set[str] = set()
         self.name = f"mcp-definitions:{server}"
         """Of its hooks, and so in questions and in the trail."""
 
@@ -100,6 +101,10 @@ class DefinitionGuard:
                 changes[name] = waits
         if changes:
             self._known.note_waiting(self._identity, self._server, changes)
+
+    def accept(self, names: Iterable[str]) -> None:
+        """Ask nobody about tools of our own that are named like the server's."""
+        self._ours.update(names)
 
     def get_digest(self, name: str) -> str | None:
         """Of the definition that the server has given last, by the name in the session."""
@@ -146,7 +151,8 @@ class DefinitionGuard:
     def _ask_about(self, name: str) -> str:
         """The question about a tool that its server has not listed; empty if nobody is asked."""
         is_tool = name.startswith(name_tool(self._server, "")) and "/" not in name
-        if self._new_tools == "allow" or name in self._digests or not is_tool:
+        is_known = name in self._digests or name in self._ours
+        if self._new_tools == "allow" or is_known or not is_tool:
             return ""
         server = self._known.find(self._identity)
         if name in {name_tool(self._server, one) for one in (server.tools if server else ())}:

@@ -46,12 +46,14 @@ def describe_change(before: Definition, after: Definition) -> str:
 
 def describe_definition(tool: Definition) -> str:
     """A whole definition, for a person who sees it for the first time."""
-    parts = [
-        f"{name}: {' '.join(_write(tool[name]))}"
-        for name in _list_judged(tool)[1:]
-        if tool.get(name)
-    ]
+    parts = [_introduce(name, tool[name]) for name in _list_judged(tool)[1:] if tool.get(name)]
     return "\n".join(parts) or "It says nothing about itself."
+
+
+def _introduce(name: str, value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    first, *rest = [_spell_out(line) for line in text.splitlines()] or [""]
+    return "\n".join([f"{name}: {first}", *(f"  {line}" for line in rest)])
 
 
 def _list_judged(*tools: Definition) -> list[str]:

@@ -77,9 +77,11 @@ def test_lines_that_look_like_a_header_are_shown():
 
 def test_a_new_definition_is_shown_whole():
     """All of what a model would read."""
-    shown = describe_definition(TOOL)
-    assert "Adds two numbers." in shown
-    assert '"integer"' in shown
+    assert describe_definition(TOOL).splitlines() == [
+        "description: Adds two numbers.",
+        "  Nothing else.",
+        'inputSchema: {"properties": {"a": {"type": "integer"}}, "type": "object"}',
+    ]
     assert describe_definition({"name": "x"}) == "It says nothing about itself."
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,10 @@ from amplifier_foundation.tools.mcp.config import ServerConfig
 
 _INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER")
 """What nearly every program needs, and no secret stands in."""
+
+
+_SECRET = re.compile(r"key|token|secret|passw|credential", re.IGNORECASE)
+_SHORTEST = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +64,16 @@ def identify_server(server: ServerConfig, cwd: Path) -> list[str]:
     """
     if server.url is not None:
         return [server.describe()]
-    words = [server.command or "", *server.args]
+    words = [_name_secrets(one) for one in (server.command or "", *server.args)]
     return [*words, *([str(cwd)] if list_files(server, cwd) else [])]
+
+
+def _name_secrets(word: str) -> str:
+    """A word of a command with the names of variables where their secrets are."""
+    for name, value in os.environ.items():
+        if len(value) >= _SHORTEST and value in word and _SECRET.search(name):
+            word = word.replace(value, f"${{{name}}}")
+    return word
 
 
 def check_files(server: ServerConfig, cwd: Path, trusted: Mapping[Path, bytes]) -> None:

@@ -52,6 +52,7 @@ class ServerTools:
         self._kinds: list[str] = []
         self._is_judging = False
         self._is_closed = False
+        self._is_due = False
         self._changing = asyncio.Lock()
         self._work = BackgroundTasks(NAME)
         self._shown = 0
@@ -100,8 +101,9 @@ class ServerTools:
             logger.info("%s", text)
 
     def relist(self) -> None:
-        """Look at the tools again, in the background."""
-        if not self._is_closed:
+        """Look at the tools again, in the background; once, however often it is wanted."""
+        if not self._is_closed and not self._is_due:
+            self._is_due = True
             self._work.start(self.refresh())
 
     def take_log(self, level: str, text: str) -> None:
@@ -128,6 +130,7 @@ class ServerTools:
     async def refresh(self) -> None:
         """List the tools anew, and mount and unmount accordingly."""
         async with self._changing:
+            self._is_due = False
             await self._attempt(self._list_and_use)
 
     async def _attempt(self, change: Callable[[], Any]) -> None:
@@ -226,6 +229,7 @@ class ServerTools:
         taken = self._tools.keys()
         made = make_offered_tools(self._host, self.server, self._kinds, self._caller, taken)
         offered = {tool.name: tool for tool in made}
+        self._guard.accept(offered)
         for name in [one for one in self._offered if one not in offered]:
             await self._take_away(self._offered, name)
         for name, tool in offered.items():

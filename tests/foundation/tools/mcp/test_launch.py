@@ -75,6 +75,13 @@ def test_a_server_is_known_by_its_command_or_address(tmp_path):
     assert identify_server(ServerConfig(url=url), tmp_path) == ["https://example.com/mcp"]
 
 
+def test_a_secret_in_the_arguments_is_known_by_its_variable(tmp_path, monkeypatch):
+    """It may be another one tomorrow, and does not belong into a list of servers."""
+    monkeypatch.setenv("DB_PASSWORD", "hunter22")
+    server = ServerConfig(command="pg-mcp", args=["postgres://me:hunter22@db"])
+    assert identify_server(server, tmp_path) == ["pg-mcp", "postgres://me:${DB_PASSWORD}@db"]
+
+
 def test_the_folder_counts_if_the_command_has_a_file_in_it(tmp_path):
     """`python server.py` is another server in every project."""
     server = ServerConfig(command="python", args=["server.py"])

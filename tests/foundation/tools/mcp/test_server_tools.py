@@ -178,6 +178,17 @@ async def test_the_server_can_tell_that_its_list_has_changed(make):
     await wait_until(lambda: "mcp__calc__sub" in world.mounted)
 
 
+async def test_a_server_that_tells_of_changes_all_the_time_is_listed_now_and_then(make):
+    """Not once for each time."""
+    world = await make()
+    before = world.server.listed
+    for _ in range(1_000):
+        world.server.news.on_changed()
+    world.server.lists["tools/list"] = [ADD, SUB]
+    await wait_until(lambda: "mcp__calc__sub" in world.mounted)
+    assert world.server.listed - before <= 2
+
+
 async def test_what_somebody_took_away_does_not_come_back(make):
     """A sub-agent has only the tools that it is allowed, whatever its servers do."""
     world = await make(FakeServer(ADD, SUB))
@@ -255,6 +266,16 @@ async def test_resources_and_prompts_have_tools(make):
     server.lists["prompts/list"] = []
     await world.list_again(ADD)
     assert set(world.mounted) == {NAME}
+
+
+async def test_nobody_is_asked_about_tools_of_our_own(make):
+    """With `new_tools: ask` one is, about those of the server."""
+    server = FakeServer()
+    server.lists["prompts/list"] = [{"name": "hello"}]
+    world = await make(server, new_tools="ask", person=["Deny"])
+    assert (await world.call("mcp__calc__list_prompts")).success
+    assert world.person.questions == []
+    assert (await world.call(a=1)).denied
 
 
 async def test_errors_of_a_server_are_shown_and_the_rest_is_logged(make, caplog):
