@@ -71,6 +71,9 @@ async def _open_session(settings: Settings, say: Say) -> AsyncIterator[GatewaySe
     try:
         yield session
         reason = "complete"
+    except asyncio.CancelledError:
+        reason = "complete"  # a signal: so clients end what they have started
+        raise
     finally:
         await session.end(reason)
 

@@ -122,4 +122,4 @@ async def test_a_gateway_that_is_stopped_closes_both_ends(
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert (client.is_closed, server.is_closed, session.ended) == (True, True, "error")
+    assert (client.is_closed, server.is_closed, session.ended) == (True, True, "complete")

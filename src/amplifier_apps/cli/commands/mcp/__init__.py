@@ -16,7 +16,7 @@ COMMANDS = {
 
 EPILOG = """\b
 Examples:
-  amplifier mcp gateway -- npx -y @modelcontextprotocol/server-filesystem .
+  amplifier mcp gateway -- npx -y files-server .
   amplifier mcp gateway --http https://example.com/mcp
   amplifier mcp server
   amplifier mcp tools

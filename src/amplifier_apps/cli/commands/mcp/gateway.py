@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  amplifier mcp gateway -- npx -y @modelcontextprotocol/server-filesystem .
+  amplifier mcp gateway -- npx -y files-server .
   amplifier mcp gateway --name files --bundle strict.yaml -- mcp-server-files
   amplifier mcp gateway --http https://example.com/mcp --header-env Authorization=TOKEN
   amplifier mcp gateway --listen 8931 -- mcp-server-files
