@@ -137,8 +137,8 @@ async def test_a_client_answers_only_what_it_was_asked(tmp_path: Path) -> None:
         wire.ask(1, name="t", arguments={}, _meta=MODERN)
         await wire.server.wait_for(1)
         wire.answer(1, {"resultType": "input_required", "requestState": "s"})
-        await wire.client.wait_for(1)
-        more: dict[str, Any] = {"requestState": "s", "inputResponses": {"x": {"action": "accept"}}}
+        mark = (await wire.client.wait_for(1))[0]["result"]["requestState"]
+        more: dict[str, Any] = {"requestState": mark, "inputResponses": {"x": {"action": "accept"}}}
         wire.ask(2, name="t", arguments={}, _meta=MODERN, **more)
         again = (await wire.server.wait_for(2))[1]
         assert again["params"]["inputResponses"] == {}
@@ -195,3 +195,19 @@ async def test_calls_under_one_id_are_two_calls(tmp_path: Path) -> None:
         await wire.server.wait_for(2)
         await wire.client.wait_for(1)
     assert len({one["tool_call_id"] for one in watch.seen}) == len(watch.seen) == 3
+
+
+async def test_nobody_goes_on_under_the_id_of_another_request(tmp_path: Path) -> None:
+    """The result would come as the answer to something that nobody judges."""
+    async with open_wire(tmp_path) as wire:
+        wire.ask(1, name="t", arguments={}, _meta=MODERN)
+        await wire.server.wait_for(1)
+        wire.answer(1, {"resultType": "input_required", "requestState": "s"})
+        mark = (await wire.client.wait_for(1))[0]["result"]["requestState"]
+        wire.ask(5, "completion/complete")
+        await wire.server.wait_for(2)
+        wire.ask(5, name="t", arguments={}, requestState=mark, _meta=MODERN)
+        refused = (await wire.client.wait_for(2))[1]
+        assert refused["error"]["message"] == "another request with this id is under way"
+        wire.ask(6, name="t", arguments={}, requestState=mark, _meta=MODERN)
+        assert (await wire.server.wait_for(3))[2]["id"] == 6

@@ -171,16 +171,17 @@ class Relay:
 
     async def _go_on(self, frame: Frame) -> bool:
         """The client asks again, with answers to what the server wanted to know."""
+        id = frame.message["id"]
+        if self._server.find(id) is not None:  # its answer would be taken for that of another
+            why = "another request with this id is under way"
+            return await self._send(self._client, refuse(id, INVALID_REQUEST, why))
         pending = self._rounds.find(frame)
         if pending is None:
             method = FROM_CLIENT[frame.method]
             refusal = write_refusal(Pending(frame, "judged", method), method, UNKNOWN_ROUND)
             return await self._send(self._client, refusal)
-        self._server.remove(pending)
         pending.frame, pending.is_forwarded, pending.response = frame, False, None
-        if not self._server.add(pending):
-            why = "another request with this id is under way"
-            return await self._send(self._client, refuse(pending.id, INVALID_REQUEST, why))
+        self._server.add(pending)
         return True
 
     def _start(self, pending: Pending, work: Any) -> None:

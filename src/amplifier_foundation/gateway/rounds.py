@@ -7,6 +7,7 @@ client asks again with the answers. For hooks it is one call, with the questions
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,8 +25,12 @@ MOST_OPEN = 256
 
 _URL_REQUIRED = -32042
 
-_INTERIM = ("resultType", "requestState", "_meta")
+_INTERIM = ("resultType", "_meta")
 """What goes out with questions: anything else could be taken for a result that nobody judged."""
+
+_STATE = "requestState"
+"""What a client repeats when it comes back. The server's own may be guessed, or missing: ours tells
+who was asked, since several clients may share a relay."""
 
 Exchange = Callable[[Pending, Frame], Awaitable[Frame]]
 """Sends a request on, and waits for its response."""
@@ -55,7 +60,7 @@ def refuse_questions(id: Any) -> Frame:
 
 def continues(frame: Frame) -> bool:
     """Whether a client asks again, with answers."""
-    return not {"inputResponses", "requestState"}.isdisjoint(frame.params)
+    return not {"inputResponses", _STATE}.isdisjoint(frame.params)
 
 
 class _Question:
@@ -176,16 +181,16 @@ class Rounds:
             return answer(one.pending.id, make_error(refusal, modern=True))
         request = one.pending.frame
         if wanted or not one.own:
+            mark = secrets.token_urlsafe(16)
             interim = {name: result[name] for name in _INTERIM if name in result}
+            interim[_STATE] = mark
             interim |= {"inputRequests": wanted} if "inputRequests" in result else {}
             one.asked = set(wanted)
-            one.key = _make_key(request, result.get("requestState"))
+            one.key = _make_key(request, mark)
             self._keep(one)
             await self._reply(one.pending, answer(one.pending.id, interim))
             request = await one.again
-        else:
-            request = _retry_alone(request, result)
-        return await self._send_answers(one, given, request)
+        return await self._send_answers(one, given, _put_state(request, result))
 
     async def _judge_questions(
         self, one: _Round, result: dict[str, Any]
@@ -236,17 +241,18 @@ class Rounds:
         return await self._exchange(one.pending, frame)
 
 
-def _retry_alone(request: Frame, result: dict[str, Any]) -> Frame:
-    """The request that a client would make whose every answer is a no."""
-    state = {"requestState": result["requestState"]} if "requestState" in result else {}
-    return write_frame({**request.message, "params": {**request.params, **state}})
+def _put_state(request: Frame, result: dict[str, Any]) -> Frame:
+    """The request with the server's own state in place of our mark."""
+    kept = {name: value for name, value in request.params.items() if name != _STATE}
+    state = {_STATE: result[_STATE]} if _STATE in result else {}
+    return write_frame({**request.message, "params": {**kept, **state}})
 
 
 def _make_key(frame: Frame, state: Any = None) -> str:
     """What a request and the one that goes on with it have in common."""
     params = frame.params
     about = [frame.method, params.get("name"), params.get("uri"), params.get("arguments") or {}]
-    return digest([*about, params.get("requestState") if state is None else state])
+    return digest([*about, params.get(_STATE) if state is None else state])
 
 
 def _list_links(response: Frame) -> list[Any]:

@@ -29,10 +29,14 @@ async def begin(wire: Wire, interim: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def go_on(wire: Wire, id: Any, responses: dict[str, Any], state: str | None = "s") -> None:
-    more = {} if state is None else {"requestState": state}
-    params = {"arguments": {"to": "Rome"}, "inputResponses": responses, "_meta": MODERN, **more}
-    wire.ask(id, name="book", **params)
+def find_mark(wire: Wire) -> str:
+    """What the client has to repeat."""
+    return str(wire.client.read()[0]["result"]["requestState"])
+
+
+def go_on(wire: Wire, id: Any, responses: dict[str, Any], state: str = "") -> None:
+    more: dict[str, Any] = {"inputResponses": responses, "requestState": state or find_mark(wire)}
+    wire.ask(id, name="book", arguments={"to": "Rome"}, _meta=MODERN, **more)
 
 
 def count(wire: Wire, tool: str) -> list[str]:
@@ -51,9 +55,10 @@ async def test_a_call_in_two_rounds_is_one_call_for_hooks(tmp_path: Path) -> Non
         wire.on("tool:pre", HookResult())
         wire.on("tool:post", HookResult())
         asked = await begin(wire, want(where=QUESTION))
-        assert asked == want(where=QUESTION)
+        assert asked == {**want(where=QUESTION), "requestState": find_mark(wire)}
         go_on(wire, 2, {"where": {"action": "accept", "content": {"x": "A"}}})
         again = (await wire.server.wait_for(2))[1]
+        assert again["params"]["requestState"] == "s"
         assert again["id"] == 2
         assert again["params"]["inputResponses"]["where"]["content"] == {"x": "A"}
         wire.answer(2, say("booked"))
@@ -117,18 +122,20 @@ async def test_what_hooks_do_not_judge_is_asked_unchanged(tmp_path: Path) -> Non
     """The client's folders, for one, and whatever comes in later protocols."""
     async with open_wire(tmp_path) as wire:
         roots = {"method": "roots/list"}
-        assert await begin(wire, want(None, r=roots)) == want(None, r=roots)
-        go_on(wire, 2, {"r": {"roots": []}}, None)
+        assert (await begin(wire, want(None, r=roots)))["inputRequests"] == {"r": roots}
+        go_on(wire, 2, {"r": {"roots": []}})
         again = (await wire.server.wait_for(2))[1]["params"]
+        assert "requestState" not in again
         assert again["inputResponses"] == {"r": {"roots": []}}
 
 
 async def test_nobody_goes_on_with_a_call_that_is_not_open(tmp_path: Path) -> None:
-    """Neither with other arguments, nor with another state, nor twice."""
+    """Neither with other arguments, nor with the server's own state, nor twice."""
     async with open_wire(tmp_path) as wire:
         await begin(wire, want(where=QUESTION))
-        go_on(wire, 2, {}, "forged")
-        wire.ask(3, name="book", arguments={"to": "Oslo"}, inputResponses={}, requestState="s")
+        go_on(wire, 2, {}, "s")
+        mark = find_mark(wire)
+        wire.ask(3, name="book", arguments={"to": "Oslo"}, inputResponses={}, requestState=mark)
         for one in (await wire.client.wait_for(3))[1:]:
             assert "does not know" in one["result"]["content"][0]["text"]
         assert len(wire.server.written) == 1
