@@ -120,4 +120,11 @@ SERVERS = {
         ),
     )
 }
+FETCH = Server(
+    "fetch",
+    BOTH,
+    lambda world: [find_python("mcp-server-fetch"), "--ignore-robots-txt", "--allow-private-ips"],
+    lambda world, word: ("fetch", {"url": word}),
+)
+"""Not among the others, because its call needs a site."""
 CASES = [(server.name, mode) for server in SERVERS.values() for mode in server.modes]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, ClassVar
 
 import pytest
 from mcp import Client, MCPDeprecationWarning, MCPError
@@ -16,7 +18,7 @@ from mcp.types import (
 )
 
 from tests.mcp.clients import connect, read_text, start_alone
-from tests.mcp.servers import BOTH, LEGACY, MODERN, SERVERS, Server, get_files
+from tests.mcp.servers import BOTH, FETCH, LEGACY, MODERN, SERVERS, Server, get_files
 from tests.support.mcp.wire import Program, wait_for_answer
 from tests.support.mcp.world import BUNDLE, World
 from tests.support.waiting import wait_until
@@ -247,3 +249,36 @@ async def test_several_clients_at_once_have_sessions_of_their_own(world: World) 
     assert [len(trail.list_calls()) for trail in trails] == [5] * 5
     said = [{str(one["data"]["tool_input"]) for one in t.list_events("tool:pre")} for t in trails]
     assert sorted(map(len, said)) == [1] * 5
+
+
+class Site(BaseHTTPRequestHandler):
+    """A site with a page of one line at every address."""
+
+    visited: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        """The page."""
+        self.visited.append(self.path)
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain")
+        self.end_headers()
+        self.wfile.write(b"a page that says replace-this")
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.mark.parametrize("mode", FETCH.modes)
+async def test_pages_are_fetched_only_if_hooks_allow_it(world: World, mode: str) -> None:
+    """And what they say is judged before a model reads it."""
+    Site.visited.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as site:
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{site.server_address[1]}"
+        async with connect(world, FETCH, mode) as client:
+            refused = await client.call_tool("fetch", {"url": f"{address}/deny-me"})
+            assert "the-judge-refuses" in read_text(refused)
+            fetched = await client.call_tool("fetch", {"url": f"{address}/rewrite-me"})
+            assert "the-judge-replaced-it" in read_text(fetched)
+        site.shutdown()
+    assert Site.visited == ["/rewritten"]
