@@ -36,6 +36,10 @@ EXAMPLES = {
     "approvals watch": ("approvals watch", "approvals watch --json"),
     "approvals rules": ("approvals rules", "approvals rules --all"),
     "approvals revoke": ("approvals revoke 6a0a16fc",),
+    "mcp tools list": ("mcp tools list", "mcp tools list --json"),
+    "mcp tools show": ("mcp tools show time", "mcp tools show time get_current_time"),
+    "mcp tools allow": ("mcp tools allow time get_current_time",),
+    "mcp tools forget": ("mcp tools forget time", "mcp tools forget time convert_time --yes"),
     "tokens logout": ("tokens logout ann",),
     "tokens add": (
         "tokens add build-7 --scope agent",

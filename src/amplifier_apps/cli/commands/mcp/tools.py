@@ -14,12 +14,8 @@ if TYPE_CHECKING:
     from amplifier_foundation.mcp.known_tools import KnownServer
 
 EPILOG = """\b
-A tool of an MCP server is kept to the description and the schema that you allowed. If its server
-changes them, calls ask you again; here you can look at the change and allow it beforehand.
-
-\b
 Examples:
-  amplifier mcp tools
+  amplifier mcp tools list
   amplifier mcp tools show time
   amplifier mcp tools show time get_current_time
   amplifier mcp tools allow time get_current_time
@@ -31,7 +27,11 @@ _SERVER = click.argument("server")
 @click.group(epilog=EPILOG, invoke_without_command=True)
 @click.pass_context
 def tools(ctx: click.Context) -> None:
-    """List, allow and forget what servers said of their tools."""
+    """List, allow and forget what servers said of their tools.
+
+    A tool of an MCP server is kept to the description and the schema that you allowed. If its
+    server changes them, calls ask you again; here you can look at the change and allow it before.
+    """
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_servers)
 
