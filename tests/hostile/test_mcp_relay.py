@@ -208,6 +208,27 @@ async def test_nobody_goes_on_under_the_id_of_another_request(tmp_path: Path) ->
         await wire.server.wait_for(2)
         wire.ask(5, name="t", arguments={}, requestState=mark, _meta=MODERN)
         refused = (await wire.client.wait_for(2))[1]
-        assert refused["error"]["message"] == "another request with this id is under way"
+        assert "another request with this id is under way" in refused["error"]["message"]
         wire.ask(6, name="t", arguments={}, requestState=mark, _meta=MODERN)
         assert (await wire.server.wait_for(3))[2]["id"] == 6
+
+
+@pytest.mark.parametrize("is_client", [True, False])
+async def test_the_late_answer_to_a_cancelled_request_goes_nowhere(
+    is_client: bool, tmp_path: Path
+) -> None:
+    """Who cancelled it could have it as the answer to something that nobody judges."""
+    asked = ("tools/call", "completion/complete") if is_client else ("sampling/createMessage", "x")
+    async with open_wire(tmp_path) as wire:
+        one, other = (wire.client, wire.server) if is_client else (wire.server, wire.client)
+        one.put({"jsonrpc": "2.0", "id": 5, "method": asked[0], "params": {"name": "t"}})
+        await other.wait_for(1)
+        cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}}
+        one.put(cancel)
+        one.put({"jsonrpc": "2.0", "id": 5, "method": asked[1], "params": {}})
+        assert "was cancelled" in (await one.wait_for(1))[0]["error"]["message"]
+        other.put({"jsonrpc": "2.0", "id": 5, "result": text(SECRET)})
+        one.put({"jsonrpc": "2.0", "id": 6, "method": asked[1], "params": {}})
+        await other.wait_for(3)
+        other.put({"jsonrpc": "2.0", "id": 6, "result": {}})
+        assert (await one.wait_for(2))[1] == {"jsonrpc": "2.0", "id": 6, "result": {}}

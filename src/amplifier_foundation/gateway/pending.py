@@ -13,6 +13,9 @@ from amplifier_foundation.mcp.frames import Frame, make_key
 Kind = Literal["judged", "listing", "passing"]
 """Judged by hooks before it goes on; only its answer is shown to hooks; or none of it."""
 
+MOST_GIVEN_UP = 100_000
+"""Ids that are not used again."""
+
 PROTOCOL = "io.modelcontextprotocol/protocolVersion"
 """In `_meta` of a request: by it, the newer protocol tells itself from the older ones."""
 
@@ -58,17 +61,31 @@ class Side:
         self.channel = channel
         self.asked: dict[str, Pending] = {}
         """By key: requests from the other end, until they are answered."""
+        self._given_up: dict[str, None] = {}
 
     def add(self, pending: Pending) -> bool:
-        """Note a request for this end; False if another one with its id is under way."""
-        key = make_key(pending.id)
-        if key in self.asked:
+        """Note a request for this end; False if another one with its id may still be answered."""
+        if not self.is_free(pending.id):
             return False
-        self.asked[key] = pending
+        self.asked[make_key(pending.id)] = pending
         return True
+
+    def is_free(self, id: Any) -> bool:
+        """Whether no answer to another request with this id may come."""
+        key = make_key(id)
+        return key not in self.asked and key not in self._given_up
 
     def find(self, id: Any) -> Pending | None:
         return self.asked.get(make_key(id))
+
+    def give_up(self, pending: Pending) -> None:
+        """Forget a request that was cancelled. Its answer may come all the same, and must not be
+        taken for that of a later one."""
+        self.remove(pending)
+        if pending.is_forwarded:
+            self._given_up[make_key(pending.id)] = None
+            if len(self._given_up) > MOST_GIVEN_UP:
+                del self._given_up[next(iter(self._given_up))]
 
     def remove(self, pending: Pending) -> None:
         """Forget a request; a later one may have its id."""

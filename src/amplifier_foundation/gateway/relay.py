@@ -158,7 +158,7 @@ class Relay:
             why = f"{MOST_OPEN:,} requests are under way already"
             return await self._send(side, refuse(id, INTERNAL_ERROR, why))
         if not other.add(pending):
-            why = "another request with this id is under way"
+            why = "another request with this id is under way, or was cancelled"
             return await self._send(side, refuse(id, INVALID_REQUEST, why))
         if kind == "passing":
             pending.is_forwarded = True
@@ -172,8 +172,8 @@ class Relay:
     async def _go_on(self, frame: Frame) -> bool:
         """The client asks again, with answers to what the server wanted to know."""
         id = frame.message["id"]
-        if self._server.find(id) is not None:  # its answer would be taken for that of another
-            why = "another request with this id is under way"
+        if not self._server.is_free(id):  # its answer would be taken for that of another
+            why = "another request with this id is under way, or was cancelled"
             return await self._send(self._client, refuse(id, INVALID_REQUEST, why))
         pending = self._rounds.find(frame)
         if pending is None:
@@ -266,7 +266,7 @@ class Relay:
         pending = other.find(id) if isinstance(id, str | int) else None
         if pending is None:
             return True  # answered already, or never asked
-        other.remove(pending)
+        other.give_up(pending)
         if pending.task is not None:
             pending.task.cancel()
         return await self._send(other, frame) if pending.is_forwarded else True

@@ -15,6 +15,9 @@ LARGEST = 64 * 1024 * 1024
 DEEPEST = 200
 """Objects and lists inside of one another: everybody who reads them has some limit."""
 
+_LONGEST_ID = 1_024
+"""Characters: ids are kept while nobody knows whether an answer comes."""
+
 PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR = -32700, -32600, -32603
 
 _KEYS = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
@@ -174,6 +177,8 @@ def _read_id(message: dict[str, Any]) -> Any:
     is_lost = id is None and "error" in message  # nobody knows what it was an answer to
     if "id" in message and not is_fit and not is_lost:
         raise FrameError(f"the id of a message is a text or a whole number, not {id!r:.60}")
+    if isinstance(id, str) and len(id) > _LONGEST_ID:
+        raise FrameError(f"the id of a message has {len(id):,} characters; {_LONGEST_ID:,} will do")
     return id
 
 

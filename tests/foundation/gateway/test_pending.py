@@ -31,6 +31,19 @@ async def test_a_request_is_found_by_its_id_until_it_is_answered() -> None:
     assert side.find(1) is second
 
 
+def test_the_id_of_a_cancelled_request_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its answer may come all the same, unless nobody was asked; not all of them are kept."""
+    monkeypatch.setattr("amplifier_foundation.gateway.pending.MOST_GIVEN_UP", 2)
+    side = Side("server", Line())
+    for id in (1, 2, 3, 4):
+        pending = make(id)
+        pending.is_forwarded = id != 4
+        assert side.add(pending)
+        side.give_up(pending)
+    assert [side.is_free(id) for id in (1, 2, 3, 4)] == [True, False, False, True]
+    assert not side.add(make(2))
+
+
 async def test_a_request_is_answered_once() -> None:
     """Whatever comes later is too late."""
     pending = make(1)

@@ -134,3 +134,11 @@ def test_a_known_key_in_another_case_is_named() -> None:
     check_spelling({"name": 1, "other": 2}, ["name"])
     with pytest.raises(FrameError, match="'NAME'"):
         check_spelling({"NAME": 1}, ["name"])
+
+
+def test_an_id_is_no_place_to_keep_things() -> None:
+    """It is remembered longer than the message."""
+    line = b'{"jsonrpc":"2.0","id":"%b","method":"ping"}'
+    assert read_frames(line % (b"a" * 1024))
+    with pytest.raises(FrameError, match="1,025 characters"):
+        read_frames(line % (b"a" * 1025))
