@@ -159,6 +159,7 @@ async def open_link(
         client = Client(
             transport,
             logging_callback=_make_log_callback(news),
+            log_level="warning",  # newer servers say nothing unless they are asked to
             message_handler=_make_handler(news),
         )
         await stack.enter_async_context(client)

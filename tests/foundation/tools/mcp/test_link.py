@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 
 import pytest
 
 from amplifier_foundation.tools.live_output import CAPABILITY
 from tests.support.waiting import wait_until
+
+SDK = Path(__file__).parents[3] / "support" / "mcp_server_sdk.py"
 
 
 async def test_tools_resources_and_images_come_through(server):
@@ -72,3 +75,31 @@ async def test_what_the_server_refuses_is_told(server):
     result = await server.call("refuse", text="not today")
     assert result.output == "The MCP server 'small' refused: not today"
     assert (await server.call("picture")).success
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("era", ["2026-07-28", "2025-11-25"])
+async def test_a_server_of_the_sdk_works_in_both_eras(server, era):
+    """With images, progress, changes, log messages, cancellation and a death."""
+    server.config["args"] = [str(SDK), str(server.folder)]
+    if era < "2026":
+        server.config["args"].append("legacy")
+    await server.start()
+    assert (await server.call("add", a=1, b=2)).output == 3
+    assert not (await server.call("add", a="x", b=2)).success
+    assert [one.type for one in (await server.call("picture")).content] == ["image"]
+    assert (await server.call("read_resource", uri="sdk://a")).output == "content"
+    hold = asyncio.ensure_future(server.call("hold"))
+    await wait_until((server.folder / "held").exists)
+    hold.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await hold
+    await wait_until((server.folder / "cancelled").exists)
+    assert (await server.call("grow")).output == "grown"
+    await server.wait_for_text("low on memory")
+    assert (server.folder / "era").read_text() == era
+    if era < "2026":  # the SDK tells older clients of no changes
+        return
+    await wait_until(lambda: "mcp__small__more" in server.host.get("tools"))
+    assert "ended during this call" in (await server.call("die")).output
+    assert (await server.call("add", a=5, b=6)).output == 11

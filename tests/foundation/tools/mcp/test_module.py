@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 
 import pytest
@@ -143,6 +144,18 @@ async def test_a_model_calls_it_in_a_session_and_sees_the_image(server, tmp_path
         assert "tool:pre" in heard.names
         (result,) = [one for one in harness.messages if one["role"] == "tool"]
         assert [part["type"] for part in result["content"]] == ["text", "image"]
+
+
+async def test_a_session_that_is_stopped_at_once_cancels_the_call_at_the_server(server, tmp_path):
+    """As when somebody presses Ctrl-C twice."""
+    script = [calls("mcp__small__hold"), {"text": "never"}]
+    async with SessionHarness(script, tool_modules=plan(server), working_dir=tmp_path) as harness:
+        turn = asyncio.ensure_future(harness.session.execute("hold"))
+        await wait_until(lambda: "tools/call" in server.received)
+        await harness.coordinator.request_cancel(immediate=True)
+        await turn
+        await wait_until(lambda: "notifications/cancelled" in server.received)
+        assert harness.session.status == "interrupted"
 
 
 async def test_hooks_have_judged_the_list_before_the_first_request(server, tmp_path):
