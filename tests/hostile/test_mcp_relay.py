@@ -232,3 +232,18 @@ async def test_the_late_answer_to_a_cancelled_request_goes_nowhere(
         await other.wait_for(3)
         other.put({"jsonrpc": "2.0", "id": 6, "result": {}})
         assert (await one.wait_for(2))[1] == {"jsonrpc": "2.0", "id": 6, "result": {}}
+
+
+async def test_a_server_does_not_ask_for_ever(tmp_path: Path, monkeypatch: Any) -> None:
+    """Where hooks decline its questions, nobody else would stop it."""
+    monkeypatch.setattr("amplifier_foundation.gateway.rounds.MOST_ROUNDS", 3)
+    question = {"method": "elicitation/create", "params": {"message": ""}}
+    asking = {"resultType": "input_required", "inputRequests": {"a": question}}
+    async with open_wire(tmp_path) as wire:
+        deny = HookResult(action="deny", reason="no")
+        wire.on("tool:pre", deny, "mcp__srv__elicitation/create")
+        wire.ask(1, name="t", arguments={}, _meta=MODERN)
+        for number in range(4):
+            await wire.server.wait_for(number + 1)
+            wire.answer(1, asking)
+        assert "not allowed" in (await wire.client.wait_for(1))[0]["error"]["message"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import select
 
 from amplifier_foundation.gateway.channel import ChannelError
 from amplifier_foundation.mcp.frames import LARGEST
@@ -10,6 +12,18 @@ from amplifier_foundation.mcp.frames import LARGEST
 _PIECE = 256 * 1024
 _KEPT = 4_096
 """Bytes of a line that is too long, by which its reader may find out what it was about."""
+
+
+def write_if_room(number: int, line: bytes) -> bool:
+    """Write a line to a file by its number, and wait for nobody.
+
+    False if a pipe is full, or nobody reads there any more.
+    """
+    try:
+        _, room, _ = select.select([], [number], [], 0)
+        return bool(room) and os.write(number, line[: select.PIPE_BUF - 1] + b"\n") > 0
+    except OSError:
+        return False
 
 
 class LineTooLong(ChannelError):

@@ -23,6 +23,9 @@ from amplifier_foundation.mcp.results import make_error
 MOST_OPEN = 256
 """Calls whose client has not come back; the oldest are given up beyond that."""
 
+MOST_ROUNDS = 100
+"""In one call: where hooks answer instead of the client, a server could ask for ever."""
+
 _URL_REQUIRED = -32042
 
 _INTERIM = ("resultType", "_meta")
@@ -141,7 +144,9 @@ class Rounds:
 
     async def finish(self, pending: Pending, given: dict[str, Any], response: Frame) -> Frame:
         """The last response to a call, whose server has answered with questions."""
-        while wants_input(response):
+        for _ in range(MOST_ROUNDS):
+            if not wants_input(response):
+                break
             response = await self._go_round(pending, given, response)
         links = _list_links(response)
         if links and await self._allows(pending, links):

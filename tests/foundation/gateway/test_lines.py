@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_foundation.gateway.channel import ChannelError
-from amplifier_foundation.gateway.lines import LineReader, LineTooLong, LineWriter
+from amplifier_foundation.gateway.lines import LineReader, LineTooLong, LineWriter, write_if_room
 
 
 async def read_all(pieces: list[bytes], largest: int = 100) -> list[bytes | str]:
@@ -72,3 +73,22 @@ async def test_nobody_can_write_to_a_pipe_that_is_closed() -> None:
     with pytest.raises(ChannelError, match="nobody reads"):
         await go_on()
     writer.close()
+
+
+def test_nobody_waits_for_a_reader_of_diagnostics() -> None:
+    """What does not fit into a pipe is dropped, and a long line is cut so that it fits."""
+    source, sink = os.pipe()
+    try:
+        assert write_if_room(sink, b"a" * 10_000)
+        assert os.read(source, 20_000) == b"a" * (select.PIPE_BUF - 1) + b"\n"
+        written = 0
+        while write_if_room(sink, b"b" * 1_000):
+            written += 1
+        assert written > 10
+        os.read(source, 100_000)
+        assert write_if_room(sink, b"c")
+        os.close(source)
+        assert not write_if_room(sink, b"d")
+    finally:
+        os.close(sink)
+    assert not write_if_room(sink, b"e")

@@ -243,5 +243,7 @@ async def _run(work: Coroutine[Any, Any, int]) -> int:
 def _say(text: str) -> None:
     """Tell the person who reads what the client keeps of its servers' messages."""
     from amplifier_apps.cli.text.escape import escape
+    from amplifier_foundation.gateway.lines import write_if_room
 
-    os.write(2, f"amplifier: {escape(text)}\n".encode("utf-8", "replace"))
+    # Some clients never read it, and everything would stand still for a full pipe.
+    write_if_room(2, f"amplifier: {escape(text)}".encode("utf-8", "replace"))
