@@ -88,7 +88,8 @@ async def _check_secrets(host: Host, name: str, server: ServerConfig) -> None:
             check_values(given, place)
         except ModuleLoadError as error:
             raise ModuleLoadError(f"{NAME}: {error}") from error
-        for one in find_literals(given):
+        # What is said of a sub-agent's module has been said of its parent's.
+        for one in find_literals(given) if host.parent_id is None else ():
             await host.show(
                 f"'{place}.{one}' looks like a secret that stands in the bundle. "
                 "Name where it is instead: {env: NAME} or {file: PATH}",
@@ -109,6 +110,7 @@ def _take(host: Host, family: Family, name: str, server: ServerConfig) -> _Mount
 
     def make() -> Connection:
         secrets = Secrets()
+        secrets.add_literals({**server.env, **server.headers})
         opener = _make_opener(name, server, secrets, (base, cwd), check)
         return Connection(name, server, opener, secrets.hide)
 

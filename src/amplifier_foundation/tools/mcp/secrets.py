@@ -40,10 +40,21 @@ class Secrets:
         if not isinstance(value, Mapping):
             return write_plain(value)
         found = _read_reference(value, place, base)
-        if len(found) >= _SHORTEST and found not in self._values:
-            self._values.add(found)
-            self._scrub = LiteralScrubber(self._values)
+        self._add(found)
         return f"{value.get('prefix') or ''}{found}"
+
+    def add_literals(self, given: Mapping[str, Any]) -> list[str]:
+        """Hide what looks like a secret and stands in the bundle; returns the names of it."""
+        names = list(find_literals(given))
+        for name in names:
+            for word in str(given[name]).split():  # `Bearer` is none
+                self._add(word if len(word) > _SHORTEST else "")
+        return names
+
+    def _add(self, value: str) -> None:
+        if len(value) >= _SHORTEST and value not in self._values:
+            self._values.add(value)
+            self._scrub = LiteralScrubber(self._values)
 
     def hide(self, text: str) -> str:
         """The text without these values."""

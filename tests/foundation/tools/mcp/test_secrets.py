@@ -80,6 +80,14 @@ def test_a_literal_that_looks_like_a_secret_is_noticed(monkeypatch):
     assert list(find_literals(given)) == ["API_KEY", "OTHER"]
 
 
+def test_a_literal_is_hidden_all_the_same(secrets):
+    """Word by word: what comes before a token is no secret."""
+    assert secrets.add_literals({"Authorization": f"Bearer {TOKEN}", "TZ": "UTC"}) == [
+        "Authorization"
+    ]
+    assert secrets.hide(f"Bearer {TOKEN}") == "Bearer [secret]"
+
+
 def test_a_variable_of_the_bundle_is_no_literal(monkeypatch):
     """`${DOCS_TOKEN}` was replaced when the bundle was read."""
     monkeypatch.setenv("DOCS_TOKEN", TOKEN)
