@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from amplifier_foundation.gateway.http.incoming.head import Head
+from amplifier_foundation.gateway.http.incoming.pages import is_question
 from amplifier_foundation.gateway.http.incoming.refusal import Refusal
 from amplifier_foundation.gateway.http.incoming.settings import ListenSettings
 
@@ -29,6 +30,8 @@ class Admission:
         """Refusal if the request goes no further."""
         self._check_host(head)
         self._check_origin(head)
+        if is_question(head) and head.get("origin") in self.settings.origins:
+            return
         self._check_token(head)
         if head.path != PATH:
             raise Refusal(404, f"There is nothing at this path; the gateway is at {PATH}.")

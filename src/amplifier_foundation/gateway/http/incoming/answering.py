@@ -70,6 +70,8 @@ class Answer:
                 return False
         await reply.wait_for_end()
         messages = list(iter(reply.take, None))
+        if not messages:  # there was too much of it
+            raise TimeoutError
         body = messages[0] if len(messages) == 1 else b"[" + b",".join(messages) + b"]"
         status = _find_status(body) if self._modern and len(messages) == 1 else 200
         await self._begin(status, "application/json", {"content-length": str(len(body))})

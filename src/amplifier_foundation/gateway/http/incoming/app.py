@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from amplifier_foundation.gateway.http.incoming.admission import Admission
 from amplifier_foundation.gateway.http.incoming.answering import Answer
 from amplifier_foundation.gateway.http.incoming.body import read_body
-from amplifier_foundation.gateway.http.incoming.client_session import CANCELLED
+from amplifier_foundation.gateway.http.incoming.client_session import CANCELLED, ClientSession
 from amplifier_foundation.gateway.http.incoming.head import Head, read_head
 from amplifier_foundation.gateway.http.incoming.hub import Hub
+from amplifier_foundation.gateway.http.incoming.pages import answer_question, let_page_read
 from amplifier_foundation.gateway.http.incoming.refusal import (
     Receive,
     Refusal,
@@ -18,6 +19,8 @@ from amplifier_foundation.gateway.http.incoming.refusal import (
     Send,
     send_refusal,
 )
+from amplifier_foundation.gateway.http.incoming.reply import Reply
+from amplifier_foundation.gateway.http.incoming.shared_clients import SharedClients
 from amplifier_foundation.gateway.http.mirrored_headers import (
     HEADER_MISMATCH,
     SESSION,
@@ -43,17 +46,23 @@ class GatewayApp:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
+        head = read_head(scope)
+        send = let_page_read(head, self.admission.settings.origins, send)
         try:
-            head = read_head(scope)
             self.admission.check(head)
-            if head.method == "POST":
-                await self._post(head, receive, send)
-            elif head.method == "GET":
-                await self._get(head, receive, send)
-            else:
-                await self._delete(head, send)
+            await self._handle(head, receive, send)
         except Refusal as refusal:
             await send_refusal(send, refusal)
+
+    async def _handle(self, head: Head, receive: Receive, send: Send) -> None:
+        if head.method == "POST":
+            await self._post(head, receive, send)
+        elif head.method == "GET":
+            await self._get(head, receive, send)
+        elif head.method == "DELETE":
+            await self._delete(head, send)
+        else:
+            await answer_question(head, send)
 
     async def _post(self, head: Head, receive: Receive, send: Send) -> None:
         body = await read_body(head, receive)
@@ -86,8 +95,7 @@ class GatewayApp:
         answer = Answer(
             reply, send, {SESSION: session.id}, takes_json=head.accepts(JSON), modern=False
         )
-        if not await answer.write(receive):
-            await session.leave(reply)
+        await _write_or_leave(answer, receive, session, reply)
 
     async def _take_modern(self, head: Head, frame: Frame, receive: Receive, send: Send) -> None:
         """A message that stands by itself."""
@@ -104,8 +112,7 @@ class GatewayApp:
             await _accept(send)
             return
         answer = Answer(reply, send, {}, takes_json=head.accepts(JSON), modern=True)
-        if not await answer.write(receive):
-            await shared.leave(reply)
+        await _write_or_leave(answer, receive, shared, reply)
 
     async def _get(self, head: Head, receive: Receive, send: Send) -> None:
         if head.get(SESSION) is None:
@@ -115,14 +122,28 @@ class GatewayApp:
             raise Refusal(406, f"The stream is {KIND}; accept that.")
         reply = session.follow()
         answer = Answer(reply, send, {SESSION: session.id}, takes_json=False, modern=False)
-        await answer.write(receive)
-        reply.end()
+        try:
+            await answer.write(receive)
+        finally:
+            reply.end()
 
     async def _delete(self, head: Head, send: Send) -> None:
         session = self.hub.find_session(head.get(SESSION), head.get("authorization") or "")
         self.hub.end_session(session)
         await send({"type": "http.response.start", "status": 204, "headers": []})
         await send({"type": "http.response.body", "body": b""})
+
+
+async def _write_or_leave(
+    answer: Answer, receive: Receive, client: ClientSession | SharedClients, reply: Reply
+) -> None:
+    """Write a reply; what was asked for is cancelled if that does not work."""
+    is_written = False
+    try:
+        is_written = await answer.write(receive)
+    finally:
+        if not is_written:
+            await client.leave(reply)
 
 
 def _is_modern(head: Head, frames: Sequence[Frame]) -> bool:

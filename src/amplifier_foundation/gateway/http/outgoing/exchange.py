@@ -55,10 +55,14 @@ class Exchange:
         self.frame = frame
         self.is_modern = read_version(frame) is not None
         self.is_cancelled = False
+        self.answered = asyncio.Event()
         self._wire = wire
         self._conversation = conversation
         self._deliver = deliver
-        self._is_answered = False
+
+    @property
+    def _is_answered(self) -> bool:
+        return self.answered.is_set()
 
     async def run(self) -> None:
         """Send the message and deliver what comes for it, the answer last."""
@@ -127,8 +131,8 @@ class Exchange:
             raise Unreadable(f"{self._wire.host}: {error}") from None
         for frame in frames:
             if frame.is_response and frame.key == self.frame.key:
-                self._is_answered = True
                 frame = self._conversation.learn(self.frame, frame, response.headers)
+                self.answered.set()
             await self._deliver(frame.raw)
 
     async def _read_refusal(self, response: httpx2.Response) -> None:
@@ -146,7 +150,7 @@ class Exchange:
         is_mismatch = error.message["error"].get("code") == HEADER_MISMATCH
         if is_mismatch and self.is_modern and self.frame.method == CALL:
             raise HeadersRefused(answer)
-        self._is_answered = True
+        self.answered.set()
         await self._deliver(answer.raw)
 
     def _is_expired(self, status: int, error: Frame | None) -> bool:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 
+from amplifier_core.utils import describe_error
 from amplifier_foundation.gateway.channel import ChannelError, ChannelNote
 from amplifier_foundation.gateway.http.outgoing.address import check_address
 from amplifier_foundation.gateway.http.outgoing.conversation import INITIALIZE, Conversation
@@ -75,6 +76,7 @@ class HttpServer:
         if self._is_closed:
             return
         self._is_closed = True
+        await self._empty_outbox()
         told = {task for task in self._tasks if task.get_name() == "telling"}
         if told:
             await asyncio.wait(told, timeout=_LEAVING_SECONDS)
@@ -90,6 +92,14 @@ class HttpServer:
             self._inbox.get_nowait()
         self._inbox.put_nowait(None)
 
+    async def _empty_outbox(self) -> None:
+        """Start what was handed over before."""
+        for _ in range(_WAITING):
+            if self._outbox.empty():
+                break
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
     async def _stop_tasks(self) -> None:
         own = [one for one in (self._sender, self._follower) if one is not None]
         stopped = [*own, *self._tasks]
@@ -102,16 +112,17 @@ class HttpServer:
             frame = await self._outbox.get()
             if frame.method == CANCELLED and self._cancel(frame):
                 continue
-            task = self._start(frame)
+            exchange = Exchange(frame, self._wire, self._conversation, self._inbox.put)
+            task = self._start(exchange)
             if frame.method in (INITIALIZE, INITIALIZED):
                 # Nothing may overtake these two: the session is named in the answer to the first.
                 self._handshake[frame.method] = frame
-                await asyncio.wait({task})
+                await _wait_for_answer(exchange, task)
             if frame.method == INITIALIZED:
                 self._follow()
 
-    def _start(self, frame: Frame) -> asyncio.Task[None]:
-        exchange = Exchange(frame, self._wire, self._conversation, self._inbox.put)
+    def _start(self, exchange: Exchange) -> asyncio.Task[None]:
+        frame = exchange.frame
         name = "asking" if frame.is_request else "telling"
         task = asyncio.create_task(self._carry_out(exchange), name=name)
         self._tasks.add(task)
@@ -133,6 +144,8 @@ class HttpServer:
             await self._report(exchange, f"{self._wire.host} took too long")
         except WireError as error:
             await self._report(exchange, str(error))
+        except Exception as error:  # noqa: BLE001 - nobody may wait for ever
+            await self._report(exchange, f"{self._wire.host}: {describe_error(error)}")
         finally:
             if frame.key is not None and self._open.get(frame.key, (None,))[0] is exchange:
                 del self._open[frame.key]
@@ -185,9 +198,23 @@ class HttpServer:
     def _follow(self) -> None:
         if self._follower is not None:
             self._follower.cancel()
-        self._follower = asyncio.create_task(
-            follow_server(self._wire, self._conversation, self._inbox.put)
-        )
+        self._follower = asyncio.create_task(self._follow_server())
+
+    async def _follow_server(self) -> None:
+        try:
+            await follow_server(self._wire, self._conversation, self._inbox.put)
+        except Exception as error:  # noqa: BLE001 - it is said, and answers still come
+            why = f"the stream of its messages failed: {describe_error(error)}"
+            await self._inbox.put(ChannelNote(f"{self._wire.host}: {why}"))
+
+
+async def _wait_for_answer(exchange: Exchange, task: asyncio.Task[None]) -> None:
+    """Until a message is answered or has failed; its stream may stay open for longer."""
+    answered = asyncio.create_task(exchange.answered.wait())
+    try:
+        await asyncio.wait({task, answered}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        answered.cancel()
 
 
 def _find_limit(frame: Frame) -> float | None:

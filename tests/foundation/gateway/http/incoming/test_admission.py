@@ -79,6 +79,31 @@ def test_a_page_can_be_allowed():
 
 
 @pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({}, 0),
+        ({"origin": "http://localhost:5174"}, 403),
+        ({"origin": None}, 401),
+        ({"host": "evil.example"}, 421),
+        ({"access_control_request_method": None}, 401),
+        ({"method": "POST"}, 401),
+    ],
+)
+def test_a_browser_may_ask_for_an_allowed_page_without_the_token(
+    changes: dict[str, str | None], status: int
+):
+    """It sends none with the question; everything else needs it."""
+    page = "http://localhost:5173"
+    settings = ListenSettings(origins=frozenset({page}), token=TOKEN)
+    asked: dict[str, str | None] = {
+        "method": "OPTIONS",
+        "origin": page,
+        "access_control_request_method": "POST",
+    }
+    assert _check(settings, **{**asked, **changes}) == status
+
+
+@pytest.mark.parametrize(
     ("given", "status"),
     [
         (f"Bearer {TOKEN}", 0),

@@ -134,9 +134,11 @@ async def test_a_client_that_does_not_read_has_left(monkeypatch: pytest.MonkeyPa
     assert not await Client(reads=False).take(reply)
 
 
-async def test_a_reply_that_was_given_up_is_not_complete():
+@pytest.mark.parametrize("takes_events", [True, False])
+async def test_a_reply_that_was_given_up_is_not_complete(takes_events: bool):
     """The client must not take it for whole."""
-    client, reply = Client(), Reply({"1"}, takes_events=True)
+    client, reply = Client(), Reply({"1"}, takes_events=takes_events)
     reply.is_overrun = True
     reply.end()
-    assert not await client.take(reply, json=False)
+    assert not await client.take(reply, json=not takes_events)
+    assert client.kind != "application/json"

@@ -11,6 +11,7 @@ import pytest
 from amplifier_core.errors import ModuleLoadError
 from amplifier_foundation.gateway.channel import ChannelError
 from amplifier_foundation.gateway.http.outgoing import server as server_module
+from amplifier_foundation.gateway.http.outgoing.exchange import Exchange
 from amplifier_foundation.gateway.http.outgoing.server import HttpServer
 from amplifier_foundation.gateway.http.sse import write_event
 from amplifier_foundation.mcp.frames import answer
@@ -75,6 +76,47 @@ async def test_nothing_overtakes_the_handshake():
         assert [(await take(channel))["id"] for _ in range(2)] == ["start", 2]
     posted = [one.message["method"] for one in server.requests if one.method == "POST"]
     assert posted == ["initialize", "notifications/initialized", "tools/list"]
+
+
+async def test_a_handshake_is_over_with_its_answer():
+    """Also if the server leaves the stream of the answer open."""
+
+    async def handle(request: Request) -> None:
+        if request.message.get("method") == "initialize":
+            started = json.dumps({"jsonrpc": "2.0", "id": "start", "result": VERSION}).encode()
+            await request.write(STREAM, write_event(started))
+            await asyncio.Event().wait()
+        await _serve_session(request)
+
+    async with run_channel(handle) as (channel, _):
+        await begin(channel)
+        await channel.send(ask("ping", 2))
+        assert (await take(channel, 4))["id"] == 2
+
+
+async def test_what_was_handed_over_before_the_end_is_still_sent():
+    """A cancellation, for example."""
+    async with run_channel(_serve_session) as (channel, server):
+        await begin(channel)
+        await channel.send(tell("notifications/last"))
+        await channel.close()
+        assert server.requests[-2].message["method"] == "notifications/last"
+        assert server.requests[-1].method == "DELETE"
+
+
+async def test_a_failure_that_nobody_thought_of_is_an_answer_too(monkeypatch: pytest.MonkeyPatch):
+    """Or a note; nobody waits for ever."""
+
+    async def fail(*_: object) -> None:
+        raise RuntimeError("not thought of")
+
+    async with run_channel(_serve_session) as (channel, _):
+        monkeypatch.setattr(server_module, "follow_server", fail)
+        await begin(channel)
+        assert "not thought of" in await take_note(channel)
+        monkeypatch.setattr(Exchange, "run", fail)
+        await channel.send(ask("ping", 2))
+        assert "not thought of" in await take_error(channel)
 
 
 async def test_calls_do_not_wait_for_one_another():
