@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import socket
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from typing import Any
@@ -47,7 +48,7 @@ class TokenGate:
 
 def build_app(toolbox: Toolbox, host: str, port: int, token: str) -> TokenGate:
     """The application: the token first, then the names that the request came under."""
-    names = [f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]", host)]
+    names = [f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
     security = TransportSecuritySettings(
         allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names]
     )
@@ -62,9 +63,19 @@ def build_app(toolbox: Toolbox, host: str, port: int, token: str) -> TokenGate:
     return TokenGate(app, token)
 
 
-async def serve_http(toolbox: Toolbox, host: str, port: int, token: str) -> None:
-    """Serve clients on a port until the process is asked to end."""
+def take_port(host: str, port: int) -> socket.socket:
+    """The port, for this process; OSError if another has it."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise OSError(f"Port {port} of {host} cannot be used: {error.strerror}") from error
+
+
+async def serve_http(toolbox: Toolbox, taken: socket.socket, token: str) -> None:
+    """Serve clients on a port that was taken, until the process is asked to end."""
+    host, port = taken.getsockname()[:2]
     app = build_app(toolbox, host, port, token)
-    config = uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False)
+    config = uvicorn.Config(app, log_level="warning", access_log=False)
     async with toolbox:
-        await uvicorn.Server(config).serve()
+        await uvicorn.Server(config).serve(sockets=[taken])

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from amplifier_apps.mcp_server.listening import PATH, TokenGate, build_app
+from amplifier_apps.mcp_server.listening import PATH, TokenGate, build_app, take_port
 from tests.apps.mcp_server.world import World
 
 TOKEN = "the-token-of-this-server"
@@ -91,3 +91,11 @@ async def test_the_token_is_asked_for_before_anything_else(
     await TokenGate(app, "t")({"type": "http", "headers": headers}, receive, send)
     assert (reached == ["http"]) is passes
     assert [one.get("status") for one in sent] == ([] if passes else [401, None])
+
+
+def test_a_port_that_another_program_has_is_named() -> None:
+    """Before a client is told to come."""
+    with take_port("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(OSError, match=f"Port {port} of 127.0.0.1 cannot be used: Address"):
+            take_port("127.0.0.1", port)

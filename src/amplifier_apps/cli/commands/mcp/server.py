@@ -133,12 +133,13 @@ async def _serve(settings: Settings, place: tuple[str, int] | None) -> None:
         end_at_interrupt()
         await serve_stdio(toolbox)
         return
-    from amplifier_apps.mcp_server.listening import PATH, serve_http
+    from amplifier_apps.mcp_server.listening import PATH, serve_http, take_port
 
+    taken = take_port(*place)
     token = os.environ.get(TOKEN) or _make_token()
     host = f"[{place[0]}]" if ":" in place[0] else place[0]
     click.echo(f"Listening on http://{host}:{place[1]}{PATH}", err=True)
-    await serve_http(toolbox, *place, token)
+    await serve_http(toolbox, taken, token)
 
 
 def end_at_interrupt() -> None:
