@@ -29,12 +29,16 @@ NAME = "guest-personal"
 _FIRST = -950
 _PROGRAM = "amplifier"
 _PERSONAL = frozenset({"approvals", "guard", "login-code", "serve", "tokens", "trust"})
+_ABOUT_TOOLS = frozenset({"allow", "forget"})
+"""Of `amplifier mcp tools`: they decide which definitions of tools count."""
 _COMMON = frozenset({"serve"})
 """Words that other programs take as well."""
 _PACKAGE = "amplifier_"
 _PYTHONS = ("python", "pypy")
 _MODULE = re.compile(r"-[a-zA-Z]*?m(.*)")
-_OUR_CODE = re.compile(r"\bamplifier_(apps|foundation\.(approval|guests|remote|stores|trust))\b")
+_OUR_CODE = re.compile(
+    r"\bamplifier_(apps|foundation\.(approval|guests|mcp|remote|stores|trust))\b"
+)
 _FEEDERS = frozenset({"parallel", "xargs"})
 """They add words that come from elsewhere."""
 _LONG = 2_000
@@ -99,6 +103,8 @@ def _is_personal(command: Command, *, named: bool) -> bool:
     elif command.program is not None and command.name != _PROGRAM:
         return False
     first = next((name for name in names if not name.startswith("-")), None)
+    if first == "mcp" and not _ABOUT_TOOLS.isdisjoint(names):
+        return command.program is not None or named
     if command.program is None:
         return first in _PERSONAL and (named or first not in _COMMON)
     return first in _PERSONAL or (first is None and not _FEEDERS.isdisjoint(command.via))

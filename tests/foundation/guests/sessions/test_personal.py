@@ -20,8 +20,12 @@ PERSONAL += ["echo trust | xargs amplifier", "A=amplifier; $A trust", "$(which a
 PERSONAL += ["amplifie? trust", "python /x/bin/amplifier tokens add me", "A=amplifier; $A serve"]
 PERSONAL += ["python -c 'from amplifier_apps.cli.main import main; main()' x"]
 PERSONAL += ["python - <<'E'\nfrom amplifier_foundation.trust.store import TrustStore\nE"]
+PERSONAL += ["amplifier mcp tools allow time now --digest d", "A=amplifier; $A mcp tools forget x"]
+PERSONAL += ["uv run amplifier mcp tools forget time --yes"]
+PERSONAL += ["python -c 'from amplifier_foundation.mcp.known_tools import KnownTools'"]
 ORDINARY = ["amplifier run 'build it'", "amplifier audit show", "ls amplifier", "make trust"]
 ORDINARY += ["$RUNNER serve", "$X build", "python -c 'import amplifier_core'", "xargs rm"]
+ORDINARY += ["amplifier mcp tools list", "amplifier mcp server", "claude mcp allow", "$X mcp allow"]
 ORDINARY += [
     "git clone amplifier",
     "echo trust amplifier",

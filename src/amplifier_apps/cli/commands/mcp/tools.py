@@ -80,11 +80,13 @@ def show_server(server: str, tool: str | None, as_json: bool) -> int:
 @click.option("--digest", help="Allow the definition with this digest, without asking.")
 def allow_tool(server: str, tool: str, digest: str | None) -> int:
     """Look at what SERVER says of TOOL now, and allow it."""
+    from amplifier_apps.cli.commands.guard.installing import refuse_agent
     from amplifier_apps.cli.text.escape import escape
     from amplifier_foundation.machine.user import get_user_name
     from amplifier_foundation.mcp.definitions import digest_definition
     from amplifier_foundation.mcp.known_tools import KnownTools
 
+    refuse_agent()
     known = _find(server)
     waiting = known.waiting.get(_check_tool(known, tool))
     if waiting is None:
@@ -110,9 +112,11 @@ def allow_tool(server: str, tool: str, digest: str | None) -> int:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def forget_tools(server: str, names: tuple[str, ...], yes: bool) -> int:
     """Forget the TOOLs of SERVER, or all of them: they are new when they are seen next."""
+    from amplifier_apps.cli.commands.guard.installing import refuse_agent
     from amplifier_apps.cli.text.escape import escape
     from amplifier_foundation.mcp.known_tools import KnownTools
 
+    refuse_agent()
     known = _find(server)
     wanted = [_check_tool(known, one) for one in names] or _list_names(known)
     if not yes:

@@ -128,3 +128,18 @@ def test_what_a_server_says_cannot_move_the_cursor(home: Path) -> None:
     for done in (run("list"), run("show", "evil"), run("show", "evil", "\x1b[2Jx")):
         assert done.code == 0
         assert "\x1b[2" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("allow", "time", "now", "--digest", digest_definition(CHANGED)), ("forget", "time", "--yes")],
+)
+@pytest.mark.parametrize("mark", ["AMPLIFIER_COMMAND_ID", "CLAUDECODE"])
+def test_no_agent_decides_about_tools(
+    words: tuple[str, ...], mark: str, known: KnownTools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a shell that it has started, it could allow itself what a server has changed."""
+    monkeypatch.setenv(mark, "1")
+    before = known.list_servers()
+    assert run(*words).code != 0
+    assert known.list_servers() == before
