@@ -39,6 +39,8 @@ class FakeLink:
         self._server.listed += method == "tools/list"
         if isinstance(found, Exception):
             raise found
+        if callable(found):
+            await found()
         return [dict(one) for one in found]
 
     async def call(self, tool: str, arguments: Wire, on_progress: OnProgress | None = None) -> Wire:

@@ -22,9 +22,10 @@ Request = Callable[[Link, OnProgress], Awaitable[Wire]]
 class Caller:
     """Sends requests of one session to one server."""
 
-    def __init__(self, host: Host, connection: Connection) -> None:
+    def __init__(self, host: Host, connection: Connection, timeout: float) -> None:
         self._host = host
         self._connection = connection
+        self._timeout = timeout
 
     async def ask(
         self, name: str, about: str, request: Request, read: Callable[[Wire], ToolResult]
@@ -38,7 +39,7 @@ class Caller:
             link = await self._connection.acquire()
         except Unavailable as reason:
             return self._fail(f"The MCP server {server!r} is not available: {reason}")
-        limit = self._connection.config.timeout
+        limit = self._timeout
         try:
             with follow_output(self._host, name, about) as show:
                 async with asyncio.timeout(limit) as deadline:

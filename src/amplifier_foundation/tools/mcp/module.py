@@ -38,12 +38,17 @@ CAPABILITY = "mcp.servers"
 """The servers of a session, for `on_session_ready`."""
 
 
+_CONNECTING = {"command", "args", "env", "url", "headers", "start_timeout", "restart"}
+"""Options that make another connection; the others are for whoever uses it."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Mounted:
     """One server of one module."""
 
     tools: ServerTools
     connection: Connection
+    required: bool
     key: str
     forget: Callable[[], None]
     """Ends the hiding of its secrets."""
@@ -102,7 +107,8 @@ def _take(host: Host, family: Family, name: str, server: ServerConfig) -> _Mount
     base = get_working_dir(host)
     cwd = get_working_dir(host, server.cwd)
     files = digest_own_files(server, cwd)
-    key = json.dumps([name, server.model_dump(mode="json"), str(cwd), files], sort_keys=True)
+    same = server.model_dump(mode="json", include=_CONNECTING)
+    key = json.dumps([name, same, str(cwd), files], sort_keys=True)
 
     def check() -> None:
         snapshot = host.get_capability("session.snapshot")
@@ -117,8 +123,9 @@ def _take(host: Host, family: Family, name: str, server: ServerConfig) -> _Mount
     connection = family.take(key, make)
     identity = identify_server(server, cwd)
     guard = DefinitionGuard(host, name, identity, new_tools=server.new_tools)
-    tools = ServerTools(host, connection, guard)
-    return _Mounted(tools, connection, key, host.register_scrubber(connection.hide))
+    tools = ServerTools(host, connection, guard, server)
+    required = server.required
+    return _Mounted(tools, connection, required, key, host.register_scrubber(connection.hide))
 
 
 async def _give_back(one: _Mounted, family: Family, known: list[ServerTools]) -> None:
@@ -167,7 +174,7 @@ def _make_opener(
 
 def _require_started(host: Host, mounted: list[_Mounted]) -> None:
     """Have the session not start without a server that it requires."""
-    missing = [one for one in mounted if one.connection.config.required and one.connection.problem]
+    missing = [one for one in mounted if one.required and one.connection.problem]
     if not missing:
         return
     names = ", ".join(f"{one.tools.server} ({one.connection.problem})" for one in missing)

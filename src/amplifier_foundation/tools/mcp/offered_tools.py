@@ -42,8 +42,10 @@ class _Offered(InputTool[Any]):
 
     about: ClassVar[str]
 
-    def __init__(self, host: Host, server: str, name: str, caller: Caller) -> None:
+    def __init__(self, host: Host, server: str, kind: str, name: str, caller: Caller) -> None:
         self.name: str = name  # type: ignore[misc]
+        self.kind = kind
+        """What `tools` and `exclude` of a bundle call it."""
         self.description = f"{self.about} Of the MCP server {server!r}."
         self._host = host
         self._server = server
@@ -142,6 +144,10 @@ _KINDS: dict[str, tuple[tuple[str, type[_Offered]], ...]] = {
 }
 
 
+OFFERED = [name for tools in _KINDS.values() for name, _ in tools]
+"""What these tools are called behind the name of a server."""
+
+
 async def find_offered(link: Link) -> list[str]:
     """What a server has beside tools; many say that they have something and list nothing."""
     return [kind for kind, methods in _METHODS.items() if await _has_any(link, kind, methods)]
@@ -165,4 +171,4 @@ def make_offered_tools(
     for name, make in (one for kind in kinds for one in _KINDS[kind]):
         ours = [name_tool(server, one) for one in (name, f"mcp_{name}")]
         if free := next((one for one in ours if one not in taken), None):
-            yield make(host, server, free, caller)
+            yield make(host, server, name, free, caller)

@@ -17,11 +17,15 @@ from amplifier_foundation.mcp.definition_guard import DefinitionGuard
 from amplifier_foundation.mcp.definitions import Definition, digest_definition
 from amplifier_foundation.mcp.names import name_tool
 from amplifier_foundation.tools.mcp.calls import Caller
-from amplifier_foundation.tools.mcp.config import NAME
+from amplifier_foundation.tools.mcp.config import NAME, ServerConfig
 from amplifier_foundation.tools.mcp.connection import Connection, Unavailable
 from amplifier_foundation.tools.mcp.link import LinkError
 from amplifier_foundation.tools.mcp.listings import Withheld, judge_list
-from amplifier_foundation.tools.mcp.offered_tools import find_offered, make_offered_tools
+from amplifier_foundation.tools.mcp.offered_tools import (
+    OFFERED,
+    find_offered,
+    make_offered_tools,
+)
 from amplifier_foundation.tools.mcp.tool import McpTool
 
 logger = logging.getLogger(__name__)
@@ -41,11 +45,14 @@ _AFTER_GUARD = 1_000
 class ServerTools:
     """Mounts what a server offers, and remembers what of it is ours."""
 
-    def __init__(self, host: Host, connection: Connection, guard: DefinitionGuard) -> None:
+    def __init__(
+        self, host: Host, connection: Connection, guard: DefinitionGuard, config: ServerConfig
+    ) -> None:
         self._host = host
         self._connection = connection
         self._guard = guard
-        self._caller = Caller(host, connection)
+        self._config = config
+        self._caller = Caller(host, connection, config.timeout)
         self._tools: dict[str, McpTool] = {}
         self._offered: dict[str, Any] = {}
         self._listed: list[Definition] = []
@@ -156,21 +163,24 @@ class ServerTools:
 
     async def _list_and_use(self) -> None:
         link = await self._connection.acquire()
-        async with asyncio.timeout(self._connection.config.start_timeout):
-            found = await link.list("tools/list") if link.offers("tools") else []
+        limit = self._config.start_timeout
+        try:
+            async with asyncio.timeout(limit):
+                found = await link.list("tools/list") if link.offers("tools") else []
+                self._kinds = await find_offered(link)
+        except TimeoutError:
+            raise LinkError(f"they were not listed within {limit:g} seconds") from None
         self._listed = self._choose(found)
-        self._kinds = await find_offered(link)
         await self._use_listed()
         await self._mount_offered()
 
     def _choose(self, found: list[Definition]) -> list[Definition]:
         """The tools that are wanted, each once; a name that is taken does not come again."""
-        config = self._connection.config
         chosen: dict[str, Definition] = {}
         for tool in found:
             name = str(tool.get("name"))
             ours = name_tool(self.server, name)
-            if not config.wants(name):
+            if not self._config.wants(name):
                 continue
             if ours in chosen:
                 self.tell(
@@ -180,9 +190,10 @@ class ServerTools:
                 )
                 continue
             chosen[ours] = tool
-        if unmet := config.list_unmet([str(one.get("name")) for one in found]):
-            names = ", ".join(unmet)
-            self.tell(f"The MCP server {self.server!r} has no tool {names} (`tools`).", "warning")
+        names = [*(str(one.get("name")) for one in found), *OFFERED]
+        if unmet := self._config.list_unmet(names):
+            missing = ", ".join(unmet)
+            self.tell(f"The MCP server {self.server!r} has no tool {missing} (`tools`).", "warning")
         return list(chosen.values())
 
     async def _use_listed(self) -> None:
@@ -228,7 +239,7 @@ class ServerTools:
     async def _mount_offered(self) -> None:
         taken = self._tools.keys()
         made = make_offered_tools(self._host, self.server, self._kinds, self._caller, taken)
-        offered = {tool.name: tool for tool in made}
+        offered = {tool.name: tool for tool in made if self._config.wants(tool.kind)}
         self._guard.accept(offered)
         for name in [one for one in self._offered if one not in offered]:
             await self._take_away(self._offered, name)

@@ -35,7 +35,7 @@ async def ask(server, host):
         if not opened:
             opened.append(server.connect(**options))
             await opened[0].start()
-        caller = Caller(host, opened[0])
+        caller = Caller(host, opened[0], opened[0].config.timeout)
         return await caller.ask(
             "mcp__calc__add",
             "add",
@@ -119,7 +119,7 @@ async def test_progress_is_shown(server, host):
         await on_progress(5, 5, "counting")
         return make_answer("done")
 
-    result = await Caller(host, connection).ask("n", "about", request, read_tool_answer)
+    result = await Caller(host, connection, 60).ask("n", "about", request, read_tool_answer)
     assert result.output == "done"
     assert shown == ["1\n", "5/5 counting\n", "closed"]
     await connection.close()

@@ -33,7 +33,7 @@ async def tools(server, host):
     """By their names behind the server's."""
     connection = server.connect()
     await connection.start()
-    made = make_offered_tools(host, "calc", BOTH, Caller(host, connection), ())
+    made = make_offered_tools(host, "calc", BOTH, Caller(host, connection, 60), ())
     yield {tool.name.removeprefix("mcp__calc__"): tool for tool in made}
     await connection.close()
 
@@ -74,7 +74,7 @@ async def test_what_is_missing_in_a_call_is_named(tools):
 
 async def test_the_servers_own_tools_keep_their_names(host, server):
     """Ours make way for them, twice if they must."""
-    caller = Caller(host, server.connect())
+    caller = Caller(host, server.connect(), 60)
     names = ["mcp__calc__list_resources", "mcp__calc__read_resource"]
     made = make_offered_tools(host, "calc", ["resources"], caller, names)
     assert [one.name for one in made] == [

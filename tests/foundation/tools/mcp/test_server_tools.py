@@ -34,7 +34,7 @@ class World:
         new_tools = options.get("new_tools", "allow")
         self.connection = self.server.connect(**options)
         guard = DefinitionGuard(self.host, "calc", ["calc"], known=self.known, new_tools=new_tools)
-        self.tools = ServerTools(self.host, self.connection, guard)
+        self.tools = ServerTools(self.host, self.connection, guard, self.connection.config)
 
     async def open(self):
         await self.tools.open()
@@ -276,6 +276,24 @@ async def test_nobody_is_asked_about_tools_of_our_own(make):
     assert (await world.call("mcp__calc__list_prompts")).success
     assert world.person.questions == []
     assert (await world.call(a=1)).denied
+
+
+async def test_what_is_chosen_counts_for_tools_of_our_own_too(make):
+    """They are named as they are called behind the name of the server."""
+    server = FakeServer()
+    server.lists["prompts/list"] = [{"name": "hello"}]
+    world = await make(server, tools=["add", "list_*"], exclude=["list_resources"])
+    assert set(world.mounted) == {NAME, "mcp__calc__list_prompts"}
+    assert world.shown == []
+
+
+async def test_a_server_that_never_lists_its_tools_is_told(make):
+    """The session does not wait for it."""
+    server = FakeServer()
+    server.lists["tools/list"] = asyncio.Event().wait
+    world = await make(server, start_timeout=0.05)
+    assert world.mounted == {}
+    await wait_until(lambda: any("not listed within 0.05" in text for text in world.shown))
 
 
 async def test_errors_of_a_server_are_shown_and_the_rest_is_logged(make, caplog):

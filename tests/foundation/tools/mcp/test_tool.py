@@ -15,7 +15,7 @@ async def test_it_is_called_at_the_server_by_its_own_name():
     server = FakeServer()
     connection = server.connect()
     await connection.start()
-    tool = McpTool("mcp__calc__add", "add", "digest", Caller(TestCoordinator(), connection))
+    tool = McpTool("mcp__calc__add", "add", "digest", Caller(TestCoordinator(), connection, 60))
     tool.show(ADD)
     assert (await tool.execute({"a": 1, "b": 2})).output == "3"
     assert server.calls == [("add", {"a": 1, "b": 2})]
