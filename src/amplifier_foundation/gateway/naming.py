@@ -1,13 +1,26 @@
-"""What a server is called that nobody has named."""
+"""What a server is, to those who allow its tools, and what it is called if nobody has named it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from urllib.parse import urlsplit
 
 _RUNNERS = frozenset({"bunx", "node", "npx", "pipx", "python", "python3", "uv", "uvx"})
 _VERBS = frozenset({"run", "exec", "tool", "x"})
+
+
+def identify_server(url: str | None, command: Sequence[str], folder: Path) -> list[str]:
+    """Its address, or its command.
+
+    The folder is a part of it if a word names something in it: `python server.py` is another
+    server in another project, and what one says of its tools must not be shown for the other.
+    """
+    if url:
+        return [url]
+    words = (one for one in command if one and not PurePath(one).is_absolute())
+    is_here = any((folder / one).exists() for one in words)
+    return [*command, *([str(folder)] if is_here else [])]
 
 
 def guess_name(url: str | None, command: Sequence[str]) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from amplifier_foundation.gateway.naming import guess_name
+from amplifier_foundation.gateway.naming import guess_name, identify_server
 
 
 @pytest.mark.parametrize(
@@ -30,3 +32,13 @@ def test_a_server_elsewhere_is_called_like_its_host() -> None:
     """Dots are not for names of tools."""
     assert guess_name("https://mcp.example.com/x", []) == "mcp-example-com"
     assert guess_name("nonsense", []) == "server"
+
+
+def test_a_server_of_a_project_is_another_one_elsewhere(tmp_path: Path) -> None:
+    """One that is installed is the same everywhere, and so is an address."""
+    (tmp_path / "server.py").touch()
+    command = ["python", "server.py"]
+    assert identify_server(None, command, tmp_path) == [*command, str(tmp_path)]
+    assert identify_server(None, command, tmp_path / "other") == command
+    assert identify_server(None, ["/usr/bin/env", "srv"], tmp_path) == ["/usr/bin/env", "srv"]
+    assert identify_server("https://example.com/mcp", [], tmp_path) == ["https://example.com/mcp"]

@@ -130,7 +130,7 @@ def _read_settings(
     name: str | None, bundle: Path | None, new_tools: str, url: str | None, command: tuple[str, ...]
 ) -> Settings:
     from amplifier_foundation.gateway.gateway import Settings
-    from amplifier_foundation.gateway.naming import guess_name
+    from amplifier_foundation.gateway.naming import guess_name, identify_server
     from amplifier_foundation.mcp.names import check_server_name, make_server_name
 
     try:
@@ -139,7 +139,7 @@ def _read_settings(
         raise click.BadParameter(str(error), param_hint="--name") from error
     return Settings(
         name=own,
-        identity=[url] if url else list(command),
+        identity=identify_server(url, command, Path.cwd()),
         folder=Path.cwd(),
         bundle=str(bundle.absolute()) if bundle else "",
         new_tools="ask" if new_tools == "ask" else "allow",
