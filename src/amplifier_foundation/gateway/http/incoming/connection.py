@@ -10,6 +10,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from amplifier_foundation.gateway.http.incoming.app import GatewayApp
+from amplifier_foundation.gateway.http.open_files import raise_file_limit, share_of_files
 
 BACKLOG = 1024
 HEAD_SECONDS = 20.0
@@ -47,6 +48,7 @@ class EndpointServer(uvicorn.Server):
 
 def create_server(app: GatewayApp) -> EndpointServer:
     """The server for the endpoint; `serve(sockets=[…])` runs it."""
+    raise_file_limit(3 * _AT_ONCE)
     config = uvicorn.Config(
         app,
         loop="asyncio",
@@ -58,7 +60,7 @@ def create_server(app: GatewayApp) -> EndpointServer:
         server_header=False,
         proxy_headers=False,
         backlog=BACKLOG,
-        limit_concurrency=_AT_ONCE,
+        limit_concurrency=share_of_files(2, _AT_ONCE),
         timeout_keep_alive=30,
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )

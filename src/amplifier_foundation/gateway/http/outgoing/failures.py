@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from amplifier_foundation.gateway.channel import ChannelError
@@ -19,6 +21,7 @@ _ADVICE = {
     413: "the message is too large for the server",
     429: "the server gets too many requests",
 }
+_DEPTH = 10
 _UNKNOWN = "whether the server carried it out is not known"
 
 
@@ -28,18 +31,20 @@ class WireError(ChannelError):
 
 def describe_failure(http: Any, host: str, failure: Exception) -> WireError:
     """An exception of the HTTP client; a header is never quoted."""
-    cause = _find_tls_failure(failure)
-    if cause is not None:
-        return WireError(
-            f"{host}: the connection is not secure ({cause}); if a certificate of your own signs "
-            "it, name its file in SSL_CERT_FILE"
-        )
+    causes = list(_list_causes(failure))
+    for cause in causes:
+        if isinstance(cause, ssl.SSLError):
+            why = str(getattr(cause, "verify_message", "") or cause.strerror or cause)
+            return WireError(
+                f"{host}: the connection is not secure ({why}); if a certificate of your own "
+                "signs it, name its file in SSL_CERT_FILE"
+            )
     if isinstance(failure, http.LocalProtocolError | UnicodeError):
         return WireError(f"{host}: a header has characters that HTTP does not allow")
     if isinstance(failure, http.ConnectTimeout):
         return WireError(f"{host} cannot be reached: no connection in time")
     if isinstance(failure, http.ConnectError):
-        return WireError(f"{host} cannot be reached: {failure or 'no connection'}")
+        return WireError(f"{host} cannot be reached: {_find_reason(causes)}")
     reason = str(failure) or type(failure).__name__
     return WireError(f"{host}: the connection broke ({reason}); {_UNKNOWN}")
 
@@ -58,9 +63,20 @@ def describe_end(host: str) -> WireError:
     return WireError(f"{host}: the stream ended before the answer; {_UNKNOWN}")
 
 
-def _find_tls_failure(failure: BaseException | None) -> str | None:
-    while failure is not None:
-        if isinstance(failure, ssl.SSLError):
-            return str(getattr(failure, "verify_message", "") or failure.strerror or failure)
+def _list_causes(failure: BaseException | None) -> Iterator[BaseException]:
+    """The failure and what is behind it."""
+    for _ in range(_DEPTH):
+        if failure is None:
+            return
+        yield failure
+        if isinstance(failure, BaseExceptionGroup):
+            yield from failure.exceptions
         failure = failure.__cause__ or failure.__context__
-    return None
+
+
+def _find_reason(causes: Sequence[BaseException]) -> str:
+    """What the system says, which comes last; the library just says that it did not work."""
+    said = [one.errno for one in causes if isinstance(one, OSError) and one.errno]
+    if said and said[-1] in (errno.EMFILE, errno.ENFILE):
+        return "too many connections at once for this process; see `ulimit -n`"
+    return os.strerror(said[-1]) if said else str(causes[0]) or "no connection"

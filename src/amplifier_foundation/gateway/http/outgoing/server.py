@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from amplifier_core.utils import describe_error
 from amplifier_foundation.gateway.channel import ChannelError, ChannelNote
+from amplifier_foundation.gateway.http.open_files import share_of_files
 from amplifier_foundation.gateway.http.outgoing.address import check_address
 from amplifier_foundation.gateway.http.outgoing.conversation import INITIALIZE, Conversation
 from amplifier_foundation.gateway.http.outgoing.exchange import (
@@ -45,7 +46,7 @@ class HttpServer:
         self._conversation = Conversation()
         self._inbox: asyncio.Queue[bytes | ChannelError | None] = asyncio.Queue(_WAITING)
         self._outbox: asyncio.Queue[Frame] = asyncio.Queue(_WAITING)
-        self._places = asyncio.Semaphore(_AT_ONCE)
+        self._places = asyncio.Semaphore(share_of_files(4, _AT_ONCE))
         self._open: dict[str, tuple[Exchange, asyncio.Task[None]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._sender: asyncio.Task[None] | None = None

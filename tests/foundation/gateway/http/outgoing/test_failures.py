@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import ssl
 
 import httpx2
@@ -61,6 +62,18 @@ def test_a_certificate_that_is_not_trusted_is_told_from_other_failures():
     failure.__cause__ = OSError()
     failure.__cause__.__context__ = ssl.SSLError(1, "bad")
     assert "SSL_CERT_FILE" in str(describe_failure(httpx2, "host", failure))
+
+
+@pytest.mark.parametrize(
+    ("number", "reason"),
+    [(errno.ECONNREFUSED, "Connection refused"), (errno.EMFILE, "ulimit -n")],
+)
+def test_the_reason_of_the_system_is_said(number: int, reason: str):
+    """However deep it is hidden."""
+    failure = httpx2.ConnectError("All connection attempts failed")
+    failure.__cause__ = OSError("All connection attempts failed")
+    failure.__cause__.__cause__ = ExceptionGroup("x", [OSError(number, "of the system")])
+    assert reason in str(describe_failure(httpx2, "host", failure))
 
 
 def test_the_end_of_a_stream_leaves_open_what_happened():
