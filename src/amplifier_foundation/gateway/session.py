@@ -14,12 +14,12 @@ from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events.payloads import EndReason
 from amplifier_core.models import Level
 from amplifier_core.mount_plan import read_entry
-from amplifier_foundation.gateway.walls import build_walls
 from amplifier_foundation.guests.sessions.guarded_files import list_installed
 from amplifier_foundation.guests.sessions.passing import GuestContext, Passing, current
 from amplifier_foundation.guests.sessions.personal import deny_personal_acts
 from amplifier_foundation.guests.sessions.plan import GuestPlan, adapt_to_program, load_adapted
 from amplifier_foundation.machine.snapshot import normalize
+from amplifier_foundation.mcp.walls import build_walls
 from amplifier_foundation.session.assembled import AssembledSession
 from amplifier_foundation.session.assembly import open_session
 from amplifier_foundation.session.elsewhere import reach_people

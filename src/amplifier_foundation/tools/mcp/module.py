@@ -15,6 +15,7 @@ from amplifier_core.events import SESSION_START
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
 from amplifier_foundation.mcp.definition_guard import DefinitionGuard
+from amplifier_foundation.mcp.walls import build_walls
 from amplifier_foundation.modules.extras import require
 from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.modules.subscription import is_own_event
@@ -61,6 +62,7 @@ async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Clea
         await _check_secrets(coordinator, name, server)
     if options.servers:
         require("mcp", NAME, "mcp")
+        build_walls(coordinator, get_working_dir(coordinator))
     family = find_family(coordinator)
     mounted = [_take(coordinator, family, name, one) for name, one in options.servers.items()]
     known: list[ServerTools] = coordinator.get_capability(CAPABILITY) or []

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import TOOL_PRE
+from amplifier_core.interfaces import Host
 from amplifier_core.models import HookResult
 from amplifier_core.utils.nested import iterate_texts
-from amplifier_foundation.machine.user import find_data_home
-from amplifier_foundation.policy.mcp_tools import is_mcp_reading
+from amplifier_foundation.machine.user import find_config_home, find_data_home
+from amplifier_foundation.policy.mcp_tools import is_mcp_reading, is_mcp_tool
 
-NAME = "gateway-walls"
+NAME = "mcp-walls"
 _FIRST = -940
 _LONGEST = 4_096
 """Characters in a path: systems take no longer ones."""
@@ -25,15 +25,21 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _TAKING = re.compile(r"move|rename|delete|remove|unlink|trash|rmdir", re.IGNORECASE)
 
 
-def build_walls(coordinator: SessionCoordinator, folder: Path, guarded: Sequence[Path]) -> None:
-    """Deny calls that name a guarded file under any key; only those that read may name some."""
+def build_walls(host: Host, folder: Path, guarded: Sequence[Path] = ()) -> None:
+    """Deny calls that name our records or a guarded file, under any key.
+
+    Only tools that read may name guarded files. A server in `folder` would find them from there.
+    """
     ours = os.path.realpath(find_data_home() / "amplifier")
+    guarded = [*guarded, find_config_home() / "amplifier" / "**"]
     whole = [path.parent if path.name == "**" else path for path in guarded if path.is_absolute()]
     real = list(dict.fromkeys(os.path.realpath(path) for path in whole))
     names = frozenset(path.name for path in whole)
 
     def judge(event: str, data: dict[str, Any]) -> HookResult:
         tool = str(data.get("tool_name"))
+        if not is_mcp_tool(tool):
+            return HookResult()
         places = [ours] if is_mcp_reading(tool) else [ours, *real]
         takes = _TAKING.search(tool) is not None
         for path in _list_paths(data.get("tool_input"), folder, names):
@@ -43,8 +49,7 @@ def build_walls(coordinator: SessionCoordinator, folder: Path, guarded: Sequence
                     return HookResult(action="deny", reason=reason)
         return HookResult()
 
-    remove = coordinator.hooks.register(TOOL_PRE, judge, _FIRST, NAME, on_error="deny")
-    coordinator.register_cleanup(remove)
+    host.register_cleanup(host.hooks.register(TOOL_PRE, judge, _FIRST, NAME, on_error="deny"))
 
 
 def _list_paths(given: Any, folder: Path, names: frozenset[str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from amplifier_core.testing import TestCoordinator
-from amplifier_foundation.gateway.walls import build_walls
+from amplifier_foundation.mcp.walls import build_walls
 
 OURS = ".local/share/amplifier/mcp/x.json"
 SETTINGS = ".claude/settings.json"
@@ -35,7 +35,8 @@ class World:
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
     return World(tmp_path)
 
 
@@ -65,6 +66,7 @@ async def test_what_people_allowed_cannot_be_named(world: World, path: str) -> N
 async def test_settings_may_be_read_but_not_written(world: World) -> None:
     """A tool that only looks is known by its name."""
     assert not await world.allows(to=str(world.settings))
+    assert not await world.allows(to="~/.config/amplifier/amplifier.yaml")
     assert await world.allows("read_file", path=str(world.settings))
     assert not await world.allows(target=".mcp.json")
     assert await world.allows("search_files", pattern=".mcp.json")
@@ -85,3 +87,9 @@ async def test_nobody_takes_a_folder_away_with_what_is_in_it(world: World) -> No
 async def test_everything_else_passes(world: World, text: str) -> None:
     """Addresses, texts and other files."""
     assert await world.allows(text=text)
+
+
+async def test_our_own_tools_have_walls_of_their_own(world: World) -> None:
+    """They are held by the roots of a session, and by its sandbox."""
+    data = {"tool_name": "Read", "tool_input": {"file_path": str(world.ours)}, "tool_call_id": "1"}
+    assert (await world.coordinator.judge("tool:pre", data)).allowed  # type: ignore[arg-type]
