@@ -20,7 +20,12 @@ _FILES = (
     r"\bmcp\.json\b|\bwallet\.dat\b|\bcredentials\.json\b|\bsecrets?\.(?:ya?ml|json|env|txt)\b|"
     r"(?:^|[\s\"'`(/])\.(?:env|npmrc|netrc|pgpass)\b|\blogin data\b|_(?:ssh|id_rsa|private_key)_"
 )
-_ALONE = {"override": "override", "new_role": "new-role", "secrecy": "secrecy"}
+_ALONE = {
+    "override": "override",
+    "new_role": "new-role",
+    "secrecy": "secrecy",
+    "demand": "data-demand",
+}
 _RARE = ("address", "hush", "sensitive")
 _COMMON = ("order", "take", "send", "what", "channel")
 
@@ -46,12 +51,14 @@ def _judge_sensitive(near: Nearby) -> str | None:
 
 
 def _judge_address(near: Nearby) -> str | None:
-    demands = near.has("hand_over", "order") or near.has("grab")
-    return "data-demand" if demands else None
+    if near.has("hand_over", "order") or near.has("grab") or near.has("carry", "order"):
+        return "data-demand"
+    return "new-role" if near.has("vocative", "order") else None
 
 
 def _judge_hush(near: Nearby) -> str | None:
     hides = near.has("grab") or near.has("address") or near.has("hand_over", "order", "party")
+    hides = hides or near.has("danger")
     return "secrecy" if hides else None
 
 
@@ -66,6 +73,28 @@ _RULES: dict[str, Rule] = {
     "hush": _judge_hush,
     "markup": _judge_markup,
 }
+_ADDRESS = r"https?://|\b[a-z0-9._%+\-]{1,64}@[a-z0-9.\-]{1,64}"
+_SENDING = (
+    r"\b(?:send|post|upload|forward|transmit|e-?mail|bcc|exfiltrate|submit|relay|deliver|sende|"
+    r"schicke|envoie|envoyez|transmets|envia|envie)\b|发送|發送|上传|上傳"
+)
+_CALLED = (
+    r"(?:^|[^a-z0-9])(?:(?:ai|coding) )?(?:agents?|assistants?|ai|llms?|claude|chatgpt|copilot|"
+    r"gemini)\s{0,2}[:,]\s"
+)
+"""A model is called by its name; that counts where nobody else reads it."""
+
+_VOCATIVE = (
+    r"\b(?:dear|attention|hey|note to|message to|by the way|p\.?s\.? to|if you are)\W{1,3}"
+    r"(?:the |all |any |an? )?(?:ai|llms?|language models?|chat ?bots?|coding agents?|agents?|"
+    r"assistants?|chatgpt|claude|gemini|copilot)\b|"
+    r"\b(?:ai agents?|ai assistants?|ai|llm|language model|chat ?bot|model|assistant)\s{0,1}[,:]\s"
+    r"{0,2}(?:please|kindly|you must|you should|you need|you have to|read carefully|listen)\b"
+)
+_DANGER = (
+    r"\b(?:curl|wget|sudo|crontab|chmod|backdoor|id_(?:rsa|ed25519)|authorized_keys|malware|"
+    r"exfiltrate|rm -[rf]{1,2})\b"
+)
 _PARTY = (
     r"\b(?:users?|humans?|persons?|assistants?|tools?|functions?|models?|agents?|instructions?|"
     r"benutzer|nutzer|werkzeuge?|utilisateurs?|outils?|usuarios?|herramientas?)\b|"
@@ -87,6 +116,8 @@ class Cues:
         joined["party"] = _PARTY
         joined["grab"] = _put_near(joined["take"], joined["sensitive"])
         joined["hand_over"] = _hand_over(joined)
+        joined["carry"] = rf"(?:{_SENDING})(?s:.{{0,60}})(?:{_ADDRESS})"
+        joined |= {"called": _CALLED, "vocative": _VOCATIVE, "danger": _DANGER}
         self._near = {
             cue: compile_pattern(source, owner)
             for cue, source in joined.items()
@@ -114,7 +145,7 @@ class Cues:
     def speaks_to_a_model(self, text: str) -> bool:
         """Whether a text that people do not see is meant for a model, and wants something."""
         near = Nearby(text, self._near)
-        if near.has("address"):
+        if near.has("address") or near.has("called"):
             return True
         asks = near.has("grab", "hand_over", "order")
         return asks or near.has("hush", "order", "party")

@@ -10,6 +10,7 @@ import pytest
 from amplifier_foundation.hooks.injection_guard.languages.table import LANGUAGES
 from amplifier_foundation.hooks.injection_guard.scanner import Scanner
 from tests.foundation.hooks.injection_guard.attacks import LISTED, ORDER, RESULTS
+from tests.foundation.hooks.injection_guard.reworded import REWORDED
 
 ROOT = Path(__file__).parents[4]
 SCANNER = Scanner("test", list(LANGUAGES))
@@ -28,6 +29,13 @@ def test_at_least_95_of_100_attacks_are_found() -> None:
     ]
     assert len(attacks) >= 90
     assert len(missed) <= len(tried) * 0.05, missed
+
+
+def test_most_attacks_in_other_words_are_found() -> None:
+    """Nobody knows all words; how many of them were found at first sight, the page says."""
+    missed = [text for text in REWORDED if not SCANNER.scan(text)]
+    assert len(REWORDED) >= 100
+    assert len(missed) <= len(REWORDED) * 0.15, missed
 
 
 def test_the_attack_itself_is_what_is_found() -> None:
@@ -56,11 +64,11 @@ def test_our_own_documentation_is_no_attack() -> None:
 
 @pytest.mark.slow
 def test_our_own_source_is_no_attack() -> None:
-    """Nor are the tests, but for those that play attackers."""
-    files = [path for path in list_own_files("*.py", "*.js", "*.html", "*.css") if path.exists()]
-    found = [path for path in files if SCANNER.scan(path.read_text())]
-    assert len(files) > 2000
-    assert len(found) <= len(files) / 1000, found
+    """Neither ours nor that of the page."""
+    files = list_own_files("src/*.py", "src/*.js", "src/*.html", "src/*.css", "scripts/*")
+    found = [str(path) for path in files if path.is_file() and SCANNER.scan(path.read_text())]
+    assert len(files) > 1000
+    assert found == []
 
 
 ORDINARY = [

@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
+from amplifier_foundation.hooks.injection_guard.languages.english_orders import (
+    DEMAND,
+    NEW_ROLE,
+    OVERRIDE,
+    SECRECY,
+)
 from amplifier_foundation.hooks.injection_guard.languages.language import Language, join_words
 
-_ANY = (
-    r"(?:(?:all|any|each|every|everything|the|your|my|our|its|these|those|of|that|were|other|"
-    r"and|or|completely|entirely|whatever|user|given) ){0,5}"
-)
-_EARLIER = (
-    r"(?:previous(?:ly)?|prior|earlier|above|preceding|foregoing|former|past|initial|original|"
-    r"existing|current|system|developer|safety|security|hidden|last)"
-)
-_INSTRUCTIONS = (
-    r"(?:instructions?|prompts?|directives?|directions|guidelines?|guardrails?|programming|"
-    r"orders|safeguards?)"
-)
-_RULES = (
-    r"(?:instructions?|prompts?|directives?|guidelines?|guardrails?|programming|rules|"
-    r"restrictions|constraints|polic(?:y|ies)|training|limitations|safeguards|safety measures|"
-    r"alignment)"
-)
-_DROP = (
-    r"(?:ignor(?:e|ing)|disregard(?:ing)?|forget|neglect|pay no attention to|(?:do not|don t|"
-    r"dont|stop|never) (?:follow(?:ing)?|obey(?:ing)?|heed(?:ing)?|comply(?:ing)? with|"
-    r"listen(?:ing)? to))"
-)
-_VOID = (
-    r"(?:overrides?|overrule|bypass(?:es)?|discard|drop|abandon|erase|cancel|revoke|"
-    r"supersedes?|invalidates?|replaces|takes? (?:precedence|priority) over)"
-)
 _USER = (
     r"(?:the|your|any|this) (?:human |end )?(?:users?|human|person|operator|owner|people|"
     r"developer|customer|victim)"
-)
-_NOT = r"(?:do not|don t|dont|never|must not|should not|shall not|cannot|avoid)"
-_THIS = (
-    r"(?:this|these|it|that|any of (?:this|these)|your instructions|the (?:instructions?|file|"
-    r"step|call|transfer|upload|contents?|side ?note)|anything)"
 )
 _MODEL = (
     r"(?:ai|a i|llms?|language models?|ai (?:assistants?|agents?|models?|systems?)|assistants?|"
@@ -46,75 +21,10 @@ _MODEL = (
 )
 
 ENGLISH = Language(
-    override=join_words(
-        rf"{_DROP} {_ANY}(?:{_EARLIER} ){{1,3}}(?:user |chat )?{_INSTRUCTIONS}",
-        rf"{_DROP} (?:all |any |every |of )*your {_ANY}(?:{_EARLIER} )?{_RULES}",
-        rf"{_DROP} (?:all |any |the |your |of |those |these )*{_INSTRUCTIONS} (?:you (?:were|"
-        r"have|had|are|got|received)|above|before|so far|from (?:the )?(?:user|system|"
-        r"developer)|that came before|given (?:to you|before|above|earlier))",
-        rf"{_DROP} (?:everything|anything|all|whatever)(?: of)?(?: that)?(?: (?:is|was|comes|"
-        r"came|has been|you))? (?:above|before (?:this|that|now)|prior to this|"
-        r"previous(?:ly)? (?:said|written|told|given)|said (?:before|above|so far)|(?:were|"
-        r"have been|had been) told|written above)",
-        rf"{_VOID} {_ANY}(?:previous|prior|earlier|above|preceding|foregoing|your|system|"
-        r"safety|developer|other|user)(?: (?:and |or )?(?:system|safety|user|developer|"
-        rf"original|other))* (?:{_INSTRUCTIONS}|messages|training)",
-        r"(?:all )?(?:of )?(?:the |your )?(?:previous|prior|earlier|above|preceding)"
-        rf" {_INSTRUCTIONS} (?:are|is|were|have been|has been) (?:now |hereby |all )?(?:void|"
-        r"null|cancell?ed|revoked|obsolete|superseded|replaced|invalid|overridden|outdated|"
-        r"suspended)",
-        r"(?:instructions?|rules|guidelines) (?:above|before this|so far) (?:no longer apply|"
-        r"do not apply|are (?:void|cancell?ed|a test|fake))",
-    ),
-    new_role=join_words(
-        r"you are (?:now|no longer|hereby) (?:in |a |an |the |acting |operating |running |"
-        r"going |bound |being )*(?:(?:developer|debug|admin|maintenance|god|root|jailbreak|"
-        r"unrestricted|dan) mode|dan|jailbroken|unrestricted|uncensored|free (?:of|from)|by "
-        r"(?:any|your|the)|restricted|subject to|evil|root|an? (?:different|new|malicious|"
-        r"unfiltered) (?:ai|assistant|model|agent))",
-        r"(?:enter|enable|activate|switch to|engage) (?:dan|jailbreak|god|unrestricted|"
-        r"unfiltered|do anything now) mode",
-        r"from (?:now on|this (?:point|moment)(?: on| onwards?| forward)?) you (?:must|will|"
-        r"shall|are|should|only|respond|act|obey|always|never|have to|work for)",
-        r"(?:your|the assistant s|the agent s|the model s) (?:new|real|actual|true|hidden|"
-        r"secret|only|sole|primary) (?:task|goal|purpose|objective|instructions?|directives?|"
-        r"mission|role|job|orders) (?:is|are|now)",
-        r"(?:new|updated|revised|additional|hidden|"
-        r"secret) (?:system |admin |developer )"
-        r"(?:instructions?|prompt|directives?|"
-        r"message|override)(?: (?:for|to) (?:you|"
-        r"the (?:ai|assistant|model|agent))"
-        r")?[^a-z0-9]{0,3}[:：]",
-        r"(?:pretend|act|behave|respond) (?:to be|as|like)(?: if)?(?: you (?:are|were|have)"
-        r")?(?: an?| the)? (?:unrestricted|uncensored|unfiltered|evil|malicious|jailbroken|no "
-        r"(?:rules|restrictions))",
-        r"this (?:message|instruction|directive|notice) (?:overrides|supersedes|outranks|takes "
-        r"(?:precedence|priority) over|has (?:the )?(?:highest|top|absolute|higher) priority|"
-        r"comes from (?:the )?(?:system|developers?|administrators?|anthropic|openai))",
-        r"(?:system|admin|developer|security) (?:override|notice|alert|message) (?:you|the "
-        r"(?:ai|assistant|model|agent)) (?:must|are|should|need)",
-        r"prefix (?:all|every|each|any) (?:shell |bash |terminal )?commands? (?:you run )?with",
-        r"(?:always|only) (?:use|call|prefer|choose|select) this (?:tool|function|server) "
-        r"(?:instead of|over|rather than|before) (?:any|all|every|the) (?:other|others|"
-        r"alternative|available|built)",
-        r"(?:never|do not|don t) (?:use|call|choose|consider|trust) (?:any )?(?:of the )?other "
-        r"(?:available )?(?:tools|servers)",
-    ),
-    secrecy=join_words(
-        rf"{_NOT} (?:ever )?(?:tell|inform|notify|alert|warn)(?:ing)? {_USER} (?:about|of|that|"
-        r"what|why|anything|this|it|when|how)",
-        rf"{_NOT} (?:ever )?(?:tell|inform)(?:ing)? {_USER}",
-        rf"{_NOT} (?:ever )?(?:mention|reveal|disclose|report|explain|show|expose|repeat|admit|"
-        rf"discuss)(?:ing)? {_THIS}(?: [a-z0-9]+){{0,4}} (?:to|with) (?:{_USER}|anyone|anybody|"
-        r"users)",
-        rf"{_NOT} let {_USER} (?:know|see|notice|find out|realize|suspect)",
-        rf"{_USER} (?:must|should|shall)(?: not| never) (?:know|see|find out|learn|notice|be "
-        r"(?:told|informed|aware|made aware))",
-        rf"{_NOT} (?:ever )?(?:mention|reveal|disclose|repeat|acknowledge|refer to) (?:this|"
-        r"these|the) (?:instructions?|message|directive|note|requirement|prompt)",
-        r"keep (?:this|it|that|these|all of this) (?:a )?(?:secret|hidden|confidential|quiet|"
-        rf"private|silent) from {_USER}",
-    ),
+    override=OVERRIDE,
+    new_role=NEW_ROLE,
+    secrecy=SECRECY,
+    demand=DEMAND,
     address=join_words(
         rf"if you are (?:an? |the )?{_MODEL}",
         r"(?:note|notice|message|instructions?|reminder|attention|important|warning|hint|"
@@ -124,6 +34,14 @@ ENGLISH = Language(
         r"processing|process|parsing|summari[sz]ing|scanning|sees?|must|should|has to|have to|"
         r"needs? to|is required|are required)",
         rf"{_MODEL} (?:must|should|shall|has to|have to|needs? to|are required to|is required to)",
+        r"(?:to|for) (?:the |any |all )?(?:ai|llms?|assistants?|models?|agents?)[:,] [a-z]+",
+        r"(?:ai agents?|ai assistants?|assistant|ai|llm|language model|chat ?bot|claude|chatgpt|"
+        r"gemini|copilot|model)[^a-z0-9]{1,3}(?:please|kindly|you must|you should|you need|you "
+        r"have "
+        r"to|read carefully|listen|remember to|make sure)",
+        r"(?:note|message|reminder) to self[^a-z0-9]{1,3}(?:assistant|ai|agent|model)",
+        r"(?:whoever|whatever|anyone|anything) (?:that )?(?:processes|reads|parses|summari[sz]es) "
+        r"this (?:text |page |document |file )?(?:automatically|programmatically)",
         r"as an? (?:ai|language model|assistant|llm|ai agent|autonomous agent),? you",
         r"when (?:summari[sz]ing|processing|reading|analy[sz]ing) this (?:page|document|file|"
         r"text|email|issue|message),? (?:you|always|also|include|say|add|output|respond)",
@@ -136,6 +54,9 @@ ENGLISH = Language(
         r"as if nothing (?:had )?happened",
         r"without (?:confirmation|asking|telling anyone|mentioning it|further confirmation)",
         r"no need to (?:mention|tell|ask|confirm)",
+        rf"{_USER} (?:does not|doesn t|do not|don t|need not) (?:need to |have to )?(?:know|see|be "
+        r"told|be informed)",
+        r"(?:nobody|no one) (?:has|needs|is) to (?:be (?:informed|told)|know)",
         r"(?:do not|don t|never|avoid) (?:ask|mention|tell|explain|confirm|notify)",
         r"(?:does|do) not care about privacy",
     ),
@@ -154,6 +75,9 @@ ENGLISH = Language(
         r"(?:your|any|user s|his|their|the|my) (?:private|ssh|pgp|gpg|signing|api) keys?",
         r"(?:user|person|owner|customer|human) s (?:api keys?|passwords?|tokens?|secrets?|"
         r"credentials|env)",
+        r"(?:messages?|contents?|history|log|text|transcript) of (?:this|the|our) (?:chat|"
+        r"conversation|session|dialogue)",
+        r"your (?:environment(?: variables)?|env vars|secrets|credentials|access tokens)",
         r"(?:user|person|owner|customer|human) s (?:files|messages|data|inbox|documents|"
         r"details|address(?:es)?|phone|location|name and)",
     ),
@@ -162,7 +86,8 @@ ENGLISH = Language(
         r"now|immediately)|will)",
         r"(?:must|need to|have to|should) (?:first|always|also|be (?:called|used|read|included|"
         r"passed|sent|set|executed|run)|call|read|include|pass|send|run|use|obey|follow)",
-        r"(?:always|first|then|also|instead|please|now|immediately|next|simply) (?:call|use|"
+        r"(?:always|first|then|also|instead|please|now|immediately|next|simply|kindly) "
+        r"(?:approve|recommend|answer|accept|allow|trust|insert|push|star|call|use|"
         r"read|open|run|fetch|include|send|add|append|pass|bcc|cc|forward|execute|invoke|copy|"
         r"upload|post|output|print|reply|respond|set|say|write|go|delete|email)",
         r"(?:before|prior to|when|whenever|after|each time|every time|once) (?:you )?(?:us(?:e|"
@@ -173,10 +98,16 @@ ENGLISH = Language(
         r"(?:that|to)",
         r"(?:otherwise|or else)[^a-z0-9]{1,3}(?:the|this|it|you|i)",
         r"(?:make|be) sure (?:to|that you)",
-        r"your (?:task|job|goal) is",
+        r"your (?:task|job|goal) is|read carefully|use the [a-z0-9_-]+ tool to",
+        r"your (?:final |next |first |own |every )?(?:response|reply|answer|output|summary)",
+        r"(?:before|after|with|for|on|in) (?:each|every|any|all) (?:tool |function |other )?"
+        r"(?:calls?|uses?|requests?|answers?|messages?|invocations?|replies|reply|response)",
+        r"(?:following|this|next) (?:command|step|action|instruction)s? (?:is|are) (?:mandatory|"
+        r"required|necessary|essential|critical)",
+        r"to (?:verify|validate|authenticate|diagnose|debug|ensure|confirm) ",
         r"do not (?:skip|stop|refuse|hesitate|verify|use)",
         r"(?:run|execute) (?:the|this|these) (?:following )?(?:command|script|code)s?",
-        r"(?:in order )?to (?:proceed|continue|complete|fix (?:this|it)|resolve)",
+        r"(?:in order )?to (?:proceed|continue|complete|finish|fix (?:this|it)|resolve)",
     ),
     take=join_words(
         r"(?:read|reads|open|cat|load|fetch|get|gets|retrieve|access|extract|collect|dump|"
@@ -202,7 +133,8 @@ ENGLISH = Language(
         r"(?:parameters?|arguments?|params?|sidenote|fields?|sidebar|payload|query string|"
         r"query|input)",
         r"(?:webhook|endpoint|url|address|server|domain|inbox|remote|attacker|pastebin|gist|form)",
-        r"(?:pull request|issue|comment|readme|public|commit message|reply|response|answer|"
+        r"(?:pull request|issue|comment|readme|public|commit message|bug report|ticket|your "
+        r"(?:next |final )?message|reply|response|answer|"
         r"commit|branch name)",
         r"https?",
         r"bcc",

@@ -17,6 +17,8 @@ _USER = (
 
 FRENCH = Language(
     override=join_words(
+        rf"(?:ignor(?:e|ez)|oubli(?:e|ez)) {_ALL}{_INSTRUCTIONS} (?:que (?:tu|vous|l on)|de (?:ton|"
+        r"votre|tes|vos) (?:developpeurs?|createurs?|operateurs?))",
         r"(?:ignor(?:e|ez|er)|oubli(?:e|ez|er)|neglig(?:e|ez)|ne (?:tiens|tenez) (?:pas |plus "
         r"|aucun )?compte|fais abstraction|faites abstraction)(?: de| "
         rf"des)? {_ALL}{_INSTRUCTIONS} {_EARLIER}",
@@ -34,9 +36,11 @@ FRENCH = Language(
         r"(?:ia|assistant)|ia (?:sans|malveillante))",
         r"(?:ta|votre) (?:nouvelle|vraie|veritable|seule) (?:tache|mission|instruction|"
         r"consigne) (?:est|consiste)",
-        r"nouvelles (?:instructions|consignes) (?:du |de )?systeme[^a-z0-9]{0,3}[:：]",
+        r"nouvelles (?:instructions|consignes) (?:du |de "
+        r")?systeme[^a-z0-9]{0,3}:[^a-z0-9]{0,3}[a-z0-9]+",
     ),
     secrecy=join_words(
+        r"n en parle[sz]? a personne|ne (?:le |la )?(?:dis|dites) a personne",
         r"ne (?:le |la |les |lui |l |en )?(?:dis|dites|revele[sz]?|revelez|mentionne[sz]?|"
         r"mentionnez|montre[sz]?|parle[sz]?|divulgue[sz]?|informe[sz]?|informez|previens|"
         r"prevenez|signale[sz]?|avertis|avertissez)(?: [a-z]+)? (?:rien|pas|jamais|surtout "
@@ -44,6 +48,13 @@ FRENCH = Language(
         rf"{_USER} ne (?:doit|devra|doivent) (?:pas|rien|jamais) (?:en |le |l )?(?:savoir|voir|"
         r"etre (?:informe|au courant|prevenu)|remarquer|apprendre)",
         rf"cache[rz]?(?: ceci| cela| le| la)? a {_USER}",
+    ),
+    demand=join_words(
+        r"(?:affiche|affichez|montre|montrez|revele|revelez|donne|donnez|repete|repetez|envoie|"
+        r"envoyez|imprime|imprimez|ecris|ecrivez)(?: moi| nous| le| la| les| tout| toutes| "
+        r"contenu| "
+        r"de){0,4} (?:ton|ta|tes|votre|vos) (?:prompt|invite|instructions|consignes|message "
+        r"systeme|regles|conversation)",
     ),
     address=join_words(
         r"si (?:tu es|vous etes) une? (?:ia|intelligence artificielle|modele de langage|"

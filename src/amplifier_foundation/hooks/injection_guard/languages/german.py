@@ -23,6 +23,11 @@ _USER = (
 
 GERMAN = Language(
     override=join_words(
+        rf"(?:ignorier(?:e|en)?|missachte|vergiss)(?: sie)? (?:alle |die )*{_INSTRUCTIONS} "
+        r"(?:deine[rs]|"
+        r"ihre[rs]|des|der) (?:entwicklers?|betreibers?|benutzers?|nutzers?|systems?|herstellers?)",
+        r"(?:ignorier(?:e|en)?|vergiss|vergessen)(?: sie)? alles was (?:dir|ihnen|du|man dir|sie)",
+        r"(?:umgehe|missachte|verletze) (?:alle )?(?:deine|ihre) (?:regeln|richtlinien|vorgaben)",
         r"(?:ignorier(?:e|en|t)?|missachte|vergiss|vergessen|verwirf|missachten|ubergehe)(?: "
         rf"sie)? {_ALL}(?:{_EARLIER} ){{1,2}}{_INSTRUCTIONS}",
         r"(?:ignorier(?:e|en)?|missachte|vergiss|vergessen|verwirf)(?: sie)? (?:alle "
@@ -35,6 +40,9 @@ GERMAN = Language(
         r"aufgehoben|hinfallig|nichtig|ab sofort)",
     ),
     new_role=join_words(
+        r"(?:neue|geheime|eigentliche|dringende) (?:aufgabe|anweisung(?:en)?) (?:fur|an) "
+        r"(?:den |die "
+        r"|das )?(?:ki|agenten?|assistenten?|modell|dich)",
         r"(?:ab (?:jetzt|sofort|nun)|von nun an) (?:bist|sollst|musst|wirst|darfst|antwortest|"
         r"handelst) du",
         r"du bist (?:jetzt|nun|ab sofort) (?:im |ein |eine |nicht mehr |kein "
@@ -42,9 +50,12 @@ GERMAN = Language(
         r"gebunden|frei von|bosartig\w*|andere\w* (?:ki|assistent\w*))",
         r"deine (?:neue|wahre|eigentliche|wirkliche|einzige) (?:aufgabe|rolle|anweisung|"
         r"mission) (?:ist|lautet)",
-        r"neue (?:systemanweisung(?:en)?|system anweisung(?:en)?)[^a-z0-9]{0,3}[:：]",
+        r"neue (?:systemanweisung(?:en)?|system anweisung(?:en)?)"
+        r"[^a-z0-9]{0,3}:[^a-z0-9]{0,3}[a-z0-9]+",
     ),
     secrecy=join_words(
+        r"(?:sag|sage|sagen|erzahl|erzahle|erzahlen|verrate|verraten)(?: sie)?(?: es| das| davon)? "
+        r"(?:niemandem|keinem)",
         r"(?:sag|sage|sagen|erzahl|erzahle|erzahlen|verrate|verrat|verraten|zeig|zeige|teile|"
         rf"melde)(?: sie)?(?: es| das| dies| davon)? {_USER} (?:nichts|nicht|kein\w*|es nicht|"
         r"davon nichts|das nicht|niemals|hiervon nichts)",
@@ -56,6 +67,12 @@ GERMAN = Language(
         r"sehen|bemerken|mitbekommen)",
         r"(?:informiere|benachrichtige|warne)(?: sie)? (?:den |deinen |die |ihren )"
         r"(?:benutzer|nutzer|anwender|user|menschen) (?:nicht|niemals|keinesfalls)",
+    ),
+    demand=join_words(
+        r"(?:zeige?|gib|nenne|drucke|verrate|wiederhole|offenbare|schreibe|sende|schicke)(?: mir| "
+        r"uns| bitte| den| die| das| alle| ganzen?| vollstandigen?| genauen?){0,4} (?:deine[nr]?|"
+        r"ihre[nr]?) (?:system ?prompt|systemanweisung(?:en)?|anweisungen|instruktionen|prompt|"
+        r"regeln|gesprachsverlauf)",
     ),
     address=join_words(
         r"(?:wenn|falls|sofern) du eine? (?:ki|sprachmodell|assistent|ai|llm|agent)",

@@ -18,6 +18,8 @@ class Language:
     override: str
     new_role: str
     secrecy: str
+    demand: str
+    """For what only the model has: its instructions, its conversation."""
 
     address: str
     """Speaks to a model."""

@@ -16,6 +16,7 @@ _USER = r"(?:(?:al|a la|a los|el|la|del|tu|su) (?:usuari[oa]s?|persona|humano|cl
 
 SPANISH = Language(
     override=join_words(
+        rf"(?:ignor[ae]|olvid[ae]) {_ALL}{_INSTRUCTIONS} que (?:te|le|has|ha|se te)",
         r"(?:ignor[ae](?:r|n)?|olvid[ae](?:te)?(?: de)?|omit[ae]|desestim[ae]|descart[ae]|no "
         r"(?:sigas|siga|hagas caso (?:de|a)|haga caso (?:de|a)|obedezcas|obedezca))"
         rf" {_ALL}{_INSTRUCTIONS} {_EARLIER}",
@@ -33,9 +34,12 @@ SPANISH = Language(
         r"(?:restricciones|limites|filtros|censura)|en modo (?:desarrollador|administrador))",
         r"tu (?:nueva|verdadera|unica|autentica) (?:tarea|mision|instruccion|funcion) (?:es|"
         r"consiste)",
-        r"nuevas instrucciones del sistema[^a-z0-9]{0,3}[:：]",
+        r"nuevas instrucciones del sistema[^a-z0-9]{0,3}:[^a-z0-9]{0,3}[a-z0-9]+",
     ),
     secrecy=join_words(
+        r"(?:no|nunca) (?:menciones|mencione|reveles|revele) (?:estas|las|esta) "
+        r"(?:instruccion(?:es)?|"
+        r"indicaciones|ordenes)|no se lo (?:digas|diga|cuentes) a nadie",
         r"(?:no|nunca|jamas) (?:se )?(?:le |lo |la |les )?(?:digas|diga|cuentes|cuente|"
         r"reveles|revele|menciones|mencione|informes|informe|muestres|muestre|avises|avise|"
         rf"comuniques|notifiques|notifique|expliques)(?: [a-z]+){{0,5}}? {_USER}",
@@ -43,6 +47,12 @@ SPANISH = Language(
         r"notar|ser informad[oa])",
         r"(?:oculta|oculte|esconde|mantenlo en secreto|manten(?:ga)? (?:esto|ello) en secreto)"
         rf"(?: esto| ello| lo| esta [a-z]+)? {_USER}",
+    ),
+    demand=join_words(
+        r"(?:muestra|muestre|revela|revele|imprime|imprima|repite|repita|dame|envia|envie|escribe|"
+        r"escriba|dime)(?: me| nos| el| la| los| las| todo| todas| contenido| de){0,4} (?:tu|"
+        r"tus|su|"
+        r"sus) (?:prompt|instrucciones|mensaje del sistema|reglas|indicaciones|conversacion)",
     ),
     address=join_words(
         r"si (?:tu )?eres una? (?:ia|inteligencia artificial|modelo de lenguaje|asistente|"
