@@ -153,7 +153,10 @@ RESULTS: dict[str, Any] = {
     "tools/list": lambda params: {
         "tools": [{"name": one, "description": f"{one}.", "inputSchema": SCHEMA} for one in tools]
     },
-    "resources/list": lambda params: {"resources": [{"uri": "small://a", "name": "a"}]},
+    "resources/list": lambda params: {
+        "resources": [{"uri": "small://a", "name": str(params.get("cursor"))}],
+        "nextCursor": "again",  # without end
+    },
     "resources/templates/list": lambda params: {"resourceTemplates": []},
     "resources/read": lambda params: {"contents": [{"uri": params["uri"], "text": "content"}]},
     "prompts/list": lambda params: {"prompts": []},

@@ -105,6 +105,8 @@ class Connection:
         self._stop.set()
         if self._task is None:
             return
+        if self._link is None:  # it need not be waited for: nobody wants it any more
+            self._task.cancel()
         try:
             await asyncio.wait({self._task})
         except asyncio.CancelledError:

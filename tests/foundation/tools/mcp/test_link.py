@@ -20,9 +20,15 @@ async def test_tools_resources_and_images_come_through(server):
     assert (await server.call("echo", text="hi")).output == "hi"
     (image,) = (await server.call("picture")).content
     assert image.source["media_type"] == "image/png"
-    assert (await server.call("list_resources")).output == [{"uri": "small://a", "name": "a"}]
     assert (await server.call("read_resource", uri="small://a")).output == "content"
     assert "mcp__small__list_prompts" not in server.host.get("tools")
+
+
+async def test_all_pages_of_a_list_are_read_once(server):
+    """A server that gives the same page again and again is not asked for ever."""
+    await server.start()
+    pages = (await server.call("list_resources")).output
+    assert [one["name"] for one in pages] == ["None", "again"]
 
 
 async def test_progress_comes_through(server):

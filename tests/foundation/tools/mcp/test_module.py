@@ -80,6 +80,17 @@ async def test_the_process_ends_with_the_module(server):
     assert server.host.get("tools") == {}
 
 
+async def test_a_start_that_is_given_up_leaves_no_process(server):
+    """Somebody presses Ctrl-C while a server does not answer."""
+    (server.folder / "fault").write_text("silent")
+    mounting = asyncio.ensure_future(server.start())
+    await wait_until(lambda: find_child(server.folder) is not None)
+    mounting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await mounting
+    await wait_until(lambda: find_child(server.folder) is None)
+
+
 async def test_a_sub_agent_uses_the_process_of_its_parent(server):
     """And leaves it to the parent when it ends."""
     await server.start()
