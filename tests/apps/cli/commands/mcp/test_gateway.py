@@ -37,6 +37,8 @@ for line in sys.stdin:
         (["--header-env", "A=B", "--", "server"], "--header-env is for"),
         (["--token-env", "A", "--", "server"], "are for --listen"),
         (["--pass-authorization", "--", "server"], "are for --listen"),
+        (["--allow-host", "tools", "--", "server"], "are for --listen"),
+        (["--allow-origin", "http://x", "--", "server"], "are for --listen"),
         (["--name", "a__b", "--", "server"], "no name for a server"),
         (["--http", "http://x/mcp", "--header-env", "A=UNSET_HERE"], "UNSET_HERE is not set"),
         (["--listen", "x:y:z", "--", "server"], "no [HOST:]PORT"),
@@ -102,14 +104,15 @@ def test_a_server_that_is_not_there_is_an_error_for_both(home: Path) -> None:
 async def test_clients_connect_by_http_until_a_signal_ends_it(home: Path) -> None:
     """The address is said where a person reads it."""
     (home / "server.py").write_text(SERVER)
-    running = start(home, "--listen", "0", "--", sys.executable, "server.py")
+    words = ("--allow-host", "tools", "--allow-origin", "http://page")
+    running = start(home, "--listen", "0", *words, "--", sys.executable, "server.py")
     assert running.stderr is not None
     said = await asyncio.to_thread(running.stderr.readline)
     address = said.decode().split()[-1]
     host, _, port = address.removeprefix("http://").removesuffix("/mcp").partition(":")
     assert said.startswith(b"amplifier: clients connect to ")
     with socket.create_connection((host, int(port)), 30) as connection:
-        connection.sendall(b"GET /nothing HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        connection.sendall(b"GET /nothing HTTP/1.1\r\nHost: tools\r\nOrigin: http://page\r\n\r\n")
         assert b"404" in connection.recv(1_000)
     running.send_signal(signal.SIGTERM)
     assert await asyncio.to_thread(running.wait, 60) == 0
