@@ -55,6 +55,7 @@ class Connection:
         self._link: Link | None = None
         self._why = "it has not been started"
         self._is_over = False
+        self._was_up = False
         self._failures = 0
         self._turned = asyncio.Event()
         """Set while the connection is up, or given up."""
@@ -78,6 +79,11 @@ class Connection:
     def problem(self) -> str | None:
         """Why there is no connection now; None if there is one."""
         return None if self._link is not None else self._why
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it is not tried any more."""
+        return self._is_over
 
     async def acquire(self) -> Link:
         """The connection; waits for one that is being started, as long as a start may take."""
@@ -157,12 +163,12 @@ class Connection:
             self._go_down(_explain(error))
 
     def _come_up(self, link: Link) -> None:
-        is_first = not self._tried.is_set()
-        self._link = link
+        is_first, was_up = not self._tried.is_set(), self._was_up
+        self._link, self._was_up = link, True
         self._turned.set()
         self._tried.set()
         if not is_first:
-            self._tell("is running again.", "info")
+            self._tell("is running again." if was_up else "is running now.", "info")
             self.relist()
 
     async def _wait_for_end(self, link: Link) -> None:
@@ -184,7 +190,7 @@ class Connection:
         times = "once" if self._failures == 1 else f"{self._failures} times in a row"
         what = "is not started again in this session" if restart.attempts else "is not restarted"
         if self._tried.is_set():
-            self._tell(f"has ended ({times}): {self._why}\nIt {what}.", "error")
+            self._tell(f"{self._verb} ({times}): {self._why}\nIt {what}.", "error")
         self._why = f"{self._why} (it {what})"
         return False
 
@@ -194,13 +200,18 @@ class Connection:
         if self._tried.is_set():
             count = f"{self._failures} of {restart.attempts}"
             again = "Connecting again" if self.config.url else "Starting it again"
-            self._tell(f"has ended: {self._why}\n{again} in {delay:g} s ({count}).", "warning")
+            told = f"{self._verb}: {self._why}\n{again} in {delay:g} s ({count})."
+            self._tell(told, "warning")
         self._tried.set()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(delay):
                 await self._stop.wait()
 
     # Telling
+
+    @property
+    def _verb(self) -> str:
+        return "has ended" if self._was_up else "has not started"
 
     def relist(self) -> None:
         """Have every session look at the tools again."""

@@ -77,7 +77,8 @@ class ServerTools:
         await self._connection.start()
         problem = self._connection.problem
         if problem is not None:
-            self.tell(f"The MCP server {self.server!r} has not started: {problem}", "error")
+            later = "" if self._connection.is_over else "\nIt is tried again in the background."
+            self.tell(f"The MCP server {self.server!r} has not started: {problem}{later}", "error")
         else:
             await self.refresh()
 

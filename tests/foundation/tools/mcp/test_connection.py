@@ -113,6 +113,7 @@ async def test_a_server_that_comes_up_late_is_used(open_up, told):
     connection = await open_up(server)
     await connection.acquire()
     assert told.relisted == 1
+    assert told.texts[-1][1].endswith("is running now.")
 
 
 async def test_a_program_that_does_not_exist_is_not_tried_again(open_up, told):

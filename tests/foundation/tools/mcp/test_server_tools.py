@@ -226,6 +226,7 @@ async def test_a_server_that_has_not_started_is_said_loudly(make):
     server.failures = [OSError("no such device")]
     world = await make(server)
     await wait_until(lambda: any("no such device" in text for text in world.shown))
+    assert "tried again in the background" in world.shown[0]
     await wait_until(lambda: NAME in world.mounted)
 
 
