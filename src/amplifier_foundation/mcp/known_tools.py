@@ -23,6 +23,8 @@ from amplifier_foundation.machine.user import find_data_home
 from amplifier_foundation.mcp.definitions import Definition
 
 _PRIVATE = 0o600
+LARGEST = 32 * 1024 * 1024
+"""Bytes for one server: it could list other names each time, and nothing is forgotten for it."""
 
 
 class KnownToolsError(AmplifierError):
@@ -123,7 +125,13 @@ class KnownTools:
                 server = _read(path) or KnownServer(identity, name)
                 server.name = name
                 yield server
-                replace_file(path, _write(server), mode=_PRIVATE)
+                content = _write(server)
+                if len(content) > LARGEST:
+                    raise KnownToolsError(
+                        f"The server {name} says too much of its tools to be kept: "
+                        f"{len(content):,} bytes; {LARGEST:,} are the most"
+                    )
+                replace_file(path, content, mode=_PRIVATE)
         except OSError as error:
             raise KnownToolsError(
                 f"What was allowed of the server {name} cannot be kept in {path}: "

@@ -136,3 +136,13 @@ def test_two_who_allow_at_once_lose_nothing(known):
     for one in threads:
         one.join()
     assert set(known.find(TIME).tools) == set(names)
+
+
+def test_a_server_cannot_fill_the_disk(tmp_path, monkeypatch):
+    """What was allowed stays; what is too much is an error, so that its list is not shown."""
+    monkeypatch.setattr("amplifier_foundation.mcp.known_tools.LARGEST", 1_000)
+    known = KnownTools(tmp_path)
+    known.allow(["srv"], "srv", [{"name": "a"}], "ada")
+    with pytest.raises(KnownToolsError, match="too much"):
+        known.allow(["srv"], "srv", [{"name": "b", "description": "x" * 1_000}], "first seen")
+    assert list(known.find(["srv"]).tools) == ["a"]

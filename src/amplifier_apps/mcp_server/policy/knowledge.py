@@ -66,5 +66,5 @@ KNOWN: dict[str, Knowledge] = {
     **{name: Knowledge("observes", does) for name, does in _OBSERVES.items()},
     "hooks-shell": Knowledge("runs code", "it runs commands"),
 }
-ACT_WHEN_MOUNTED = frozenset({"hooks-shell", "hooks-otel"})
-"""One makes a folder for its scripts, the other opens a connection."""
+ACT_WHEN_MOUNTED = frozenset({"hooks-shell", "hooks-otel", "hooks-logging"})
+"""One makes a folder for its scripts, one opens a connection, one its file."""
