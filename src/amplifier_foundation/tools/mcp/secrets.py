@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,12 @@ def find_literals(given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _has_shape(value: str) -> bool:
-    return bool(Redactor(TOKENS, "tool-mcp", "").find_tokens(value))
+    return bool(_make_redactor().find_tokens(value))
+
+
+@cache
+def _make_redactor() -> Redactor:
+    return Redactor(TOKENS, "tool-mcp", "")
 
 
 def _read_reference(value: Mapping[str, Any], place: str, base: Path) -> str:
