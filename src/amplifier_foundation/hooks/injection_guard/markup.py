@@ -24,16 +24,16 @@ FORGED = (
 """Counts by itself."""
 
 SUGGESTIVE = (
-    r"<\|endof(?:text|prompt)\|>|"
+    r"(?:^|[^a-z0-9])(?P<tag></?(?:system|assistant|important|instructions?|secret|admin|developer|"
+    r"critical|priority|hidden|internal|directive|thinking|urgent|note_to_\w{2,12}|model|ai|llm)"
+    r"\s{0,3}>)|"
+    r"(?P<other><\|endof(?:text|prompt)\|>|"
     r"</?system[-_ ](?:prompt|message|reminder|instructions?|override|note)\s{0,3}>|"
-    r"(?:^|[^a-z0-9])</?(?:system|assistant|important|instructions?|secret|admin|developer|"
-    r"critical|priority|"
-    r"hidden|internal|directive|thinking|urgent|note_to_\w{2,12}|model|ai|llm)\s{0,3}>|"
     r"(?:^|\n)\s{0,3}(?:\*{2})?(?:human|assistant|system)(?:\*{2})?\s{0,2}:\s{0,3}\S|"
     r"\[(?:system|admin|developer)(?: (?:message|note|override|prompt|instructions?))?\]"
     r"(?:[^(\[a-z]|$)|"
     r"(?:^|\n)\s{0,3}(?:begin|end|start) (?:of )?(?:system|hidden|new|admin) "
     r"(?:prompt|instructions?|message)|"
-    r"\bsystem (?:message|note|notice|instructions?|override|alert)\s{0,2}:"
+    r"\bsystem (?:message|note|notice|instructions?|override|alert)\s{0,2}:)"
 )
 """Counts in a server's list; elsewhere only around words that order something."""
