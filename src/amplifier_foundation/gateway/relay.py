@@ -307,7 +307,7 @@ class Relay:
 def guess_id(raw: bytes) -> Any:
     """The id of a message that cannot be read as a whole, as far as one can tell."""
     try:
-        found = json.loads(raw)
+        found = json.loads(raw.decode())  # of bytes, it would take more than UTF-8
         id = found.get("id") if isinstance(found, dict) else None
     except (ValueError, RecursionError):
         id = _find_id(raw[:4096])
@@ -317,7 +317,7 @@ def guess_id(raw: bytes) -> Any:
 def _find_id(start: bytes) -> Any:
     match = _ID.search(start)
     try:
-        return None if match is None else json.loads(match[1])
+        return None if match is None else json.loads(match[1].decode())
     except ValueError:
         return None
 
