@@ -95,7 +95,6 @@ def _write(progress: float, total: float | None, message: str | None) -> str:
     return f"{count} {message}" if message else count
 
 
-def describe_input(tool: str, given: dict[str, Any]) -> str:
-    """A call in a line, for whoever looks on."""
-    words = ", ".join(f"{name}={value!r:.60}" for name, value in given.items())
-    return f"{tool}({words})"[:200]
+def describe_input(given: dict[str, Any]) -> str:
+    """What a call is about in a line, for whoever looks on."""
+    return ", ".join(f"{name}={value!r:.60}" for name, value in given.items())[:200]

@@ -58,5 +58,5 @@ class McpTool:
         async def request(link: Link, on_progress: OnProgress) -> Wire:
             return await link.call(self._tool, input, on_progress)
 
-        about = describe_input(self._tool, input)
+        about = describe_input(input)
         return await self._caller.ask(self.name, about, request, read_tool_answer)
