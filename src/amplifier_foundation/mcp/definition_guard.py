@@ -72,8 +72,10 @@ class DefinitionGuard:
     def take(self, tools: Sequence[Definition]) -> list[Definition]:
         """What a model may be shown of these tools, which the server has just listed.
 
-        A changed tool is shown as it was allowed. Blocks for a moment: it reads and writes a file.
+        A changed tool is shown as it was allowed, and of two with one name only the first. Blocks
+        for a moment: it reads and writes a file.
         """
+        tools = list({str(one.get("name")): one for one in reversed(tools)}.values())[::-1]
         server = self._known.find(self._identity)
         allowed = {} if server is None else server.tools
         shown: list[Definition] = []

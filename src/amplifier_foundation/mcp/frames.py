@@ -134,7 +134,9 @@ def _build(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise FrameError(f"a message has the key {twice!r} twice, and readers disagree about it")
+        raise FrameError(
+            f"a message has the key {twice!r:.100} twice, and readers disagree about it"
+        )
     return found
 
 
@@ -188,7 +190,7 @@ def check_spelling(found: Mapping[str, Any], known: Iterable[str], id: Any = Non
     for name in found:
         if name not in known and name.casefold() in {one.casefold() for one in known}:
             raise FrameError(
-                f"a message has the key {name!r}, which some readers take for another", id=id
+                f"a message has the key {name!r:.100}, which some readers take for another", id=id
             )
 
 

@@ -55,6 +55,14 @@ async def test_a_changed_tool_is_shown_as_it_was_allowed(make):
     assert world.known.find(SERVER).tools["now"].definition == TOOL
 
 
+async def test_a_change_is_not_hidden_behind_a_tool_of_the_same_name(make):
+    """A server that lists both would be asked about neither."""
+    make().guard.take([TOOL])
+    world = make()
+    assert world.guard.take([CHANGED, TOOL]) == [TOOL]
+    assert world.guard.list_pending() == [NAME]
+
+
 async def test_a_call_of_a_changed_tool_asks_and_shows_the_change(make):
     """What went away and what came."""
     make().guard.take([TOOL])
