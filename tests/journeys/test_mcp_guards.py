@@ -128,3 +128,6 @@ async def test_rules_and_limits_hold_by_name(world: World, wire: LocalGateway) -
     assert read_text(await call(wire, "tell_pid")).isdigit()
     assert "Rate limit" in read_text(await call(wire, "tell_pid"))
     assert world.list_called() == ["tell_pid"]
+    assert await wire.leave() == "client"
+    logged = (world.project / "log.jsonl").read_text()
+    assert '"tool_name":"mcp__tiny__die"' in logged

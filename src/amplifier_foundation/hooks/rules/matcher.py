@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from amplifier_foundation.bash import Command, CommandPattern, ensure_available
+from amplifier_foundation.bash import (
+    Command,
+    CommandPattern,
+    Script,
+    ensure_available,
+    is_harmless,
+)
 from amplifier_foundation.hooks.rules.condition import Condition
 from amplifier_foundation.hooks.rules.occasion import Occasion
 from amplifier_foundation.hooks.rules.rule import Match, as_list, read_command_patterns
@@ -32,7 +38,7 @@ class Matcher:
             self._tests += _make_regex_tests(match.regex, owner)
         if match.command is not None:
             ensure_available(owner)
-            self._tests.append(_CommandTest(read_command_patterns(match.command)))
+            self._tests.append(_make_command_test(match, excepted_from))
         if match.path is not None:
             self._tests.append(_make_path_test(match.path, base, excepted_from))
         if match.when is not None:
@@ -94,11 +100,7 @@ class _CommandTest:
         self._patterns = patterns
 
     def __call__(self, occasion: Occasion) -> bool:
-        try:
-            scripts = occasion.scripts
-        except ValueError as wrong:
-            raise Unclear(str(wrong)) from wrong
-        for script in scripts:
+        for script in _read_scripts(occasion):
             for command in script.commands:
                 if any(pattern.matches(command) for pattern in self._patterns):
                     occasion.notes["program"] = command.name or ""
@@ -120,6 +122,45 @@ class _CommandTest:
             return True
         named = any(pattern.matches_name(command.name) for pattern in self._patterns)
         return named and not command.certain
+
+
+class _ExceptedCommandTest:
+    """One command that is excepted does not except those beside it, but for what only looks."""
+
+    def __init__(
+        self, patterns: tuple[CommandPattern, ...], judged: tuple[CommandPattern, ...]
+    ) -> None:
+        self._patterns = patterns
+        self._judged = judged
+
+    def __call__(self, occasion: Occasion) -> bool:
+        scripts = _read_scripts(occasion)
+        for script in scripts:
+            if script.unclear:
+                raise Unclear(script.unclear[0])
+        commands = [command for script in scripts for command in script.commands]
+        excepted = [one for one in commands if any(each.matches(one) for each in self._patterns)]
+        others = [one for one in commands if one not in excepted and self._is_judged(one)]
+        return bool(excepted) and not others
+
+    def _is_judged(self, command: Command) -> bool:
+        if self._judged:
+            return any(pattern.matches(command) for pattern in self._judged)
+        return not is_harmless(command)
+
+
+def _make_command_test(match: Match, excepted_from: Match | None) -> Test:
+    patterns = read_command_patterns(match.command)
+    if excepted_from is None:
+        return _CommandTest(patterns)
+    return _ExceptedCommandTest(patterns, read_command_patterns(excepted_from.command))
+
+
+def _read_scripts(occasion: Occasion) -> list[Script]:
+    try:
+        return occasion.scripts
+    except ValueError as wrong:
+        raise Unclear(str(wrong)) from wrong
 
 
 def _make_regex_tests(regex: str | dict[str, str], owner: str) -> list[Test]:

@@ -185,3 +185,39 @@ async def test_an_exception_by_path_alone_holds_if_all_paths_are_excepted(tmp_pa
     mixed = {"source": "notes/a", "destination": "b"}
     assert (await answer(tmp_path, rules, "mcp__fs__move", mixed)).action == "deny"
     assert (await answer(tmp_path, rules, "mcp__fs__move", {})).action == "deny"
+
+
+@pytest.mark.parametrize(
+    ("command", "action"),
+    [
+        ("deploy staging", "continue"),
+        ("cd x && deploy staging", "continue"),
+        ("deploy staging && deploy live", "deny"),
+        ("deploy staging; deploy $x", "deny"),
+        ("deploy staging; bash -c 'deploy live'", "deny"),
+    ],
+)
+async def test_an_excepted_command_does_not_except_those_beside_it(
+    tmp_path: Path, command: str, action: str
+) -> None:
+    """An agent could put one before every other."""
+    rules = [{"command": "deploy", "unless": {"command": "deploy staging"}, **DENY}]
+    assert (await answer(tmp_path, rules, "Bash", {"command": command})).action == action
+
+
+@pytest.mark.parametrize(
+    ("command", "action"),
+    [
+        ("make test", "continue"),
+        ("cd x && make test | tail", "continue"),
+        ("make test; rm -r x", "deny"),
+        ("make test $(rm -r x)", "deny"),
+        ("ls", "deny"),
+    ],
+)
+async def test_an_exception_by_command_alone_holds_beside_what_only_looks(
+    tmp_path: Path, command: str, action: str
+) -> None:
+    """A rule for all commands, but for one."""
+    rules = [{"tool": "Bash", "unless": {"command": "make test"}, **DENY}]
+    assert (await answer(tmp_path, rules, "Bash", {"command": command})).action == action
