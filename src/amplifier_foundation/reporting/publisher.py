@@ -70,6 +70,8 @@ class Publisher:
                 await asyncio.sleep(GATHERING)
             while self._waiting:
                 await self._send(self._take())
+                if 0 < len(self._waiting) < BATCH and not self._closing:
+                    await asyncio.sleep(GATHERING)
 
     def _take(self) -> list[Waiting]:
         count = min(BATCH, len(self._waiting))

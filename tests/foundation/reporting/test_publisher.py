@@ -33,6 +33,28 @@ async def test_what_was_added_is_there_when_the_publisher_is_closed(store: Store
     assert await read(store, "t") == [(1, "x")]
 
 
+async def test_what_comes_while_records_are_sent_is_gathered_too(store: Store) -> None:
+    """A session at work would have a transaction of the store for each of its records."""
+    sent = asyncio.Event()
+    batches: list[int] = []
+
+    class Busy(CutLink):
+        async def publish(self, session_id: str, records: Any) -> None:
+            await self._link.publish(session_id, records)
+            batches.append(len(records))
+            if not sent.is_set():
+                add(publisher, 2)
+                sent.set()
+
+    publisher = Publisher(Busy(store))
+    add(publisher, 1)
+    await sent.wait()
+    add(publisher, 3)
+    await publisher.close()
+    assert batches == [1, 2]
+    assert await read(store) == [(1, "x"), (2, "x"), (3, "x")]
+
+
 async def test_while_nobody_answers_records_wait(store: Store) -> None:
     """They arrive once the store is back, each once."""
     link = CutLink(store)
