@@ -132,12 +132,18 @@ def _build(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     pairs = list(pairs)
     found = dict(pairs)
     if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise FrameError(
-            f"a message has the key {twice!r:.100} twice, and readers disagree about it"
-        )
+        twice = _find_twice(name for name, _ in pairs)
+        raise FrameError(f"a message has the key {twice!r:.100} twice; readers disagree about it")
     return found
+
+
+def _find_twice(names: Iterable[str]) -> str | None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
 
 
 def _read_float(text: str) -> float:
@@ -187,8 +193,9 @@ def _read_id(message: dict[str, Any]) -> Any:
 def check_spelling(found: Mapping[str, Any], known: Iterable[str], id: Any = None) -> None:
     """FrameError for a key that readers which ignore case would take for one that counts."""
     known = set(known)
+    folded = {one.casefold() for one in known}
     for name in found:
-        if name not in known and name.casefold() in {one.casefold() for one in known}:
+        if name not in known and name.casefold() in folded:
             raise FrameError(
                 f"a message has the key {name!r:.100}, which some readers take for another", id=id
             )

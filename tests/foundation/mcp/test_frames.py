@@ -142,3 +142,10 @@ def test_an_id_is_no_place_to_keep_things() -> None:
     assert read_frames(line % (b"a" * 1024))
     with pytest.raises(FrameError, match="1,025 characters"):
         read_frames(line % (b"a" * 1025))
+
+
+def test_many_keys_take_no_longer_than_they_are_many() -> None:
+    """To look for the one that is there twice must not hold everything up."""
+    keys = ",".join(f'"{number}":0' for number in range(200_000))
+    with pytest.raises(FrameError, match="the key '199999' twice"):
+        read_frames(b'{"method":"a","params":{%b,"199999":0}}' % keys.encode())
