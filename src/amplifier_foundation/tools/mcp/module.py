@@ -19,6 +19,7 @@ from amplifier_foundation.mcp.walls import build_walls
 from amplifier_foundation.modules.extras import require
 from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.modules.subscription import is_own_event
+from amplifier_foundation.policy.places import Places
 from amplifier_foundation.tools.mcp.config import NAME, Config, ServerConfig
 from amplifier_foundation.tools.mcp.connection import Connection, OpenLink
 from amplifier_foundation.tools.mcp.family import Family, find_family
@@ -62,7 +63,7 @@ async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Clea
         await _check_secrets(coordinator, name, server)
     if options.servers:
         require("mcp", NAME, "mcp")
-        build_walls(coordinator, get_working_dir(coordinator))
+        build_walls(coordinator, get_working_dir(coordinator), _list_guarded(coordinator))
     family = find_family(coordinator)
     mounted = [_take(coordinator, family, name, one) for name, one in options.servers.items()]
     known: list[ServerTools] = coordinator.get_capability(CAPABILITY) or []
@@ -80,6 +81,12 @@ async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Clea
         await asyncio.shield(cleanup())
         raise
     return cleanup
+
+
+def _list_guarded(host: Host) -> list[Path]:
+    """The places that no tool of the session writes to."""
+    places = host.get_capability("session.places")
+    return [*places.hidden, *places.sealed] if isinstance(places, Places) else []
 
 
 async def on_session_ready(coordinator: Host) -> None:

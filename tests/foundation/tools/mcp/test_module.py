@@ -8,8 +8,11 @@ import sys
 import pytest
 
 from amplifier_core.errors import ModuleLoadError, SessionDenied
+from amplifier_core.message_models import ToolCall
 from amplifier_core.mount_plan import MountPlan
 from amplifier_core.testing import TestCoordinator
+from amplifier_core.tool_call import call_tool
+from amplifier_foundation.policy.places import Places
 from amplifier_foundation.session.reloading.replacement import ModuleReplacer
 from amplifier_foundation.tools import mcp
 from tests.foundation.tools.mcp.conftest import is_running
@@ -120,6 +123,16 @@ async def test_a_reload_keeps_servers_that_stay_the_same(server, tmp_path):
         assert (await tool.execute({"text": "hi"})).output == "hi"
         assert "mcp__small__list_resources" in session.coordinator.get("tools")
     assert find_child(server.folder) is None
+
+
+async def test_places_that_no_tool_writes_to_are_none_of_a_servers_either(server):
+    """Whatever it calls a path: nothing else keeps it out."""
+    hooks = server.folder / ".git" / "hooks"
+    server.host.register_capability("session.places", Places((), (hooks,)))
+    await server.start()
+    for text, is_denied in ((f"{hooks}/pre-commit", True), (f"{server.folder}/x", False)):
+        call = ToolCall(id="1", name="mcp__small__echo", arguments={"text": text})
+        assert (await call_tool(server.host, call)).denied is is_denied
 
 
 async def test_without_the_sdk_the_error_names_the_extra(server, monkeypatch):
