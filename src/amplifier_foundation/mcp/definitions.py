@@ -22,6 +22,9 @@ _BLANK = re.compile(
 )
 """Fillers and variation selectors: whole texts were hidden in rows of these."""
 
+_MOST_COMPARED = 2_000
+"""Lines: to find the shortest way from one text to the other takes their square."""
+
 _HEADERS = 2
 """Lines at the top of a comparison. By their marks they cannot be told from lines of a text."""
 
@@ -38,10 +41,20 @@ def describe_change(before: Definition, after: Definition) -> str:
         old, new = _write(before.get(name)), _write(after.get(name))
         if old == new:
             continue
-        lines = list(difflib.unified_diff(old, new, lineterm="", n=1))[_HEADERS:]
-        marked = [one for one in lines if not one.startswith("@@")]
-        changes += [f"{name}:", *(f"  {one}" for one in marked)]
+        changes += [f"{name}:", *(f"  {one}" for one in _mark(old, new))]
     return "\n".join(changes)
+
+
+def _mark(old: list[str], new: list[str]) -> list[str]:
+    """The lines that came and went, with what is around them if there are not too many."""
+    if len(old) + len(new) > _MOST_COMPARED:
+        came, went = set(new), set(old)
+        return [
+            *(f"+{one}" for one in new if one not in went),
+            *(f"-{one}" for one in old if one not in came),
+        ] or ["the same lines, in another order or number"]
+    lines = list(difflib.unified_diff(old, new, lineterm="", n=1))[_HEADERS:]
+    return [one for one in lines if not one.startswith("@@")]
 
 
 def describe_definition(tool: Definition) -> str:

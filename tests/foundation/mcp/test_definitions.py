@@ -101,3 +101,14 @@ def test_a_person_sees_what_a_screen_would_hide(hidden):
     shown = describe_change(TOOL, {**TOOL, "description": f"Adds.{hidden}"})
     assert hidden not in shown
     assert hidden.encode("unicode_escape").decode() in shown
+
+
+def test_a_change_of_very_many_lines_is_shown_as_well():
+    """What came stands first: it is what a person is asked about."""
+    old = [f"line {number}" for number in range(40_000)]
+    new = [one for number in range(0, 40_000, 2) for one in (old[number], f"other {number}")]
+    shown = describe_change({"description": "\n".join(old)}, {"description": "\n".join(new)})
+    assert shown.startswith("description:\n  +other 0\n  +other 2\n")
+    assert shown.endswith("  -line 39999")
+    turned = describe_change({"title": "\n".join(old)}, {"title": "\n".join(reversed(old))})
+    assert "in another order" in turned
