@@ -73,6 +73,20 @@ async def test_wrong_options_name_the_module(server):
         await server.start(env={"A": ["secret-value"]})
 
 
+async def test_two_servers_with_the_same_tools_do_not_shadow_each_other(server):
+    """Each call reaches the server that it names."""
+    (server.folder / "b").mkdir()
+    other = {**server.config, "args": [*server.config["args"][:-1], str(server.folder / "b")]}
+    await server.start()
+    undo = await mcp.mount(server.host, {"servers": {"other": other}})
+    tool = server.host.get("tools")["mcp__other__echo"]
+    assert (await tool.execute({"text": "to the other"})).success
+    assert "to the other" in (server.folder / "b" / "received").read_text()
+    assert "to the other" not in (server.folder / "received").read_text()
+    await undo()
+    assert (await server.call("echo", text="still")).output == "still"
+
+
 async def test_the_process_ends_with_the_module(server):
     """No orphans, and no tools."""
     await server.start()
