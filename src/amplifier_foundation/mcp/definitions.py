@@ -83,6 +83,8 @@ def _write(value: Any) -> list[str]:
 
 def _spell_out(line: str) -> str:
     """The line with every character named that moves or hides others on a screen, or is blank."""
+    if line.isascii() and line.isprintable():
+        return line
     return "".join(c.encode("unicode_escape").decode() if _hides(c) else c for c in line)
 
 
