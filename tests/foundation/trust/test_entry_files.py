@@ -164,8 +164,9 @@ def test_files_that_start_an_mcp_server_need_trust(tmp_path: Path) -> None:
     """Those of the folder; what is not there is left to the module."""
     write(tmp_path, "server.py")
     write(tmp_path, "tools/run.sh")
+    write(tmp_path, "notes.db")
     entry = serve(
-        a={"command": "python", "args": ["server.py", "missing.py", "/etc/passwd"]},
+        a={"command": "python", "args": ["server.py", "missing.py", "notes.db", "/etc/passwd"]},
         b={"command": "./run.sh", "cwd": "tools"},
         c={"url": "https://x.example/mcp"},
     )

@@ -17,7 +17,10 @@ from amplifier_foundation.tools.mcp.config import ServerConfig
 _INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER")
 """What nearly every program needs, and no secret stands in."""
 
-
+_CODE = frozenset(
+    {".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".tsx", ".sh", ".rb", ".pl", ".php", ".lua",
+     ".jar", ".wasm", ".exs"}
+)  # fmt: skip
 _SECRET = re.compile(r"key|token|secret|passw|credential", re.IGNORECASE)
 _SHORTEST = 6
 
@@ -93,7 +96,15 @@ def digest_own_files(server: ServerConfig, cwd: Path) -> str:
 
 
 def list_files(server: ServerConfig, cwd: Path) -> list[Path]:
-    """The files below a folder that a server's command names."""
+    """The files below a folder that a server's command names and that are run, by their names.
+
+    Others are data, such as a database, and change all the time.
+    """
     words = [server.command or "", *server.args] if server.command else []
-    found = [cwd / one for one in words if one and not Path(one).is_absolute()]
-    return [path for path in found if path.is_file()]
+    found = [cwd / one for one in words if one]
+    own = [path for path in found if normalize(path).is_relative_to(normalize(cwd))]
+    return [path for path in own if path.is_file() and _is_code(path)]
+
+
+def _is_code(path: Path) -> bool:
+    return path.suffix.lower() in _CODE or os.access(path, os.X_OK)

@@ -186,7 +186,8 @@ def _require_started(host: Host, mounted: list[_Mounted]) -> None:
     missing = [one for one in mounted if one.required and one.connection.problem]
     if not missing:
         return
-    names = ", ".join(f"{one.tools.server} ({one.connection.problem})" for one in missing)
+    told = (f"{one.tools.server} ({one.connection.problem})" for one in missing)
+    names = ", ".join(one.connection.hide(text) for one, text in zip(missing, told, strict=True))
 
     def refuse(event: str, data: dict[str, Any]) -> HookResult:
         if not is_own_event(host, data):

@@ -85,10 +85,8 @@ class ServerTools:
     async def judge(self) -> None:
         """All hooks are there: have them judge what was listed, and everything from now on."""
         self._is_judging = True
-        if self._listed:
-            async with self._changing:
-                await self._attempt(self._use_listed)
-                await self._attempt(self._mount_offered)
+        if self._listed or self._kinds:
+            await self._use_again()
 
     async def close(self) -> None:
         """Take the tools away; whoever else uses the server keeps it."""
@@ -131,7 +129,7 @@ class ServerTools:
 
     async def _use_again(self) -> None:
         async with self._changing:
-            await self._attempt(self._use_listed)
+            await self._attempt(self._use_all)
 
     # Listing
 
@@ -172,6 +170,9 @@ class ServerTools:
         except TimeoutError:
             raise LinkError(f"they were not listed within {limit:g} seconds") from None
         self._listed = self._choose(found)
+        await self._use_all()
+
+    async def _use_all(self) -> None:
         await self._use_listed()
         await self._mount_offered()
 

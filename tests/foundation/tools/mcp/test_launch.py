@@ -92,6 +92,22 @@ def test_the_folder_counts_if_the_command_has_a_file_in_it(tmp_path):
     assert list_files(ServerConfig(url="https://example.com"), tmp_path) == []
 
 
+def test_data_that_a_command_names_is_no_part_of_the_server(tmp_path):
+    """A database changes with every call; a file that can be executed is run."""
+    for name in ("notes.db", "run"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "run").chmod(0o755)
+    server = ServerConfig(command="./run", args=["--db", "notes.db"])
+    assert list_files(server, tmp_path) == [tmp_path / "run"]
+
+
+def test_a_file_of_the_folder_counts_however_it_is_named(tmp_path):
+    """One elsewhere does not: no tool of the session writes there."""
+    (tmp_path / "server.py").write_text("")
+    server = ServerConfig(command="python", args=[f"{tmp_path}/server.py", sys.executable])
+    assert list_files(server, tmp_path) == [tmp_path / "server.py"]
+
+
 def test_a_file_that_changed_since_it_was_trusted_is_not_started(tmp_path):
     """An agent could have changed it, to have it run when the server ends."""
     server, path = ServerConfig(command="python", args=["server.py"]), tmp_path / "server.py"

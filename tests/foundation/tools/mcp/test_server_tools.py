@@ -118,7 +118,9 @@ async def test_a_list_that_a_hook_denies_is_withheld_and_said(make):
     """The model sees no tool of this server."""
     host = TestCoordinator()
     host.hooks.register("mcp:list", says("deny", reason="looks poisoned"))
-    world = await make(host=host)
+    server = FakeServer()
+    server.lists["prompts/list"] = [{"name": "hello"}]
+    world = await make(server, host=host)
     assert world.mounted == {}
     await wait_until(lambda: any("looks poisoned" in text for text in world.shown))
 
