@@ -131,5 +131,5 @@ async def open_gateway_session(start: Path, named: str, say: Say) -> GatewaySess
     for message in said:
         await context.add_message(message)
     deny_personal_acts(session.coordinator, plan.folder, guarded)
-    build_walls(session.coordinator, normalize(start), guarded)
+    build_walls(session.coordinator, normalize(start), guarded, others=[Path.cwd()])
     return GatewaySession(session, context)

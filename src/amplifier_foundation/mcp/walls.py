@@ -25,16 +25,20 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _TAKING = re.compile(r"move|rename|delete|remove|unlink|trash|rmdir", re.IGNORECASE)
 
 
-def build_walls(host: Host, folder: Path, guarded: Sequence[Path] = ()) -> None:
+def build_walls(
+    host: Host, folder: Path, guarded: Sequence[Path] = (), *, others: Sequence[Path] = ()
+) -> None:
     """Deny calls that name our records or a guarded file, under any key.
 
-    Only tools that read may name guarded files. A server in `folder` would find them from there.
+    Only tools that read may name guarded files. A server in `folder`, or in one of the `others`,
+    would find them from there.
     """
     ours = os.path.realpath(find_data_home() / "amplifier")
     guarded = [*guarded, find_config_home() / "amplifier" / "**"]
     whole = [path.parent if path.name == "**" else path for path in guarded if path.is_absolute()]
     real = list(dict.fromkeys(os.path.realpath(path) for path in whole))
     names = frozenset(path.name for path in whole)
+    folders = tuple(dict.fromkeys((folder, *others)))
 
     def judge(event: str, data: dict[str, Any]) -> HookResult:
         tool = str(data.get("tool_name"))
@@ -42,7 +46,7 @@ def build_walls(host: Host, folder: Path, guarded: Sequence[Path] = ()) -> None:
             return HookResult()
         places = [ours] if is_mcp_reading(tool) else [ours, *real]
         takes = _TAKING.search(tool) is not None
-        for path in _list_paths(data.get("tool_input"), folder, names):
+        for path in _list_paths(data.get("tool_input"), folders, names):
             for place in places:
                 if _is_below(path, place) or (takes and _is_below(place, path)):
                     reason = f"{place} is what guards and people rely on; tools of servers stay out"
@@ -52,8 +56,8 @@ def build_walls(host: Host, folder: Path, guarded: Sequence[Path] = ()) -> None:
     host.register_cleanup(host.hooks.register(TOOL_PRE, judge, _FIRST, NAME, on_error="deny"))
 
 
-def _list_paths(given: Any, folder: Path, names: frozenset[str]) -> Iterator[str]:
-    """The real paths that texts of a call may name, as a server in `folder` would read them."""
+def _list_paths(given: Any, folders: Sequence[Path], names: frozenset[str]) -> Iterator[str]:
+    """The real paths that texts of a call may name, as a server in these folders reads them."""
     for text in iterate_texts(given):
         if ("/" not in text and text not in names) or len(text) > _LONGEST:
             continue
@@ -66,7 +70,8 @@ def _list_paths(given: Any, folder: Path, names: frozenset[str]) -> Iterator[str
             continue
         home = _HOME.match(plain)
         named = f"{Path.home()}{plain[home.end() :]}" if home else plain
-        yield os.path.realpath(folder / named)
+        bases = folders[:1] if named.startswith("/") else folders
+        yield from (os.path.realpath(base / named) for base in bases)
 
 
 def _is_below(path: str, place: str) -> bool:

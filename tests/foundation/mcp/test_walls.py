@@ -25,7 +25,7 @@ class World:
         (self.project / "link").symlink_to(self.ours.parent)
         self.coordinator = TestCoordinator()
         guarded = [self.settings, root / ".local/share/amplifier/**", self.project / ".mcp.json"]
-        build_walls(self.coordinator, self.project, guarded)
+        build_walls(self.coordinator, self.project, guarded, others=[root / ".local"])
 
     async def allows(self, tool: str = "write", **given: Any) -> bool:
         data = {"tool_name": f"mcp__fs__{tool}", "tool_input": given, "tool_call_id": "1"}
@@ -50,6 +50,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
         "${{HOME}}/" + OURS,
         "../" + OURS,
         "link/x.json",
+        "share/amplifier/mcp/x.json",
         "file://{home}/" + OURS,
         "FILE://{home}/.local/share/amplifier/%6dcp/x.json",
         " {home}/" + OURS,
