@@ -35,14 +35,15 @@ class HeldFile:
 
     def find_loss(self) -> str | None:
         """What happened to it, or None."""
+        size = self.size  # before the look: the writer may write on meanwhile
         try:
             there = self.path.stat(follow_symlinks=self._link)
         except OSError:
             return f"{self.path.name} is gone"
         if (there.st_dev, there.st_ino) != self._identity:
             return f"{self.path.name} was replaced by another file"
-        if there.st_size < self.size:
-            return f"{self.path.name} has {there.st_size} bytes, {self.size} were written"
+        if there.st_size < size:
+            return f"{self.path.name} has {there.st_size} bytes, {size} were written"
         if self._exact not in (None, (there.st_size, there.st_mtime_ns)):
             return f"{self.path.name} was changed"
         return None

@@ -34,6 +34,24 @@ def test_a_file_that_grows_in_its_place_is_there(path: Path) -> None:
     assert held.find_loss() is None
 
 
+def test_a_file_that_grows_while_it_is_looked_at_is_there(path: Path) -> None:
+    """The writer's thread goes on between the look and the comparison."""
+
+    class Growing(type(path)):  # type: ignore[misc]
+        def stat(self, **options: bool) -> os.stat_result:
+            seen: os.stat_result = path.stat(**options)
+            with path.open("ab") as file:
+                file.write(b"9")
+            held.size = 9
+            return seen
+
+    held = hold(path)
+    held.size = 8
+    held.path = Growing(path)
+    assert held.find_loss() is None
+    assert held.size == 9
+
+
 @pytest.mark.parametrize(
     ("damage", "word"),
     [
