@@ -93,9 +93,10 @@ class ListGuard:
         found = [one for suspect in suspects for one in suspect.found]
         what = describe(found, sum(suspect.texts.unread for suspect in suspects))
         labels = ", ".join(suspect.label for suspect in suspects)
-        source = f"what the MCP server {server!r} says ({labels})"
+        # Without the labels, which a server chooses: the model reads it.
+        source = f"what the MCP server {server!r} says"
         first = next((one for one in suspects if one.found), suspects[0])
-        told = f"Text in {source} {what}{quote(first.texts.text, first.found)}"
+        told = f"Text in {source} ({labels}) {what}{quote(first.texts.text, first.found)}"
         if self._config.on_list in {"tell", "ask"}:
             return react(self._config, self._config.on_list, source, what, told, found)
         changed = {**data, **self._change(data, suspects)}

@@ -98,6 +98,15 @@ def test_ordinary_texts_are_left_alone(text: str) -> None:
     assert SCANNER.scan(text) == []
 
 
+@pytest.mark.parametrize("name", ["digits", "dotted", "spaced", "base64"])
+def test_a_disguise_is_found_where_it_stands(name: str) -> None:
+    """And the words around it are not."""
+    text = f"Plain words. {RESULTS[name]} More plain words."
+    (found,) = SCANNER.scan(text)
+    assert found.kind == "override"
+    assert text[found.start : found.end] in RESULTS[name]
+
+
 def test_options_narrow_down_and_add() -> None:
     """off, patterns and allow."""
     assert Scanner("test", ["en"], off=["override"]).scan(ORDER) == []
