@@ -52,7 +52,7 @@ def test_the_plan_sets_the_limit(plan: dict[str, object], limit: int | None) -> 
 def test_pictures_of_a_result_stand_behind_its_text() -> None:
     """A result that failed has none, and texts among its parts are not repeated."""
     source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
-    parts = [TextBlock(text="Look:"), ImageBlock(source=source)]
+    parts: list[TextBlock | ImageBlock] = [TextBlock(text="Look:"), ImageBlock(source=source)]
     assert list_pictures(ToolResult(output="Look:", content=parts)) == [
         {"type": "image", "source": source}
     ]

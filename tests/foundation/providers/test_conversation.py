@@ -243,7 +243,7 @@ def test_calls_in_other_words_are_paired_with_their_results():
 def test_pictures_of_a_result_follow_it_on_every_server():
     """Not every protocol takes them inside of a result."""
     source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
-    seen = [TextBlock(text="A cat:"), ImageBlock(source=source)]
+    seen: list[Any] = [TextBlock(text="A cat:"), ImageBlock(source=source)]
     history = [
         say_as_user("look"),
         call_tools("a"),
