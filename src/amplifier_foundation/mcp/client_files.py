@@ -35,6 +35,15 @@ MCP_NAMES = (
 _SERVERS = ("mcpServers",)
 _CODES = ("Code", "Code - Insiders", "VSCodium")
 _MANAGED = "it is set up by your administrator"
+_GEMINI_SYSTEM = {
+    "GEMINI_CLI_SYSTEM_SETTINGS_PATH": "/etc/gemini-cli/settings.json",
+    "GEMINI_CLI_SYSTEM_DEFAULTS_PATH": "/etc/gemini-cli/system-defaults.json",
+}
+_CODEX_SYSTEM = ("/etc/codex/config.toml", "/etc/codex/managed_config.toml")
+_MOVED = (
+    "it stands among other settings, which are not ours to edit; have it in an mcp.json, to which "
+    "VS Code moves such servers itself"
+)
 _PLUGIN = (
     "it belongs to {}, which brings its own files with every version; to guard it, disable that, "
     "and add the server yourself"
@@ -50,6 +59,8 @@ class McpPlace:
     keys: tuple[str, ...] = _SERVERS
     foreign: str = ""
     """Why nobody should edit the file; empty where a person may."""
+    folder: Path | None = None
+    """Of the project that the servers are for; None if they are for all of a person's."""
 
 
 def list_mcp_places(
@@ -77,10 +88,10 @@ def _list_claude(env: Mapping[str, str], folder: Path) -> Iterator[McpPlace]:
     yield McpPlace("user", state)
     yield McpPlace("user", _find_app_folder(env) / "Claude" / "claude_desktop_config.json")
     for one in _list_project(folder):
-        yield McpPlace("local", state, ("projects", str(one), *_SERVERS))
+        yield McpPlace("local", state, ("projects", str(one), *_SERVERS), folder=one)
     # It reads this file in every folder above it, also beyond the repository.
     for one in (folder, *folder.parents):
-        yield McpPlace("project", one / ".mcp.json")
+        yield McpPlace("project", one / ".mcp.json", folder=one)
     for plugin, path, keys in list_plugin_tables(home, _list_project(folder)):
         yield McpPlace("user", path, keys, _PLUGIN.format(f"the plugin {plugin!r}"))
     yield McpPlace("user", Path("/etc/claude-code/managed-mcp.json"), foreign=_MANAGED)
@@ -91,13 +102,16 @@ def _list_codex(env: Mapping[str, str], folder: Path) -> Iterator[McpPlace]:
     home = Path(own).absolute() if own else _get_home(env) / ".codex"
     yield McpPlace("user", home / "config.toml", ("mcp_servers",))
     for one in _list_project(folder):
-        yield McpPlace("project", one / ".codex" / "config.toml", ("mcp_servers",))
+        path = one / ".codex" / "config.toml"
+        yield McpPlace("project", path, ("mcp_servers",), folder=one)
+    for path in map(Path, _CODEX_SYSTEM):
+        yield McpPlace("user", path, ("mcp_servers",), foreign=_MANAGED)
 
 
 def _list_cursor(env: Mapping[str, str], folder: Path) -> Iterator[McpPlace]:
     yield McpPlace("user", _get_home(env) / ".cursor" / "mcp.json")
     for one in _list_project(folder):
-        yield McpPlace("project", one / ".cursor" / "mcp.json")
+        yield McpPlace("project", one / ".cursor" / "mcp.json", folder=one)
 
 
 def _list_vscode(env: Mapping[str, str], folder: Path) -> Iterator[McpPlace]:
@@ -107,12 +121,18 @@ def _list_vscode(env: Mapping[str, str], folder: Path) -> Iterator[McpPlace]:
         yield McpPlace("user", home / "mcp.json", ("servers",))
         for path in sorted(home.glob("profiles/*/mcp.json")):
             yield McpPlace("user", path, ("servers",))
+        for path in (home / "settings.json", *sorted(home.glob("profiles/*/settings.json"))):
+            yield McpPlace("user", path, ("mcp", "servers"), _MOVED)
     copilot = env.get("COPILOT_HOME")
     own = Path(copilot).absolute() if copilot else _get_home(env) / ".copilot"
     yield McpPlace("user", own / "mcp-config.json")
     for one in _list_project(folder):
-        yield McpPlace("project", one / ".vscode" / "mcp.json", ("servers",))
-        yield McpPlace("project", one / ".mcp.json")
+        yield McpPlace("project", one / ".vscode" / "mcp.json", ("servers",), folder=one)
+        yield McpPlace("project", one / ".mcp.json", folder=one)
+        yield McpPlace("project", one / ".vscode" / "settings.json", ("mcp", "servers"), _MOVED)
+        for path in sorted(one.glob("*.code-workspace")):
+            yield McpPlace("project", path, ("settings", "mcp", "servers"), _MOVED)
+            yield McpPlace("project", path, ("mcp", "servers"), _MOVED)
 
 
 def _list_gemini(env: Mapping[str, str], folder: Path) -> Iterator[McpPlace]:
@@ -121,8 +141,9 @@ def _list_gemini(env: Mapping[str, str], folder: Path) -> Iterator[McpPlace]:
     for path in sorted(home.glob("extensions/*/gemini-extension.json")):
         yield McpPlace("user", path, foreign=_PLUGIN.format(f"the extension {path.parent.name!r}"))
     for one in _list_project(folder):
-        yield McpPlace("project", one / ".gemini" / "settings.json")
-    yield McpPlace("user", Path("/etc/gemini-cli/settings.json"), foreign=_MANAGED)
+        yield McpPlace("project", one / ".gemini" / "settings.json", folder=one)
+    for name, usual in _GEMINI_SYSTEM.items():
+        yield McpPlace("user", Path(env.get(name) or usual), foreign=_MANAGED)
 
 
 _LISTS = {

@@ -42,3 +42,16 @@ def test_a_server_of_a_project_is_another_one_elsewhere(tmp_path: Path) -> None:
     assert identify_server(None, command, tmp_path / "other") == command
     assert identify_server(None, ["/usr/bin/env", "srv"], tmp_path) == ["/usr/bin/env", "srv"]
     assert identify_server("https://example.com/mcp", [], tmp_path) == ["https://example.com/mcp"]
+
+
+def test_a_key_in_an_address_is_not_kept(tmp_path: Path) -> None:
+    """Another key is another server; people read the rest in lists."""
+    urls = [
+        *("https://h/mcp", "https://h/mcp?key=s3cret", "https://h/mcp?key=other"),
+        *("https://u:s3cret@h/mcp", "https://h/mcp#s3cret", "https://[s3cret"),
+    ]
+    found = [identify_server(url, [], tmp_path) for url in urls]
+    assert len({tuple(one) for one in found}) == len(urls)
+    assert "s3cret" not in str(found)
+    assert all(one[0].startswith("https://h/mcp") for one in found[:-1])
+    assert found[1] == identify_server(urls[1], [], tmp_path)

@@ -42,7 +42,9 @@ def test_each_client_has_its_tables(
     client: str, scope: McpScope, path: str, keys: tuple[str, ...]
 ) -> None:
     """In the person's files and in those of the folder; of Claude Code, also of those above it."""
-    assert McpPlace(scope, Path(path), keys) in list_mcp_places(client, FOLDER, ENV)
+    folder = None if scope == "user" else FOLDER if "/p" in (path[:2], *keys) else Path("/")
+    place = McpPlace(scope, Path(path), keys, folder=folder)
+    assert place in list_mcp_places(client, FOLDER, ENV)
 
 
 @pytest.mark.parametrize(
@@ -72,6 +74,7 @@ def test_a_project_is_everything_up_to_the_root_of_its_repository(
         ("claude", "CLAUDE_CONFIG_DIR", "/o/.claude.json"),
         ("codex", "CODEX_HOME", "/o/config.toml"),
         ("gemini", "GEMINI_CLI_HOME", "/o/.gemini/settings.json"),
+        ("gemini", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "/o"),
         ("vscode", "COPILOT_HOME", "/o/mcp-config.json"),
     ],
 )
@@ -91,18 +94,28 @@ def test_a_table_is_listed_once() -> None:
 
 
 def test_what_is_not_the_persons_own_is_listed_as_foreign(tmp_path: Path) -> None:
-    """What an administrator or an extension has set up."""
+    """What an administrator or an extension has set up, and what is among other settings."""
     extension = tmp_path / ".gemini/extensions/x/gemini-extension.json"
     extension.parent.mkdir(parents=True)
     extension.touch()
+    (tmp_path / "my.code-workspace").touch()
     env = {"HOME": str(tmp_path)}
     foreign = [
-        one.path.name
+        str(one.path).removeprefix(str(tmp_path))
         for client in CLIENTS
         for one in list_mcp_places(client, tmp_path, env)
         if one.foreign
     ]
-    assert foreign == ["managed-mcp.json", "gemini-extension.json", "settings.json"]
+    assert {
+        "/etc/claude-code/managed-mcp.json",
+        "/etc/codex/config.toml",
+        "/.config/Code/User/settings.json",
+        "/.vscode/settings.json",
+        "/my.code-workspace",
+        "/.gemini/extensions/x/gemini-extension.json",
+        "/etc/gemini-cli/settings.json",
+        "/etc/gemini-cli/system-defaults.json",
+    } <= set(foreign)
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="they are elsewhere there")
@@ -123,5 +136,5 @@ def test_the_files_of_the_person_and_of_projects_are_those_of_the_tables() -> No
         for place in list_mcp_places(client, FOLDER, ENV):
             if place.scope == "user":
                 assert place.path in listed
-            elif place.scope == "project":
+            elif place.scope == "project" and not place.foreign:
                 assert any(place.path.match(name) for name in MCP_NAMES)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
 from amplifier_foundation.gateway.channel import ChannelError
-from amplifier_foundation.gateway.clients.entry import HEADER_VARIABLE, Unbridgeable, check_text
+from amplifier_foundation.gateway.clients.entry import Unbridgeable, check_text
+from amplifier_foundation.gateway.clients.line import Line
+from amplifier_foundation.gateway.clients.steering import HEADER_VARIABLE, URL_VARIABLE
 from amplifier_foundation.modules.installation import name_install_command
 
 _LOOPBACK = re.compile(r"localhost|127(?:\.\d+){3}|::1")
@@ -43,42 +45,40 @@ def check_server(url: Any, headers: Collection[str], *, is_open: bool) -> str:
     return text
 
 
-def hide_headers(headers: Any, env: Any) -> tuple[dict[str, Any], list[str]]:
-    """The environment with the headers' values in it, and the words that name them."""
+def hide_address(url: str, headers: Any, env: Any) -> tuple[dict[str, Any], list[str]]:
+    """The environment with the address and the headers' values in it, and the words for them.
+
+    A command line can be read by everybody on the machine, and any part of an address can be a
+    secret.
+    """
     if not isinstance(headers, Mapping) or not isinstance(env, Mapping):
         raise Unbridgeable("its headers or its environment are not an object")
-    values, words = dict(env), list[str]()
+    hidden, words = {URL_VARIABLE: url}, ["--http-env", URL_VARIABLE]
     for number, (name, value) in enumerate(headers.items(), 1):
         variable = f"{HEADER_VARIABLE}{number}"
-        if variable in env:
-            raise Unbridgeable(f"its environment has the variable {variable}, which is ours")
-        values[variable] = check_text(value, f"its header {name!r}")
+        hidden[variable] = check_text(value, f"its header {name!r}")
         if not value.strip():
             raise Unbridgeable(f"its header {name!r} is empty")
         words += ["--header-env", f"{name}={variable}"]
-    return values, words
+    taken = next((one for one in hidden if one in env), "")
+    if taken:
+        raise Unbridgeable(f"its environment has the variable {taken}, which is ours")
+    return {**env, **hidden}, words
 
 
-def reveal_headers(
-    env: Mapping[str, Any], headers: Collection[tuple[str, str]]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The environment without the headers' values, and the headers."""
-    found = dict(_list_hidden(env, headers))
-    ours = {variable for _, variable in headers if is_hidden(variable)}
-    return {key: value for key, value in env.items() if key not in ours}, found
+def reveal_address(env: Any, line: Line) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    """The address, the headers, and the environment without what was hidden in it."""
+    values = env if isinstance(env, Mapping) else {}
+    url = str(values.get(line.variable, "")) if line.variable else line.url
+    pairs = [one for one in line.headers if is_hidden(one[1]) and one[1] in values]
+    ours = {line.variable, *(variable for _, variable in line.headers if is_hidden(variable))}
+    left = {key: value for key, value in values.items() if key not in ours}
+    return url, {name: values[variable] for name, variable in pairs}, left
 
 
 def is_hidden(variable: str) -> bool:
     """Whether a variable is one that we made for the value of a header."""
     return variable.startswith(HEADER_VARIABLE)
-
-
-def _list_hidden(
-    env: Mapping[str, Any], headers: Collection[tuple[str, str]]
-) -> Iterator[tuple[str, Any]]:
-    for name, variable in headers:
-        if is_hidden(variable) and variable in env:
-            yield name, env[variable]
 
 
 def _check_sending(url: str, headers: Collection[str]) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 from amplifier_foundation.gateway.clients.address import (
     check_server,
-    hide_headers,
+    hide_address,
     is_hidden,
-    reveal_headers,
+    reveal_address,
 )
 from amplifier_foundation.gateway.clients.entry import (
     ARGS,
@@ -42,7 +42,7 @@ class CodexBridge:
         """The entry without its address, and the words for the gateway."""
         if not {ARGS, "env", _VARIABLES, "cwd"}.isdisjoint(entry):
             raise Unbridgeable("it has an address, and what belongs to a command beside it")
-        env, words = hide_headers(entry.get(_STATIC, {}), {})
+        env, words = hide_address(entry[_URL], entry.get(_STATIC, {}), {})
         named = _read_named(entry.get(_NAMED, {}))
         for name, variable in named.items():
             words += ["--header-env", f"{name}={variable}"]
@@ -50,27 +50,25 @@ class CodexBridge:
         bearer = _check_variable(bearer) if bearer else ""
         words += ["--header-env", f"{_TOKEN}{bearer}"] if bearer else []
         headers = [*entry.get(_STATIC, {}), *named, *(["Authorization"] if bearer else [])]
-        url = check_server(entry[_URL], headers, is_open=is_open)
+        check_server(entry[_URL], headers, is_open=is_open)
         memo["http"] = ""
         memo |= {key: "" for key in (_BEARER, _STATIC, _NAMED) if key in entry}
         changed = {key: value for key, value in entry.items() if key not in _OF_HTTP}
-        if env:
-            changed["env"] = env
+        changed["env"] = env
         needed = list(dict.fromkeys([*named.values(), *filter(None, [bearer])]))
         if needed:
             changed[_VARIABLES] = needed
-        return changed, ["--http", url, *words]
+        return changed, words
 
     def unwrap(self, entry: Entry, line: Line) -> Entry:
         """The entry with its address."""
         gone: Collection[str] = (COMMAND, ARGS, "env", _VARIABLES)
         plain = {key: value for key, value in entry.items() if key not in gone}
-        env = entry.get("env")
-        _, static = reveal_headers(env if isinstance(env, dict) else {}, line.headers)
+        url, static, _ = reveal_address(entry.get("env"), line)
         pairs = [(name, value) for name, value in line.headers if not is_hidden(value)]
         named = {name: variable for name, variable in pairs if " " not in variable}
         bearer = next((value.partition(" ")[2] for _, value in pairs if " " in value), "")
-        plain[_URL] = line.url
+        plain[_URL] = url
         if bearer or _BEARER in line.memo:
             plain[_BEARER] = bearer
         if static or _STATIC in line.memo:

@@ -11,6 +11,7 @@ from amplifier_foundation.gateway.clients.json_bridge import JsonBridge
 
 _HELPER = "a program of its own makes its headers, which the gateway cannot run for the client"
 _SANDBOX = "it runs in a sandbox of the client, in which the gateway could record nothing"
+_EXTENSION = "it has settings of an extension, which may steer the gateway"
 _REMOTE = "it runs on another machine than the client"
 # Codex hands on to its servers only some variables, and those that are named.
 _NEEDED = (
@@ -29,6 +30,7 @@ DIALECTS: Mapping[str, Dialect] = {
             "http_headers_helper": _HELPER,
             "experimental_environment": _REMOTE,
         },
+        switch="enabled",
     ),
     "cursor": Dialect(JsonBridge(("url", "serverUrl")), hindrances={"auth": LOGIN, "oauth": LOGIN}),
     "vscode": Dialect(
@@ -36,6 +38,6 @@ DIALECTS: Mapping[str, Dialect] = {
     ),
     "gemini": Dialect(
         JsonBridge(("httpUrl", "url"), names_type=False),
-        hindrances={"oauth": LOGIN, "authProviderType": LOGIN},
+        hindrances={"oauth": LOGIN, "authProviderType": LOGIN, "extension": _EXTENSION},
     ),
 }

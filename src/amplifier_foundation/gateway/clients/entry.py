@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
-from amplifier_foundation.gateway.clients.line import Gateway, Line, is_gateway, read_line
+from amplifier_foundation.gateway.clients.line import Gateway, Line, read_line, read_own_line
+from amplifier_foundation.gateway.clients.steering import (
+    URL_VARIABLE,
+    find_address,
+    find_steering,
+)
 
 Entry = dict[str, Any]
 Memo = dict[str, str]
 
 COMMAND, ARGS = "command", "args"
-HEADER_VARIABLE = "AMPLIFIER_MCP_HEADER_"
-"""What the variables with the values of headers begin with."""
-
-_OURS = "AMPLIFIER_"
-_STEERING = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "LD_PRELOAD", "DYLD_INSERT_LIBRARIES")
 
 
 class Unbridgeable(Exception):
@@ -33,6 +34,8 @@ class Wish:
     gateway: Gateway
     open_servers: frozenset[str] = frozenset()
     """Servers elsewhere of which a person has said that they need no login."""
+    folder: Path | None = None
+    """Of the project that the servers are for, if they are for one."""
 
 
 class Bridge(Protocol):
@@ -60,6 +63,12 @@ class Dialect:
     """Variables that the gateway needs, where the client hands on only those that are named."""
     hindrances: Mapping[str, str] = field(default_factory=dict)
     """Keys of a server before which no gateway can stand, and why."""
+    switch: str = ""
+    """The key that switches a server off if it is false, where the client is known to have one."""
+
+    def is_off(self, entry: Any) -> bool:
+        """Whether the client starts no such server. In doubt, it does."""
+        return bool(self.switch) and isinstance(entry, dict) and entry.get(self.switch) is False
 
     def wrap(self, name: str, entry: Any, wish: Wish) -> Entry:
         """The entry with the gateway before it; Unbridgeable if that cannot be.
@@ -67,14 +76,18 @@ class Dialect:
         One that has it already gets the gateway that is wanted now.
         """
         plain = self.unwrap(entry)
-        if is_guarded(plain):
-            return dict(plain)  # a person has written it
+        if find_own_line(plain) is not None:
+            return dict(plain)
         self._check(plain)
         memo: Memo = {}
         if COMMAND in plain:
             changed, words = _wrap_command(plain, memo)
         else:
             changed, words = self.bridge.wrap(plain, memo, is_open=name in wish.open_servers)
+        if find_address(changed):
+            raise Unbridgeable(f"it has another address ({find_address(changed)!r})")
+        if "cwd" in plain and wish.folder is not None:
+            words = ["--folder", str(wish.folder), *words]  # else that of its own folder judges
         changed = self._pass_variables(changed, memo)
         command, *args = wish.gateway.build(name, memo, words)
         return {**changed, COMMAND: command, ARGS: args}
@@ -85,7 +98,7 @@ class Dialect:
         if line is None:
             return entry
         plain = self._withhold_variables(entry, line.memo)
-        return self.bridge.unwrap(plain, line) if line.url else _unwrap_command(plain, line)
+        return _unwrap_command(plain, line) if line.server else self.bridge.unwrap(plain, line)
 
     def _check(self, entry: Any) -> None:
         if not isinstance(entry, dict):
@@ -95,11 +108,11 @@ class Dialect:
                 raise Unbridgeable(why)
         wrong = find_steering(entry)
         if wrong:
-            raise Unbridgeable(f"its environment sets {wrong}, which would steer the gateway")
-        address = self.bridge.find(entry)
-        if COMMAND in entry and address:
-            raise Unbridgeable(f"it has both a command and an address ({address!r})")
-        if COMMAND not in entry and not address:
+            raise Unbridgeable(f"it {wrong}, which would steer the gateway")
+        beside = find_address(entry)
+        if COMMAND in entry and beside:
+            raise Unbridgeable(f"it has both a command and an address ({beside!r})")
+        if COMMAND not in entry and not self.bridge.find(entry):
             raise Unbridgeable("it has neither a command nor an address")
 
     def _pass_variables(self, entry: Entry, memo: Memo) -> Entry:
@@ -125,23 +138,22 @@ class Dialect:
 
 
 def find_line(entry: Any) -> Line | None:
-    """Our command in an entry, if it has one."""
-    if not isinstance(entry, dict):
+    """Our command in an entry, if it has one that a client would start."""
+    if not isinstance(entry, dict) or find_address(entry):
         return None
-    return read_line(entry.get(COMMAND), entry.get(ARGS))
+    line = read_line(entry.get(COMMAND), entry.get(ARGS))
+    if line is None or not line.variable:
+        return line
+    env = entry.get("env")
+    is_there = isinstance(env, dict) and isinstance(env.get(URL_VARIABLE), str)
+    return line if is_there and line.variable == URL_VARIABLE else None
 
 
-def is_guarded(entry: Any) -> bool:
-    """Whether the gateway stands before a server, also if a person has put it there."""
-    return isinstance(entry, dict) and is_gateway(entry.get(COMMAND), entry.get(ARGS))
-
-
-def find_steering(entry: Any) -> str:
-    """A variable of an entry by which the gateway would find other rules or other code; or none."""
-    env = entry.get("env") if isinstance(entry, dict) else None
-    names = env if isinstance(env, dict) else {}
-    ours = (one for one in names if one.startswith(_OURS) and not one.startswith(HEADER_VARIABLE))
-    return next((one for one in (*_STEERING, *ours) if one in names), "")
+def find_own_line(entry: Any) -> Line | None:
+    """The command with which a person starts the gateway in an entry, if it has one."""
+    if not isinstance(entry, dict) or find_address(entry):
+        return None
+    return read_own_line(entry.get(COMMAND), entry.get(ARGS))
 
 
 def check_text(value: Any, what: str) -> str:

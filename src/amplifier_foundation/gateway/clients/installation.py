@@ -128,7 +128,7 @@ def _open_whole(client: str, places: list[McpPlace], file: SettingsFile) -> Serv
     """The file with all tables that may be in it, also those of other projects."""
     (name,) = {place.keys[-1] for place in places}
     tables = [place.keys for place in places]
-    if any(len(one) > 1 for one in tables) or file.path.name == ".claude.json":
+    if file.path.name == ".claude.json":
         projects = ServersFile(client, file, (McpPlace("local", file.path, ("projects",)),))
         tables += [(name,), *(("projects", one, name) for _, one, _ in projects.list_servers())]
     whole = [replace(places[0], keys=keys) for keys in dict.fromkeys(tables)]

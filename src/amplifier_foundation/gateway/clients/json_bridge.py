@@ -8,8 +8,8 @@ from typing import Any
 from amplifier_foundation.gateway.clients.address import (
     OLD,
     check_server,
-    hide_headers,
-    reveal_headers,
+    hide_address,
+    reveal_address,
 )
 from amplifier_foundation.gateway.clients.entry import ARGS, COMMAND, Entry, Memo, Unbridgeable
 from amplifier_foundation.gateway.clients.line import Line
@@ -36,22 +36,22 @@ class JsonBridge:
         key, headers = self.find(entry), entry.get(_HEADERS, {})
         if ARGS in entry or sum(one in entry for one in self.addresses) > 1:
             raise Unbridgeable("it has an address, and another one or arguments beside it")
-        env, words = hide_headers(headers, entry.get(_ENV, {}))
+        env, words = hide_address(entry[key], headers, entry.get(_ENV, {}))
         self._remember(entry, key, memo)
-        url = check_server(entry[key], headers, is_open=is_open)
+        check_server(entry[key], headers, is_open=is_open)
         changed = {name: value for name, value in entry.items() if name not in (key, _HEADERS)}
         if _TYPE in changed:
             changed = _set(changed, _TYPE, "stdio" if self.names_type else None)
-        return _set(changed, _ENV, env or entry.get(_ENV)), ["--http", url, *words]
+        return _set(changed, _ENV, env), words
 
     def unwrap(self, entry: Entry, line: Line) -> Entry:
         """The entry with its address."""
         memo, env = line.memo, entry.get(_ENV)
-        left, headers = reveal_headers(env if isinstance(env, dict) else {}, line.headers)
+        url, headers, left = reveal_address(env, line)
         plain = {key: value for key, value in entry.items() if key not in (COMMAND, ARGS, _TYPE)}
         if isinstance(env, dict):
             plain = _set(plain, _ENV, left if left or _ENV in memo else None)
-        plain[memo.get("url", "url")] = line.url
+        plain[memo.get("url", "url")] = url
         if memo.get(_TYPE):
             plain[_TYPE] = memo[_TYPE]
         if headers or _HEADERS in memo:

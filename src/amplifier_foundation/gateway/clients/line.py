@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TypeGuard
 
+from amplifier_foundation.gateway.clients.program import find_python, is_our_python, is_our_script
 from amplifier_foundation.mcp.names import make_server_name
 
 _MARK = "amplifier-mcp="
 _MODULE = "amplifier_apps.cli.main"
 _START = ("mcp", "gateway")
-_OPTIONS = frozenset({"--name", "--bundle", "--new-tools", "--http", "--header-env"})
+_OPTIONS = frozenset(
+    {"--name", "--bundle", "--folder", "--new-tools", "--http", "--http-env", "--header-env"}
+)
+_HARMLESS = frozenset({"-B", "-E", "-P", "-s", "-u"})
+"""Options of an interpreter that lead to no other code."""
 _MEMO = re.compile(r"[A-Za-z_]+(?::[A-Za-z0-9_.-]*)?(?:,[A-Za-z_]+(?::[A-Za-z0-9_.-]*)?)*")
 
 
@@ -43,32 +46,32 @@ class Gateway:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A command of ours, read back."""
+    """A command that starts the gateway, read back."""
 
-    python: Path
+    program: str
     memo: Mapping[str, str]
     bundle: Path | None
+    folder: Path | None = None
+    """Whose bundle judges; else that of the folder in which the client starts it."""
     server: tuple[str, ...] = ()
     """The server's own command, if it has one."""
     url: str = ""
+    variable: str = ""
+    """That has the address."""
     headers: tuple[tuple[str, str], ...] = field(default=())
     """The headers' names, and the variables with their values; a word may stand before one."""
+    unknown: str = ""
+    """A word that is none of the gateway's options."""
 
 
 def make_gateway(bundle: Path | None, new_tools: str = "") -> Gateway:
-    """That of this installation, with the interpreter that runs now, under its usual name."""
-    # Not resolved: the link in an environment is what finds the packages of that environment.
-    running = Path(os.path.abspath(sys.executable))  # noqa: PTH100
-    usual = running.with_name("python3")
-    is_same = os.path.realpath(usual) == os.path.realpath(running)
-    return Gateway(usual if is_same else running, bundle, new_tools)
+    """That of this installation."""
+    return Gateway(find_python(), bundle, new_tools)
 
 
 def read_line(command: object, args: object) -> Line | None:
     """What a command says, if we wrote it; None if we did not, or somebody has changed it."""
-    if not isinstance(command, str) or not isinstance(args, list):
-        return None
-    if not all(isinstance(one, str) for one in args):
+    if not isinstance(command, str) or not _is_texts(args):
         return None
     start, words = args[:7], args[7:]
     if start[:2] != ["-I", "-X"] or start[3:] != ["-m", _MODULE, *_START]:
@@ -76,46 +79,68 @@ def read_line(command: object, args: object) -> Line | None:
     memo = _read_memo(start[2])
     if memo is None:
         return None
-    return _read_words(Path(command), memo, words)
-
-
-def is_gateway(command: object, args: object) -> bool:
-    """Whether a command starts the gateway, also if a person has written it."""
-    if read_line(command, args) is not None:
-        return True
-    if not isinstance(command, str) or not isinstance(args, list):
-        return False
-    begins = 0 if Path(command).name == "amplifier" else _find_module(args)
-    return begins >= 0 and args[begins : begins + 2] == [*_START]
-
-
-def _find_module(args: list[Any]) -> int:
-    """Where the words for our program begin, if an interpreter starts it; else -1."""
-    if "-m" not in args or args[args.index("-m") + 1 :][:1] != [_MODULE]:
-        return -1
-    return args.index("-m") + 2
-
-
-def _read_words(python: Path, memo: Mapping[str, str], words: list[str]) -> Line | None:
-    options, server = words, tuple[str, ...]()
-    if "--" in words:
-        at = words.index("--")
-        options, server = words[:at], tuple(words[at + 1 :])
-    if len(options) % 2:
+    options = words[: words.index("--")] if "--" in words else words
+    if len(options) % 2 or not set(options[::2]) <= _OPTIONS:
         return None
-    pairs = list(zip(options[::2], options[1::2], strict=True))
+    line = _read_words(command, memo, words)
+    ways = [one for one in (line.server, line.url, line.variable) if one]
+    return line if len(ways) == 1 else None
+
+
+def read_own_line(command: object, args: object) -> Line | None:
+    """What a command says with which a person starts the gateway of this installation."""
+    if not isinstance(command, str) or not _is_texts(args):
+        return None
+    if is_our_script(command):
+        words: list[str] | None = args
+    else:
+        words = _skip_start(args) if is_our_python(command) else None
+    if words is None or words[:2] != [*_START]:
+        return None
+    return _read_words(command, {}, words[2:])
+
+
+def _is_texts(args: object) -> TypeGuard[list[str]]:
+    return isinstance(args, list) and all(isinstance(one, str) for one in args)
+
+
+def _skip_start(args: list[str]) -> list[str] | None:
+    """The words for our program, if an interpreter runs nothing else: so only with `-I`."""
+    rest, is_isolated = list(args), False
+    while rest:
+        word = rest.pop(0)
+        if word == "-m":
+            return rest[1:] if is_isolated and rest[:1] == [_MODULE] else None
+        is_isolated = is_isolated or word == "-I"
+        is_memo = word == "-X" and rest and rest.pop(0).startswith(_MARK)
+        if not (is_memo or word == "-I" or word in _HARMLESS):
+            return None
+    return None
+
+
+def _read_words(program: str, memo: Mapping[str, str], words: list[str]) -> Line:
+    pairs, rest = list[tuple[str, str]](), list(words)
+    unknown, server = "", tuple[str, ...]()
+    while rest and not unknown:
+        word = rest.pop(0)
+        option, equals, value = word.partition("=")
+        if word == "--":
+            server, rest = tuple(rest), []
+        elif option not in _OPTIONS or not (equals or rest):
+            unknown = word or "''"
+        else:
+            pairs.append((option, value if equals else rest.pop(0)))
     found = dict(pairs)
-    if not set(found) <= _OPTIONS:
-        return None
-    if bool(server) == ("--http" in found):
-        return None
     return Line(
-        python=python,
+        program=program,
         memo=memo,
         bundle=Path(found["--bundle"]) if "--bundle" in found else None,
+        folder=Path(found["--folder"]) if "--folder" in found else None,
         server=server,
         url=found.get("--http", ""),
+        variable=found.get("--http-env", ""),
         headers=tuple(_split_headers(pairs)),
+        unknown=unknown,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,7 +22,7 @@ from amplifier_foundation.guests.installing.editing.json_tree import JsonProblem
 from amplifier_foundation.guests.installing.settings_file import SettingsError, SettingsFile
 from amplifier_foundation.mcp.client_files import CLIENTS, McpPlace
 
-Change = Callable[[str, Any], Any]
+Change = Callable[[McpPlace, str, Any], Any]
 T = TypeVar("T")
 
 
@@ -43,9 +43,9 @@ class ServersFile:
         """The content with the gateway before every server where that can be."""
         dialect = DIALECTS[self.client]
 
-        def wrap(name: str, entry: Any) -> Any:
+        def wrap(place: McpPlace, name: str, entry: Any) -> Any:
             try:
-                return dialect.wrap(name, entry, wish)
+                return dialect.wrap(name, entry, replace(wish, folder=place.folder))
             except Unbridgeable:
                 return entry
 
@@ -54,7 +54,7 @@ class ServersFile:
     def remove(self) -> bytes:
         """The content without the gateway."""
         dialect = DIALECTS[self.client]
-        return self._change(lambda name, entry: dialect.unwrap(entry))
+        return self._change(lambda place, name, entry: dialect.unwrap(entry))
 
     def has_ours(self) -> bool:
         """Whether the gateway stands before one of the servers, and we have put it there."""
@@ -90,7 +90,7 @@ def _change_text(text: str, places: Sequence[McpPlace], change: Change) -> str:
     for place in places:
         write = change_toml_servers if _is_toml(place.path) else change_json_servers
         servers = _read(place.path)(text, place.keys)
-        changed = {name: change(name, entry) for name, entry in servers.items()}
+        changed = {name: change(place, name, entry) for name, entry in servers.items()}
         wanted = {name: entry for name, entry in changed.items() if entry != servers[name]}
         text = write(text, place.keys, wanted) if wanted else text
     return text

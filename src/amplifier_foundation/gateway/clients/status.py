@@ -14,12 +14,13 @@ from amplifier_foundation.gateway.clients.entry import (
     Unbridgeable,
     Wish,
     find_line,
-    find_steering,
-    is_guarded,
+    find_own_line,
 )
 from amplifier_foundation.gateway.clients.installation import SCOPES, list_every_file
 from amplifier_foundation.gateway.clients.line import Line, make_gateway
+from amplifier_foundation.gateway.clients.program import is_our_python, is_our_script
 from amplifier_foundation.gateway.clients.servers_file import ServersFile
+from amplifier_foundation.gateway.clients.steering import find_steering
 from amplifier_foundation.guests.installing.settings_file import SettingsError, read_settings
 from amplifier_foundation.mcp.client_files import McpPlace, McpScope
 
@@ -38,7 +39,9 @@ class ServerStatus:
     detail: str = ""
     """Why it cannot be guarded, or what is wrong with its guard."""
     bundle: Path | None = None
-    """That is named for it; else the one of the folder that the client works in."""
+    """That is named for it; else the one of its folder."""
+    folder: Path | None = None
+    """That is named for it, or in which it starts; else the one that the client works in."""
 
     @property
     def stands(self) -> bool:
@@ -84,15 +87,16 @@ def _read_file(client: str, places: list[McpPlace]) -> Iterator[ServerStatus]:
 
 
 def _judge(client: str, place: McpPlace, name: str, entry: Any) -> ServerStatus:
-    line = find_line(entry)
+    ours, own = find_line(entry), find_own_line(entry)
+    line = ours or own
     if line is not None:
-        wrong = " ".join((*_find_wrong(line), *_find_steered(entry)))
-        return ServerStatus(name, place.scope, place.path, "guarded", wrong, line.bundle)
-    if is_guarded(entry):
-        wrong = " ".join(_find_steered(entry))
-        return ServerStatus(name, place.scope, place.path, "guarded", wrong)
+        state: State = "guarded" if own is not None else "not guarded"
+        bundle, folder = _find_rules(line, entry, place)
+        wrong = [*_find_wrong(line, bundle), *_find_steered(line, entry, place, ours is None)]
+        detail = " ".join(wrong)
+        return ServerStatus(name, place.scope, place.path, state, detail, bundle, folder)
     state, why = _explain(client, place, name, entry)
-    if _is_disabled(entry):
+    if DIALECTS[client].is_off(entry):
         state = "disabled"
     return ServerStatus(name, place.scope, place.path, state, why)
 
@@ -107,23 +111,38 @@ def _explain(client: str, place: McpPlace, name: str, entry: Any) -> tuple[State
     return "not guarded", ""
 
 
-def _is_disabled(entry: Any) -> bool:
-    if not isinstance(entry, dict):
-        return False
-    return entry.get("disabled") is True or entry.get("enabled") is False
+def _find_rules(line: Line, entry: Any, place: McpPlace) -> tuple[Path | None, Path | None]:
+    """The bundle that a command names, and the folder whose bundle judges otherwise."""
+    cwd = entry.get("cwd")
+    base = place.folder or Path.cwd()
+    base = base if cwd is None else base / Path(str(cwd)).expanduser()
+    bundle = None if line.bundle is None else base / line.bundle
+    if line.folder is not None:
+        return bundle, base / line.folder
+    return bundle, None if cwd is None else base
 
 
-def _find_steered(entry: Any) -> Iterator[str]:
-    variable = find_steering(entry)
-    if variable:
-        yield f"Its environment sets {variable}, so the gateway may not judge by your rules."
+def _find_steered(line: Line, entry: Any, place: McpPlace, is_own: bool) -> Iterator[str]:
+    steering = find_steering(entry, by_name=is_own)
+    if steering:
+        yield f"It {steering}, so the gateway may not judge by your rules."
+    if line.unknown:
+        yield f"It is started with {line.unknown!r}, which is new to us here."
+    _, folder = _find_rules(line, entry, place)
+    if place.folder is None or folder is None:
+        return
+    if folder != place.folder:
+        yield (
+            f"The rules of {folder} judge, and not those of the project; name the project's folder "
+            "with --folder."
+        )
 
 
-def _find_wrong(line: Line) -> Iterator[str]:
-    """What keeps the gateway from starting: the server cannot be used then."""
-    if not os.access(line.python, os.X_OK):
-        yield f"The interpreter {line.python} is not there, so the server does not start."
-    elif line.python != make_gateway(None).python:
-        yield f"It is started by another installation of amplifier ({line.python})."
-    if line.bundle is not None and not line.bundle.is_file():
-        yield f"The bundle {line.bundle} is not there, so the server does not start."
+def _find_wrong(line: Line, bundle: Path | None) -> Iterator[str]:
+    """What keeps the gateway from starting, or starts another: then we know of none."""
+    if "/" in line.program and not os.access(line.program, os.X_OK):
+        yield f"The program {line.program} is not there, so the server does not start."
+    elif not is_our_python(line.program) and not is_our_script(line.program):
+        yield f"It is started by another installation of amplifier ({line.program})."
+    if bundle is not None and not bundle.is_file():
+        yield f"The bundle {bundle} is not there, so the server does not start."

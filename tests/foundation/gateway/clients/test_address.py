@@ -7,11 +7,12 @@ import pytest
 from amplifier_foundation.gateway.clients import address
 from amplifier_foundation.gateway.clients.address import (
     check_server,
-    hide_headers,
+    hide_address,
     is_hidden,
-    reveal_headers,
+    reveal_address,
 )
 from amplifier_foundation.gateway.clients.entry import Unbridgeable
+from amplifier_foundation.gateway.clients.line import Line
 
 
 @pytest.mark.parametrize(
@@ -59,16 +60,23 @@ def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> 
         check_server("https://x.test/mcp", ["A"], is_open=False)
 
 
-def test_values_of_headers_are_in_the_environment_only() -> None:
+def test_an_address_and_the_values_of_headers_are_in_the_environment_only() -> None:
     """Nobody reads them in the list of processes, and the client still fills in its variables."""
-    env, words = hide_headers({"Authorization": "Bearer ${T}", "X-Key": "k"}, {"A": "b"})
+    url, headers = "https://x.test/k3y/mcp?key=s3cret", {"Authorization": "Bearer ${T}", "X": "k"}
+    env, words = hide_address(url, headers, {"A": "b"})
     assert env["A"] == "b"
-    assert {"Bearer ${T}", "k"} <= set(env.values())
-    assert not any("Bearer" in one or one == "k" for one in words)
-    pairs = [tuple(one.split("=")) for one in words if one != "--header-env"]
+    assert {url, "Bearer ${T}", "k"} <= set(env.values())
+    assert not any("k3y" in one or "s3cret" in one or "Bearer" in one for one in words)
+    pairs = tuple((*one.split("="),) for one in words[3::2])
     assert all(is_hidden(variable) for _, variable in pairs)
-    left, headers = reveal_headers(env, pairs)  # type: ignore[arg-type]
-    assert (left, headers) == ({"A": "b"}, {"Authorization": "Bearer ${T}", "X-Key": "k"})
+    line = Line("p", {}, None, variable=words[1], headers=pairs)  # type: ignore[arg-type]
+    assert reveal_address(env, line) == (url, headers, {"A": "b"})
+
+
+def test_an_address_of_an_older_command_is_read_from_it() -> None:
+    """It stood on the command line once."""
+    line = Line("p", {}, None, url="https://x.test/mcp")
+    assert reveal_address({"A": "b"}, line) == ("https://x.test/mcp", {}, {"A": "b"})
 
 
 @pytest.mark.parametrize(
@@ -79,9 +87,10 @@ def test_values_of_headers_are_in_the_environment_only() -> None:
         ({"A": 1}, {}),
         ({"A": ""}, {}),
         ({"A": "b"}, {"AMPLIFIER_MCP_HEADER_1": "mine"}),
+        ({}, {"AMPLIFIER_MCP_URL": "mine"}),
     ],
 )
 def test_headers_that_cannot_be_hidden_are_refused(headers: object, env: object) -> None:
     """Also where a variable of ours is there already."""
     with pytest.raises(Unbridgeable):
-        hide_headers(headers, env)
+        hide_address("https://x.test/mcp", headers, env)

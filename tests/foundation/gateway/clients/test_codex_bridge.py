@@ -48,7 +48,7 @@ def test_variables_with_secrets_are_handed_on_by_name() -> None:
     line = find_line(wrapped)
     assert line is not None
     assert line.headers == (("X-Key", "KEY"), ("Authorization", "Bearer TOKEN"))
-    assert "env" not in wrapped
+    assert wrapped["env"] == {line.variable: URL}
 
 
 @pytest.mark.parametrize(

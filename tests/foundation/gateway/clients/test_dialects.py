@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amplifier_foundation.gateway.clients.dialects import DIALECTS
-from amplifier_foundation.gateway.clients.entry import Unbridgeable, Wish, is_guarded
+from amplifier_foundation.gateway.clients.entry import Unbridgeable, Wish, find_line
 from amplifier_foundation.gateway.clients.line import Gateway
 from amplifier_foundation.mcp.client_files import CLIENTS
 
-NAMED = Wish(Gateway(Path("/opt/python"), Path("/b.yaml")), frozenset({"open"}))
+NAMED = Wish(Gateway(Path("/opt/python"), Path("/b.yaml")), frozenset({"open"}), Path("/p"))
 
 TEXT = st.text(max_size=6) | st.sampled_from(["TOKEN", "KEY"])
 NAMES = st.sampled_from(["A", "X-Key", "Authorization"])
@@ -32,6 +32,8 @@ KEYS: dict[str, st.SearchStrategy[Any]] = {
     "http_headers": TABLES,
     "env_http_headers": TABLES,
     "env_vars": st.lists(TEXT, max_size=2),
+    "tcp": PLAIN,
+    "cwd": TEXT,
     "timeout": PLAIN,
     "unknown": PLAIN,
 }
@@ -41,6 +43,14 @@ ENTRIES = st.fixed_dictionaries({}, optional=KEYS)
 def test_every_client_has_a_dialect() -> None:
     """That a person can name."""
     assert set(DIALECTS) == set(CLIENTS)
+
+
+@pytest.mark.parametrize("client", DIALECTS)
+def test_a_server_is_off_only_where_the_client_is_known_to_leave_it_off(client: str) -> None:
+    """Codex has such a key; the others start a server that calls itself disabled."""
+    assert DIALECTS[client].is_off({"enabled": False}) is (client == "codex")
+    for entry in ({"disabled": True}, {"enabled": 0}, {"enabled": "false"}, {}, "enabled"):
+        assert not DIALECTS[client].is_off(entry)
 
 
 @pytest.mark.parametrize("client", DIALECTS)
@@ -56,8 +66,8 @@ def test_what_is_put_before_a_server_can_be_taken_out(
         wrapped = dialect.wrap(name, entry, NAMED)
     except Unbridgeable:
         return
-    assert is_guarded(wrapped)
+    assert find_line(wrapped) is not None
     assert dialect.unwrap(wrapped) == entry
     assert dialect.wrap(name, wrapped, NAMED) == wrapped
-    for key in ("timeout", "unknown"):
+    for key in ("timeout", "unknown", "cwd"):
         assert wrapped.get(key) == entry.get(key)

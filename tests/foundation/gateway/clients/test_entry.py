@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,9 @@ from amplifier_foundation.gateway.clients.entry import (
     Wish,
     check_text,
     find_line,
-    find_steering,
-    is_guarded,
+    find_own_line,
 )
-from amplifier_foundation.gateway.clients.line import Gateway
+from amplifier_foundation.gateway.clients.line import Gateway, make_gateway
 
 WISH = Wish(Gateway(Path("/opt/python")))
 CLAUDE, CODEX = DIALECTS["claude"], DIALECTS["codex"]
@@ -60,8 +61,9 @@ def test_another_bundle_takes_the_place_of_the_first() -> None:
 
 def test_a_gateway_of_the_person_stays() -> None:
     """It is guarded already, and not ours to take out."""
-    own = {"command": "amplifier", "args": ["mcp", "gateway", "--", "npx"]}
-    assert is_guarded(own)
+    program = str(Path(sys.executable).with_name("amplifier"))
+    own = {"command": program, "args": ["mcp", "gateway", "--", "npx"]}
+    assert find_own_line(own) is not None
     assert CLAUDE.wrap("s", own, WISH) == own
     assert CLAUDE.unwrap(own) == own
 
@@ -78,8 +80,11 @@ def test_a_gateway_of_the_person_stays() -> None:
         ({"command": "x", "args": [1]}, "not a text"),
         ({"command": "x", "args": ["\ud800"]}, "no command can carry"),
         ({"command": "x", "args": ["\0"]}, "no command can carry"),
-        ({"command": "x", "env": {"HOME": "/x"}}, "sets HOME"),
-        ({"command": "x", "env": {"AMPLIFIER_STORE": "/x"}}, "sets AMPLIFIER_STORE"),
+        ({"command": "x", "env": {"HOME": "/x"}}, "has HOME"),
+        ({"command": "x", "env": {"AMPLIFIER_STORE": "/x"}}, "has AMPLIFIER_STORE"),
+        ({"command": "x", "envFile": "/x"}, "from a file .envFile"),
+        ({"command": "x", "tcp": "h:1"}, "both a command and an address"),
+        ({"command": "x", "type": "http"}, "both a command and an address"),
         ({"command": "x", "oauth": {"clientId": "a"}}, "logs in by itself"),
     ],
 )
@@ -105,11 +110,42 @@ def test_variables_that_the_gateway_needs_are_named_where_that_is_needed() -> No
         CODEX.wrap("s", {"command": "x", "env_vars": "A"}, WISH)
 
 
-def test_a_variable_that_steers_the_gateway_is_found() -> None:
-    """Those of the server itself are not, nor are ours for headers."""
-    assert find_steering({"env": {"TZ": "UTC", "XDG_DATA_HOME": "/x"}}) == "XDG_DATA_HOME"
-    assert find_steering({"env": {"PYTHONPATH": "src", "AMPLIFIER_MCP_HEADER_1": "x"}}) == ""
-    assert find_steering({"env": None}) == find_steering("x") == ""
+@pytest.mark.parametrize(
+    "beside",
+    [
+        *({"url": "https://x"}, {"serverUrl": "x"}, {"httpUrl": "x"}, {"tcp": "x:1"}, {"url": ""}),
+        *({"type": "http"}, {"type": "sse"}, {"type": "ws"}, {"type": ["stdio"]}),
+    ],
+)
+def test_a_command_beside_which_an_address_stands_is_no_gateway(beside: dict[str, Any]) -> None:
+    """Clients take the address, and start no command."""
+    for gateway in (Gateway(Path("/opt/python")), make_gateway(None)):
+        command, *args = gateway.build("s", {"stdio": ""}, ["--", "x"])
+        entry = {"command": command, "args": args, **beside}
+        assert find_line(entry) is None
+        assert find_own_line(entry) is None
+        with pytest.raises(Unbridgeable, match="both a command and an address"):
+            DIALECTS["gemini"].wrap("s", entry, WISH)
+
+
+def test_a_folder_of_its_own_is_not_the_one_whose_rules_judge() -> None:
+    """A file that came with a project could lead to a folder with other rules."""
+    wish = replace(WISH, folder=Path("/project"))
+    entry = {"command": "x", "cwd": "/elsewhere"}
+    wrapped = CLAUDE.wrap("s", entry, wish)
+    line = find_line(wrapped)
+    assert line is not None
+    assert (line.folder, line.server, wrapped["cwd"]) == (Path("/project"), ("x",), "/elsewhere")
+    assert CLAUDE.unwrap(wrapped) == entry
+    assert "--folder" not in CLAUDE.wrap("s", {"command": "x"}, wish)["args"]
+
+
+def test_an_address_that_is_gone_from_the_environment_cannot_come_back() -> None:
+    """Then nothing is made of the entry, so that nothing is lost."""
+    wrapped = CLAUDE.wrap("s", {"url": "http://127.0.0.1/mcp"}, WISH)
+    assert find_line(wrapped) is not None
+    for env in ({}, None, {"AMPLIFIER_MCP_URL": 1}):
+        assert CLAUDE.unwrap({**wrapped, "env": env}) == {**wrapped, "env": env}
 
 
 def test_a_text_is_returned_as_it_is() -> None:

@@ -30,14 +30,14 @@ IN_JSON = [one for one in DIALECTS if one != "codex"]
 )
 @pytest.mark.parametrize("client", IN_JSON)
 def test_an_address_comes_back_as_it_was(client: str, entry: dict[str, Any]) -> None:
-    """Everything else stays, and no value of a header is in the command."""
+    """Everything else stays, and neither it nor the value of a header is in the command."""
     dialect = DIALECTS[client]
     wrapped = dialect.wrap("s", entry, WISH)
     assert not {"url", "headers"} & set(wrapped)
     line = find_line(wrapped)
     assert line is not None
-    assert line.url == entry["url"]
-    values = set(entry.get("headers", {}).values())
+    assert wrapped["env"][line.variable] == entry["url"]
+    values = {entry["url"], *entry.get("headers", {}).values()}
     assert not values & set(wrapped["args"])
     assert values <= set(wrapped.get("env", {}).values())
     assert dialect.wrap("s", wrapped, WISH) == wrapped
@@ -88,6 +88,8 @@ def test_an_open_server_is_named_by_the_person() -> None:
         ("claude", {"url": URL, "headersHelper": "x"}, "program of its own"),
         ("claude", {"url": URL, "headers": HEADERS, "args": []}, "beside it"),
         ("gemini", {"url": URL, "httpUrl": URL, "headers": HEADERS}, "beside it"),
+        ("gemini", {"url": URL, "headers": HEADERS, "tcp": "x:1"}, "another address .'tcp'"),
+        ("gemini", {"command": "x", "extension": {"resolvedSettings": []}}, "of an extension"),
         ("gemini", {"url": URL, "authProviderType": "google_credentials"}, "logs in"),
         ("cursor", {"url": URL, "auth": {"CLIENT_ID": "x"}}, "logs in"),
         ("vscode", {"command": "x", "sandboxEnabled": True}, "sandbox"),

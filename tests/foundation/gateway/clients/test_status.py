@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,11 @@ from amplifier_foundation.gateway.clients.installation import list_files, put_be
 from amplifier_foundation.gateway.clients.line import Gateway, make_gateway
 from amplifier_foundation.gateway.clients.status import read_client
 from amplifier_foundation.guests.installing.record import open_mcp_records
+
+OWN = {
+    "command": str(Path(sys.executable).with_name("amplifier")),
+    "args": ["mcp", "gateway", "--", "x"],
+}
 
 
 def _write(home: Path, **servers: Any) -> None:
@@ -28,16 +34,16 @@ def _guard(home: Path, gateway: Gateway) -> None:
     ("entry", "state", "stands"),
     [
         ({"command": "x"}, "not guarded", False),
-        ({"command": "amplifier", "args": ["mcp", "gateway", "--", "x"]}, "guarded", True),
+        (OWN, "guarded", True),
         ({"type": "sse", "url": "https://x/"}, "cannot be guarded", False),
         ({"url": "https://x.test/mcp"}, "cannot be guarded", False),
         ("nonsense", "cannot be guarded", False),
-        ({"command": "x", "disabled": True}, "disabled", True),
-        ({"url": "https://x.test/mcp", "enabled": False}, "disabled", True),
+        ({"command": "x", "disabled": True}, "not guarded", False),
+        ({"url": "https://x.test/mcp", "enabled": False}, "cannot be guarded", False),
     ],
 )
 def test_each_server_has_a_state(home: Path, entry: Any, state: str, stands: bool) -> None:
-    """One that is switched off needs no guard."""
+    """Claude Code starts also a server that calls itself disabled."""
     _write(home, s=entry)
     status = read_client("claude", home)
     (server,) = status.servers
@@ -58,7 +64,7 @@ def test_a_server_is_guarded_after_it_was_put_behind_the_gateway(home: Path) -> 
 @pytest.mark.parametrize(
     ("gateway", "what"),
     [
-        (Gateway(Path("/nowhere/python")), "interpreter /nowhere/python is not there"),
+        (Gateway(Path("/nowhere/python")), "program /nowhere/python is not there"),
         (Gateway(Path("/bin/sh")), "another installation of amplifier"),
         (make_gateway(Path("/nowhere/b.yaml")), "bundle /nowhere/b.yaml is not there"),
     ],
@@ -78,12 +84,63 @@ def test_a_gateway_that_cannot_start_does_not_stand(
 def test_a_gateway_that_would_find_other_rules_does_not_stand(home: Path, by_hand: bool) -> None:
     """A file that came with a project may only look as if it were guarded."""
     command, *args = make_gateway(None).build("s", {"stdio": ""}, ["--", "x"])
-    own = {"command": "amplifier", "args": ["mcp", "gateway", "--", "x"]}
-    entry = own if by_hand else {"command": command, "args": args}
+    entry = OWN if by_hand else {"command": command, "args": args}
     _write(home, s={**entry, "env": {"HOME": "/tmp/theirs"}})
     (server,) = read_client("claude", home).servers
-    assert "sets HOME" in server.detail
+    assert "has HOME in" in server.detail
     assert not server.stands
+
+
+def test_a_server_of_codex_that_is_switched_off_needs_no_guard(home: Path) -> None:
+    """Codex has a key for that."""
+    (home / ".codex").mkdir()
+    (home / ".codex/config.toml").write_text('[mcp_servers.s]\ncommand = "x"\nenabled = false\n')
+    (server,) = read_client("codex", home).servers
+    assert (server.state, server.stands) == ("disabled", True)
+
+
+@pytest.mark.parametrize(
+    ("more", "what"),
+    [
+        ({"env": {"PATH": "/theirs"}}, "has PATH in"),
+        ({"env": {"PYTHONPATH": "/theirs"}}, "has PYTHONPATH in"),
+        ({"envFile": ".env"}, "from a file"),
+        ({"cwd": "/elsewhere"}, "rules of /elsewhere judge"),
+        ({"cwd": ".."}, "judge, and not those of the project"),
+        ({"args": ["mcp", "gateway", "--folder", "/elsewhere", "--", "x"]}, "rules of /elsewhere"),
+        ({"args": ["mcp", "gateway", "--bundle", "/no.yaml", "--", "x"]}, "/no.yaml is not there"),
+        ({"args": ["mcp", "gateway", "--listen", "1", "--", "x"]}, "with '--listen'"),
+        ({"args": ["mcp", "gateway", "${X}", "--", "x"]}, "new to us"),
+    ],
+)
+def test_a_gateway_of_a_person_that_may_be_steered_does_not_stand(
+    home: Path, more: dict[str, Any], what: str
+) -> None:
+    """The project's file may have come with it."""
+    _write(home, s={**OWN, **more})
+    (server,) = read_client("claude", home).servers
+    assert server.state == "guarded"
+    assert what in server.detail
+    assert not server.stands
+
+
+def test_the_rules_that_a_person_has_named_are_shown(home: Path) -> None:
+    """A relative path begins where the client starts it."""
+    (home / "b.yaml").touch()
+    words = ["mcp", "gateway", "--bundle=b.yaml", f"--folder={home}", "--", "x"]
+    _write(home, s={**OWN, "args": words, "cwd": "."})
+    (server,) = read_client("claude", home).servers
+    assert (server.bundle, server.folder, server.stands) == (home / "b.yaml", home, True)
+
+
+def test_a_server_with_a_folder_of_its_own_is_judged_by_the_project(home: Path) -> None:
+    """That of a person's own file, by the rules of the folder that the person has written."""
+    _write(home, s={"command": "x", "cwd": "/"})
+    (home / ".claude.json").write_text((home / ".mcp.json").read_text())
+    _guard(home, make_gateway(None))
+    own, project = read_client("claude", home).servers
+    assert (own.scope, own.folder, own.stands) == ("user", Path("/"), True)
+    assert (project.scope, project.folder, project.stands) == ("project", home, True)
 
 
 def test_a_file_that_cannot_be_read_is_a_problem(home: Path) -> None:

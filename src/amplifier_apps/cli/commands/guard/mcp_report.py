@@ -16,6 +16,7 @@ from amplifier_apps.cli.text.escape import escape
 from amplifier_apps.cli.text.output import print_line, print_wrapped
 from amplifier_foundation.gateway.clients.installation import SCOPES, Change, list_files
 from amplifier_foundation.gateway.clients.status import ClientStatus, ServerStatus, read_client
+from amplifier_foundation.guests.installing.places import find_root
 from amplifier_foundation.guests.installing.record import Records, open_mcp_records
 from amplifier_foundation.guests.installing.runtime import lock_runtime
 from amplifier_foundation.guests.installing.settings_file import SettingsError
@@ -23,6 +24,10 @@ from amplifier_foundation.mcp.client_files import CLIENTS, McpPlace, list_mcp_pl
 
 Edit = Callable[[str, list[McpPlace], Records], Change]
 
+_UNSEEN = (
+    "Not looked at: servers of claude.ai, of extensions of editors, in the files of subagents and "
+    "containers, and on a client's command line; `amplifier guard --status` is about those."
+)
 _STYLES = {"guarded": "good", "disabled": "dim"}
 
 
@@ -74,10 +79,13 @@ class Report:
         """What keeps gateways from starting, or files from being read."""
         found = [*self.failures, *(what for one in self.clients for what in one.problems)]
         servers = [one for status in self.clients for one in status.servers]
-        bundles = {one.bundle for one in servers if one.state == "guarded"}
-        checks = [check_bundle(one, self.root) for one in sorted(bundles, key=str)]
+        rules = {(one.bundle, one.folder) for one in servers if one.state == "guarded"}
+        checks = [check_bundle(*self._find_root(*one)) for one in sorted(rules, key=str)]
         found += [one["problem"] for one in checks if one.get("problem")]
         return list(dict.fromkeys(found))
+
+    def _find_root(self, bundle: Path | None, folder: Path | None) -> tuple[Path | None, Path]:
+        return bundle, self.root if folder is None else find_root(folder)[0]
 
     @property
     def stands(self) -> bool:
@@ -137,6 +145,8 @@ class Report:
                 yield f"{one.path}: the gateway before {one.name!r} is not as we wrote it; it stays"
         elif any(one.state == "not guarded" for one in servers):
             yield "To put the gateway before those that are not guarded: amplifier guard mcp"
+        if not removed:
+            yield _UNSEEN
         for client, paths in self._changed.items():
             yield f"Start {CLIENTS[client]} anew: it reads its servers only when it starts."
             shared = [] if removed else [one for one in paths if self._is_shared(one)]
@@ -171,6 +181,7 @@ class Report:
                     "state": one.state,
                     "detail": one.detail,
                     "bundle": None if one.bundle is None else str(one.bundle),
+                    "folder": None if one.folder is None else str(one.folder),
                 }
                 for one in status.servers
             ],
@@ -193,5 +204,8 @@ def _print_server(server: ServerStatus, width: int) -> None:
     where = ("dim", escape(f"{server.scope:<7}  {server.path}"))
     name = escape(server.name).ljust(width)
     print_line((style, f"  {mark} {server.state:<17}"), f"  {name}  ", where)
+    rules = server.bundle or server.folder
+    if rules is not None and server.state == "guarded":
+        print_wrapped(6, ("dim", f"judged by the rules of {escape(str(rules))}"))
     if server.detail:
         print_wrapped(6, ("dim", escape(server.detail)))

@@ -33,6 +33,11 @@ does that for you.
 @click.option("--name", help="What the server is called in rules: mcp__NAME__tool.")
 @BUNDLE
 @click.option(
+    "--folder",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Judge by the bundle of this folder, and not of the one that the server starts in.",
+)
+@click.option(
     "--new-tools",
     type=click.Choice(["allow", "ask"]),
     default="allow",
@@ -41,6 +46,12 @@ does that for you.
     "since it was allowed is always asked about.",
 )
 @click.option("--http", "url", metavar="URL", help="The server's address, instead of a command.")
+@click.option(
+    "--http-env",
+    "url_env",
+    metavar="VARIABLE",
+    help="The environment variable with the server's address: others cannot read it there.",
+)
 @click.option(
     "--header-env",
     "headers",
@@ -82,8 +93,10 @@ does that for you.
 def gateway(
     name: str | None,
     bundle: Path | None,
+    folder: Path | None,
     new_tools: str,
     url: str | None,
+    url_env: str | None,
     headers: tuple[str, ...],
     listen: str | None,
     token_env: str | None,
@@ -98,8 +111,9 @@ def gateway(
     bundle. COMMAND starts the server; --http reaches one that runs elsewhere. Standard input and
     output are the client's, unless --listen is given; messages for you go to standard error.
     """
-    if bool(url) == bool(command):
+    if [bool(url), bool(url_env), bool(command)].count(True) != 1:
         raise click.UsageError("Give the server's command after `--`, or its address with --http.")
+    url = _read_variable(url_env, "--http-env") if url_env else url
     if headers and not url:
         raise click.UsageError("--header-env is for a server that --http reaches.")
     if (token_env or hosts or origins or pass_authorization) and not listen:
@@ -111,7 +125,7 @@ def gateway(
 
     from amplifier_foundation.gateway.channel import ChannelError
 
-    settings = _read_settings(name, bundle, new_tools, url, command)
+    settings = _read_settings(name, bundle, folder or Path(), new_tools, url, command)
     server = _Server(url, _read_headers(headers), command)
     if listen is None:
         return asyncio.run(_run(_serve_pipes(settings, server)))
@@ -127,7 +141,12 @@ def gateway(
 
 
 def _read_settings(
-    name: str | None, bundle: Path | None, new_tools: str, url: str | None, command: tuple[str, ...]
+    name: str | None,
+    bundle: Path | None,
+    folder: Path,
+    new_tools: str,
+    url: str | None,
+    command: tuple[str, ...],
 ) -> Settings:
     from amplifier_foundation.gateway.gateway import Settings
     from amplifier_foundation.gateway.naming import guess_name, identify_server
@@ -140,7 +159,7 @@ def _read_settings(
     return Settings(
         name=own,
         identity=identify_server(url, command, Path.cwd()),
-        folder=Path.cwd(),
+        folder=folder.absolute(),
         bundle=str(bundle.absolute()) if bundle else "",
         new_tools="ask" if new_tools == "ask" else "allow",
     )

@@ -27,6 +27,7 @@ def test_programs_read_the_status(home: Path) -> None:
             "state": "guarded",
             "detail": "",
             "bundle": None,
+            "folder": None,
         }
     ]
 
@@ -70,7 +71,7 @@ def test_a_gateway_that_somebody_has_changed_stays_and_is_named(home: Path) -> N
     path = home / ".mcp.json"
     path.write_text(json.dumps(SERVERS))
     invoke("guard", "mcp")
-    changed = path.read_text().replace('"--name"', '"--debug", "--name"')
+    changed = path.read_text().replace('"--name", "time"', '"--name=time"')
     path.write_text(changed)
     assert "✓ guarded" in invoke("guard", "mcp").stdout
     assert "before 'time' is not as we wrote it" in invoke("guard", "mcp", "--remove").stdout

@@ -27,6 +27,7 @@ for line in sys.stdin:
     if "id" in asked:
         print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
 """
+HELLO = b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}\n'
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,9 @@ for line in sys.stdin:
     [
         ([], "Give the server's command"),
         (["--http", "http://x/mcp", "--", "server"], "Give the server's command"),
+        (["--http", "http://x/mcp", "--http-env", "A"], "Give the server's command"),
+        (["--http-env", "UNSET_HERE"], "UNSET_HERE is not set"),
+        (["--folder", "nowhere", "--", "server"], "'nowhere' does not exist"),
         (["--header-env", "A=B", "--", "server"], "--header-env is for"),
         (["--token-env", "A", "--", "server"], "are for --listen"),
         (["--pass-authorization", "--", "server"], "are for --listen"),
@@ -94,11 +98,42 @@ def test_a_server_that_is_not_there_is_an_error_for_both(home: Path) -> None:
     """For the client in the answer to its first request, for the person in the diagnostics."""
     piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     running = start(home, "--", "/there/is/none", **piped)
-    hello = b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}\n'
-    out, err = running.communicate(hello, timeout=60)
+    out, err = running.communicate(HELLO, timeout=60)
     assert "cannot be started" in json.loads(out)["error"]["message"]
     assert b"cannot be started" in err
     assert running.returncode == 1
+
+
+def test_the_rules_of_another_folder_judge_if_it_is_named(home: Path) -> None:
+    """Not those of the folder in which a client starts the server."""
+    project = home / "project"
+    project.mkdir()
+    (project / "amplifier.yaml").write_text("hooks: [{module: hooks-rules}]\n")
+    piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    running = start(home, "--folder", "project", "--", sys.executable, "-c", "", **piped)
+    out, err = running.communicate(HELLO, timeout=60)
+    assert running.returncode == 3
+    assert str(project) in err.decode()
+    assert "amplifier trust" in json.loads(out)["error"]["message"]
+
+
+def test_a_key_in_an_address_is_told_to_nobody(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither to who lists processes nor to who reads diagnostics, answers or files."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # nobody listens
+        monkeypatch.setenv("ADDRESS", f"http://127.0.0.1:{taken.getsockname()[1]}/mcp?key=s3cret")
+        piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        running = start(home, "--http-env", "ADDRESS", **piped)
+        assert running.stdin is not None
+        assert running.stdout is not None
+        running.stdin.write(HELLO)
+        running.stdin.flush()
+        out = running.stdout.readline()
+        rest, err = running.communicate(timeout=60)
+    assert b"127.0.0.1" in out
+    written = b"".join(one.read_bytes() for one in home.rglob("*") if one.is_file())
+    assert b"mcp" in written
+    assert b"s3cret" not in out + rest + err + written
 
 
 async def test_clients_connect_by_http_until_a_signal_ends_it(home: Path) -> None:

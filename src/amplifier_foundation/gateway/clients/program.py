@@ -1,0 +1,62 @@
+"""The programs of this installation: only what one of them starts counts as our gateway."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+_SCRIPT = "amplifier"
+
+
+def find_python() -> Path:
+    """The interpreter that runs now, under its usual name."""
+    # Not resolved: the link in an environment is what finds the packages of that environment.
+    running = Path(os.path.abspath(sys.executable))  # noqa: PTH100
+    usual = running.with_name("python3")
+    is_same = os.path.realpath(usual) == os.path.realpath(running)
+    return usual if is_same else running
+
+
+def is_our_python(command: str) -> bool:
+    """Whether a command is an interpreter that finds the packages of this installation."""
+    found = _find_program(command)
+    if found is None:
+        return False
+    own = Path(sys.executable)
+    folders = (os.path.realpath(one.parent) for one in (found, own))
+    return len(set(folders)) == 1 and os.path.realpath(found) == os.path.realpath(own)
+
+
+def is_our_script(command: str) -> bool:
+    """Whether a command is the program `amplifier` of this installation."""
+    found = _find_program(command)
+    ours = {os.path.realpath(one) for one in _list_scripts() if one.is_file()}
+    return found is not None and os.path.realpath(found) in ours
+
+
+def _find_program(command: str) -> Path | None:
+    """What a client starts, wherever it works; None if that depends on where it does."""
+    if "/" not in command:
+        return _search(command)
+    path = Path(command)
+    is_plain = path.is_absolute() and ".." not in path.parts
+    return path if is_plain and os.access(path, os.X_OK) else None
+
+
+def _search(name: str) -> Path | None:
+    for one in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        if not os.path.isabs(one):  # noqa: PTH117
+            return None  # it means another folder in each project
+        found = Path(one) / name
+        if found.is_file() and os.access(found, os.X_OK):
+            return found
+    return None
+
+
+def _list_scripts() -> Iterator[Path]:
+    yield Path(sys.executable).with_name(_SCRIPT)
+    yield Path(sysconfig.get_path("scripts")) / _SCRIPT
+    yield Path(sysconfig.get_path("scripts", sysconfig.get_preferred_scheme("user"))) / _SCRIPT

@@ -1,0 +1,63 @@
+"""What an entry says beside its command by which the gateway would judge otherwise, or not at all.
+
+A client gives the gateway the environment and the folder that the entry has for its server.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+HEADER_VARIABLE = "AMPLIFIER_MCP_HEADER_"
+"""What the variables with the values of headers begin with."""
+URL_VARIABLE = "AMPLIFIER_MCP_URL"
+"""The variable with the address of a server."""
+
+_STEERING = re.compile(
+    r"HOME|XDG_.*"  # where our rules and records are
+    r"|CLAUDE_CONFIG_DIR|CODEX_HOME|COPILOT_HOME|GEMINI_CLI_HOME"  # which files are protected
+    r"|LD_.*|DYLD_.*|GLIBC_TUNABLES|GCONV_PATH|__PYVENV_LAUNCHER__"  # which code runs
+    r"|OPENSSL_.*|SSL_CERT_(?:FILE|DIR)|SSLKEYLOGFILE"  # who is believed
+    r"|AMPLIFIER_(?!MCP_URL\Z|MCP_HEADER_[0-9]+\Z).*",
+    re.DOTALL,
+)
+_STEERING_BY_NAME = re.compile(r"PATH|PYTHON.*", re.DOTALL)
+_ADDRESSES = frozenset(
+    ("url", "uri", "httpurl", "serverurl", "sseurl", "wsurl", "tcp", "socket", "endpoint")
+)
+_INHERITED = "__proto__"
+_COMMANDS = (None, "stdio", "local")
+
+
+def find_steering(entry: Any, *, by_name: bool = False) -> str:
+    """What would steer the gateway, as the end of a sentence about the server; or nothing.
+
+    With `by_name`, the gateway is started by a name that PATH finds, or without `-I`.
+    """
+    if not isinstance(entry, dict):
+        return ""
+    for key in entry:
+        if _fold(key) == "envfile":
+            return f"reads its environment from a file ({key})"
+    env = entry.get("env")
+    for name in env if isinstance(env, dict) else ():
+        # Some programs would take what is behind the sign for the value.
+        if "=" in name or _STEERING.fullmatch(name):
+            return f"has {name} in its environment"
+        if by_name and _STEERING_BY_NAME.fullmatch(name):
+            return f"has {name} in its environment"
+    return ""
+
+
+def find_address(entry: dict[str, Any]) -> str:
+    """The key beside a command that makes a client take an address instead; or none."""
+    for key in entry:
+        if key == _INHERITED or _fold(key) in _ADDRESSES:
+            return key
+    # A value that is no text is as unknown as a type nobody has heard of.
+    kind = entry.get("type")
+    return "" if any(kind is one or kind == one for one in _COMMANDS) else "type"
+
+
+def _fold(key: str) -> str:
+    return re.sub(r"[^a-z]", "", key.lower())
