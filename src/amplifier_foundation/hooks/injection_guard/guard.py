@@ -86,7 +86,8 @@ def react(
     if reaction == "withhold":
         return HookResult(action="deny", reason=f"text in {source} {what}; it was withheld")
     if reaction == "ask":
-        return config.ask_user(f"{told}.\n\nLet the model read it?", f"text in {source} {what}")
+        # A model reads the question if the answer is no, so the passage stands in the reason.
+        return config.ask_user(f"Text in {source} {what}. Let the model read it?", told)
     if not found:
         return tell(f"{told}.")
     note = word_note(source, what)

@@ -68,13 +68,14 @@ async def test_withhold_lets_the_model_read_only_why(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("choice", "allowed"), [("Allow once", True), ("Deny", False)])
 async def test_ask_leaves_it_to_a_person(tmp_path: Path, choice: str, allowed: bool) -> None:
-    """Who sees the passage."""
+    """Who sees the passage; the model does not, if the answer is no."""
     person = ScriptedApproval(choice)
     harness = Harness(tmp_path, approval=person)
     await harness.mount("injection_guard", {"on_result": "ask"})
     outcome = await read(harness, PAGE)
     assert outcome.allowed is allowed
-    assert ORDER in person.questions[0].prompt
+    assert ORDER in str(person.questions[0].reason)
+    assert allowed or "repository" not in outcome.denial
 
 
 async def test_an_order_that_is_split_over_parts_is_found(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ async def test_what_the_model_is_told_has_no_words_of_the_server(
     result = await harness.emit(
         "mcp:list", server="dice", method="tools/list", items=[build(ORDER, name=ORDER)]
     )
-    read = f"{result.context_injection} {result.reason}"
+    read = f"{result.context_injection} {result.approval_prompt}"
     assert "'dice'" in read
     assert "repository" not in read
 
