@@ -1,7 +1,8 @@
 """Tools of MCP servers: what guards can tell by their names and the keys of their input.
 
 Servers choose both freely. What is taken for a path or a command is what the servers that people
-use call so; a tool counts as reading only if its name begins with a word for that.
+use call so; a tool counts as reading only if its name begins with a word for that, and has none for
+changing something.
 """
 
 from __future__ import annotations
@@ -36,6 +37,14 @@ _READING = re.compile(
     r"head|tail|diff|status|log|resources/read|prompts/get)(?:$|[_\-A-Z])"
 )
 _READING_LAST = re.compile(r"_(?:read|get|list|search|status|log|diff|diff_staged|show)$")
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_CHANGES = (
+    "add append apply copy create delete drop edit execute insert kill merge modify move overwrite "
+    "patch post purge put remove rename replace reset restore revert run save send set stage "
+    "truncate unlink update upload upsert write"
+)
+"""`search_and_replace` begins with a word for looking, and changes files."""
+_CHANGING = frozenset(_CHANGES.split())
 _MAX_PARTS = 100_000
 
 
@@ -47,7 +56,9 @@ def is_mcp_tool(tool: str) -> bool:
 def is_mcp_reading(tool: str) -> bool:
     """Whether a server's tool only looks, by its name."""
     name = tool[len(_PREFIX) :].partition("__")[2]
-    return is_mcp_tool(tool) and bool(_READING.match(name) or _READING_LAST.search(name))
+    if not is_mcp_tool(tool) or not (_READING.match(name) or _READING_LAST.search(name)):
+        return False
+    return _CHANGING.isdisjoint(word.lower() for word in _WORD.findall(name))
 
 
 def list_mcp_paths(given: Any, keys: Iterable[str]) -> Iterator[str]:
