@@ -19,6 +19,7 @@ PNG = "iVBORw0KGgo="
 FOLDER = sys.argv[1]
 tools = ["echo", "picture", "progress", "hold", "refuse", "die", "break_off", "rubbish"]
 tools += ["flood", "grow"]
+prompts: list[Message] = []
 
 
 def main() -> None:
@@ -131,8 +132,9 @@ def refuse(id: Any, text: str) -> None:
 def grow(id: Any, text: str) -> None:
     """Have one more tool, and say so; log something."""
     tools.append("more")
-    send({"method": "notifications/tools/list_changed"})
-    send({"method": "notifications/message", "params": {"level": "error", "data": text}})
+    prompts.append({"name": "hello"})
+    send({"method": f"notifications/{text or 'tools'}/list_changed"})
+    send({"method": "notifications/message", "params": {"level": "error", "data": "low on memory"}})
     say(id, "grown")
 
 
@@ -159,7 +161,7 @@ RESULTS: dict[str, Any] = {
     },
     "resources/templates/list": lambda params: {"resourceTemplates": []},
     "resources/read": lambda params: {"contents": [{"uri": params["uri"], "text": "content"}]},
-    "prompts/list": lambda params: {"prompts": []},
+    "prompts/list": lambda params: {"prompts": prompts},
     "ping": lambda params: {},
 }
 

@@ -55,11 +55,14 @@ class News:
     """Who is told what a server says without being asked."""
 
     on_changed: Callable[[], None]
-    """Its list of tools has changed."""
+    """A list of what it offers has changed."""
     on_log: Callable[[str, str], None]
     """It has logged a text, at a level of the protocol."""
 
 
+_CHANGES = frozenset(
+    f"notifications/{kind}/list_changed" for kind in ("tools", "resources", "prompts")
+)
 _LISTS = {
     "tools/list": ("list_tools", "tools"),
     "resources/list": ("list_resources", "resources"),
@@ -172,7 +175,9 @@ async def open_link(
 async def _listen(client: Any) -> None:
     """Have newer servers tell of changes; older ones do so by themselves."""
     try:
-        async with client.listen(tools_list_changed=True) as changes:
+        async with client.listen(
+            tools_list_changed=True, resources_list_changed=True, prompts_list_changed=True
+        ) as changes:
             async for _ in changes:
                 pass  # the handler of messages is told, too
     except Exception as error:  # noqa: BLE001 - without it, changes are seen at the next start
@@ -196,7 +201,7 @@ def _make_handler(news: News) -> Any:
     async def take(message: Any) -> None:
         if isinstance(message, Exception):
             news.on_log("warning", f"sent something that is no message: {describe_error(message)}")
-        elif getattr(message, "method", "") == "notifications/tools/list_changed":
+        elif getattr(message, "method", "") in _CHANGES:
             news.on_changed()
 
     return take

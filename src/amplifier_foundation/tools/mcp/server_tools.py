@@ -200,7 +200,7 @@ class ServerTools:
 
     async def _use_listed(self) -> None:
         """Show models what people allowed and hooks leave of the tools."""
-        shown = await asyncio.to_thread(self._guard.take, self._listed)
+        shown = await self._guard.review(self._listed)
         if self._is_judging:
             shown = await judge_list(self._host, self.server, "tools/list", shown)
         by_name = {str(one.get("name")): one for one in shown}

@@ -59,11 +59,13 @@ async def test_a_cancelled_call_is_cancelled_at_the_server(server):
     await wait_until(lambda: "notifications/cancelled" in server.received)
 
 
-async def test_changes_and_log_messages_are_heard(server):
+@pytest.mark.parametrize("kind", ["tools", "prompts"])
+async def test_changes_and_log_messages_are_heard(server, kind):
     """Without being asked for."""
     await server.start()
-    await server.call("grow", text="low on memory")
+    await server.call("grow", text=kind)
     await wait_until(lambda: "mcp__small__more" in server.host.get("tools"))
+    await wait_until(lambda: "mcp__small__get_prompt" in server.host.get("tools"))
     await server.wait_for_text("low on memory")
 
 
