@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from amplifier_core.coordinator import SessionCoordinator
@@ -52,7 +51,7 @@ class Lists:
     async def _keep_to_allowed(self, tools: Any) -> list[Any]:
         if not isinstance(tools, list) or any(not isinstance(one, dict) for one in tools):
             raise TypeError("the server lists tools in a form that cannot be judged")
-        return list(await asyncio.to_thread(self._guard.take, tools))
+        return list(await self._guard.review(tools))
 
     async def _judge(self, method: str, left: dict[str, Any]) -> str | None:
         """Have hooks change what is left, or returns why nothing is."""

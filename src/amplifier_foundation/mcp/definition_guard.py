@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -26,6 +27,7 @@ FIRST_SEEN = "first seen"
 _PRIORITY = 890
 _LONGEST = 20_000
 _TIMEOUT = 300.0
+_MOST_NAMED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ class DefinitionGuard:
         self._pending: dict[str, _Pending] = {}
         self._digests: dict[str, str] = {}
         self._ours: set[str] = set()
+        self._was_known: bool | None = None
+        self._added: list[str] = []
         self.name = f"mcp-definitions:{server}"
         """Of its hooks, and so in questions and in the trail."""
 
@@ -68,6 +72,18 @@ class DefinitionGuard:
         told = hooks.register(APPROVAL_GRANTED, self._take_yes, name=self.name)
         self._host.register_cleanup(guard)
         self._host.register_cleanup(told)
+
+    async def review(self, tools: Sequence[Definition]) -> list[Definition]:
+        """What `take` gives; the person is told of tools that a server had not when it was met."""
+        shown = await asyncio.to_thread(self.take, tools)
+        if self._added:
+            names = ", ".join(self._added[:_MOST_NAMED])
+            more = len(self._added) - _MOST_NAMED
+            self._added = []
+            rest = f" and {more:,} more" if more > 0 else ""
+            news = f"The MCP server {self._server!r} has tools that it did not have: {names}{rest}"
+            await self._host.show(news, "warning", self.name)
+        return shown
 
     def take(self, tools: Sequence[Definition]) -> list[Definition]:
         """What a model may be shown of these tools, which the server has just listed.
@@ -87,7 +103,10 @@ class DefinitionGuard:
             if before is None and self._new_tools == "allow":
                 fresh.append(tool)
             shown.append(self._compare(name, tool, before.definition if before else None))
+        if self._was_known is None:
+            self._was_known = bool(allowed)
         if fresh:
+            self._added += [str(one.get("name")) for one in fresh if self._was_known]
             self._known.allow(self._identity, self._server, fresh, FIRST_SEEN)
         self._note_waiting(tools, {} if server is None else server.waiting)
         return shown

@@ -76,6 +76,21 @@ async def test_a_tool_that_was_changed_is_shown_as_it_was_allowed(tmp_path: Path
         assert len(wire.server.written) == 2
 
 
+async def test_tools_that_a_known_server_adds_are_told(tmp_path: Path) -> None:
+    """Not those of the first list, on whichever page; the next time they are known."""
+    add, later = {"tools": [TOOL]}, {"tools": [TOOL, {**TOOL, "name": "add2"}]}
+    async with open_wire(tmp_path) as wire:
+        await list_with(wire, 1, "tools/list", add)
+        await list_with(wire, 2, "tools/list", {"tools": [{**TOOL, "name": "page2"}]})
+        assert wire.coordinator.screen.messages == []
+    for told in (1, 0):
+        async with open_wire(tmp_path) as wire:
+            await list_with(wire, 1, "tools/list", add)
+            await list_with(wire, 2, "tools/list", later)
+            shown = [one for one in wire.coordinator.screen.messages if "add2" in str(one)]
+            assert len(shown) == told
+
+
 async def test_a_tool_that_changes_while_a_person_decides_is_not_called(tmp_path: Path) -> None:
     """What they allowed is not what would run."""
     async with open_wire(tmp_path) as wire:
