@@ -11,9 +11,10 @@ from typing import Any
 from amplifier_foundation.gateway.channel import ChannelError
 
 _ADVICE = {
-    401: 'a token is missing or not accepted; give one with --header-env "Authorization=VARIABLE"',
+    401: "a token is missing or not accepted; give one with --header-env "
+    '"Authorization=Bearer VARIABLE"',
     403: "what was given does not allow this; a token is given with --header-env "
-    '"Authorization=VARIABLE"',
+    '"Authorization=Bearer VARIABLE"',
     404: "there is no MCP server at this path; check the end of the address",
     405: "this path takes no messages; check the end of the address (the old transport, HTTP+SSE, "
     "is not supported)",

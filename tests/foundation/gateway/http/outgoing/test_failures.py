@@ -18,8 +18,8 @@ from amplifier_foundation.gateway.http.outgoing.failures import (
 @pytest.mark.parametrize(
     ("status", "headers", "reason"),
     [
-        (401, {}, '--header-env "Authorization=VARIABLE"'),
-        (403, {}, '--header-env "Authorization=VARIABLE"'),
+        (401, {}, '--header-env "Authorization=Bearer VARIABLE"'),
+        (403, {}, '--header-env "Authorization=Bearer VARIABLE"'),
         (404, {}, "check the end of the address"),
         (429, {"retry-after": "7"}, "tried again in 7 s"),
         (429, {"retry-after": "Wed, 21 Oct"}, "too many requests"),
