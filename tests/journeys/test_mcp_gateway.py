@@ -236,6 +236,22 @@ async def test_a_tool_that_changes_is_shown_as_it_was_until_a_person_allows_it(
     assert read_text(await wait_for_answer(wire.call("shifty", text="y"))) == "y"
 
 
+async def test_a_tool_that_is_first_listed_while_a_person_decides_has_not_changed(
+    world: World, wire: LocalGateway
+) -> None:
+    """Clients list tools when they need to, also after they called one; a change still counts."""
+    for number, text in enumerate(("ask-me", "ask-me again"), 1):
+        call = wire.call("shifty", text=text)
+        question = await world.wait_for_question(number)
+        await wait_for_answer(wire.ask("tools/list"))
+        await world.decide(question, ALLOW)
+        if number == 1:
+            assert read_text(await wait_for_answer(call)) == text
+    await world.decide(await world.wait_for_question(3), DENY)
+    assert (await wait_for_answer(call))["result"]["isError"] is True
+    assert world.list_called() == ["shifty"]
+
+
 async def test_what_hooks_judge_cannot_be_told_instead_of_asked(
     world: World, wire: LocalGateway
 ) -> None:

@@ -7,11 +7,10 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amplifier_core.models import HookResult
@@ -106,15 +105,15 @@ def _answer(answered: dict[Line, int]) -> bool:
     return is_busy
 
 
-@pytest.fixture
-def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Played]:
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
     """A session with hooks that deny, change and add, without a trail."""
-    world = World(tmp_path)
-    monkeypatch.setenv("HOME", str(world.home))
-    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "AMPLIFIER_STORE"):
-        monkeypatch.delenv(name, raising=False)
-    world.write_bundle(BUNDLE.replace("enabled: true", "enabled: false"))
-    with asyncio.Runner() as runner:
+    world = World(tmp_path_factory.mktemp("relay"))
+    with pytest.MonkeyPatch.context() as patch, asyncio.Runner() as runner:
+        patch.setenv("HOME", str(world.home))
+        for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "AMPLIFIER_STORE"):
+            patch.delenv(name, raising=False)
+        world.write_bundle(BUNDLE.replace("enabled: true", "enabled: false"))
         stack = AsyncExitStack()
         stages = runner.run(stack.enter_async_context(open_stages(world.project)))
         yield Played(runner, stages)
@@ -196,6 +195,7 @@ def draw_unknown(draw: Any) -> bytes:
 def test_unknown_methods_pass_byte_for_byte_in_both_directions(played: Played) -> None:
     """A newer protocol works without a newer gateway."""
 
+    @settings(max_examples=settings().max_examples // 4)
     @given(draw_unknown(), st.booleans())
     def check(line: bytes, is_client: bool) -> None:
         stage = played.play([(is_client, line)])
@@ -205,6 +205,7 @@ def test_unknown_methods_pass_byte_for_byte_in_both_directions(played: Played) -
     check()
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(from_client | from_server)
 def test_a_message_is_read_or_refused(line: bytes) -> None:
     """Nothing else can come out, and what is passed on is one line for everybody."""
