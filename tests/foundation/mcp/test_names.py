@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amplifier_foundation.mcp.names import (
@@ -27,12 +27,14 @@ def test_a_plain_tool_keeps_its_name():
     assert name_tool("time", "get_current_time") == "mcp__time__get_current_time"
 
 
+@settings(max_examples=25)
 @given(SERVERS, st.text(min_size=1, max_size=200))
 def test_models_take_every_name(server, tool):
     """Whatever a server calls its tools."""
     assert TAKEN_BY_MODELS.fullmatch(name_tool(server, tool))
 
 
+@settings(max_examples=25)
 @given(SERVERS, SERVERS, st.text(min_size=1), st.text(min_size=1))
 def test_two_tools_of_two_servers_never_have_one_name(one, other, tool, second):
     """So that no server can stand in for another."""
@@ -69,6 +71,7 @@ def test_a_name_that_could_be_mistaken_is_refused(name):
         check_server_name(name)
 
 
+@settings(max_examples=25)
 @given(st.text(max_size=80))
 def test_any_name_can_be_made_fitting(name):
     """Clients call their servers whatever they like."""

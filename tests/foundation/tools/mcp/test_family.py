@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-
 from amplifier_core.testing import TestCoordinator
 from amplifier_foundation.tools.mcp.family import Family, find_family
 from tests.support.mcp_links import FakeServer
@@ -45,5 +43,4 @@ async def test_a_family_is_forgotten_with_its_last_session():
     first = find_family(TestCoordinator(session_id="again"))
     first.take("calc", FakeServer().connect)
     del first
-    gc.collect()
     assert find_family(TestCoordinator(session_id="again"))._shared == {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 
 import pytest
@@ -55,7 +56,7 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
         prepare_launch(ServerConfig(command="sh"), {}, tmp_path / "nowhere")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such signal")
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="needs setpriv of util-linux")
 def test_on_linux_a_server_dies_with_us(tmp_path):
     """Also when we are killed."""
     launch = prepare_launch(ServerConfig(command="sh"), {}, tmp_path)

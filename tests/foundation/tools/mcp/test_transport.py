@@ -45,8 +45,8 @@ async def test_a_server_that_ends_at_once_says_why(server):
 async def test_a_server_that_never_answers_is_left_out(server):
     """After the time that a start may take."""
     (server.folder / "fault").write_text("silent")
-    await server.start(start_timeout=0.3, restart={"attempts": 0})
-    await server.wait_for_text("did not answer within 0.3 seconds")
+    await server.start(start_timeout=0.2, restart={"attempts": 0})
+    await server.wait_for_text("did not answer within 0.2 seconds")
     assert server.host.get("tools") == {}
 
 
