@@ -8,7 +8,7 @@ import pytest
 from mcp import Client
 
 from tests.mcp.clients import connect, read_text, start_alone
-from tests.mcp.servers import CASES, Server
+from tests.mcp.servers import CASES, LEGACY, MODERN, Server
 from tests.support.mcp.world import ALLOW, DENY, World
 
 SILENCE = ("expired", "cancelled")
@@ -100,3 +100,23 @@ async def test_a_person_decides_while_other_calls_go_on(
     assert [one.status for one in rows if one.status not in SILENCE] == ["denied", "executed"]
     assert len(rows) == 3
     assert world.read_trail().list_types().count("tool_finished") == 2
+
+
+@pytest.mark.parametrize(
+    ("server", "mode"), [("everything", LEGACY), ("modern", MODERN)], indirect=["server"]
+)
+async def test_a_thousand_calls_return_while_one_waits_for_a_person(
+    world: World, server: Server, mode: str
+) -> None:
+    """Each with its own answer; a real server and a real client on either side."""
+    async with connect(world, server, mode) as client:
+        asked = asyncio.create_task(client.call_tool(*server.call(world, "ask-me")))
+        question = await world.wait_for_question()
+        words = [f"word-{number}." for number in range(1_000)]
+        calls = [client.call_tool(*server.call(world, word)) for word in words]
+        results = await asyncio.gather(*calls)
+        assert all(word in read_text(result) for word, result in zip(words, results, strict=True))
+        assert not asked.done()
+        await world.decide(question, ALLOW)
+        assert "ask-me" in read_text(await asked)
+    assert world.read_trail().list_types().count("tool_finished") == 1_001
