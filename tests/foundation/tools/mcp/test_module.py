@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import shutil
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -22,14 +25,12 @@ from tests.support.waiting import wait_until
 
 def find_child(folder):
     """The process that works in a folder."""
-    from pathlib import Path
-
     for one in Path("/proc").iterdir():
         try:
             words = (one / "cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
-        if str(folder).encode() in words and b"mcp_server_small" in b" ".join(words):
+        if str(folder).encode() in words and b"-S" in words:
             return int(one.name)
     return None
 
@@ -221,3 +222,31 @@ async def test_a_required_server_that_does_not_start_stops_the_session(server, t
     async with SessionHarness([], tool_modules=optional, working_dir=tmp_path) as harness:
         screen = harness.screen.messages
         await wait_until(lambda: any("no-such-program" in text for text, _, _ in screen))
+
+
+KILLED = """
+import asyncio, json, sys
+from amplifier_core.testing import TestCoordinator
+from amplifier_foundation.tools import mcp
+
+async def main():
+    await mcp.mount(TestCoordinator(), {"servers": {"small": json.loads(sys.argv[1])}})
+    await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="needs setpriv of util-linux")
+async def test_a_server_dies_with_a_process_that_is_killed(server):
+    """Also one that does not care that its input has ended."""
+    (server.folder / "fault").write_text("stubborn")
+    words = ["-c", KILLED, json.dumps(server.config)]
+    ours = await asyncio.create_subprocess_exec(sys.executable, *words)
+    await wait_until(lambda: (server.folder / "received").exists())
+    pid = find_child(server.folder)
+    assert pid is not None
+    ours.kill()
+    await ours.wait()
+    await wait_until(lambda: not is_running(pid))
