@@ -40,14 +40,18 @@ class Shadowing:
         for found in _PREFIXED.finditer(text):
             if found[1].casefold() != server.casefold():
                 yield Finding(found.start(), found.end(), KIND)
+        yield from self._find_known(text, server)
         own = self._tools.get(server, set())
-        others = set().union(*(self._tools[one] for one in self._tools if one != server)) - own
-        for found in _WORD.finditer(text):
-            if found.group() in others and _is_name(found.group()):
-                yield from self._judge(text, found, steering=False)
         for found in _CALLED.finditer(text):
             if (found[1] or found[2]) not in own:
                 yield from self._judge(text, found, steering=True)
+
+    def _find_known(self, text: str, server: str) -> Iterator[Finding]:
+        others = {name for one, names in self._tools.items() if one != server for name in names}
+        others -= self._tools.get(server, set())
+        for found in _WORD.finditer(text) if others else ():
+            if found.group() in others and _is_name(found.group()):
+                yield from self._judge(text, found, steering=False)
 
     def _judge(self, text: str, found: re.Match[str], *, steering: bool) -> Iterator[Finding]:
         near = text[max(0, found.start() - _NEAR) : found.end() + _NEAR]

@@ -134,19 +134,28 @@ class _ExceptedCommandTest:
         self._judged = judged
 
     def __call__(self, occasion: Occasion) -> bool:
-        scripts = _read_scripts(occasion)
-        for script in scripts:
-            if script.unclear:
-                raise Unclear(script.unclear[0])
-        commands = [command for script in scripts for command in script.commands]
-        excepted = [one for one in commands if any(each.matches(one) for each in self._patterns)]
-        others = [one for one in commands if one not in excepted and self._is_judged(one)]
-        return bool(excepted) and not others
+        commands = _list_clear_commands(occasion)
+        excepted = list(filter(self._is_excepted, commands))
+        return bool(excepted) and not any(
+            self._is_judged(one) for one in commands if one not in excepted
+        )
+
+    def _is_excepted(self, command: Command) -> bool:
+        return any(pattern.matches(command) for pattern in self._patterns)
 
     def _is_judged(self, command: Command) -> bool:
         if self._judged:
             return any(pattern.matches(command) for pattern in self._judged)
         return not is_harmless(command)
+
+
+def _list_clear_commands(occasion: Occasion) -> list[Command]:
+    """All commands; Unclear if there may be more of them."""
+    scripts = _read_scripts(occasion)
+    for script in scripts:
+        if script.unclear:
+            raise Unclear(script.unclear[0])
+    return [command for script in scripts for command in script.commands]
 
 
 def _make_command_test(match: Match, excepted_from: Match | None) -> Test:
