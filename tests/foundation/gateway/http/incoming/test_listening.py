@@ -12,9 +12,11 @@ from amplifier_core.errors import ModuleLoadError
 from amplifier_core.utils import cancel_and_wait
 from amplifier_foundation.gateway.channel import Channel, ChannelError
 from amplifier_foundation.gateway.http import HttpServer, ListenSettings, listen
+from amplifier_foundation.gateway.http.incoming import listening as listening_module
 from amplifier_foundation.gateway.http.incoming.hub import Serve
 from amplifier_foundation.mcp.frames import read_frames
 from tests.foundation.gateway.http.incoming.asgi import Relay, run_listening
+from tests.support.waiting import wait_until
 
 
 async def _pump(source: Channel, target: Channel) -> None:
@@ -86,6 +88,28 @@ async def test_a_real_client_that_is_killed_cancels_its_call():
                 assert (await relay.take())[1].method == "tools/call"
             writer.close()
         assert (await relay.take())[1].method == "notifications/cancelled"
+
+
+async def test_clients_that_are_idle_are_looked_for(monkeypatch: pytest.MonkeyPatch):
+    """And those that are connected are taken leave of at the end."""
+    monkeypatch.setattr(listening_module, "_SWEEP_SECONDS", 0.01)
+    relay = Relay()
+    body = b'{"jsonrpc":"2.0","id":1,"method":"initialize"}'
+    request = (
+        b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b"Content-Length: %d\r\n\r\n" % len(body) + body
+    )
+    async with run_listening(relay.serve, idle_seconds=0.02) as port:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(request)
+        assert await asyncio.wait_for(relay.left.get(), 30) is relay.clients[0]
+        writer.close()
+    async with run_listening(relay.serve) as port:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(request)
+        await wait_until(lambda: len(relay.clients) == 2)
+        writer.close()
+    assert relay.left.get_nowait() is relay.clients[1]
 
 
 async def test_a_port_in_use_is_said():
