@@ -44,6 +44,25 @@ def test_servers_are_in_a_file_of_their_own_or_in_the_manifest(tmp_path: Path) -
     ]
 
 
+def test_servers_of_a_plugin_may_be_in_its_marketplace_or_in_a_list(tmp_path: Path) -> None:
+    """Claude Code starts those, too."""
+    one, two = _install(tmp_path, "one@m"), _install(tmp_path, "two@m")
+    market = {"m": {"installLocation": str(tmp_path / "m")}}
+    _write(tmp_path / "plugins/known_marketplaces.json", market)
+    offers = [1, {"name": "one", "mcpServers": ["./a.json", SERVERS]}, {"name": "two"}]
+    path = _write(tmp_path / "m/.claude-plugin/marketplace.json", {"plugins": offers})
+    named = _write(one / "a.json", SERVERS)
+    manifest = _write(two / ".claude-plugin/plugin.json", {"mcpServers": [SERVERS, "b.mcpb"]})
+    packed = two / "b.mcpb"
+    packed.write_bytes(b"PK")
+    assert list(list_plugin_tables(tmp_path, [])) == [
+        ("one@m", path, ("plugins", "1", "mcpServers", "1")),
+        ("one@m", named, ()),
+        ("two@m", manifest, ("mcpServers", "0")),
+        ("two@m", packed, ()),
+    ]
+
+
 def test_a_plugin_of_another_project_or_that_is_off_is_left_out(tmp_path: Path) -> None:
     """A project may switch on what the person has switched off."""
     home, project = tmp_path / "home", tmp_path / "project"
@@ -55,6 +74,9 @@ def test_a_plugin_of_another_project_or_that_is_off_is_left_out(tmp_path: Path) 
     _write(project / ".claude/settings.json", {"enabledPlugins": {"on@m": True}})
     names = [name for name, _, _ in list_plugin_tables(home, [project])]
     assert names == ["here@m", "on@m"]
+    above = [project / "inner", project]
+    _write(project / ".claude/settings.json", {"enabledPlugins": {"here@m": False}})
+    assert [name for name, _, _ in list_plugin_tables(home, above)] == ["here@m"]
 
 
 def test_what_cannot_be_read_names_no_servers(tmp_path: Path) -> None:

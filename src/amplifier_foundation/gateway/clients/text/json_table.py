@@ -22,7 +22,10 @@ Path = tuple[str, ...]
 
 
 def list_json_servers(text: str, keys: Path) -> dict[str, Any]:
-    """The servers of a table, by name; none if there is no such table."""
+    """The servers of a table, by name; none if there is no such table.
+
+    A key may be the number of an item of an array.
+    """
     table = _find_node(text, keys)
     if table is None or table.kind != "object":
         return {}
@@ -88,9 +91,12 @@ def _find_node(text: str, path: Sequence[str]) -> Node | None:
         return None
     node = parse_json(text, comments=True, trailing_commas=True)
     for name in path:
-        if node.kind != "object" or not node.find(name):
+        if node.kind == "array" and name in map(str, range(len(node.children))):
+            node = node.children[int(name)].node
+        elif node.kind == "object" and node.find(name):
+            node = _get_member(text, node, name).node
+        else:
             return None
-        node = _get_member(text, node, name).node
     return node
 
 

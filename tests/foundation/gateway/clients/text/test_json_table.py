@@ -114,3 +114,11 @@ def test_any_value_can_become_any_other(
     changed = change_json_servers(text, KEYS, {"a": new})
     assert json.loads(changed) == {"servers": {"a": new, "b": beside}, "more": beside}
     assert json.loads(change_json_servers(changed, KEYS, {"a": old})) == json.loads(text)
+
+
+def test_a_table_may_be_an_item_of_an_array() -> None:
+    """So marketplaces of plugins have them."""
+    text = '{"p": [1, {"s": {"a": {"command": "x"}}}]}'
+    assert list_json_servers(text, ("p", "1", "s")) == {"a": {"command": "x"}}
+    for keys in (("p", "2", "s"), ("p", "-1", "s"), ("p", "01", "s"), ("p", "0", "s"), ("p",)):
+        assert list_json_servers(text, keys) == {}
