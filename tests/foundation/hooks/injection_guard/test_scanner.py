@@ -56,16 +56,17 @@ def list_own_files(*endings: str) -> list[Path]:
 
 def test_our_own_documentation_is_no_attack() -> None:
     """Pages about agents, hooks and prompts are the hardest ordinary texts."""
-    pages = list_own_files("*.md", "*.toml", "*.yaml", "examples/*.py")
-    found = {str(page): SCANNER.scan(page.read_text()) for page in pages if page.exists()}
-    assert len(found) > 50
+    pages = [*(ROOT / "docs" / "modules").glob("*.md"), ROOT / "README.md"]
+    found = {str(page): SCANNER.scan(page.read_text()) for page in pages}
+    assert len(found) > 20
     assert {page: finds for page, finds in found.items() if finds} == {}
 
 
 @pytest.mark.slow
 def test_our_own_source_is_no_attack() -> None:
-    """Neither ours nor that of the page."""
-    files = list_own_files("src/*.py", "src/*.js", "src/*.html", "src/*.css", "scripts/*")
+    """Nor are all pages, examples and settings."""
+    files = list_own_files("src/*", "scripts/*", "*.md", "*.toml", "*.yaml", "examples/*.py")
+    files = [path for path in files if path.suffix not in {".png", ".woff2", ".svg", ".ico"}]
     found = [str(path) for path in files if path.is_file() and SCANNER.scan(path.read_text())]
     assert len(files) > 1000
     assert found == []
@@ -92,10 +93,9 @@ ORDINARY = [
 ]
 
 
-@pytest.mark.parametrize("text", ORDINARY)
-def test_ordinary_texts_are_left_alone(text: str) -> None:
+def test_ordinary_texts_are_left_alone() -> None:
     """Manuals, logs, conversations, comments."""
-    assert SCANNER.scan(text) == []
+    assert [text for text in ORDINARY if SCANNER.scan(text)] == []
 
 
 @pytest.mark.parametrize("name", ["digits", "dotted", "spaced", "base64"])
@@ -133,5 +133,5 @@ def test_what_is_allowed_is_exactly_that() -> None:
 )  # fmt: skip
 def test_no_text_stalls_it(piece: str) -> None:
     """Time grows with the text and no faster; the suite's time limit would end it."""
-    text = piece * (30_000 // len(piece))
+    text = piece * (10_000 // len(piece))
     assert isinstance(SCANNER.scan(text, strict=True), list)

@@ -37,14 +37,18 @@ PLAIN = [
 ]
 
 
-@pytest.mark.parametrize(("cue", "text"), FOUND)
-def test_an_order_to_a_model_is_known(cue: str, text: str) -> None:
+def test_an_order_to_a_model_is_known() -> None:
     """By the words that its kind is known by."""
-    assert compile_pattern(getattr(ENGLISH, cue), "test").occurs_in(text)
+    missed = [
+        (cue, text)
+        for cue, text in FOUND
+        if not compile_pattern(getattr(ENGLISH, cue), "test").occurs_in(text)
+    ]
+    assert missed == []
 
 
-@pytest.mark.parametrize("text", PLAIN)
-def test_ordinary_sentences_are_no_orders(text: str) -> None:
+@pytest.mark.parametrize("cue", ["override", "new_role", "secrecy", "demand"])
+def test_ordinary_sentences_are_no_orders(cue: str) -> None:
     """None of the expressions that count alone is in them."""
-    for cue in ("override", "new_role", "secrecy"):
-        assert not compile_pattern(getattr(ENGLISH, cue), "test").occurs_in(text), cue
+    pattern = compile_pattern(getattr(ENGLISH, cue), "test")
+    assert [text for text in PLAIN if pattern.occurs_in(text)] == []
