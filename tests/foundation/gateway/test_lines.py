@@ -19,7 +19,8 @@ async def read_all(pieces: list[bytes], largest: int = 100) -> list[bytes | str]
     for piece in pieces:
         stream.feed_data(piece)
     stream.feed_eof()
-    reader, found = LineReader(stream, largest), []
+    reader = LineReader(stream, largest)
+    found: list[bytes | str] = []
     while True:
         try:
             line = await reader.read()

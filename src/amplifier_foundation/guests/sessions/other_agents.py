@@ -29,7 +29,7 @@ _CONFIG = frozenset({"-c", "--config"})
 _EDITORS = frozenset({"config", "hook", "hooks"})
 """Commands of theirs that change their settings."""
 _SERVERS = "mcp"
-_READING = ([], ["get"], ["help"], ["list"], ["serve"])
+_READING: tuple[list[str], ...] = ([], ["get"], ["help"], ["list"], ["serve"])
 """Commands of theirs that only look at MCP servers, or are one."""
 _PLACES = frozenset(
     {"CLAUDE_CODE_SAFE_MODE", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME"}
