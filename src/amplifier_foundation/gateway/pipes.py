@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import stat
 import sys
 from collections.abc import Mapping, Sequence
 from typing import BinaryIO
@@ -51,13 +52,29 @@ def take_standard_streams() -> tuple[BinaryIO, BinaryIO]:
     """Our standard input and output, for the protocol alone.
 
     What hooks and their programs print goes to standard error from now on, and they read nothing.
+    ChannelError if there is no client at them.
     """
+    for number, name in enumerate(("input", "output")):
+        if not _is_line(number):
+            raise ChannelError(
+                f"standard {name} is no pipe, socket or terminal, so there is no client: clients "
+                "start the gateway themselves, or reach it with --listen"
+            )
     sys.stdout.flush()
     source, sink = os.dup(0), os.dup(1)
     with open(os.devnull, "rb") as nothing:  # noqa: PTH123 - a device, opened for its number
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
     return os.fdopen(source, "rb", buffering=0), os.fdopen(sink, "wb", buffering=0)
+
+
+def _is_line(number: int) -> bool:
+    """Whether one can wait there until something comes, as one cannot at a file or /dev/null."""
+    try:
+        mode = os.fstat(number).st_mode
+    except OSError:
+        return False  # it is closed
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(number)
 
 
 class ServerProcess:

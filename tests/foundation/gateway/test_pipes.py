@@ -99,3 +99,20 @@ def test_standard_output_is_for_the_protocol_alone() -> None:
     )
     assert ran.stdout == b"protocol:message"
     assert ran.stderr.split(b"\n") == [b"from a hook", b"from its program", b""]
+
+
+@pytest.mark.parametrize(
+    ("ends", "word"),
+    [("<&-", "input"), ("< /dev/null", "input"), ('< "$0"', "input"), ("> /dev/null", "output")],
+)
+def test_without_a_client_at_standard_input_and_output_it_says_so(ends: str, word: str) -> None:
+    """Nobody could wait at a file, and at /dev/null one would wait for ever."""
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$0" -c "$1" {ends}', sys.executable, STREAMS],
+        stdin=subprocess.PIPE,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert f"ChannelError: standard {word} is no pipe, socket or terminal" in done.stderr
