@@ -26,7 +26,8 @@ Edit = Callable[[str, list[McpPlace], Records], Change]
 
 _UNSEEN = (
     "Not looked at: servers of claude.ai, of extensions of editors, in the files of subagents and "
-    "containers, and on a client's command line; `amplifier guard --status` is about those."
+    "containers, and on a client's command line. Only a guard in front of the client judges those: "
+    "amplifier guard"
 )
 _STYLES = {"guarded": "good", "disabled": "dim"}
 
