@@ -90,24 +90,38 @@ def find_personal_act(command: str) -> str | None:
 
 
 def _is_personal(command: Command, *, named: bool) -> bool:
-    """Ours by its name, by its package, or behind a program that starts those of a project.
+    """Whether it is ours, and for people. `named`: whether we are named anywhere in the line."""
+    if _is_python(command) and _runs_our_package(command):
+        return True
+    words = _find_our_words(command)
+    return words is not None and _is_for_people(words, command, named=named)
 
-    Where only the shell knows the program, its words tell, and whether ours is `named` anywhere.
+
+def _is_python(command: Command) -> bool:
+    return (command.name or "").startswith(_PYTHONS)
+
+
+def _find_our_words(command: Command) -> list[str] | None:
+    """What our program is given, also behind one that starts those of a project; None if it is not.
+
+    Where only the shell knows the program, it may be ours.
     """
     names = [Path(word.value).name for word in command.words if word.value]
-    is_python = (command.name or "").startswith(_PYTHONS)
-    if is_python and _runs_our_package(command):
-        return True
-    if (is_python or command.name in _RUNNERS) and _PROGRAM in names:
-        names = names[names.index(_PROGRAM) + 1 :]
-    elif command.program is not None and command.name != _PROGRAM:
-        return False
-    first = next((name for name in names if not name.startswith("-")), None)
-    if first == "mcp" and not _ABOUT_TOOLS.isdisjoint(names):
-        return command.program is not None or named
-    if command.program is None:
-        return first in _PERSONAL and (named or first not in _COMMON)
-    return first in _PERSONAL or (first is None and not _FEEDERS.isdisjoint(command.via))
+    if (_is_python(command) or command.name in _RUNNERS) and _PROGRAM in names:
+        return names[names.index(_PROGRAM) + 1 :]
+    is_other = command.program is not None and command.name != _PROGRAM
+    return None if is_other else names
+
+
+def _is_for_people(words: Sequence[str], command: Command, *, named: bool) -> bool:
+    first = next((word for word in words if not word.startswith("-")), None)
+    is_certain = command.program is not None or named
+    if first == "mcp" and not _ABOUT_TOOLS.isdisjoint(words):
+        return is_certain
+    if first in _PERSONAL:
+        return is_certain or first not in _COMMON
+    is_fed = first is None and not _FEEDERS.isdisjoint(command.via)
+    return is_fed and command.program is not None
 
 
 def _runs_our_package(command: Command) -> bool:
