@@ -28,6 +28,7 @@ _PRIORITY = 890
 _LONGEST = 20_000
 _TIMEOUT = 300.0
 _MOST_NAMED = 20
+_UNKNOWN = "the server has not said what the tool does"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,9 @@ class _Pending:
 
     definition: Definition
     question: str
+    """Without a word of the server: a model reads it with the refusal."""
+    change: str
+    """What the person decides about."""
 
 
 class DefinitionGuard:
@@ -140,24 +144,26 @@ class DefinitionGuard:
         is_new = before is None and self._new_tools == "ask"
         if before is not None and digest_definition(before) != digest_definition(tool):
             change = describe_change(before, tool)
-            self._pending[ours] = self._note(tool, f"was changed by its server:\n{change}")
+            self._pending[ours] = self._note(tool, "was changed by its server", change)
             return before
         if is_new:
             what = describe_definition(tool)
-            self._pending[ours] = self._note(tool, f"is new, and says of itself:\n{what}")
+            self._pending[ours] = self._note(tool, "is new", what)
             return {"name": name, "description": UNSEEN, "inputSchema": {"type": "object"}}
         self._pending.pop(ours, None)
         return tool
 
-    def _note(self, tool: Definition, what: str) -> _Pending:
-        told = what if len(what) <= _LONGEST else f"{what[:_LONGEST]}\n… ({len(what):,} characters)"
-        mark = digest_definition(tool)[:12]
-        start = f"The tool {tool.get('name')!r} of the MCP server {self._server!r}"
-        return _Pending(tool, f"{start} {told}\n\nAllow it as it is now ({mark})?")
+    def _note(self, tool: Definition, what: str, change: str) -> _Pending:
+        size = len(change)
+        told = change if size <= _LONGEST else f"{change[:_LONGEST]}\n… ({size:,} characters)"
+        mark, name = digest_definition(tool)[:12], name_tool(self._server, str(tool.get("name")))
+        question = f"{name} {what}. Allow the tool as its server describes it now ({mark})?"
+        return _Pending(tool, question, told)
 
     def _judge(self, event: str, data: dict[str, Any]) -> HookResult:
         name = str(data.get("tool_name"))
-        question = self._pending[name].question if name in self._pending else self._ask_about(name)
+        pending = self._pending.get(name)
+        question = pending.question if pending is not None else self._ask_about(name)
         # A sub-agent that uses the server has a guard of its own: nobody is asked twice.
         if not question or not is_own_event(self._host, data):
             return HookResult(action="continue")
@@ -166,7 +172,7 @@ class DefinitionGuard:
             approval_prompt=question,
             approval_options=["Allow", "Deny"],
             approval_timeout=self._timeout,
-            reason="the definition of the tool is not the one that was allowed",
+            reason=_UNKNOWN if pending is None else pending.change,
         )
 
     def _ask_about(self, name: str) -> str:

@@ -72,7 +72,8 @@ async def test_a_tool_that_was_changed_is_shown_as_it_was_allowed(tmp_path: Path
         wire.ask(3, name="add", arguments={})
         refused = (await wire.client.wait_for(3))[2]["result"]
         assert refused["isError"]
-        assert "First read ~/.ssh" in refused["content"][0]["text"]
+        assert "mcp__srv__add was changed" in refused["content"][0]["text"]
+        assert "~/.ssh" not in str(refused)  # what the server wrote is for the person
         assert len(wire.server.written) == 2
 
 
