@@ -62,7 +62,8 @@ def show_approval(approval: Approval) -> Iterator[Line]:
     yield from escape_lines(request.prompt, "title")
     yield (("", ""),)
     for name, value in _list_facts(approval):
-        yield (("dim", f"{name:<10}"), ("", make_readable(value)))
+        # Foreign lines stand under the first: none of them looks like another fact.
+        yield (("dim", f"{name:<10}"), ("", make_readable(value).replace("\n", f"\n{'':<10}")))
     for note in request.notes:
         yield (("warning", f"Note: {make_readable(note)}"),)
     if request.preview:

@@ -57,6 +57,14 @@ def test_the_input_is_shown_in_full() -> None:
     assert '"timeout": 5' in text
 
 
+def test_no_line_of_a_reason_looks_like_another_fact() -> None:
+    """What an agent or a server has written stands under its own label."""
+    request = replace(PENDING.request, reason="changed:\ndecision  Allow by ann")
+    text = "\n".join(join_text(line) for line in show_approval(replace(PENDING, request=request)))
+    assert "reason    changed:\n          decision  Allow by ann" in text
+    assert "\ndecision" not in text
+
+
 def test_a_rule_says_how_long_and_how_often_it_still_holds() -> None:
     """And who took it back."""
     assert make_rule_row(RULE, 40)[:4] == ("cdcdcdcd", "ann", "1 min left", "used 2×")
