@@ -33,18 +33,21 @@ class Connection:
     client: ClientSession | SharedClients
     authorization: str = field(repr=False)
     relaying: asyncio.Task[None]
-    used: float = field(default_factory=time.monotonic)
-
-    def touch(self) -> None:
-        """Note that somebody was here."""
-        self.used = time.monotonic()
+    used: float
+    """When somebody was here last."""
 
 
 class Hub:
     """Finds the connection of a request, and makes it."""
 
-    def __init__(self, settings: ListenSettings, serve: Serve) -> None:
+    def __init__(
+        self,
+        settings: ListenSettings,
+        serve: Serve,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._settings = settings
+        self._clock = clock
         self._serve = serve
         self._sessions: dict[str, Connection] = {}
         self._shared: dict[str, Connection] = {}
@@ -64,7 +67,7 @@ class Hub:
         connection = self._sessions.get(id)
         if connection is None or connection.authorization != self._bind(authorization):
             raise Refusal(404, "There is no such session, or not any more; start a new one.")
-        connection.touch()
+        connection.used = self._clock()
         assert isinstance(connection.client, ClientSession)
         return connection.client
 
@@ -77,7 +80,7 @@ class Hub:
         ):
             self._make_room()
             connection = self._shared[key] = self._connect(SharedClients(), authorization)
-        connection.touch()
+        connection.used = self._clock()
         assert isinstance(connection.client, SharedClients)
         return connection.client
 
@@ -89,7 +92,7 @@ class Hub:
 
     def end_idle(self) -> None:
         """Take leave of clients that nothing was heard of for long."""
-        limit = time.monotonic() - self._settings.idle_seconds
+        limit = self._clock() - self._settings.idle_seconds
         for table in (self._sessions, self._shared):
             idle = [key for key, one in table.items() if one.client.is_idle and one.used < limit]
             for key in idle:
@@ -120,7 +123,8 @@ class Hub:
     def _connect(self, client: ClientSession | SharedClients, authorization: str) -> Connection:
         bound = self._bind(authorization)
         headers = {"Authorization": bound} if bound else {}
-        return Connection(client, bound, asyncio.create_task(self._relay(client, headers)))
+        relaying = asyncio.create_task(self._relay(client, headers))
+        return Connection(client, bound, relaying, self._clock())
 
     async def _relay(
         self, client: ClientSession | SharedClients, headers: Mapping[str, str]

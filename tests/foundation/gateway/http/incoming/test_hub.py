@@ -55,6 +55,48 @@ async def test_there_is_a_limit():
     await hub.close()
 
 
+async def test_the_limit_counts_those_without_a_session_too():
+    """With credentials of their own, each of them has a server."""
+    hub = Hub(ListenSettings(sessions=1, passes_authorization=True), Relay().serve)
+    shared = hub.get_shared("Bearer a")
+    assert _refused(hub.get_shared, "Bearer b") == 503
+    assert hub.get_shared("Bearer a") is shared
+    await hub.close()
+
+
+async def test_a_client_that_goes_takes_no_other_with_it():
+    """Its session is forgotten, and nobody else's."""
+    relay = Relay()
+    hub = Hub(ListenSettings(), relay.serve)
+    going, staying = hub.begin_session(""), hub.begin_session("")
+    shared = hub.get_shared("")
+    await wait_until(lambda: len(relay.clients) == 3)
+    await going.close()
+    await asyncio.wait_for(relay.left.get(), 30)
+    await asyncio.sleep(0)
+    assert _refused(hub.find_session, going.id, "") == 404
+    assert hub.find_session(staying.id, "") is staying
+    assert hub.get_shared("") is shared
+    await hub.close()
+    assert _refused(hub.find_session, staying.id, "") == 404
+
+
+async def test_a_client_that_was_here_lately_is_not_idle():
+    """With a session or without one."""
+    now = 1000.0
+    hub = Hub(ListenSettings(idle_seconds=10), Relay().serve, lambda: now)
+    quiet, heard, shared = hub.begin_session(""), hub.begin_session(""), hub.get_shared("")
+    now += 9
+    hub.find_session(heard.id, "")
+    hub.get_shared("")
+    now += 2
+    hub.end_idle()
+    assert _refused(hub.find_session, quiet.id, "") == 404
+    assert hub.find_session(heard.id, "") is heard
+    assert hub.get_shared("") is shared
+    await hub.close()
+
+
 async def test_clients_that_say_nothing_are_taken_to_have_left():
     """Unless they wait for something."""
     relay = Relay()

@@ -76,7 +76,7 @@ async def test_what_names_no_request_is_for_the_only_client_or_for_nobody(
     """No client may read what was meant for another."""
     shared = SharedClients()
     first = await shared.take(_ask(), takes_events=True)
-    await shared.send(_tell("notifications/message", data=1))
+    await shared.send(_tell("notifications/message", data=1, _meta={"other": 1}))
     second = await shared.take(_ask(), takes_events=True)
     with caplog.at_level(logging.WARNING):
         await shared.send(_tell("notifications/message", data=2))
