@@ -70,6 +70,10 @@ class Dialect:
         """Whether the client starts no such server. In doubt, it does."""
         return bool(self.switch) and isinstance(entry, dict) and entry.get(self.switch) is False
 
+    def find_hindrance(self, entry: Entry) -> str:
+        """Why no gateway can stand before a server with such keys; empty if one can."""
+        return next((why for key, why in self.hindrances.items() if entry.get(key)), "")
+
     def wrap(self, name: str, entry: Any, wish: Wish) -> Entry:
         """The entry with the gateway before it; Unbridgeable if that cannot be.
 
@@ -103,9 +107,9 @@ class Dialect:
     def _check(self, entry: Any) -> None:
         if not isinstance(entry, dict):
             raise Unbridgeable("it is not an object")
-        for key, why in self.hindrances.items():
-            if entry.get(key):
-                raise Unbridgeable(why)
+        hindrance = self.find_hindrance(entry)
+        if hindrance:
+            raise Unbridgeable(hindrance)
         wrong = find_steering(entry)
         if wrong:
             raise Unbridgeable(f"it {wrong}, which would steer the gateway")

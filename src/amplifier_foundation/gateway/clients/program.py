@@ -39,11 +39,17 @@ def is_our_script(command: str) -> bool:
 
 def _find_program(command: str) -> Path | None:
     """What a client starts, wherever it works; None if that depends on where it does."""
+    if not command or not command.isprintable():
+        return None
     if "/" not in command:
         return _search(command)
     path = Path(command)
     is_plain = path.is_absolute() and ".." not in path.parts
-    return path if is_plain and os.access(path, os.X_OK) else None
+    return path if is_plain and _can_run(path) else None
+
+
+def _can_run(path: Path) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)  # noqa: PTH113
 
 
 def _search(name: str) -> Path | None:
@@ -51,7 +57,7 @@ def _search(name: str) -> Path | None:
         if not os.path.isabs(one):  # noqa: PTH117
             return None  # it means another folder in each project
         found = Path(one) / name
-        if found.is_file() and os.access(found, os.X_OK):
+        if _can_run(found):
             return found
     return None
 

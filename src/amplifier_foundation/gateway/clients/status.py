@@ -21,6 +21,7 @@ from amplifier_foundation.gateway.clients.line import Line, make_gateway
 from amplifier_foundation.gateway.clients.program import is_our_python, is_our_script
 from amplifier_foundation.gateway.clients.servers_file import ServersFile
 from amplifier_foundation.gateway.clients.steering import find_steering
+from amplifier_foundation.gateway.clients.surroundings import find_steering_files
 from amplifier_foundation.guests.installing.settings_file import SettingsError, read_settings
 from amplifier_foundation.mcp.client_files import McpPlace, McpScope
 
@@ -42,6 +43,8 @@ class ServerStatus:
     """That is named for it; else the one of its folder."""
     folder: Path | None = None
     """That is named for it, or in which it starts; else the one that the client works in."""
+    is_own: bool = False
+    """Whether a person has written the gateway's command."""
 
     @property
     def stands(self) -> bool:
@@ -57,7 +60,7 @@ class ClientStatus:
     program: str | None
     servers: tuple[ServerStatus, ...]
     problems: tuple[str, ...] = ()
-    """Files that cannot be read."""
+    """Files that cannot be read, or lead gateways to other rules."""
 
     @property
     def stands(self) -> bool:
@@ -77,6 +80,10 @@ def read_client(
             servers += _read_file(client, places)
         except SettingsError as error:
             problems.append(str(error))
+    guarded = [one for one in servers if one.state == "guarded"]
+    if guarded:
+        by_name = any(one.is_own for one in guarded)
+        problems += find_steering_files(client, folder, by_name=by_name)
     return ClientStatus(client, program, tuple(servers), tuple(problems))
 
 
@@ -89,16 +96,27 @@ def _read_file(client: str, places: list[McpPlace]) -> Iterator[ServerStatus]:
 def _judge(client: str, place: McpPlace, name: str, entry: Any) -> ServerStatus:
     ours, own = find_line(entry), find_own_line(entry)
     line = ours or own
-    if line is not None:
-        state: State = "guarded" if own is not None else "not guarded"
-        bundle, folder = _find_rules(line, entry, place)
-        wrong = [*_find_wrong(line, bundle), *_find_steered(line, entry, place, ours is None)]
-        detail = " ".join(wrong)
-        return ServerStatus(name, place.scope, place.path, state, detail, bundle, folder)
-    state, why = _explain(client, place, name, entry)
-    if DIALECTS[client].is_off(entry):
-        state = "disabled"
-    return ServerStatus(name, place.scope, place.path, state, why)
+    if line is None:
+        state, why = _explain(client, place, name, entry)
+        off = DIALECTS[client].is_off(entry)
+        return ServerStatus(name, place.scope, place.path, "disabled" if off else state, why)
+    bundle, folder = _find_rules(line, entry, place)
+    wrong = [*_find_wrong(line, bundle, folder), *_find_steered(line, entry, ours is None)]
+    if place.folder is not None and folder not in (None, place.folder):
+        wrong.append(f"The rules of {folder} judge, not the project's; name that with --folder.")
+    hindrance = DIALECTS[client].find_hindrance(entry)
+    if hindrance:
+        wrong.append(f"The gateway may not work there: {hindrance}.")
+    return ServerStatus(
+        name=name,
+        scope=place.scope,
+        path=place.path,
+        state="guarded" if own is not None else "not guarded",
+        detail=" ".join(wrong),
+        bundle=bundle,
+        folder=folder,
+        is_own=ours is None,
+    )
 
 
 def _explain(client: str, place: McpPlace, name: str, entry: Any) -> tuple[State, str]:
@@ -114,35 +132,32 @@ def _explain(client: str, place: McpPlace, name: str, entry: Any) -> tuple[State
 def _find_rules(line: Line, entry: Any, place: McpPlace) -> tuple[Path | None, Path | None]:
     """The bundle that a command names, and the folder whose bundle judges otherwise."""
     cwd = entry.get("cwd")
+    if place.folder is None and "$" in str(cwd):
+        cwd = None  # a person's own variable, mostly for the folder that the client works in
     base = place.folder or Path.cwd()
-    base = base if cwd is None else base / Path(str(cwd)).expanduser()
+    base = base if cwd is None else base / os.path.expanduser(str(cwd))  # noqa: PTH111
     bundle = None if line.bundle is None else base / line.bundle
     if line.folder is not None:
         return bundle, base / line.folder
     return bundle, None if cwd is None else base
 
 
-def _find_steered(line: Line, entry: Any, place: McpPlace, is_own: bool) -> Iterator[str]:
+def _find_steered(line: Line, entry: Any, is_own: bool) -> Iterator[str]:
     steering = find_steering(entry, by_name=is_own)
     if steering:
         yield f"It {steering}, so the gateway may not judge by your rules."
     if line.unknown:
         yield f"It is started with {line.unknown!r}, which is new to us here."
-    _, folder = _find_rules(line, entry, place)
-    if place.folder is None or folder is None:
-        return
-    if folder != place.folder:
-        yield (
-            f"The rules of {folder} judge, and not those of the project; name the project's folder "
-            "with --folder."
-        )
 
 
-def _find_wrong(line: Line, bundle: Path | None) -> Iterator[str]:
+def _find_wrong(line: Line, bundle: Path | None, folder: Path | None) -> Iterator[str]:
     """What keeps the gateway from starting, or starts another: then we know of none."""
-    if "/" in line.program and not os.access(line.program, os.X_OK):
+    # Unlike those of a Path, these functions know no name that they cannot bear.
+    if "/" in line.program and not os.path.isfile(line.program):  # noqa: PTH113
         yield f"The program {line.program} is not there, so the server does not start."
     elif not is_our_python(line.program) and not is_our_script(line.program):
         yield f"It is started by another installation of amplifier ({line.program})."
-    if bundle is not None and not bundle.is_file():
+    if bundle is not None and not os.path.isfile(bundle):  # noqa: PTH113
         yield f"The bundle {bundle} is not there, so the server does not start."
+    if folder is not None and not os.path.isdir(folder):  # noqa: PTH112
+        yield f"The folder {folder} is not there, so the server does not start."

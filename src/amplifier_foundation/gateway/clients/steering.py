@@ -40,13 +40,17 @@ def find_steering(entry: Any, *, by_name: bool = False) -> str:
         if _fold(key) == "envfile":
             return f"reads its environment from a file ({key})"
     env = entry.get("env")
-    for name in env if isinstance(env, dict) else ():
-        # Some programs would take what is behind the sign for the value.
-        if "=" in name or _STEERING.fullmatch(name):
-            return f"has {name} in its environment"
-        if by_name and _STEERING_BY_NAME.fullmatch(name):
-            return f"has {name} in its environment"
-    return ""
+    names = env if isinstance(env, dict) else ()
+    wrong = next((one for one in names if is_steering(one, by_name=by_name)), "")
+    return f"has {wrong} in its environment" if wrong else ""
+
+
+def is_steering(name: str, *, by_name: bool = False) -> bool:
+    """Whether a variable steers the gateway."""
+    if by_name and _STEERING_BY_NAME.fullmatch(name):
+        return True
+    # Some programs would take what is behind the sign for the value.
+    return "=" in name or bool(_STEERING.fullmatch(name))
 
 
 def find_address(entry: dict[str, Any]) -> str:

@@ -106,7 +106,7 @@ def test_a_server_of_codex_that_is_switched_off_needs_no_guard(home: Path) -> No
         ({"env": {"PYTHONPATH": "/theirs"}}, "has PYTHONPATH in"),
         ({"envFile": ".env"}, "from a file"),
         ({"cwd": "/elsewhere"}, "rules of /elsewhere judge"),
-        ({"cwd": ".."}, "judge, and not those of the project"),
+        ({"cwd": ".."}, "judge, not the project's"),
         ({"args": ["mcp", "gateway", "--folder", "/elsewhere", "--", "x"]}, "rules of /elsewhere"),
         ({"args": ["mcp", "gateway", "--bundle", "/no.yaml", "--", "x"]}, "/no.yaml is not there"),
         ({"args": ["mcp", "gateway", "--listen", "1", "--", "x"]}, "with '--listen'"),
@@ -122,6 +122,50 @@ def test_a_gateway_of_a_person_that_may_be_steered_does_not_stand(
     assert server.state == "guarded"
     assert what in server.detail
     assert not server.stands
+
+
+@pytest.mark.parametrize("client", ["vscode", "gemini"])
+def test_what_hinders_a_gateway_hinders_one_that_is_there(home: Path, client: str) -> None:
+    """Somebody may have added it since."""
+    command, *args = make_gateway(None).build("s", {"stdio": "", "args": ""}, ["--", "x"])
+    more = {"sandboxEnabled": True, "extension": {"resolvedSettings": [{"envVar": "HOME"}]}}
+    name, table = {"vscode": (".vscode/mcp.json", "servers")}.get(
+        client, (".gemini/settings.json", "mcpServers")
+    )
+    (home / name).parent.mkdir()
+    (home / name).write_text(json.dumps({table: {"s": {"command": command, "args": args, **more}}}))
+    (server,) = read_client(client, home).servers
+    assert "may not work there" in server.detail
+    assert not server.stands
+
+
+def test_a_file_of_the_project_that_steers_all_gateways_is_a_problem(home: Path) -> None:
+    """Only if there are any."""
+    project = home / "project"
+    (project / ".claude").mkdir(parents=True)
+    (project / ".claude/settings.json").write_text('{"env": {"AMPLIFIER_STORE": "/theirs"}}')
+    _write(project, s={"command": "x"})
+    assert read_client("claude", project).problems == ()
+    _write(project, s=OWN)
+    (problem,) = read_client("claude", project).problems
+    assert "AMPLIFIER_STORE" in problem
+
+
+@pytest.mark.parametrize(
+    "odd", ["\0", "/\0", "\ud800", "/\ud800", "~nobody-has-this-name/x", "x" * 5000, 1, [], ""]
+)
+def test_odd_values_are_no_reason_to_fail(home: Path, odd: Any) -> None:
+    """What cannot be there does not stand."""
+    command, *args = make_gateway(None).build("s", {"stdio": "", "args": ""}, ["--", "x"])
+    entries: list[Any] = [{"command": odd, "args": one} for one in (args, OWN["args"])]
+    entries += [{**OWN, "cwd": odd}, {"command": command, "args": args, "cwd": odd}]
+    words = ["mcp", "gateway", "--bundle", odd, "--folder", odd, "--", "x"]
+    entries += [{**OWN, "args": words}, {"command": command, "args": [*args[:5], *words]}]
+    _write(home, **{str(at): one for at, one in enumerate(entries)})
+    servers = read_client("claude", home).servers
+    assert len(servers) == len(entries)
+    standing = [one.name for one in servers if one.stands]
+    assert standing == (["2", "3"] if odd == "" else [])
 
 
 def test_the_rules_that_a_person_has_named_are_shown(home: Path) -> None:

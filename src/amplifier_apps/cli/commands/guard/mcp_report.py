@@ -80,7 +80,8 @@ class Report:
         """What keeps gateways from starting, or files from being read."""
         found = [*self.failures, *(what for one in self.clients for what in one.problems)]
         servers = [one for status in self.clients for one in status.servers]
-        rules = {(one.bundle, one.folder) for one in servers if one.state == "guarded"}
+        standing = [one for one in servers if one.state == "guarded" and one.stands]
+        rules = {(one.bundle, one.folder) for one in standing}
         checks = [check_bundle(*self._find_root(*one)) for one in sorted(rules, key=str)]
         found += [one["problem"] for one in checks if one.get("problem")]
         return list(dict.fromkeys(found))
