@@ -14,7 +14,12 @@ from amplifier_foundation.bundles import BundleError
 from amplifier_foundation.gateway.channel import Channel, ChannelError
 from amplifier_foundation.gateway.judging import Judge
 from amplifier_foundation.gateway.relay import End, Relay
-from amplifier_foundation.gateway.session import GatewaySession, Say, open_gateway_session
+from amplifier_foundation.gateway.session import (
+    GatewaySession,
+    Say,
+    load_gateway_plan,
+    open_gateway_session,
+)
 from amplifier_foundation.mcp.definition_guard import DefinitionGuard, NewTools
 from amplifier_foundation.mcp.frames import INTERNAL_ERROR, FrameError, read_frames, refuse
 
@@ -47,18 +52,28 @@ async def run_gateway(client: Channel, connect: Connect, settings: Settings, say
     CannotJudge if there is no session to judge with, ChannelError if there is no server: the
     client is told before.
     """
-    connecting = asyncio.ensure_future(connect())  # it starts while we do
+    connecting: asyncio.Future[Channel] | None = None
     try:
         async with _open_session(settings, say) as session:
-            server = await connecting
+            connecting = asyncio.ensure_future(connect())
+            server = await asyncio.shield(connecting)
             judge = Judge(session, settings.name, _make_guard(session, settings))
             return await Relay(client, server, judge, say).run()
     except AmplifierError as error:
         await _tell_client(client, str(error))
         raise
     finally:
-        await _close(connecting)
+        if connecting is not None:
+            await _close(connecting)
         await client.close()
+
+
+async def check_plan(settings: Settings) -> None:
+    """CannotJudge if no session could be opened, before any client asks for one."""
+    try:
+        await asyncio.to_thread(load_gateway_plan, settings.folder, settings.bundle)
+    except (AmplifierError, BundleError, OSError) as error:
+        raise CannotJudge(str(error)) from error
 
 
 @contextlib.asynccontextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import stat
 import sys
@@ -13,6 +14,7 @@ from typing import BinaryIO
 from amplifier_foundation.gateway.channel import ChannelError
 from amplifier_foundation.gateway.lines import LineReader, LineWriter
 from amplifier_foundation.machine.process_group import signal_group
+from amplifier_foundation.machine.programs import list_binding_words
 from amplifier_foundation.mcp.frames import Frame
 
 _PATIENCE = 2.0
@@ -93,8 +95,12 @@ class ServerProcess:
         cls, command: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | None = None
     ) -> ServerProcess:
         """Start the command; ChannelError if there is no such program."""
+        if "\0" in "".join(command) or shutil.which(command[0]) is None:
+            reason = "there is no such program, or it cannot be run"
+            raise ChannelError(f"the server {command[0]!r} cannot be started: {reason}")
         try:
             process = await asyncio.create_subprocess_exec(
+                *list_binding_words(),
                 *command,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
@@ -103,9 +109,9 @@ class ServerProcess:
                 start_new_session=True,
                 limit=2**20,
             )
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise ChannelError(f"the server {command[0]!r} cannot be started: {reason}") from error
+        except OSError as error:
+            why = error.strerror or error
+            raise ChannelError(f"the server {command[0]!r} cannot be started: {why}") from error
         return cls(process, command)
 
     @property

@@ -37,6 +37,12 @@ def find_program(name: str, directory: str) -> str | None:
     return shutil.which(name, path=build_search_path(directory))
 
 
+def list_binding_words(path: str | None = None) -> Sequence[str]:
+    """Words before a command that end it when our process is killed, where there are such."""
+    setpriv = shutil.which("setpriv", path=path) if sys.platform == "linux" else None
+    return () if setpriv is None else (setpriv, "--pdeathsig", "KILL", "--")
+
+
 def build_environment(directory: str) -> dict[str, str]:
     """Our environment, with the search path of the project and without colours."""
     return {**os.environ, "PATH": build_search_path(directory), "NO_COLOR": "1", "PY_COLORS": "0"}

@@ -7,12 +7,15 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from amplifier_foundation.gateway.channel import ChannelError
 from amplifier_foundation.gateway.pipes import ClientPipes, ServerProcess
+from amplifier_foundation.machine.programs import list_binding_words
 from amplifier_foundation.mcp.frames import write_frame
+from tests.support.waiting import wait_until
 
 PING = write_frame({"jsonrpc": "2.0", "id": 1, "method": "ping"})
 ECHO = "import sys\nfor line in sys.stdin: print(line, end='', flush=True)"
@@ -28,6 +31,14 @@ print("from a hook", flush=True)
 subprocess.run(["sh", "-c", "echo from its program; cat"])
 sink.write(b"protocol:" + source.read())
 """
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process is there and not only waits to be counted."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 async def start(code: str) -> ServerProcess:
@@ -90,6 +101,28 @@ async def test_a_client_is_spoken_to_over_pipes() -> None:
     assert await client.receive() is None
     await client.close()
     os.close(theirs)
+
+
+async def test_a_server_does_not_outlive_a_gateway_that_was_killed(tmp_path: Path) -> None:
+    """Also one that does not mind the end of its input."""
+    code = (
+        "import asyncio, os, sys\n"
+        "from amplifier_foundation.gateway.pipes import ServerProcess\n"
+        "async def main():\n"
+        f"    server = await ServerProcess.start([sys.executable, '-c', {DEAF!r}])\n"
+        "    await server.receive()\n"
+        "    print(server.pid, flush=True)\n"
+        "    await asyncio.sleep(600)\n"
+        "asyncio.run(main())"
+    )
+    gateway = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert gateway.stdout is not None
+    server = int(await asyncio.to_thread(gateway.stdout.readline))
+    gateway.kill()
+    gateway.communicate()
+    if not list_binding_words():
+        pytest.skip("this machine has no setpriv")
+    await wait_until(lambda: not is_alive(server))
 
 
 def test_standard_output_is_for_the_protocol_alone() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from amplifier_core.errors import ModuleLoadError
+from amplifier_foundation.machine.programs import list_binding_words
 from amplifier_foundation.machine.snapshot import digest_files, normalize
 from amplifier_foundation.tools.mcp.config import ServerConfig
 
@@ -41,7 +41,7 @@ def prepare_launch(server: ServerConfig, env: Mapping[str, str], cwd: Path) -> L
     if not cwd.is_dir():
         raise ModuleLoadError(f"its folder {cwd} does not exist")
     program = _find_program(server.command or "", given.get("PATH"), cwd)
-    words = [*_die_with_us(given.get("PATH")), program, *server.args]
+    words = [*list_binding_words(given.get("PATH")), program, *server.args]
     return Launch(words[0], tuple(words[1:]), given, cwd)
 
 
@@ -52,12 +52,6 @@ def _find_program(command: str, path: str | None, cwd: Path) -> str:
         where = "" if "/" in command else " in PATH"
         raise ModuleLoadError(f"there is no program {command!r}{where} that can be started")
     return found
-
-
-def _die_with_us(path: str | None) -> Sequence[str]:
-    """Words before a command that end it when our process is killed, where there are such."""
-    setpriv = shutil.which("setpriv", path=path) if sys.platform == "linux" else None
-    return () if setpriv is None else (setpriv, "--pdeathsig", "KILL", "--")
 
 
 def identify_server(server: ServerConfig, cwd: Path) -> list[str]:

@@ -137,6 +137,7 @@ def gateway(
         )
     except ChannelError as error:
         raise click.UsageError(str(error)) from error
+    os.environ.pop(token_env or "", None)  # the server is no client
     return asyncio.run(_run(_serve_http(settings, server, where)))
 
 
@@ -225,12 +226,13 @@ async def _serve_pipes(settings: Settings, server: _Server) -> int:
 
 
 async def _serve_http(settings: Settings, server: _Server, where: ListenSettings) -> int:
-    from amplifier_foundation.gateway.gateway import run_gateway
+    from amplifier_foundation.gateway.gateway import check_plan, run_gateway
     from amplifier_foundation.gateway.http import listen
 
     async def serve(client: Channel, headers: Any) -> object:
         return await run_gateway(client, server.connect_for(dict(headers)), settings, _say)
 
+    await check_plan(settings)
     await listen(where, serve, ready=lambda address: _say(f"clients connect to {address}"))
     return exit_codes.DONE
 

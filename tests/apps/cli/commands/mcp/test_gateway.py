@@ -152,3 +152,12 @@ async def test_clients_connect_by_http_until_a_signal_ends_it(home: Path) -> Non
     running.send_signal(signal.SIGTERM)
     assert await asyncio.to_thread(running.wait, 60) == 0
     running.stderr.close()
+
+
+def test_nobody_is_let_in_under_a_bundle_that_nobody_trusts(home: Path) -> None:
+    """It is said at once, not when the first client comes."""
+    (home / "amplifier.yaml").write_text("hooks: [hooks-rules]\n")
+    running = start(home, "--listen", "0", "--", sys.executable, "-c", "")
+    _, said = running.communicate(timeout=60)
+    assert b"amplifier trust" in said
+    assert running.returncode == 3
