@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from typing import Any
@@ -26,6 +26,8 @@ from amplifier_foundation.session.foreign_call import (
     call_through_hooks,
 )
 
+_ALLOWED = "The user allowed this and said: "
+"""As the kernel begins a result with what a person said: no place for it in the protocol."""
 _OF_TOOL = frozenset({"content", "structuredContent", "isError", "_meta", "resultType"})
 
 Forward = Callable[[dict[str, Any]], Awaitable[Frame]]
@@ -70,6 +72,10 @@ class Judge:
         return self._finish(pending, method, called, passing)
 
     def _finish(self, pending: Pending, method: Method, called: Called, passing: Passing) -> Frame:
+        comment = _find_comment(called)
+        if comment:  # it goes with the result, which is as the other end sent it
+            called = replace(called, changed=False)
+            passing.texts.append(comment)
         response = _write_response(pending, method, called)
         if method.name != CALL or "result" not in response.message:
             self.session.keep_texts(passing)
@@ -105,6 +111,16 @@ def _read_response(response: Frame) -> ToolResult:
     if not isinstance(result, dict):
         return ToolResult(output=result)
     return _choose_form(result).read(result)
+
+
+def _find_comment(called: Called) -> str:
+    """What a person said when allowing the call, if nothing else was done to its result."""
+    output = called.result.output
+    if not called.ran or called.result.denied or not isinstance(output, str):
+        return ""
+    plain = f"\n\n{_read_response(called.value).get_serialized_output()}"
+    is_comment = output.startswith(_ALLOWED) and output.endswith(plain)
+    return output.removesuffix(plain) if is_comment else ""
 
 
 def _write_response(pending: Pending, method: Method, called: Called) -> Frame:

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from amplifier_core.approval import ApprovalAnswer
 from amplifier_core.models import HookResult
+from amplifier_core.testing import ScriptedApproval
 from tests.support.gateway import Wire, open_wire, say
 
 
@@ -103,3 +105,29 @@ async def test_a_call_that_runs_in_the_background_is_judged_when_its_result_is_f
         await wire.server.wait_for(2)
         wire.answer(2, say("secret"))
         assert (await wire.client.wait_for(2))[1]["result"] == say("masked")
+
+
+@pytest.mark.parametrize(
+    ("method", "result"),
+    [
+        ("tools/call", {**say('{"a": 1}'), "structuredContent": {"a": 1}}),
+        ("tools/call", {"content": [{"type": "image", "data": "/9j/", "mimeType": "image/png"}]}),
+        ("resources/read", {"contents": [{"uri": "a:b", "text": "x"}]}),
+    ],
+)
+async def test_what_a_person_says_with_a_yes_leaves_the_result_whole(
+    method: str, result: dict[str, Any], tmp_path: Path
+) -> None:
+    """It would not fit the schema of the tool, and what was done would look like a failure."""
+    person = ScriptedApproval(ApprovalAnswer("Allow", comment="be careful"))
+    async with open_wire(tmp_path, person) as wire:
+        ask = HookResult(action="ask_user", approval_prompt="?", approval_options=["Allow", "Deny"])
+        wire.on("tool:pre", ask)
+        wire.ask(1, method, name="t", uri="a:b")
+        await wire.server.wait_for(1)
+        wire.answer(1, result)
+        got = (await wire.client.wait_for(1))[0]["result"]
+        said = "The user allowed this and said: be careful"
+        if method == "tools/call":
+            assert got["content"].pop()["text"] == said
+        assert got == result
