@@ -213,6 +213,32 @@ def test_servers_among_other_settings_are_seen(project: Path) -> None:
     assert not found["stands"]
 
 
+def test_a_server_that_is_a_single_command_line_is_seen(project: Path) -> None:
+    """Gemini CLI starts it beside those of its table, which can be guarded all the same."""
+    (project / ".gemini").mkdir()
+    path = project / ".gemini/settings.json"
+    single = {"serverCommand": "theirs", "allowed": ["s"]}
+    path.write_text(json.dumps({"mcp": single, "mcpServers": {"s": {"command": "x"}}}))
+    done = invoke("guard", "mcp", "--client", "gemini", "--json")
+    servers = {
+        one["name"]: one["state"] for one in json.loads(done.stdout)["clients"][0]["servers"]
+    }
+    assert servers == {"s": "guarded", "serverCommand": "cannot be guarded"}
+    assert done.code == 1
+    assert json.loads(path.read_text())["mcp"] == single
+    assert invoke("guard", "mcp", "--client", "gemini", "--remove").code == 0
+
+
+def test_variables_that_a_project_sets_for_everything_are_seen(project: Path) -> None:
+    """They reach the gateway, too."""
+    _write(project, OURS, client="gemini")
+    assert _ask("gemini")["stands"]
+    (project / ".env").write_text("XDG_DATA_HOME=/theirs\n")
+    found = _ask("gemini")
+    assert not found["stands"]
+    assert "XDG_DATA_HOME" in str(found["problems"])
+
+
 def test_what_is_not_looked_at_is_said(project: Path) -> None:
     """Else people would take `all guarded` for more than it says."""
     _write(project, OURS)

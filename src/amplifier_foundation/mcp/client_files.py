@@ -39,6 +39,8 @@ _GEMINI_SYSTEM = {
     "GEMINI_CLI_SYSTEM_SETTINGS_PATH": "/etc/gemini-cli/settings.json",
     "GEMINI_CLI_SYSTEM_DEFAULTS_PATH": "/etc/gemini-cli/system-defaults.json",
 }
+_COMMAND = "serverCommand"
+_SINGLE = "it is a single command line among other settings; have it among 'mcpServers' instead"
 _CODEX_SYSTEM = ("/etc/codex/config.toml", "/etc/codex/managed_config.toml")
 _MOVED = (
     "it stands among other settings, which are not ours to edit; have it in an mcp.json, to which "
@@ -61,6 +63,8 @@ class McpPlace:
     """Why nobody should edit the file; empty where a person may."""
     folder: Path | None = None
     """Of the project that the servers are for; None if they are for all of a person's."""
+    only: str = ""
+    """The one key of the table that stands for a server; else all of them do."""
 
 
 def list_mcp_places(
@@ -138,12 +142,17 @@ def _list_vscode(env: Mapping[str, str], folder: Path) -> Iterator[McpPlace]:
 def _list_gemini(env: Mapping[str, str], folder: Path) -> Iterator[McpPlace]:
     home = Path(env.get("GEMINI_CLI_HOME") or _get_home(env)) / ".gemini"
     yield McpPlace("user", home / "settings.json")
+    yield McpPlace("user", home / "settings.json", ("mcp",), _SINGLE, only=_COMMAND)
     for path in sorted(home.glob("extensions/*/gemini-extension.json")):
         yield McpPlace("user", path, foreign=_PLUGIN.format(f"the extension {path.parent.name!r}"))
     for one in _list_project(folder):
-        yield McpPlace("project", one / ".gemini" / "settings.json", folder=one)
+        path = one / ".gemini" / "settings.json"
+        yield McpPlace("project", path, folder=one)
+        yield McpPlace("project", path, ("mcp",), _SINGLE, one, _COMMAND)
     for name, usual in _GEMINI_SYSTEM.items():
-        yield McpPlace("user", Path(env.get(name) or usual), foreign=_MANAGED)
+        path = Path(env.get(name) or usual)
+        yield McpPlace("user", path, foreign=_MANAGED)
+        yield McpPlace("user", path, ("mcp",), _MANAGED, only=_COMMAND)
 
 
 _LISTS = {

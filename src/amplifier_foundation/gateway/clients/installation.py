@@ -41,7 +41,8 @@ def list_files(
 ) -> list[list[McpPlace]]:
     """The tables of servers in files that are there and a person's own, by file."""
     found = list_every_file(client, folder, scopes)
-    return [one for one in found if not one[0].foreign]
+    own = ([place for place in one if not place.foreign] for one in found)
+    return [one for one in own if one]
 
 
 def list_every_file(

@@ -65,4 +65,6 @@ def _search(name: str) -> Path | None:
 def _list_scripts() -> Iterator[Path]:
     yield Path(sys.executable).with_name(_SCRIPT)
     yield Path(sysconfig.get_path("scripts")) / _SCRIPT
-    yield Path(sysconfig.get_path("scripts", sysconfig.get_preferred_scheme("user"))) / _SCRIPT
+    user = sysconfig.get_preferred_scheme("user")
+    if Path(__file__).is_relative_to(sysconfig.get_path("purelib", user)):  # else it is another's
+        yield Path(sysconfig.get_path("scripts", user)) / _SCRIPT

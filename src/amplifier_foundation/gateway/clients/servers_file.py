@@ -83,6 +83,7 @@ def _list_servers(text: str, places: Sequence[McpPlace]) -> list[tuple[McpPlace,
         (place, name, entry)
         for place in places
         for name, entry in _read(place.path)(text, place.keys).items()
+        if not place.only or (name == place.only and entry)
     ]
 
 
