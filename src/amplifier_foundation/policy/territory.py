@@ -91,8 +91,13 @@ def _split_literal_head(pattern: str) -> tuple[str, str]:
 
 
 def iterate_texts_under(value: Any, keys: str | Iterable[str]) -> Iterator[str]:
-    """Every text under one of the keys, at any depth: MultiEdit names a file per edit."""
-    wanted = {keys} if isinstance(keys, str) else set(keys)
+    """Every text under one of the keys, at any depth: MultiEdit names a file per edit.
+
+    In any case of letters: some programs do not tell "Path" from "path".
+    """
+    wanted = {one.casefold() for one in ([keys] if isinstance(keys, str) else keys)}
     for key, part in iterate_parts(value, _MAX_PARTS):
-        if key in wanted and part is not None and not isinstance(part, list | tuple):
+        if part is None or isinstance(part, list | tuple):
+            continue
+        if isinstance(key, str) and key.casefold() in wanted:
             yield str(part)

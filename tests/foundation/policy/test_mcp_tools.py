@@ -104,3 +104,13 @@ def test_what_is_no_command_is_not_guessed_at(value: Any) -> None:
     """Nobody can judge it."""
     with pytest.raises(ValueError, match="no text under 'command'"):
         list_mcp_commands({"command": value}, MCP_COMMAND_KEYS)
+
+
+def test_keys_count_in_any_case_of_letters() -> None:
+    """Servers in Go do not tell them apart, and nobody knows which of two they take."""
+    both = {"command": "ls", "Command": "rm -rf /"}
+    assert list_mcp_commands(both, MCP_COMMAND_KEYS) == ["ls", "rm -rf /"]
+    split = {"CMD": "find", "Args": [".", "-delete"]}
+    assert list_mcp_commands(split, MCP_COMMAND_KEYS) == ["find . -delete"]
+    named = {"Path": "/a", "path": "/b", "nested": [{"DESTINATION": "/c"}]}
+    assert sorted(list_mcp_paths(named, MCP_PATH_KEYS)) == ["/a", "/b", "/c"]
