@@ -264,8 +264,10 @@ class Relay:
         """Who asked does not want it any more: stop judging, and tell who works on it."""
         id = frame.params.get("requestId")
         pending = other.find(id) if isinstance(id, str | int) else None
-        if pending is None:
-            return True  # answered already, or never asked
+        if pending is None:  # answered, with questions perhaps, or never asked
+            if other is self._server:
+                self._rounds.give_up(id)
+            return True
         other.give_up(pending)
         if pending.task is not None:
             pending.task.cancel()

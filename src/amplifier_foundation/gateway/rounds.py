@@ -16,12 +16,22 @@ from amplifier_core.utils import cancel_and_wait, digest
 from amplifier_foundation.gateway.judging import Judge
 from amplifier_foundation.gateway.methods import FROM_SERVER, Method
 from amplifier_foundation.gateway.pending import Pending
-from amplifier_foundation.mcp.frames import INTERNAL_ERROR, Frame, answer, refuse, write_frame
+from amplifier_foundation.mcp.frames import (
+    INTERNAL_ERROR,
+    Frame,
+    answer,
+    make_key,
+    refuse,
+    write_frame,
+)
 from amplifier_foundation.mcp.names import ELICIT
 from amplifier_foundation.mcp.results import make_error
 
 MOST_OPEN = 256
 """Calls whose client has not come back; the oldest are given up beyond that."""
+
+LONGEST_WAIT = 3600.0
+"""Seconds until a client is taken not to come back."""
 
 MOST_ROUNDS = 100
 """In one call: where hooks answer instead of the client, a server could ask for ever."""
@@ -142,6 +152,12 @@ class Rounds:
                 return one.pending
         return None
 
+    def give_up(self, id: Any) -> None:
+        """The client does not want a call any more for which it was asked something."""
+        for one in self._open:
+            if make_key(one.pending.id) == make_key(id) and one.pending.task is not None:
+                one.pending.task.cancel()
+
     async def finish(self, pending: Pending, given: dict[str, Any], response: Frame) -> Frame:
         """The last response to a call, whose server has answered with questions."""
         for _ in range(MOST_ROUNDS):
@@ -194,7 +210,7 @@ class Rounds:
             one.key = _make_key(request, mark)
             self._keep(one)
             await self._reply(one.pending, answer(one.pending.id, interim))
-            request = await one.again
+            request = await _wait(one)
         return await self._send_answers(one, given, _put_state(request, result))
 
     async def _judge_questions(
@@ -244,6 +260,17 @@ class Rounds:
         assert method is not None
         frame = write_frame({**request.message, "params": method.put(params, given)})
         return await self._exchange(one.pending, frame)
+
+
+async def _wait(one: _Round) -> Frame:
+    """The request with which the client comes back; one that does not is given up in the end."""
+    task, loop = one.pending.task, asyncio.get_running_loop()
+    timer = None if task is None else loop.call_later(LONGEST_WAIT, task.cancel)
+    try:
+        return await one.again
+    finally:
+        if timer is not None:
+            timer.cancel()
 
 
 def _put_state(request: Frame, result: dict[str, Any]) -> Frame:

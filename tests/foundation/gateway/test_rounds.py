@@ -6,6 +6,8 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from amplifier_core.models import HookResult
 from amplifier_foundation.gateway import rounds
 from tests.support.gateway import MODERN, Wire, open_wire, say
@@ -159,3 +161,23 @@ async def test_the_oldest_call_is_given_up_when_too_many_wait(
         async with asyncio.timeout(30):
             while len(wire.relay._tasks) > 2:
                 await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("is_cancelled", [True, False])
+async def test_a_call_whose_client_does_not_come_back_ends(
+    is_cancelled: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When it says so, or after a long time; nobody is asked for it any more, or told."""
+    monkeypatch.setattr(rounds, "LONGEST_WAIT", 3600 if is_cancelled else 0.01)
+    async with open_wire(tmp_path) as wire:
+        await begin(wire, want(where=QUESTION))
+        if is_cancelled:
+            note = {"jsonrpc": "2.0", "method": "notifications/cancelled"}
+            wire.client.put({**note, "params": {"requestId": 1}})
+        async with asyncio.timeout(30):
+            while wire.relay._tasks:
+                await asyncio.sleep(0.001)
+        go_on(wire, 2, {"where": {"action": "cancel"}})
+        refused = (await wire.client.wait_for(2))[1]
+        assert "does not know" in refused["result"]["content"][0]["text"]
+        assert (len(wire.client.written), len(wire.server.written)) == (2, 1)
