@@ -49,7 +49,14 @@ def test_every_client_has_a_dialect() -> None:
 def test_a_server_is_off_only_where_the_client_is_known_to_leave_it_off(client: str) -> None:
     """Codex has such a key; the others start a server that calls itself disabled."""
     assert DIALECTS[client].is_off({"enabled": False}) is (client == "codex")
-    for entry in ({"disabled": True}, {"enabled": 0}, {"enabled": "false"}, {}, "enabled"):
+    for entry in (
+        {"disabled": True},
+        {"enabled": 0},
+        {"enabled": "false"},
+        {"": False},
+        {},
+        "enabled",
+    ):
         assert not DIALECTS[client].is_off(entry)
 
 

@@ -55,7 +55,7 @@ def test_an_address_is_read_back() -> None:
         lambda args: [*args[:7], "--listen", "1", "--", "x"],
         lambda args: [*args[:7], "--http", "u", "--", "x"],
         lambda args: [*args[:7], "--http", "u", "--http-env", "V"],
-        lambda args: [*args[:7], "--name=x", "--name", "--", "x"],
+        lambda args: [*args[:7], "--name=x", "--name=y", "--", "x"],
         lambda args: [*args, 1],
     ],
 )
