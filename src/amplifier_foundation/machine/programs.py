@@ -6,8 +6,10 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -40,7 +42,18 @@ def find_program(name: str, directory: str) -> str | None:
 def list_binding_words(path: str | None = None) -> Sequence[str]:
     """Words before a command that end it when our process is killed, where there are such."""
     setpriv = shutil.which("setpriv", path=path) if sys.platform == "linux" else None
-    return () if setpriv is None else (setpriv, "--pdeathsig", "KILL", "--")
+    words = () if setpriv is None else (setpriv, "--pdeathsig", "KILL", "--")
+    return words if words and _is_understood(words) else ()
+
+
+@cache
+def _is_understood(words: tuple[str, ...]) -> bool:
+    """Whether the program knows these options: not every one of this name does."""
+    try:
+        ran = subprocess.run([*words, "true"], capture_output=True, timeout=10)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return ran.returncode == 0
 
 
 def build_environment(directory: str) -> dict[str, str]:

@@ -16,6 +16,7 @@ from amplifier_foundation.machine.programs import (
     fill_command,
     find_program,
     get_program_name,
+    list_binding_words,
 )
 
 
@@ -85,3 +86,17 @@ def test_an_empty_command_is_refused(command: object) -> None:
     """The mistake is reported when the configuration is read."""
     with pytest.raises(ValidationError):
         TypeAdapter(Command).validate_python(command)
+
+
+def test_a_command_is_bound_to_us_only_where_that_works(tmp_path: Path) -> None:
+    """A program of the right name may not know the option, and then no server would start."""
+    assert list_binding_words(str(tmp_path)) == ()
+    other = tmp_path / "setpriv"
+    other.write_text("#!/bin/sh\nexit 1\n")
+    other.chmod(0o755)
+    assert list_binding_words(str(tmp_path)) == ()
+    other = tmp_path / "bin" / "setpriv"
+    other.parent.mkdir()
+    other.write_text("#!/bin/sh\nexit 0\n")
+    other.chmod(0o755)
+    assert list_binding_words(str(other.parent)) == (str(other), "--pdeathsig", "KILL", "--")
