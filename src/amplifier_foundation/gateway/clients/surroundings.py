@@ -29,7 +29,8 @@ def find_steering_files(client: str, folder: Path, *, by_name: bool = False) -> 
 
 def _read(path: Path, read: Callable[[str], Iterable[str]]) -> list[str]:
     try:
-        return list(read(path.read_text("utf-8", "replace")))
+        # Some people have a pipe there, which would be waited for.
+        return list(read(path.read_text("utf-8", "replace"))) if path.is_file() else []
     except (OSError, ValueError, RecursionError):  # the client cannot read it either
         return []
 

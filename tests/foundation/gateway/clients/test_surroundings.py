@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -47,3 +48,10 @@ def test_files_in_a_home_are_the_persons_own(home: Path) -> None:
     (home / "project/.env").write_text("XDG_DATA_HOME=/theirs")
     assert list(find_steering_files("gemini", home)) == []
     assert list(find_steering_files("codex", home / "project")) == []
+
+
+def test_a_pipe_is_not_waited_for(home: Path) -> None:
+    """Some programs that keep secrets put one there."""
+    (home / "project").mkdir()
+    os.mkfifo(home / "project/.env")
+    assert list(find_steering_files("gemini", home / "project")) == []
