@@ -19,6 +19,9 @@ from tests.foundation.policy.secrets.secrets_made import (
     framed_secrets,
 )
 
+EVERY = Redactor(SHAPES, "test", "[{name}]")
+WITH_KEYS = Redactor({**SHAPES, "key": "[0-9a-f]{64}"}, "test", "[{name}]")
+
 
 def nested(leaves: Any) -> Any:
     keys = st.text(max_size=5)
@@ -325,3 +328,16 @@ def test_a_key_is_judged_the_same_each_time() -> None:
     for _ in range(2):
         assert redactor.scrub_keyed("walnut", "fruit") == "walnut"
         assert redactor.scrub_keyed("walnut", "password") == "[key-value]"
+
+
+@given(st.text("0123456789abcdef", min_size=64, max_size=64))
+def test_a_digest_by_itself_has_the_shape_of_no_secret(text: str) -> None:
+    """So it is not looked through; with a shape of one's own it is."""
+    assert EVERY.find_spans(text) == []
+    assert EVERY.redact_text(text) is text
+    assert WITH_KEYS.redact_text(text) == "[key]"
+
+
+def test_a_digest_under_a_secret_key_is_hidden_all_the_same() -> None:
+    """Its key says what it is."""
+    assert EVERY.redact({"api_key": "0f" * 32}) == {"api_key": "[key-value]"}
