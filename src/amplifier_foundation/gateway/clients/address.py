@@ -33,7 +33,7 @@ def check_server(url: Any, headers: Collection[str], *, is_open: bool) -> str:
     if parts.path.rstrip("/").endswith("/sse"):
         raise Unbridgeable(OLD)
     if find_spec("httpx2") is None:
-        needed = name_install_command("http")
+        needed = name_install_command("mcp")
         raise Unbridgeable(f"the gateway needs the package 'httpx2' to reach it: {needed}")
     if "$" not in text:  # what the client fills in, nobody knows here
         _check_sending(text, headers)
