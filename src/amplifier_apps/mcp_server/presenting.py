@@ -26,7 +26,7 @@ _WHOLE = frozenset({"input", "changed_input", "edited_input", "body"})
 """In what would run, an empty text is a word as well."""
 
 # One behind a sign chooses its form; several in a row, or those of the supplement, can only hide.
-_SELECTORS = re.compile("[\ufe00-\ufe0f]{2,}|[\U000e0100-\U000e01ef]+|\u200d{2,}|\u200c{2,}")
+_SELECTORS = re.compile(r"[\ufe00-\ufe0f]{2,}|[\U000e0100-\U000e01ef]+|\u200d{2,}|\u200c{2,}")
 
 
 def clean_text(text: str) -> str:
