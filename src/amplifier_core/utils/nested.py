@@ -94,16 +94,31 @@ def rewrite(value: Any, leaf: Rewrite, *, keys: bool = True) -> Any:
     return result if walk.changed else value
 
 
+class _Texts:
+    """Asks for each text once: in a record, most come several times."""
+
+    def __init__(self, leaf: Rewrite) -> None:
+        self._leaf = leaf
+        self._same: set[tuple[str, Any]] = set()
+
+    def changes(self, text: str, key: Any) -> bool:
+        if (text, key) in self._same:
+            return False
+        self._same.add((text, key))
+        return self._leaf(text, key) != text
+
+
 def _stays(value: Any, leaf: Rewrite, keys: bool) -> bool:
     """Whether plain data stays as it is, which most does; False also if only the walk can tell."""
     stack: list[list[tuple[Any, Any]]] = [[(None, value)]]
     entered: set[int] = set()
+    changes = _Texts(leaf).changes
     while stack:
         for key, part in stack.pop():
-            if keys and key is not None and (key.__class__ is not str or leaf(key, None) != key):
+            if keys and key is not None and (key.__class__ is not str or changes(key, None)):
                 return False
             if part.__class__ is str:
-                if leaf(part, key) != part:
+                if changes(part, key):
                     return False
             elif part.__class__ in _PLAIN and id(part) not in entered:
                 entered.add(id(part))

@@ -80,18 +80,17 @@ def list_mcp_commands(given: Any, keys: Sequence[str]) -> list[str]:
     found: list[str] = []
     for _, part in iterate_parts(given, _MAX_PARTS):
         if isinstance(part, Mapping):
+            folded = {str(name).casefold(): value for name, value in part.items()}
             for key in keys:
-                for spelled in _list_spellings(part, key):
-                    found += _read_commands(spelled, key)
+                if key.casefold() in folded:
+                    for value in _list_values(part, key):
+                        found += _read_commands({**folded, key: value}, key)
     return found
 
 
-def _list_spellings(part: Mapping[Any, Any], key: str) -> Iterator[Mapping[Any, Any]]:
-    """The part as servers read it that do not tell "Command" from "command", whichever counts."""
-    folded = {str(name).casefold(): value for name, value in part.items()}
-    for name, value in part.items():
-        if str(name).casefold() == key.casefold():
-            yield {**folded, key: value}
+def _list_values(part: Mapping[Any, Any], key: str) -> list[Any]:
+    """What stands under a key for servers that do not tell "Command" from "command"."""
+    return [value for name, value in part.items() if str(name).casefold() == key.casefold()]
 
 
 def _read_commands(part: Mapping[Any, Any], key: str) -> Iterator[str]:
