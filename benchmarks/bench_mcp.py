@@ -2,10 +2,10 @@
 
 Client, server and messages are the same on every way, and the ways are measured in turn, call by
 call, in one run. The relay waits for either end and copies what comes. Of a call, the ratio is the
-milliseconds that the gateway takes longer than the relay. The goal is for the quickest tenth, which
-the rest of the machine disturbed least; the median and the 99th percentile are beside it. Starting
-is from nothing to the list of tools, against the server alone; many calls at once are against the
-relay.
+milliseconds that the gateway takes longer than the relay. The goal is for the median; the quickest
+tenth, which the rest of the machine disturbed least, and the 99th percentile are beside it.
+Starting is from nothing to the list of tools, against the server alone; many calls at once are
+against the relay.
 """
 
 from __future__ import annotations
@@ -203,8 +203,8 @@ def compare_calls(ways: Mapping[str, Way]) -> list[Row]:
         compare_added(f"Milliseconds added to a call: {name}, {what}", *sides, at_most)
         for name in BUNDLES
         for what, find, at_most in (
-            ("quickest tenth", find_p10, 1),
-            ("median", median, None),
+            ("quickest tenth", find_p10, None),
+            ("median", median, 1),
             ("p99", find_p99, None),
         )
         for sides in [(find(spent[RELAY]), find(spent[name]))]
