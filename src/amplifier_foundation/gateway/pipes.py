@@ -24,21 +24,26 @@ _PATIENCE = 2.0
 class ClientPipes:
     """The client at our standard input and output, which nothing else may use."""
 
-    def __init__(self, reader: LineReader, writer: LineWriter) -> None:
+    def __init__(
+        self, reader: LineReader, writer: LineWriter, source: asyncio.ReadTransport
+    ) -> None:
         self._reader = reader
         self._writer = writer
+        self._source = source
 
     @classmethod
     async def open(cls, source: BinaryIO, sink: BinaryIO) -> ClientPipes:
         """Over these two files, which are pipes."""
         loop = asyncio.get_running_loop()
         stream = asyncio.StreamReader(limit=2**20)
-        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), source)
+        reading, _ = await loop.connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(stream), source
+        )
         transport, protocol = await loop.connect_write_pipe(
             lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), sink
         )
         writer = asyncio.StreamWriter(transport, protocol, None, loop)
-        return cls(LineReader(stream), LineWriter(writer))
+        return cls(LineReader(stream), LineWriter(writer), reading)
 
     async def receive(self) -> bytes | None:
         return await self._reader.read()
@@ -48,6 +53,7 @@ class ClientPipes:
 
     async def close(self) -> None:
         self._writer.close()
+        self._source.close()
 
 
 def take_standard_streams() -> tuple[BinaryIO, BinaryIO]:

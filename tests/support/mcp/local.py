@@ -55,6 +55,7 @@ async def open_gateway(
         yield wire
     finally:
         wire.close()
+        await asyncio.wait({wire.running}, timeout=LONGEST_WAIT)  # it ends by itself
         await cancel_and_wait(wire.running)
         await wire.drain()
 

@@ -56,7 +56,7 @@ def test_a_server_that_the_gateway_could_not_reach_is_refused(
 def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """The gateway would not start."""
     monkeypatch.setattr(address, "find_spec", lambda name: None)
-    with pytest.raises(Unbridgeable, match=r"'httpx2' to reach it: .*\[http\]"):
+    with pytest.raises(Unbridgeable, match=r"'httpx2' to reach it: .*\[mcp\]"):
         check_server("https://x.test/mcp", ["A"], is_open=False)
 
 
