@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from amplifier_apps.web.settings import ServerSettings, is_loopback
+from amplifier_apps.web.settings import ServerSettings
+from amplifier_foundation.machine.http import is_loopback
 
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from amplifier_core.errors import AmplifierError
+from amplifier_foundation.machine.http import is_loopback
 
 PORT = 8411
 MAX_SOCKETS = 10_000
@@ -46,16 +46,6 @@ class ServerSettings:
     def uses_tls(self) -> bool:
         """Whether people reach it over TLS."""
         return self.tls_cert is not None or self.behind_proxy
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def check_settings(settings: ServerSettings) -> None:

@@ -60,7 +60,7 @@ def check_url(url: str) -> str:
 def check_private_url(url: str) -> str:
     """The same for private documents: the address must be on this machine, or use TLS."""
     parts = urlsplit(check_url(url))
-    if parts.scheme == "http" and not _is_loopback(parts.hostname or ""):
+    if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
         raise ValueError("leaves this machine without TLS; use https")
     return url
 
@@ -148,10 +148,11 @@ def _create_trust() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether only programs of this machine can connect there."""
     if host == "localhost":
         return True
     try:
-        return ipaddress.ip_address(host).is_loopback
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False

@@ -6,20 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_apps.web.settings import ServeError, ServerSettings, check_settings, is_loopback
+from amplifier_apps.web.settings import ServeError, ServerSettings, check_settings
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.3.2.1", "localhost", "::1", "[::1]"])
 def test_loopback_needs_nothing_else(host: str):
     """Loopback by default."""
-    assert is_loopback(host)
     check_settings(ServerSettings(host=host))
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "10.0.0.5", "localhost.evil.test"])
 def test_another_interface_without_tls_is_refused_with_what_would_do(host: str):
     """Another interface only with TLS and login."""
-    assert not is_loopback(host)
     with pytest.raises(ServeError, match=r"--tls-cert and --tls-key, or --behind-proxy"):
         check_settings(ServerSettings(host=host))
 

@@ -16,6 +16,7 @@ from amplifier_foundation.machine.http import (
     check_private_url,
     check_url,
     ensure_available,
+    is_loopback,
     post_json,
 )
 from tests.support.http_server import receiver
@@ -217,3 +218,13 @@ def test_a_missing_package_is_named_with_what_to_install(monkeypatch: pytest.Mon
     monkeypatch.setattr(importlib, "import_module", fail)
     with pytest.raises(ModuleLoadError, match=r"hooks-x needs .*'httpx2'.*\[http\]"):
         ensure_available("hooks-x")
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [(host, True) for host in ("127.0.0.1", "127.8.8.8", "localhost", "::1", "[::1]")]
+    + [(host, False) for host in ("0.0.0.0", "::", "", "10.0.0.5", "localhost.evil.test")],
+)
+def test_only_addresses_of_this_machine_are_loopback(host: str, *, expected: bool) -> None:
+    """Not what looks like one."""
+    assert is_loopback(host) is expected

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from dataclasses import dataclass, field
 
 from amplifier_foundation.gateway.channel import ChannelError
+from amplifier_foundation.machine.http import is_loopback
 
 LOOPBACK = "127.0.0.1"
 _TOKEN = re.compile(r"[\x21-\x7e]{16,4096}")
@@ -57,13 +57,3 @@ def parse_address(text: str) -> tuple[str, int]:
     if not is_fit or (":" in host and not text.startswith("[")) or (not host and ":" in text):
         raise ChannelError(f"{text!r:.100} is no [HOST:]PORT, such as 8080 or 127.0.0.1:8080")
     return host or LOOPBACK, int(port)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only programs of this machine can connect there."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
