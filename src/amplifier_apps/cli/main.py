@@ -23,7 +23,7 @@ except ModuleNotFoundError:  # the command is there with every install, its extr
     sys.exit(f"The command line needs more packages: {name_install_command('cli')}")
 
 from amplifier_apps.cli import exit_codes
-from amplifier_apps.cli.help_context import HelpContext, adopt
+from amplifier_apps.cli.lazy_group import LazyGroup
 from amplifier_apps.cli.text.encoding import accept_any_text
 
 # The module and the function of a command have its name, unless it is in `_PLACES`.
@@ -53,43 +53,10 @@ COMMANDS = {
 _PLACES = {"tokens": "serve.tokens", "login-code": "serve.login_code"}
 
 
-class LazyGroup(click.Group):
-    """Knows its commands by name and imports one when it is wanted."""
-
-    context_class = HelpContext
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        from importlib import import_module
-
-        place = _PLACES.get(cmd_name, cmd_name)
-        module = import_module(f"amplifier_apps.cli.commands.{place}")
-        return adopt(getattr(module, cmd_name.replace("-", "_")))
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0] if args else ""
-        if name and not name.startswith("-") and name not in self.list_commands(ctx):
-            raise click.UsageError(_suggest(name, self.list_commands(ctx)), ctx)
-        return super().resolve_command(ctx, args)
-
-
-def _suggest(name: str, known: Sequence[str]) -> str:
-    from amplifier_apps.cli.text.escape import escape
-    from amplifier_core.utils.suggest import find_closest
-
-    close = find_closest(name, known)
-    meant = f" Did you mean {close!r}?" if close else f" There are {', '.join(known)}."
-    return f"No command '{escape(name)}'.{meant}"
+class _Commands(LazyGroup):
+    summaries = COMMANDS
+    package = "amplifier_apps.cli.commands"
+    places = _PLACES
 
 
 def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -113,7 +80,7 @@ talk to, 5 denied by a hook, 130 interrupted.
 
 
 @click.group(
-    cls=LazyGroup,
+    cls=_Commands,
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import click
 
-from amplifier_apps.cli.help_context import HelpContext, adopt
+from amplifier_apps.cli.lazy_group import LazyGroup
 
 COMMANDS = {
     "gateway": "Stand between an MCP client and a server, with your hooks.",
@@ -23,25 +21,13 @@ Examples:
 """
 
 
-class _Group(click.Group):
-    """Imports a command when it is wanted: the gateway starts with every session of a client."""
+class _Commands(LazyGroup):
+    """The gateway starts with every session of a client, and needs none of the others."""
 
-    context_class = HelpContext
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        module = import_module(f"amplifier_apps.cli.commands.mcp.{cmd_name}")
-        return adopt(getattr(module, cmd_name))
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+    summaries = COMMANDS
+    package = __name__
 
 
-@click.group(cls=_Group, epilog=EPILOG)
+@click.group(cls=_Commands, epilog=EPILOG)
 def mcp() -> None:
     """Govern the tools of MCP servers, in any client, and be a server yourself."""
