@@ -135,10 +135,6 @@ class DefinitionGuard:
         """Of the definition that the server has given last, by the name in the session."""
         return self._digests.get(name)
 
-    def list_pending(self) -> list[str]:
-        """The tools, by their names in the session, that a call has to be asked about."""
-        return list(self._pending)
-
     def _compare(self, name: str, tool: Definition, before: Definition | None) -> Definition:
         ours = name_tool(self._server, name)
         is_new = before is None and self._new_tools == "ask"

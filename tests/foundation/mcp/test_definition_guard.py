@@ -51,7 +51,7 @@ async def test_a_changed_tool_is_shown_as_it_was_allowed(make):
     make().guard.take([TOOL])
     world = make()
     assert world.guard.take([CHANGED]) == [TOOL]
-    assert world.guard.list_pending() == [NAME]
+    assert world.known.find(SERVER).waiting == {"now": CHANGED}
     assert world.known.find(SERVER).tools["now"].definition == TOOL
 
 
@@ -60,7 +60,7 @@ async def test_a_change_is_not_hidden_behind_a_tool_of_the_same_name(make):
     make().guard.take([TOOL])
     world = make()
     assert world.guard.take([CHANGED, TOOL]) == [TOOL]
-    assert world.guard.list_pending() == [NAME]
+    assert world.known.find(SERVER).waiting == {"now": CHANGED}
 
 
 async def test_a_call_of_a_changed_tool_asks_and_shows_the_change(make):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection
 from typing import Literal
 
 from pydantic import Field, field_validator
 
-from amplifier_core.utils.suggest import suggest
 from amplifier_foundation.hooks.injection_guard.finding import KINDS
 from amplifier_foundation.hooks.injection_guard.languages.table import LANGUAGES
 from amplifier_foundation.modules.guarding import GuardConfig
+from amplifier_foundation.modules.option_checks import check_known, check_pattern_names
 
 NAME = "hooks-injection-guard"
 
@@ -36,26 +34,18 @@ class Config(GuardConfig):
     @field_validator("off")
     @classmethod
     def _check_kinds(cls, value: list[str]) -> list[str]:
-        return _check_known(value, KINDS, "kind")
+        return check_known(value, KINDS, "kind")
 
     @field_validator("languages")
     @classmethod
     def _check_languages(cls, value: list[str]) -> list[str]:
-        return _check_known(value, LANGUAGES, "language")
+        return check_known(value, LANGUAGES, "language")
 
     @field_validator("patterns")
     @classmethod
     def _check_names(cls, value: dict[str, str]) -> dict[str, str]:
+        check_pattern_names(value)
         for name in value:
-            if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
-                raise ValueError(f"{name!r} is not a name; use letters, digits, '-', '_' and '.'")
             if name in KINDS:
                 raise ValueError(f"{name!r} is the name of a built-in kind; choose another one")
         return value
-
-
-def _check_known(value: list[str], known: Collection[str], noun: str) -> list[str]:
-    for name in value:
-        if name not in known:
-            raise ValueError(f"there is no {noun} {name!r}; {suggest(name, known)}")
-    return value

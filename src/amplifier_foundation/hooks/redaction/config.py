@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection
 from typing import Literal
 
 from pydantic import Field, field_validator
 
 from amplifier_core import events
-from amplifier_core.utils.suggest import suggest
 from amplifier_foundation.mcp.listing import LIST
 from amplifier_foundation.modules.guarding import GuardConfig
+from amplifier_foundation.modules.option_checks import check_known, check_pattern_names
 from amplifier_foundation.policy.secrets import SHAPES
 
 NAME = "hooks-redaction"
@@ -67,24 +65,15 @@ class Config(GuardConfig):
     @field_validator("off")
     @classmethod
     def _check_shapes(cls, value: list[str]) -> list[str]:
-        return _check_known(value, SHAPES, "shape")
+        return check_known(value, SHAPES, "shape")
 
     @field_validator("events")
     @classmethod
     def _check_events(cls, value: list[str]) -> list[str]:
-        return _check_known([events.canonical(name) for name in value], FIELDS, "event")
+        return check_known([events.canonical(name) for name in value], FIELDS, "event")
 
     @field_validator("patterns")
     @classmethod
     def _check_names(cls, value: dict[str, str]) -> dict[str, str]:
-        for name in value:
-            if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
-                raise ValueError(f"{name!r} is not a name; use letters, digits, '-', '_' and '.'")
+        check_pattern_names(value)
         return value
-
-
-def _check_known(value: list[str], known: Collection[str], noun: str) -> list[str]:
-    for name in value:
-        if name not in known:
-            raise ValueError(f"there is no {noun} {name!r}; {suggest(name, known)}")
-    return value

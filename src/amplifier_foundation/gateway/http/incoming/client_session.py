@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections import deque
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from amplifier_foundation.gateway.channel import ChannelError
+from amplifier_foundation.gateway.http.incoming.inbox import Inbox
 from amplifier_foundation.gateway.http.incoming.refusal import Refusal
 from amplifier_foundation.gateway.http.incoming.reply import Reply
 from amplifier_foundation.mcp.frames import (
@@ -24,7 +24,6 @@ logger = logging.getLogger(__name__)
 
 PROGRESS = "notifications/progress"
 CANCELLED = "notifications/cancelled"
-_WAITING = 1024
 _KEPT = 1000
 
 
@@ -42,7 +41,7 @@ class ClientSession:
 
     def __init__(self, id: str) -> None:
         self.id = id
-        self._inbox: asyncio.Queue[bytes | None] = asyncio.Queue(_WAITING)
+        self._inbox = Inbox()
         self._asked: dict[str, _Asked] = {}
         self._tokens: dict[str, str] = {}
         self._stream: Reply | None = None
@@ -54,10 +53,7 @@ class ClientSession:
 
     async def receive(self) -> bytes | None:
         """The next message of the client."""
-        found = await self._inbox.get()
-        if found is None:
-            self._inbox.put_nowait(None)
-        return found
+        return await self._inbox.read()
 
     async def send(self, frame: Frame) -> None:
         """Put a message into the answer to which it belongs."""
@@ -127,9 +123,7 @@ class ClientSession:
         self._asked.clear()
         if self._stream is not None:
             self._stream.end()
-        while not self._inbox.empty():
-            self._inbox.get_nowait()
-        self._inbox.put_nowait(None)
+        self._inbox.end()
 
     def _end_cancelled(self, key: str) -> None:
         """No response will come for what the client itself has cancelled."""
@@ -177,9 +171,9 @@ class ClientSession:
         if len(self._kept) > _KEPT:
             lost = self._kept.popleft()
             logger.warning("a client reads no messages; %.100s was dropped", lost.method)
-            if lost.is_request and not self._inbox.full():
+            if lost.is_request:
                 why = "the client reads no requests"
-                self._inbox.put_nowait(refuse(lost.message["id"], INTERNAL_ERROR, why).raw)
+                self._inbox.put_if_room(refuse(lost.message["id"], INTERNAL_ERROR, why).raw)
 
 
 def write_cancellation(id: Any) -> Frame:

@@ -6,7 +6,6 @@ the same, are replaced by ones of ours on the way in, and put back on the way ou
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import logging
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 
 from amplifier_foundation.gateway.channel import ChannelError
 from amplifier_foundation.gateway.http.incoming.client_session import PROGRESS, write_cancellation
+from amplifier_foundation.gateway.http.incoming.inbox import Inbox
 from amplifier_foundation.gateway.http.incoming.refusal import Refusal
 from amplifier_foundation.gateway.http.incoming.reply import Reply
 from amplifier_foundation.gateway.http.mirrored_headers import list_mirrored
@@ -25,7 +25,6 @@ logger = logging.getLogger(__name__)
 SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 _TOKEN = "progressToken"
 _METHOD_NOT_FOUND = -32601
-_WAITING = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class SharedClients:
     """All clients at once."""
 
     def __init__(self) -> None:
-        self._inbox: asyncio.Queue[bytes | None] = asyncio.Queue(_WAITING)
+        self._inbox = Inbox()
         self._numbers = itertools.count(1)
         self._asked: dict[str, _Asked] = {}
         self._params = ParamHeaders()
@@ -53,10 +52,7 @@ class SharedClients:
 
     async def receive(self) -> bytes | None:
         """The next message of any client."""
-        found = await self._inbox.get()
-        if found is None:
-            self._inbox.put_nowait(None)
-        return found
+        return await self._inbox.read()
 
     async def send(self, frame: Frame) -> None:
         """Put a message into the answer to which it belongs."""
@@ -121,9 +117,7 @@ class SharedClients:
         for key, asked in self._asked.items():
             asked.reply.answer(key, refuse(asked.id, INTERNAL_ERROR, why).raw)
         self._asked.clear()
-        while not self._inbox.empty():
-            self._inbox.get_nowait()
-        self._inbox.put_nowait(None)
+        self._inbox.end()
 
     def _answer(self, frame: Frame) -> None:
         key = frame.key or ""

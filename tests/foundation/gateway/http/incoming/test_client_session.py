@@ -11,6 +11,7 @@ import pytest
 
 from amplifier_foundation.gateway.channel import ChannelError
 from amplifier_foundation.gateway.http.incoming import client_session as session_module
+from amplifier_foundation.gateway.http.incoming import inbox
 from amplifier_foundation.gateway.http.incoming.client_session import ClientSession
 from amplifier_foundation.gateway.http.incoming.refusal import Refusal
 from amplifier_foundation.gateway.http.incoming.reply import Reply
@@ -152,7 +153,7 @@ async def test_the_end_answers_everybody():
 
 async def test_a_client_that_sends_more_than_is_taken_has_to_wait(monkeypatch: pytest.MonkeyPatch):
     """Memory has an end."""
-    monkeypatch.setattr(session_module, "_WAITING", 1)
+    monkeypatch.setattr(inbox, "_WAITING", 1)
     session = ClientSession("s")
     sending = asyncio.create_task(session.take([_tell(), _tell()], takes_events=True))
     for _ in range(5):
