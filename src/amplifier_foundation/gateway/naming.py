@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path, PurePath
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
-from amplifier_core.utils import digest
+from amplifier_foundation.mcp.names import identify_address
 
 _RUNNERS = frozenset({"bunx", "node", "npx", "pipx", "python", "python3", "uv", "uvx"})
 _VERBS = frozenset({"run", "exec", "tool", "x"})
@@ -19,22 +19,10 @@ def identify_server(url: str | None, command: Sequence[str], folder: Path) -> li
     server in another project, and what one says of its tools must not be shown for the other.
     """
     if url:
-        return [_hide_secrets(url)]
+        return [identify_address(url)]
     words = (one for one in command if one and not PurePath(one).is_absolute())
     is_here = any((folder / one).exists() for one in words)
     return [*command, *([str(folder)] if is_here else [])]
-
-
-def _hide_secrets(url: str) -> str:
-    """An address with a digest in the place of what is often a key: people read it in lists."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:  # nothing can be sent to it either
-        return digest(url)
-    user, _, host = parts.netloc.rpartition("@")
-    secret = [user, parts.query, parts.fragment]
-    plain = urlunsplit(parts._replace(netloc=host, query="", fragment=""))
-    return f"{plain}#{digest(secret)[:12]}" if any(secret) else plain
 
 
 def guess_name(url: str | None, command: Sequence[str]) -> str:

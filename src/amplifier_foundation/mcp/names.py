@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlsplit, urlunsplit
 
 from amplifier_core.utils import digest
 
@@ -57,3 +58,15 @@ def name_tool(server: str, tool: str) -> str:
 def name_method(server: str, method: str) -> str:
     """The name of what is no tool, such as `mcp__server__resources/read`; no tool is called so."""
     return f"{_PREFIX}{server}__{method}"
+
+
+def identify_address(url: str) -> str:
+    """An address with a digest in the place of what is often a key: people read it in lists."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # nothing can be sent to it either
+        return digest(url)
+    user, _, host = parts.netloc.rpartition("@")
+    secret = [user, parts.query, parts.fragment]
+    plain = urlunsplit(parts._replace(netloc=host, query="", fragment=""))
+    return f"{plain}#{digest(secret)[:12]}" if any(secret) else plain

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from amplifier_foundation.mcp.names import (
     LONGEST,
     check_server_name,
+    identify_address,
     make_server_name,
     name_method,
     name_tool,
@@ -94,3 +95,14 @@ def test_no_tool_is_called_as_another_one_was_renamed():
     """A server could have its calls of one allowed under the name of the other."""
     renamed = name_tool("s", "read file")
     assert name_tool("s", renamed.removeprefix("mcp__s__")) != renamed
+
+
+def test_two_addresses_are_two_servers_and_no_secret_stands_in_either() -> None:
+    """What is often a key is told apart by its digest."""
+    plain = "https://x.test/mcp"
+    addresses = [plain, f"{plain}?server=a", f"{plain}?server=b", "https://me:pass@x.test/mcp"]
+    found = [identify_address(one) for one in addresses]
+    assert found[0] == plain
+    assert len(set(found)) == 4
+    assert not any(secret in one for one in found for secret in ("server=", "pass", "me:"))
+    assert "[" not in identify_address("http://[broken")

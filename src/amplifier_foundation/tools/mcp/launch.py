@@ -12,6 +12,7 @@ from pathlib import Path
 from amplifier_core.errors import ModuleLoadError
 from amplifier_foundation.machine.programs import list_binding_words
 from amplifier_foundation.machine.snapshot import digest_files, normalize
+from amplifier_foundation.mcp.names import identify_address
 from amplifier_foundation.tools.mcp.config import ServerConfig
 
 _INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER")
@@ -60,7 +61,7 @@ def identify_server(server: ServerConfig, cwd: Path) -> list[str]:
     The folder is a part of it if the command has a file in it.
     """
     if server.url is not None:
-        return [server.describe()]
+        return [identify_address(server.url)]
     words = [_name_secrets(one) for one in (server.command or "", *server.args)]
     return [*words, *([str(cwd)] if list_files(server, cwd) else [])]
 

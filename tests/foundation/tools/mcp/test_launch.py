@@ -73,7 +73,11 @@ def test_a_server_is_known_by_its_command_or_address(tmp_path):
     """Without a password that stands in it."""
     assert identify_server(ServerConfig(command="uvx", args=["a"]), tmp_path) == ["uvx", "a"]
     url = "https://me:secret@example.com/mcp?key=secret"
-    assert identify_server(ServerConfig(url=url), tmp_path) == ["https://example.com/mcp"]
+    (known,) = identify_server(ServerConfig(url=url), tmp_path)
+    assert known.startswith("https://example.com/mcp#")
+    assert "secret" not in known
+    other = url.replace("key=secret", "key=other")  # one address may lead to several servers
+    assert identify_server(ServerConfig(url=other), tmp_path) != [known]
 
 
 def test_a_secret_in_the_arguments_is_known_by_its_variable(tmp_path, monkeypatch):
