@@ -13,12 +13,10 @@ from amplifier_foundation.session.inspection.trails import (
     find_home,
     find_root,
     find_trail_origin,
-    list_roots,
     list_trails,
 )
 
 if TYPE_CHECKING:
-    from amplifier_audit.files.directory import AuditDirectory
     from amplifier_foundation.bundles import Bundle
     from amplifier_foundation.session.origin import Origin
 
@@ -27,43 +25,22 @@ LIST = "amplifier audit list"
 
 def find_inside(folder: Path) -> Trail | None:
     """The newest trail in a folder that is not one itself, or in the `audit` folder below it."""
-    from amplifier_audit.files.directory import AuditDirectory
+    from amplifier_foundation.history.selection import holds_log
 
-    if not folder.is_dir() or _holds_log(AuditDirectory(folder)):
+    if not folder.is_dir() or holds_log(folder):
         return None
     inside = [*list_trails(folder), *list_trails(folder / "audit")]
-    return next((one for one in inside if _holds_log(AuditDirectory(one.path))), None)
-
-
-def _holds_log(directory: AuditDirectory) -> bool:
-    return bool(directory.list_segments() or directory.list_traces())
+    return next((one for one in inside if holds_log(one.path)), None)
 
 
 def find_named(name: str) -> Path:
     """The trail of a session, by the start of its id or by its name."""
-    named = _list_named(name, [one.path for root in list_roots() for one in list_trails(root)])
-    if len(named) > 1:
-        names = ", ".join(path.name for path in named[:5])
-        raise click.UsageError(f"Several trails begin with {name!r}: {names}")
-    if not named:
-        raise click.UsageError(
-            f"No trail {name!r}: name the directory of a log, the start of a session's id, or a "
-            f"session's name; {LIST} shows them."
-        )
-    return named[0]
+    from amplifier_foundation.history.selection import TrailNotFound, find_named_trail
 
-
-def _list_named(name: str, found: list[Path]) -> list[Path]:
-    exact = [path for path in found if path.name == name]
-    begun = exact or [path for path in found if path.name.startswith(name)]
-    return begun or _find_by_session_name(name, found)
-
-
-def _find_by_session_name(name: str, found: list[Path]) -> list[Path]:
-    from amplifier_foundation.session.store import SessionStore
-
-    ids = [one.id for one in SessionStore().list() if one.name and one.name.lower() == name.lower()]
-    return [path for path in found if path.name in ids][:1]
+    try:
+        return find_named_trail(name)
+    except TrailNotFound as error:
+        raise click.UsageError(str(error)) from error
 
 
 def find_own(bundle_file: Path | None = None) -> tuple[Trail, Origin]:

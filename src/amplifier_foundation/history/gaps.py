@@ -1,0 +1,57 @@
+"""What a trail does not have of an event's data: cut, committed, left out or masked values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from amplifier_core.events import canonical, payload_type
+
+_LEFT_OUT = ("messages", "response", "mount_plan")
+_WITHHELD = "[withheld: a scrubber failed]"
+_MASK = re.compile(r"\[REDACTED(:[^\]]*)?\]|\[secret\]")
+
+
+def find_missing(event: str, data: Any) -> dict[str, str]:
+    """The paths of the values that are not there, each with the reason."""
+    missing = dict(_walk_missing(data, ""))
+    payload = payload_type(canonical(event))
+    fields = {} if payload is None else payload.__annotations__
+    for name in _LEFT_OUT:
+        if name in fields and name not in data:
+            missing[name] = "trails do not repeat it"
+    return missing
+
+
+def _walk_missing(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if reason := _explain(value):
+        yield path, reason
+    elif isinstance(value, dict):
+        for key, entry in value.items():
+            yield from _walk_missing(entry, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list):
+        for index, entry in enumerate(value):
+            yield from _walk_missing(entry, f"{path}[{index}]")
+
+
+def _explain(value: Any) -> str:
+    if isinstance(value, dict):
+        if "$commitment" in value:
+            return "redacted" if value.get("redacted") else "committed, and its value is not here"
+        if "$cut" in value:
+            return "too long for a record"
+    return "withheld" if value == _WITHHELD else ""
+
+
+def find_masked(value: Any, path: str = "") -> Iterator[str]:
+    """The paths of texts in which something was masked."""
+    if isinstance(value, str):
+        if _MASK.search(value):
+            yield path
+    elif isinstance(value, dict):
+        for key, entry in value.items():
+            yield from find_masked(entry, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list):
+        for index, entry in enumerate(value):
+            yield from find_masked(entry, f"{path}[{index}]")

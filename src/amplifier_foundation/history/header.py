@@ -1,0 +1,61 @@
+"""How a trail begins: whose session it is, where it ran, and which hooks it had."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from amplifier_audit import read_records
+from amplifier_audit.files.log_files import open_readable
+from amplifier_foundation.history.reading import read_items
+from amplifier_foundation.history.recorded import Note, RecordedEvent, RecordedHook
+from amplifier_foundation.session.origin import TYPE
+
+
+@dataclass(slots=True)
+class Header:
+    """What is known of a session before its first turn."""
+
+    path: Path
+    session: str = ""
+    started: str = ""
+    folder: str = ""
+    bundle: str = ""
+    bundle_file: str = ""
+    bundle_digest: str = ""
+    level: str = "normal"
+    values: str = "inline"
+    shadow: bool = False
+    hooks: dict[int, RecordedHook] = field(default_factory=dict)
+    """By registration; those that were registered before the first turn."""
+
+
+def read_header(path: Path) -> Header:
+    """Read a trail up to its first turn."""
+    header = Header(path)
+    for item in read_items(read_records(open_readable(path))):
+        if isinstance(item, RecordedHook):
+            header.hooks[item.id] = item
+            continue
+        if item.turn > 0 and isinstance(item, RecordedEvent):
+            break
+        header.session = header.session or item.session
+        header.started = header.started or item.time
+        if isinstance(item, Note):
+            _take_note(header, item.type, item.body)
+    return header
+
+
+def _take_note(header: Header, type: str, body: Mapping[str, Any]) -> None:
+    if type == "log_opened":
+        header.level = str(body.get("level") or header.level)
+        header.values = str(body.get("values") or header.values)
+    elif type == TYPE:
+        header.folder = str(body.get("folder") or "")
+        header.bundle = str(body.get("bundle") or "")
+        header.bundle_file = str(body.get("file") or "")
+        header.bundle_digest = str(body.get("digest") or "")
+    elif type == "session_started":
+        header.shadow = body.get("shadow") is True

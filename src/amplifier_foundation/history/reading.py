@@ -1,0 +1,190 @@
+"""Reads a trail as values, one after another: a trail may be larger than the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from amplifier_audit import read_records
+from amplifier_audit.files.log_files import LogFiles, open_readable
+from amplifier_audit.format.record import Record
+from amplifier_audit.reader.values import reveal
+from amplifier_foundation.history.gaps import find_masked, find_missing
+from amplifier_foundation.history.recorded import (
+    Item,
+    Note,
+    RecordedAnswer,
+    RecordedApproval,
+    RecordedCall,
+    RecordedEvent,
+    RecordedHook,
+    Stage,
+)
+
+
+def read_history(path: Path) -> Iterator[Item]:
+    """What a trail tells, in order; committed values are filled in where they are kept."""
+    return read_items(read_revealed(open_readable(path)))
+
+
+def read_revealed(files: LogFiles) -> Iterator[Record]:
+    """The records of a log, with committed values filled in where they are kept."""
+    return reveal(read_records(files), files.directory.values if files.directory else None)
+
+
+def read_items(records: Iterable[Record]) -> Iterator[Item]:
+    """Records as values; one that says nothing usable is a `Note`."""
+    for record in records:
+        read = _READERS.get(record["type"])
+        yield read(record) if read is not None else _read_note(record)
+
+
+def _place(record: Record) -> dict[str, Any]:
+    return {
+        "sequence": record["seq"],
+        "time": record["time"],
+        "session": _text(record["session"]),
+        "turn": record["turn"] if type(record["turn"]) is int else 0,
+        "event": _text(record["event"]),
+    }
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if type(value) in (int, float) else None
+
+
+def _read_note(record: Record) -> Note:
+    hook = _text(record["hook"])
+    return Note(**_place(record), type=record["type"], hook=hook, body=record["body"])
+
+
+def _read_event(record: Record) -> Item:
+    body = record["body"]
+    left, hooks = body.get("data"), body.get("hooks")
+    if not isinstance(left, dict):
+        return _read_note(record)
+    before = body.get("before")
+    data = _go_back(left, before) if isinstance(before, dict) else left
+    return RecordedEvent(
+        **_place(record),
+        data=data,
+        left=left,
+        answers=tuple(
+            _read_answer(one)
+            for one in (hooks if isinstance(hooks, list) else ())
+            if isinstance(one, dict)
+        ),
+        action=_text(body.get("action")) or "continue",
+        reason=_text(body.get("reason")),
+        again=body.get("judged_again") is True,
+        missing=find_missing(_text(record["event"]), data),
+        masked=tuple(find_masked(data)),
+    )
+
+
+def _go_back(left: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """The data before hooks changed them; a field that they added has `null` there."""
+    merged = {**left, **before}
+    return {key: value for key, value in merged.items() if value is not None or key not in before}
+
+
+def _read_answer(body: Mapping[str, Any]) -> RecordedAnswer:
+    error, ident = body.get("error"), body.get("id")
+    return RecordedAnswer(
+        hook=_text(body.get("hook")) or "(unnamed)",
+        id=ident if type(ident) is int else 0,
+        action=_text(body.get("action")) or "continue",
+        ms=_number(body.get("ms")),
+        reason=_text(body.get("reason")),
+        error=None if error is None else str(error),
+        timed_out=body.get("timed_out") is True,
+        unheeded=body.get("unheeded") is True,
+        shadowed=_text(body.get("shadowed")),
+    )
+
+
+def _read_approval(stage: Stage) -> Callable[[Record], Item]:
+    def read(record: Record) -> Item:
+        body, registration = record["body"], record["registration"]
+        return RecordedApproval(
+            **_place(record),
+            stage=stage,
+            hook=_text(record["hook"]),
+            id=registration if type(registration) is int else None,
+            digest=_text(body.get("digest")),
+            prompt=_text(body.get("prompt")),
+            tool=_text(body.get("tool")),
+            call_id=_text(body.get("id")),
+            input=body.get("input"),
+            allowed=body.get("allowed") is True,
+            how=_text(body.get("how")) or ("cache" if stage == "remembered" else ""),
+            by=_text(body.get("by")),
+            decision=_text(body.get("decision")),
+            comment=_text(body.get("comment")),
+            edited=body.get("edited") is True,
+        )
+
+    return read
+
+
+def _read_started(record: Record) -> Item:
+    body = record["body"]
+    return RecordedCall(
+        **_place(record),
+        stage="started",
+        tool=_text(body.get("tool")),
+        call_id=_text(body.get("id")),
+        digest=_text(body.get("digest")),
+        gated=body.get("gated") is True,
+    )
+
+
+def _read_finished(record: Record) -> Item:
+    body, success = record["body"], record["body"].get("success")
+    return RecordedCall(
+        **_place(record),
+        stage="finished",
+        tool=_text(body.get("tool")),
+        call_id=_text(body.get("id")),
+        digest=_text(body.get("digest")),
+        outcome=_text(body.get("outcome")),
+        success=success if isinstance(success, bool) else None,
+        ms=_number(body.get("ms")),
+    )
+
+
+def _read_hook(record: Record) -> Item:
+    body, registration, priority = record["body"], record["registration"], 0
+    if type(registration) is not int:
+        return _read_note(record)
+    if type(body.get("priority")) is int:
+        priority = body["priority"]
+    return RecordedHook(
+        id=registration,
+        name=_text(record["hook"]),
+        event=_text(record["event"]),
+        priority=priority,
+        on_error=_text(body.get("on_error")) or "continue",
+        timeout=_number(body.get("timeout")),
+        module=_text(body.get("module")),
+        kind=_text(body.get("kind")),
+        shadow=body.get("shadow") is True,
+    )
+
+
+_READERS: dict[str, Callable[[Record], Item]] = {
+    "dispatch": _read_event,
+    "approval_requested": _read_approval("requested"),
+    "approval_decided": _read_approval("decided"),
+    "approval_expired": _read_approval("expired"),
+    "approval_cancelled": _read_approval("cancelled"),
+    "approval_cache_hit": _read_approval("remembered"),
+    "tool_started": _read_started,
+    "tool_finished": _read_finished,
+    "hook_registered": _read_hook,
+}

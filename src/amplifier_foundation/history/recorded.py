@@ -1,0 +1,126 @@
+"""What a trail tells, one value for each kind of thing that happened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where in a trail something stands."""
+
+    sequence: int
+    time: str
+    """ISO 8601 in UTC, as the writer's clock had it."""
+    session: str
+    turn: int
+    event: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAnswer:
+    """What one hook answered."""
+
+    hook: str
+    id: int
+    """Its registration."""
+    action: str
+    ms: float | None = None
+    reason: str = ""
+    error: str | None = None
+    timed_out: bool = False
+    unheeded: bool = False
+    """Whether it stood behind a denial and had no effect."""
+    shadowed: str = ""
+    """The action that shadow mode kept from happening; `action` is then `continue`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedEvent(Place):
+    """An event, as hooks were told of it, and what they answered."""
+
+    data: dict[str, Any]
+    """As the first hook was given it."""
+    left: dict[str, Any]
+    """As the last hook left it."""
+    answers: tuple[RecordedAnswer, ...] = ()
+    action: str = "continue"
+    """What all answers together came to."""
+    reason: str = ""
+    again: bool = False
+    """Whether the operation was judged once more, after somebody was asked."""
+    missing: Mapping[str, str] = field(default_factory=dict)
+    """The values that the trail does not have, each with the reason; by path, as in `data`."""
+    masked: tuple[str, ...] = ()
+    """The texts that have a mark in the place of a secret."""
+
+
+Stage = Literal["requested", "decided", "expired", "cancelled", "remembered"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedApproval(Place):
+    """A step of a question that a hook had put to a person."""
+
+    stage: Stage
+    hook: str
+    id: int | None
+    """The registration of the hook."""
+    digest: str
+    """Of what would run: the same in all steps of one question."""
+    prompt: str = ""
+    tool: str = ""
+    call_id: str = ""
+    input: Any = None
+    allowed: bool = False
+    how: str = ""
+    by: str = ""
+    decision: str = ""
+    comment: str = ""
+    edited: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedCall(Place):
+    """A tool that began to run, or ended."""
+
+    stage: Literal["started", "finished"]
+    tool: str
+    call_id: str
+    digest: str = ""
+    gated: bool = False
+    """Whether a person had to allow it."""
+    outcome: str = ""
+    success: bool | None = None
+    ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedHook:
+    """A registration."""
+
+    id: int
+    name: str
+    event: str
+    priority: int
+    on_error: str = "continue"
+    timeout: float | None = None
+    module: str = ""
+    """The module that registered it; empty for a session's own, and in older trails."""
+    kind: str = ""
+    """What that module was mounted as: `hooks`, `tools` and so on."""
+    shadow: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note(Place):
+    """Any other record."""
+
+    type: str
+    hook: str
+    body: Mapping[str, Any]
+
+
+Item = RecordedEvent | RecordedApproval | RecordedCall | RecordedHook | Note
