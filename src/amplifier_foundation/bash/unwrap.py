@@ -18,6 +18,7 @@ from amplifier_foundation.bash.inner.runners import (
     unwrap_alias,
     unwrap_debugger,
     unwrap_eval,
+    unwrap_git_program,
     unwrap_parallel,
     unwrap_remote,
     unwrap_runner,
@@ -88,6 +89,10 @@ def _unwrap(source: str) -> Script:
     return _lay_open(source, "shell parsing")
 
 
+def _find_unwrapper(name: str) -> Callable[[Command, str], Script] | None:
+    return unwrap_git_program if name.startswith("git-") else _UNWRAPPERS.get(name)
+
+
 def _lay_open(source: str, owner: str) -> Script:
     script = parse_script(source, owner)
     commands: list[Command] = []
@@ -101,7 +106,7 @@ def _lay_open(source: str, owner: str) -> Script:
             why = "commands inside commands go too deep to be judged"
             parts.append(Script((), (why,), whole=False))
             break
-        unwrapper = _UNWRAPPERS.get(command.name or "")
+        unwrapper = _find_unwrapper(command.name or "")
         if unwrapper is not None:
             inner = unwrapper(command, owner)
             parts.append(inner)

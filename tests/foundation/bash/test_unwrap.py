@@ -44,6 +44,7 @@ def test_outer_commands_come_first() -> None:
         ("trap a EXIT", ["trap", "a"]),
         ("ssh host a b", ["ssh", "a"]),
         ("uv run pytest", ["uv", "pytest"]),
+        ("/usr/lib/git-core/git-push -f", ["git-push", "git"]),
         ("echo bash -c ls", ["echo"]),
     ],
 )

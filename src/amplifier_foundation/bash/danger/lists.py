@@ -9,8 +9,11 @@ from amplifier_foundation.bash.pattern import CommandPattern
 
 _DENIED = {
     "format": ("mkfs|mkfs.*|mke2fs|mkswap|wipefs|newfs|newfs_*", "it formats a disk"),
-    "force-push": ("git push --force|-f|--mirror", "it overwrites published history"),
-    "force-push-ref": ("git push +*", "it overwrites published history"),
+    "force-push": (
+        "git push|send-pack|http-push --force|-f|--mirror",
+        "it overwrites published history",
+    ),
+    "force-push-ref": ("git push|send-pack|http-push +*", "it overwrites published history"),
     "kill-all": ("kill -9|-KILL|-SIGKILL -1", "it kills every process"),
 }
 _ASKED = {
@@ -18,9 +21,10 @@ _ASKED = {
     "power": ("shutdown|reboot|halt|poweroff|init|telinit", "it stops the machine"),
     "open-rights": ("chmod 777|0777|a+rwx|ugo+rwx|a=rwx|o+w|666", "it lets every user write"),
     "push-lease": (
-        "git push --force-with-lease*|--delete|-d",
+        "git push --force-with-lease*|--delete|-d|--prune",
         "it rewrites or deletes a remote branch",
     ),
+    "push-mirror": ("git remote --mirror*", "it makes every later push overwrite the remote"),
     "push-delete": ("git push :*", "it deletes a remote branch"),
     "git-reset": ("git reset --hard", "it discards uncommitted work"),
     "git-clean": ("git clean -f|--force", "it deletes untracked files"),

@@ -52,6 +52,13 @@ def unwrap_runner(command: Command, owner: str) -> Script:
     return Script((create_inner(command, rest),)) if rest else Script(())
 
 
+def unwrap_git_program(command: Command, owner: str) -> Script:
+    """`/usr/lib/git-core/git-push -f` is `git push -f`."""
+    subcommand = (command.name or "").removeprefix("git-")
+    words = [create_literal("git"), create_literal(subcommand), *command.words]
+    return Script((create_inner(command, words),))
+
+
 def unwrap_debugger(command: Command, owner: str) -> Script:
     """`gdb --args a b` runs `a b`."""
     at = next((n for n, w in enumerate(command.words) if w.value in {"--args", "-args"}), None)

@@ -28,7 +28,11 @@ def test_every_rule_has_its_own_name_and_a_reason() -> None:
         ("mkfs.ext4 /dev/sda1", "format"),
         ("git push --force origin", "force-push"),
         ("git push origin +main", "force-push-ref"),
+        ("git send-pack --force origin main", "force-push"),
+        ("git http-push url +main", "force-push-ref"),
         ("git push origin :old", "push-delete"),
+        ("git push --prune origin", "push-lease"),
+        ("git remote add --mirror=push backup url", "push-mirror"),
         ("kill -9 -1", "kill-all"),
         ("git stash drop", "git-stash"),
         ("git config alias.x '!sh'", "git-alias"),
@@ -47,7 +51,15 @@ def test_a_listed_command_is_recognised(source: str, rule: str) -> None:
 
 @pytest.mark.parametrize(
     "source",
-    ["git push", "git stash", "kill -9 17", "terraform plan", "cargo test", "psql -c 'select 1'"],
+    [
+        "git push",
+        "git remote add x url",
+        "git stash",
+        "kill -9 17",
+        "terraform plan",
+        "cargo test",
+        "psql -c 'select 1'",
+    ],
 )
 def test_their_harmless_relatives_are_not(source: str) -> None:
     """The same program, another thing to do."""
