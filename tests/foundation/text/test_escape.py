@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amplifier_apps.cli.text.escape import escape, get_first_line, make_readable, unescape
+from amplifier_foundation.text.escape import escape, get_first_line, make_readable, unescape
 from tests.apps.cli.hostile_text import hostile, is_harmless, make_prompts
 
 BLANK = [
