@@ -18,6 +18,7 @@ from amplifier_core.events import PROMPT_SUBMIT
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
 from amplifier_foundation.machine.text import to_one_line
+from amplifier_foundation.modules.clock import find_calendar
 from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.modules.subscription import is_own_event, subscribe
 
@@ -58,15 +59,11 @@ class Config(BaseModel):
         return value
 
 
-def _get_now() -> datetime.datetime:
-    return datetime.datetime.now(datetime.UTC)
-
-
 class CurrentTime:
     """Says the time with each prompt, or when the last time said is old enough."""
 
     def __init__(
-        self, coordinator: Host, config: Config, now: Callable[[], datetime.datetime] = _get_now
+        self, coordinator: Host, config: Config, now: Callable[[], datetime.datetime]
     ) -> None:
         self._coordinator = coordinator
         self._config = config
@@ -94,5 +91,5 @@ class CurrentTime:
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to listen."""
     settings = await parse_known(coordinator, Config, config, NAME)
-    current = CurrentTime(coordinator, settings)
+    current = CurrentTime(coordinator, settings, find_calendar(coordinator))
     return subscribe(coordinator, NAME, settings.priority, [(PROMPT_SUBMIT, current.on_prompt)])

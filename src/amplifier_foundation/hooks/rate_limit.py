@@ -18,6 +18,7 @@ from amplifier_core.errors import ModuleLoadError
 from amplifier_core.events import TOOL_PRE, canonical
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
+from amplifier_foundation.modules.clock import find_clock
 from amplifier_foundation.modules.guarding import GuardConfig, register_guards
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.modules.tool_table import fits_glob
@@ -130,7 +131,7 @@ async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Clea
     settings = parse_config(Config, config, NAME)
     if not {"tools", "events", "overall"} & settings.model_fields_set:
         raise ModuleLoadError(f"{NAME}: give 'tools', 'events' or 'overall'; nothing is limited")
-    limiter = RateLimiter(settings)
+    limiter = RateLimiter(settings, find_clock(coordinator))
     events = {canonical(name) for name in settings.events}
     if settings.tools or settings.overall:
         events.add(TOOL_PRE)

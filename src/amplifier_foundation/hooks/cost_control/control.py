@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from amplifier_core.events import PROMPT_SUBMIT, PROVIDER_REQUEST, PROVIDER_RESPONSE
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult
 from amplifier_foundation.hooks.cost_control.config import NAME, Config, Limits, Span
-from amplifier_foundation.hooks.cost_control.day_book import DayBook, Spent, get_today
+from amplifier_foundation.hooks.cost_control.day_book import DayBook, Spent
 from amplifier_foundation.hooks.cost_control.price import compute_cost, find_price
+from amplifier_foundation.modules.clock import find_calendar
 from amplifier_foundation.modules.guarding import get_base_dir, register_guards
 from amplifier_foundation.modules.options import parse_config
 from amplifier_foundation.modules.subscription import is_own_event
@@ -117,11 +119,16 @@ def _read_usage(data: dict[str, Any]) -> dict[str, Any]:
     return usage if isinstance(usage, dict) else {}
 
 
+def _open_book(coordinator: Host, config: Config) -> DayBook:
+    get_now = find_calendar(coordinator)
+    path = get_base_dir(coordinator) / Path(config.file).expanduser()
+    return DayBook(path, lambda: get_now().date().isoformat())
+
+
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to count and to limit."""
     settings = parse_config(Config, config, NAME)
-    book = DayBook(get_base_dir(coordinator) / settings.file, get_today)
-    control = CostControl(coordinator, settings, book)
+    control = CostControl(coordinator, settings, _open_book(coordinator, settings))
     handlers = [
         (PROMPT_SUBMIT, control.on_prompt),
         (PROVIDER_RESPONSE, control.on_response),

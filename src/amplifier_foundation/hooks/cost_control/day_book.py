@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 from collections.abc import Callable
 from contextlib import suppress
@@ -79,7 +78,3 @@ class _FileLock:
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
-
-
-def get_today() -> str:
-    return datetime.datetime.now(datetime.UTC).date().isoformat()

@@ -36,6 +36,7 @@ from amplifier_foundation.hooks.progress_monitor.concern import (
 )
 from amplifier_foundation.hooks.progress_monitor.config import NAME, Config
 from amplifier_foundation.machine.text import count_noun
+from amplifier_foundation.modules.clock import find_clock
 from amplifier_foundation.modules.options import parse_known
 from amplifier_foundation.modules.subscription import get_session_id, is_own_event, subscribe
 from amplifier_foundation.policy.call_outcome import read_success
@@ -185,7 +186,7 @@ def summarize_run(run: Run, now: float) -> str:
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:
     """Begin to listen."""
     settings = await parse_known(coordinator, Config, config, NAME)
-    monitor = ProgressMonitor(coordinator, settings)
+    monitor = ProgressMonitor(coordinator, settings, find_clock(coordinator))
     handlers = [
         (PROMPT_SUBMIT, monitor.on_prompt),
         (TOOL_PRE, monitor.on_call),
