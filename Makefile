@@ -5,7 +5,7 @@ SAMPLE ?=
 CHANGED ?=
 ADAPTERS ?=
 
-.PHONY: help demo demo-web test check bench slow agents adapters mcp screenshots mutants clean
+.PHONY: help demo demo-web test check bench slow agents adapters mcp docs screenshots mutants clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -39,6 +39,9 @@ adapters: .venv/dev.ok ## Run the adapters on the real frameworks (ADAPTERS="lan
 mcp: .venv/dev.ok ## Run the gateway between real MCP servers and the SDK's client
 	@scripts/mcp-servers >/dev/null
 	@AMPLIFIER_MCP=1 scripts/test -p no:randomly tests/mcp $(PYTEST_ARGS)
+
+docs: .venv/dev.ok ## Build the documentation as a site in site/, and check its links
+	@.venv/bin/python scripts/docs
 
 screenshots: .venv/dev.ok ## Renew the pictures in docs/images
 	@.venv/bin/python scripts/screenshots

@@ -1,0 +1,1 @@
+"""The documentation as a site: what scripts/docs does, step by step."""
