@@ -2,7 +2,7 @@
 
 Listens to  user:notification, orchestrator:complete, or what `events` names
 Answers     continue; delivery happens beside the agent
-Configure   events, types, desktop, webhooks, page, min_turn_seconds, min_interval, include_data
+Configure   name, events, types, desktop, webhooks, page, include_data, and how often
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from amplifier_core.events import ORCHESTRATOR_COMPLETE, USER_NOTIFICATION
+from amplifier_core.events import ORCHESTRATOR_COMPLETE, POLICY_VIOLATION, USER_NOTIFICATION
 from amplifier_core.interfaces import Cleanup, Host
 from amplifier_core.models import HookResult, Level
 from amplifier_core.utils import timestamp
@@ -73,6 +73,7 @@ class Config(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    name: str = Field("Amplifier", min_length=1, max_length=60)
     events: tuple[str, ...] = (USER_NOTIFICATION, ORCHESTRATOR_COMPLETE)
     types: frozenset[str] = frozenset({"approval_required", "error", "alert"})
     desktop: bool = True
@@ -99,37 +100,31 @@ class Notification:
     level: Level
 
 
-def compose(event: str, data: dict[str, Any]) -> Notification:
+def compose(event: str, data: dict[str, Any], name: str = "Amplifier") -> Notification:
     """The words for an event; events nobody thought of are named."""
+    kind, message, level = _find_words(event, data)
+    return Notification(f"{to_one_line(name, 60)}: {kind}", to_one_line(message, _LONGEST), level)
+
+
+def _find_words(event: str, data: dict[str, Any]) -> tuple[str, Any, Level]:
     if event == USER_NOTIFICATION:
-        return _compose_notification(data)
+        kind = to_one_line(data.get("notification_type") or "alert", 40)
+        level = _LEVELS.get(kind, "info")
+        return kind.replace("_", " "), data.get("message") or kind, level
     if event == ORCHESTRATOR_COMPLETE:
-        return _compose_completion(data)
+        return _find_completion(data)
     message = data.get("message") or data.get("reason") or data.get("prompt") or event
-    level: Level = "error" if "error" in event else "info"
-    return Notification(
-        f"Amplifier: {to_one_line(event, 60)}", to_one_line(message, _LONGEST), level
-    )
+    if event == POLICY_VIOLATION:
+        return "denied", f"{data.get('hook') or 'a hook'}: {message}", "warning"
+    return to_one_line(event, 60), message, "error" if "error" in event else "info"
 
 
-def _compose_notification(data: dict[str, Any]) -> Notification:
-    kind = to_one_line(data.get("notification_type") or "alert", 40)
-    return Notification(
-        f"Amplifier: {kind.replace('_', ' ')}",
-        to_one_line(data.get("message") or kind, _LONGEST),
-        _LEVELS.get(kind, "info"),
-    )
-
-
-def _compose_completion(data: dict[str, Any]) -> Notification:
+def _find_completion(data: dict[str, Any]) -> tuple[str, str, Level]:
     status = to_one_line(data.get("status") or "success", 40)
     final = data.get("final_message")
     said = final.get("content") if isinstance(final, dict) else None
     text = said if isinstance(said, str) and said.strip() else "The agent has finished."
-    title = "Amplifier: done" if status == "success" else f"Amplifier: {status}"
-    return Notification(
-        title, to_one_line(text, _LONGEST), "info" if status == "success" else "error"
-    )
+    return ("done", text, "info") if status == "success" else (status, text, "error")
 
 
 def list_facts(event: str, session: str, data: dict[str, Any] | None) -> dict[str, Any]:
@@ -153,7 +148,7 @@ class Notifier:
     async def on_event(self, event: str, data: dict[str, Any]) -> HookResult:
         if matches_any(self._config.events, event) and self._is_due(event, data):
             clean = self._scrub(data)
-            note = compose(event, clean)
+            note = compose(event, clean, self._config.name)
             if not self._is_echo(note):
                 self._deliver(note, event, clean)
         return HookResult(action="continue")

@@ -115,9 +115,25 @@ def _make_anchors(
     from amplifier_audit.witness.sender import WitnessSender
 
     for file in options.get("anchors") or ():
+        _check_anchor(_expand(file))
         yield anchor_to_file(_expand(file))
     if url := options.get("witness"):
         yield WitnessSender(Witness(url, options.get("witness_token") or ""), path, alarm)
+
+
+def _check_anchor(file: Path) -> None:
+    """Refuse an anchor that cannot be written: without it, the end of the trail proves nothing."""
+    from amplifier_audit import AuditError
+
+    try:
+        with file.open("ab"):
+            pass
+    except OSError as failure:
+        # Its folder is not created: the volume that should be there may not be mounted.
+        raise AuditError(
+            f"audit.anchors: {file} cannot be written ({failure.strerror}); "
+            "create its folder, or name a file that can"
+        ) from failure
 
 
 async def _connect(

@@ -43,6 +43,18 @@ async def test_a_notification_reaches_the_webhook_as_json(harness: Harness) -> N
     assert "data" not in sent
 
 
+async def test_a_denial_is_told_with_the_hook_and_the_name_of_the_agent(harness: Harness) -> None:
+    """In a channel that many agents share, a person knows whose hook denied, and why."""
+    with receiver() as server:
+        config = {**webhook(server.url), "name": "shop", "events": ["policy:violation"]}
+        async with harness.mounted("notify", config):
+            await harness.emit("policy:violation", hook="guard", reason="no force push")
+            await wait_until(lambda: bool(server.requests))
+    sent = json.loads(server.requests[0][2])
+    assert (sent["title"], sent["message"]) == ("shop: denied", "guard: no force push")
+    assert sent["level"] == "warning"
+
+
 async def test_a_long_turn_calls_back_a_short_one_does_not(harness: Harness) -> None:
     """On orchestrator:complete, if the user has had time to look elsewhere."""
     with receiver() as server:
@@ -79,7 +91,7 @@ async def test_patterns_choose_the_events_and_each_is_told_once(harness: Harness
             await asyncio.sleep(0.1)
     assert len(server.requests) == 1
     sent = json.loads(server.requests[0][2])
-    assert sent["message"] == "not here"
+    assert sent["message"] == "guard: not here"
     assert sent["data"]["hook"] == "guard"
 
 

@@ -51,6 +51,17 @@ async def test_a_signed_and_anchored_trail(
     assert "amplifier-audit" in anchor.read_text()
 
 
+async def test_an_anchor_that_cannot_be_written_keeps_a_session_from_starting(
+    tmp_path: Path,
+) -> None:
+    """Somebody relies on it, and would find out when the proof is needed."""
+    missing = tmp_path / "volume" / "anchor"
+    options = {"enabled": True, "path": str(tmp_path / "trail"), "anchors": [str(missing)]}
+    with pytest.raises(AuditError, match=r"volume/anchor cannot be written .* create its folder"):
+        await open_trail(options, "s1", print)
+    assert not missing.parent.exists()
+
+
 def test_without_a_path_the_trail_lies_with_the_persons_data(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -112,3 +112,15 @@ async def test_a_reply_that_waited_for_a_person_is_counted_once(tmp_path: Path) 
     assert (await harness.run("provider:request")).action == "continue"
     await harness.run("provider:response", **reply)
     assert (await harness.run("provider:request")).action == "deny"
+
+
+async def test_a_days_file_in_the_home_directory_is_shared_by_all_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`~` is the home directory, so one budget covers everything that a person runs."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    limits: dict[str, Any] = {"day": {"tokens": 100}, "file": "~/.local/share/spent.json"}
+    first, second = [await agent_with(tmp_path / name, **limits) for name in ("shop", "blog")]
+    await first.reply(100)
+    assert (await second.request()).action == "deny"
+    assert (tmp_path / "home" / ".local" / "share" / "spent.json").exists()
