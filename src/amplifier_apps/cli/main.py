@@ -37,6 +37,7 @@ COMMANDS = {
     "events": "Describe every event: when, its fields, what answers do.",
     "modules": "List installed modules; check one of your own.",
     "audit": "Read, verify and redact the audit trail.",
+    "replay": "Run a recorded session through today's hooks, to the first difference.",
     "backups": "List and restore files that were overwritten.",
     "approvals": "Answer what agents ask, from any shell.",
     "guard": "Guard Claude Code, Codex, Gemini CLI and others.",

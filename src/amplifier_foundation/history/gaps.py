@@ -25,7 +25,7 @@ def find_missing(event: str, data: Any) -> dict[str, str]:
 
 
 def _walk_missing(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    if reason := _explain(value):
+    if reason := explain_gap(value):
         yield path, reason
     elif isinstance(value, dict):
         for key, entry in value.items():
@@ -35,7 +35,8 @@ def _walk_missing(value: Any, path: str) -> Iterator[tuple[str, str]]:
             yield from _walk_missing(entry, f"{path}[{index}]")
 
 
-def _explain(value: Any) -> str:
+def explain_gap(value: Any) -> str:
+    """Why a value is not there; empty if it is."""
     if isinstance(value, dict):
         if "$commitment" in value:
             return "redacted" if value.get("redacted") else "committed, and its value is not here"

@@ -126,7 +126,9 @@ def _read_approval(stage: Stage) -> Callable[[Record], Item]:
             by=_text(body.get("by")),
             decision=_text(body.get("decision")),
             comment=_text(body.get("comment")),
+            detail=_text(body.get("detail")),
             edited=body.get("edited") is True,
+            options=tuple(one for one in body.get("options") or () if isinstance(one, str)),
         )
 
     return read

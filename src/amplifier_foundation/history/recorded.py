@@ -79,7 +79,11 @@ class RecordedApproval(Place):
     by: str = ""
     decision: str = ""
     comment: str = ""
+    detail: str = ""
+    """Why nobody decided, in a sentence."""
     edited: bool = False
+    options: tuple[str, ...] = ()
+    """What a person could choose; of a request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

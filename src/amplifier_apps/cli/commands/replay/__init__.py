@@ -1,0 +1,97 @@
+"""amplifier replay: a recorded session runs again, through today's hooks."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from amplifier_apps.cli import exit_codes
+from amplifier_apps.cli.options import AS_JSON
+
+if TYPE_CHECKING:
+    from amplifier_foundation.replay import Recording
+    from amplifier_foundation.trust.material import Material
+
+EPILOG = """\b
+Examples:
+  amplifier replay
+  amplifier replay 3f2a
+  amplifier replay "fix the parser" --bundle stricter.yaml
+  amplifier replay 3f2a --json
+
+Exit codes: 0 everything happens as it happened, 1 something differs, 2 wrong usage, or a trail
+that cannot be replayed.
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("session", required=False)
+@click.option(
+    "--bundle",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Use this bundle file instead of the one in the folder of the session.",
+)
+@click.option(
+    "--all",
+    "keep_going",
+    is_flag=True,
+    help="Go on after the first difference, as far as the recording has answers. What follows a "
+    "difference may differ because of it.",
+)
+@AS_JSON
+def replay(session: str | None, bundle: Path | None, keep_going: bool, as_json: bool) -> int:
+    """Run a recorded session through today's hooks, to the first difference.
+
+    SESSION is the start of its id, its name, or the directory of its trail; by default, the latest
+    one of this folder. The model says what it said, tools return what they returned, people answer
+    what they answered. No model is called, no tool runs, nobody is asked.
+    """
+    from amplifier_apps.cli.commands.replay.text import print_json, print_replay
+    from amplifier_foundation.replay import CannotReplay, read_recording, replay_session
+
+    try:
+        recording = read_recording(_find_trail(session))
+        material = asyncio.run(_load(_find_folder(recording, bundle), bundle))
+        found = replay_session(recording, material, keep_going=keep_going)
+    except CannotReplay as error:
+        raise click.UsageError(str(error)) from error
+    (print_json if as_json else print_replay)(found)
+    return exit_codes.DONE if found.status == "identical" else exit_codes.FAILED
+
+
+def _find_trail(session: str | None) -> Path:
+    from amplifier_foundation.history import TrailNotFound, select_trails
+
+    try:
+        found = select_trails([session] if session else [])
+    except TrailNotFound as error:
+        raise click.UsageError(str(error)) from error
+    if not found:
+        raise click.UsageError(
+            "No session was recorded in this folder. Name one: amplifier audit list shows all"
+        )
+    if session and len(found) > 1:
+        raise click.UsageError(f"There are {len(found)} trails in {session}; name one of them")
+    return found[-1]
+
+
+def _find_folder(recording: Recording, bundle: Path | None) -> Path:
+    """Where today's bundle is looked for: where the session worked, if that is still there."""
+    recorded = Path(recording.header.folder or ".")
+    return Path.cwd() if bundle is not None or not recorded.is_dir() else recorded
+
+
+async def _load(folder: Path, path: Path | None) -> Material:
+    """The bundle of today, which a person must have trusted: its hooks are run."""
+    from amplifier_apps.cli.approval.trust_question import require_trust
+    from amplifier_foundation.bundles import load_bundle
+    from amplifier_foundation.trust.material import collect_material
+    from amplifier_foundation.trust.store import TrustStore
+
+    bundle = await asyncio.to_thread(load_bundle, path, project_dir=folder)
+    material = await asyncio.to_thread(collect_material, bundle, folder)
+    await require_trust(material, TrustStore(), ask=False)
+    return material

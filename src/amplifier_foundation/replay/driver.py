@@ -1,0 +1,140 @@
+"""Does to a session what was done to the recorded one, process by process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from amplifier_core.session import AmplifierSession
+from amplifier_core.tool_call import call_tool
+from amplifier_foundation.history import RecordedEvent
+from amplifier_foundation.replay.playback import Playback
+from amplifier_foundation.replay.recording import CannotReplay, Run
+from amplifier_foundation.replay.steps import Step, list_steps
+from amplifier_foundation.replay.tools import read_call
+from amplifier_foundation.replay.virtual_time import VirtualTimeLoop
+
+State = Mapping[str, Any]
+Open = Callable[[State | None], Awaitable[AmplifierSession]]
+"""Opens a session of today's plan; the state is what an earlier process of it left."""
+
+
+class Driver:
+    """Takes a replay from its first step to its last, or to the first difference."""
+
+    def __init__(self, playback: Playback, open_session: Open) -> None:
+        self._playback = playback
+        self._open = open_session
+        self._session: AmplifierSession | None = None
+        self._step: asyncio.Task[Any] | None = None
+        self._states: list[State] = []
+
+    async def drive(self) -> None:
+        """Replay all processes of the recording."""
+        loop = asyncio.get_running_loop()
+        if isinstance(loop, VirtualTimeLoop):
+            loop.on_stall = self._break_off
+        self._playback.on_stop = self._break_off
+        self._playback.cancel = self._cancel
+        for run in self._playback.recording.list_runs():
+            if not self._playback.stopped:
+                await self._replay(run)
+
+    async def _replay(self, run: Run) -> None:
+        self._playback.begin(run)
+        try:
+            if await self._take(self._start(run)):
+                for step in list_steps(run):
+                    await self._take(self._perform(step))
+                    await self._keep_state()
+                await self._take(self._end(run))
+        finally:
+            await self._close()
+        self._playback.finish_run()
+
+    async def _take(self, work: Any) -> bool:
+        """Do one thing in a task that can be broken off; whether it came to its end."""
+        if self._playback.stopped:
+            work.close()
+            return False
+        self._step = asyncio.get_running_loop().create_task(work)
+        try:
+            await asyncio.wait([self._step])
+            if self._step.cancelled():
+                return False
+            error = self._step.exception()
+        finally:
+            self._step.cancel()
+        if isinstance(error, CannotReplay):
+            raise error
+        return error is None  # what a turn raises is in the recording as well
+
+    def _break_off(self) -> None:
+        if self._step is not None:
+            self._step.cancel()
+
+    async def _cancel(self, immediate: bool) -> None:
+        if self._session is not None:
+            await self._session.coordinator.request_cancel(immediate)
+
+    # Steps
+
+    async def _start(self, run: Run) -> None:
+        state = self._choose_state(run) if run.resumed else None
+        self._session = await self._open(state)
+        await self._session.start()
+
+    def _choose_state(self, run: Run) -> State | None:
+        """What the earlier process had saved: the state with as many messages as were resumed."""
+        for one in run.items:
+            if isinstance(one, RecordedEvent) and one.event == "session:resume":
+                count = one.data.get("messages_count")
+                fits = [state for state in self._states if len(state["messages"]) == count]
+                if fits:
+                    return fits[-1]
+        if not self._states:
+            raise CannotReplay(
+                "The trail begins in the middle of a session: what was said before is not in it"
+            )
+        return self._states[-1]
+
+    async def _perform(self, step: Step) -> None:
+        session = self._session
+        assert session is not None
+        if step.kind == "prompt":
+            await session.execute(str(step.data.get("prompt")), step.data.get("metadata") or {})
+        elif step.kind == "call":
+            await call_tool(session.coordinator, read_call(step.data))
+        elif step.kind == "compact":
+            compact = getattr(session, "compact", None)
+            if compact is not None:
+                await compact()
+        elif step.kind == "cancel":
+            await session.coordinator.request_cancel(step.data.get("immediate") is True)
+        else:
+            await session.coordinator.execute_with_hooks(step.event, step.data)
+
+    async def _end(self, run: Run) -> None:
+        assert self._session is not None
+        suspend = getattr(self._session, "suspend", None)
+        if run.end == "suspended" and suspend is not None:
+            await suspend()
+        elif run.end == "ended":
+            reason: Any = run.reason
+            await self._session.cleanup(reason)
+
+    async def _keep_state(self) -> None:
+        if self._session is not None and not self._playback.stopped:
+            self._states.append(await self._session.state())
+
+    async def _close(self) -> None:
+        """End the session whatever has happened; nobody compares this."""
+        session, self._session = self._session, None
+        if session is None:
+            return
+        stopped, self._playback.stopped = self._playback.stopped, True
+        with suppress(Exception):
+            await session.cleanup()
+        self._playback.stopped = stopped

@@ -1,0 +1,76 @@
+"""Loads today's hooks as they are, and stand-ins in the place of everything that acts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from amplifier_core.loader import ModuleLoader
+from amplifier_foundation.replay.hooks import RecordedHooks
+from amplifier_foundation.replay.model import RecordedModel
+from amplifier_foundation.replay.plan import AFTER, MODEL, PREFIX, TOOLS, choose_hooks
+from amplifier_foundation.replay.playback import Playback
+from amplifier_foundation.replay.steps import FOLLOWS, list_early
+from amplifier_foundation.replay.tools import Outcomes, RecordedTool, list_tools, tell
+
+
+class StandIns:
+    """Mounts what stands for the model, the tools and the hooks that do not run."""
+
+    def __init__(self, playback: Playback) -> None:
+        self._playback = playback
+        self._outcomes = Outcomes(playback.recording)
+        self._hooks = RecordedHooks(playback)
+
+    async def mount(self, module: str, host: Any) -> Any:
+        """Mount one of them in a session of the replay."""
+        session = self._playback.find_session(host.session_id)
+        if module == MODEL:
+            model = RecordedModel(self._playback, session)
+            await host.mount("providers", model, name=model.name)
+        elif module == TOOLS:
+            for name in list_tools(self._playback.recording, session):
+                tool = RecordedTool(name, self._playback, self._outcomes, host)
+                await host.mount("tools", tool, name=name)
+        else:
+            self._hooks.register(host.hooks, choose_hooks(self._playback.recording, module))
+
+    async def tell_early(self, host: Any) -> None:
+        """Tell of what modules told of before the session started."""
+        session = self._playback.find_session(host.session_id)
+        for event in list_early(self._playback.list_left(session)):
+            if event.event not in FOLLOWS:
+                await tell(host, event)
+
+
+class ReplayLoader(ModuleLoader):
+    """The loader of a replayed session and its sub-agents."""
+
+    def __init__(self, stand_ins: StandIns, **options: Any) -> None:
+        super().__init__(**options)
+        self._stand_ins = stand_ins
+
+    def copy(self) -> ReplayLoader:
+        """A loader for a sub-agent."""
+        other = ReplayLoader(self._stand_ins, base=self.base, sources=self.sources)
+        other._entry_points, other._built_in = self._entry_points, self._built_in
+        return other
+
+    async def load(
+        self,
+        module_id: str,
+        config: Mapping[str, Any] | None = None,
+        source_hint: Path | str | None = None,
+        coordinator: Any = None,
+    ) -> Callable[[Any], Any]:
+        """As usual, but for stand-ins."""
+        if not module_id.startswith(PREFIX):
+            return await super().load(module_id, config, source_hint, coordinator)
+
+        async def mount(host: Any) -> Any:
+            return await self._stand_ins.mount(module_id, host)
+
+        if module_id == AFTER:
+            mount.__dict__["__on_session_ready__"] = (module_id, self._stand_ins.tell_early)
+        return mount

@@ -1,0 +1,137 @@
+"""A recorded session as it is replayed: its items by session, and the processes that it had."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from amplifier_core.errors import AmplifierError
+from amplifier_foundation.history import (
+    Header,
+    Item,
+    Note,
+    RecordedEvent,
+    RecordedHook,
+    read_header,
+    read_history,
+)
+
+PlacedItem = Any
+"""An item that says where in the trail it stands: all but registrations."""
+
+End = Literal["ended", "suspended", "broken off"]
+
+BACKTEST = "amplifier hooks backtest judges its events one by one"
+
+
+class CannotReplay(AmplifierError):
+    """A trail does not have what a replay needs; the message says what, and what works instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one process did of a session."""
+
+    items: tuple[PlacedItem, ...]
+    end: End
+    reason: str = "complete"
+
+    @property
+    def resumed(self) -> bool:
+        """Whether it went on with what an earlier process had begun."""
+        return any(
+            _is_note(one, "session_started") and one.body.get("resumed") for one in self.items
+        )
+
+
+@dataclass(slots=True)
+class Recording:
+    """Everything that a trail tells of a session and its sub-agents."""
+
+    header: Header
+    sessions: dict[str, list[PlacedItem]] = field(default_factory=dict)
+    hooks: list[RecordedHook] = field(default_factory=list)
+    parents: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def root(self) -> str:
+        """The session that a person talked to."""
+        return self.header.session
+
+    def list_events(self, session: str, event: str = "") -> Iterator[RecordedEvent]:
+        """The events of a session as they were judged first, or those of one name."""
+        for one in self.sessions.get(session, ()):
+            if isinstance(one, RecordedEvent) and not one.again and event in ("", one.event):
+                yield one
+
+    def list_runs(self) -> list[Run]:
+        """The processes of the session, in order."""
+        return [_make_run(part) for part in _split(self.sessions.get(self.root, []))]
+
+
+def read_recording(path: Path) -> Recording:
+    """Read the whole trail; CannotReplay if it holds too little."""
+    recording = Recording(read_header(path))
+    for item in read_history(path):
+        _take(recording, item)
+    _check(recording)
+    return recording
+
+
+def _take(recording: Recording, item: Item) -> None:
+    if isinstance(item, RecordedHook):
+        recording.hooks.append(item)
+        return
+    if item.session:
+        recording.sessions.setdefault(item.session, []).append(item)
+    if _is_note(item, "session_started"):
+        parent = _read_body(item).get("parent")
+        if isinstance(parent, str) and item.session != recording.root:
+            recording.parents[item.session] = parent
+
+
+def _check(recording: Recording) -> None:
+    if recording.header.level == "decisions":
+        raise CannotReplay(
+            "The trail has decisions only (audit.level: decisions): without the events and what "
+            "the tools returned, nothing can be replayed. Record with audit.level: normal"
+        )
+    if not any(recording.list_events(recording.root)):
+        raise CannotReplay("The trail has no events of a session; there is nothing to replay")
+    for session in recording.sessions:
+        for one in recording.list_events(session, "provider:response"):
+            if "response" not in one.data:
+                raise CannotReplay(
+                    f"Record {one.sequence} has no answer of the model: it was written by an "
+                    f"earlier version, or for an agent that another program runs; {BACKTEST}"
+                )
+
+
+def _split(items: list[PlacedItem]) -> list[list[PlacedItem]]:
+    """The items of each process; what is written before `session_started` belongs to it."""
+    parts: list[list[PlacedItem]] = [[]]
+    for one in items:
+        opens = _is_note(one, "bundle_loaded") or _is_note(one, "session_started")
+        if opens and any(_is_note(other, "session_started") for other in parts[-1]):
+            parts.append([])
+        parts[-1].append(one)
+    return parts
+
+
+def _make_run(items: list[PlacedItem]) -> Run:
+    for one in items:
+        if _is_note(one, "session_suspended"):
+            return Run(tuple(items), "suspended")
+        if _is_note(one, "session_ended"):
+            return Run(tuple(items), "ended", str(_read_body(one).get("reason") or "complete"))
+    return Run(tuple(items), "broken off")
+
+
+def _is_note(item: object, type: str) -> bool:
+    return isinstance(item, Note) and item.type == type
+
+
+def _read_body(item: object) -> Mapping[str, Any]:
+    return item.body if isinstance(item, Note) else {}

@@ -1,0 +1,117 @@
+"""Runs a recorded session again, through today's hooks, without its model and its tools."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from amplifier_core.models import Level
+from amplifier_core.session import AmplifierSession
+from amplifier_foundation.modules.clock import CAPABILITY
+from amplifier_foundation.replay.approvals import RecordedApprovals, has_nobody
+from amplifier_foundation.replay.difference import Difference, Totals
+from amplifier_foundation.replay.driver import Driver, Open, State
+from amplifier_foundation.replay.loader import ReplayLoader, StandIns
+from amplifier_foundation.replay.plan import build_plan, list_acting
+from amplifier_foundation.replay.playback import Playback
+from amplifier_foundation.replay.recording import Recording
+from amplifier_foundation.replay.sink import ReplaySink
+from amplifier_foundation.replay.virtual_time import VirtualTimeLoop
+from amplifier_foundation.session.assembly import open_session
+from amplifier_foundation.trust.material import Material
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What came of a replay."""
+
+    recording: Recording
+    differences: tuple[Difference, ...]
+    totals: Totals
+    broken_off: bool = False
+    """Whether the recording ends in the middle of something."""
+    stood_in_for: dict[str, str] = field(default_factory=dict)
+    """The modules of today that were not run, each with the reason."""
+
+    @property
+    def status(self) -> Literal["identical", "differs"]:
+        """Whether everything happened as it did then."""
+        return "differs" if self.differences else "identical"
+
+
+class SilentDisplay:
+    """Nobody looks."""
+
+    def show_message(self, message: str, level: Level, source: str) -> None:
+        """What is shown in a replay was shown before."""
+
+
+def replay_session(recording: Recording, material: Material, *, keep_going: bool = False) -> Replay:
+    """Replay a recording with the hooks of a bundle that a person has trusted."""
+    with tempfile.TemporaryDirectory(prefix="amplifier-replay-") as scratch:
+        plan = material.bundle.mount_plan
+        found = run_replay(
+            recording,
+            lambda playback: _open_with(playback, material, Path(scratch)),
+            keep_going=keep_going,
+        )
+    return Replay(
+        recording,
+        found.differences,
+        found.totals,
+        found.broken_off,
+        list_acting(plan),
+    )
+
+
+def run_replay(
+    recording: Recording, make_open: Callable[[Playback], Open], *, keep_going: bool = False
+) -> Replay:
+    """Replay a recording in sessions that somebody opens."""
+    playback = Playback(recording, keep_going=keep_going)
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        runner.run(Driver(playback, make_open(playback)).drive())
+    return Replay(
+        recording,
+        tuple(playback.differences),
+        playback.totals,
+        recording.list_runs()[-1].end == "broken off",
+    )
+
+
+def _open_with(playback: Playback, material: Material, scratch: Path) -> Open:
+    recording, stand_ins = playback.recording, StandIns(playback)
+    folder = Path(recording.header.folder or material.folder)
+    bundle = material.bundle.changed(lambda plan: build_plan(plan, scratch))
+    approvals = None if has_nobody(recording) else RecordedApprovals(playback)
+
+    def prepare(session: AmplifierSession) -> None:
+        equip(session, playback, stand_ins)
+
+    async def open_one(state: State | None) -> AmplifierSession:
+        return await open_session(
+            bundle,
+            session_id=recording.root,
+            approval_system=approvals,
+            display_system=SilentDisplay(),
+            working_dir=folder,
+            resume=state,
+            audit=ReplaySink(playback),
+            hot_reload=False,
+            material=material,
+            prepare=prepare,
+        )
+
+    return open_one
+
+
+def equip(session: AmplifierSession, playback: Playback, stand_ins: StandIns) -> None:
+    """Give a session the recorded time, and stand-ins for what acts."""
+    session.coordinator.register_capability(CAPABILITY, playback.get_time)
+    before = session.mounting.loader
+    loader = ReplayLoader(stand_ins, base=before.base, sources=before.sources)
+    session.loader = session.coordinator.loader = session.mounting.loader = loader

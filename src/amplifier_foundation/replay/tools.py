@@ -1,0 +1,163 @@
+"""The tools of a replayed session: each returns what it returned then, and does nothing."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from amplifier_core.errors import AmplifierError
+from amplifier_core.events import ALL_EVENTS
+from amplifier_core.message_models import ToolCall
+from amplifier_core.models import ToolResult
+from amplifier_core.tool_call import call_tool
+from amplifier_foundation.history import RecordedCall, RecordedEvent
+from amplifier_foundation.replay.exceptions import make_exception
+from amplifier_foundation.replay.playback import Playback, current_call
+from amplifier_foundation.replay.recording import Recording
+
+_DELEGATE = "Delegate"
+_TOLD_BY_TOOLS = frozenset({"artifact:read", "artifact:write"})
+
+
+@dataclass(slots=True)
+class CallOutcome:
+    """What came of a call."""
+
+    begin: int
+    end: int | None = None
+    outcome: str = ""
+    result: Any = None
+    error: Mapping[str, Any] | None = None
+
+
+class Outcomes:
+    """What came of each call of a recording; a call that was made twice has two."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._found: dict[tuple[str, str], deque[CallOutcome]] = {}
+        self._told: dict[str, list[RecordedEvent]] = {}
+        for session, items in recording.sessions.items():
+            self._told[session] = list_told(recording, session)
+            for item in items:
+                self._read(session, item)
+
+    def _read(self, session: str, item: Any) -> None:
+        if isinstance(item, RecordedCall):
+            calls = self._found.setdefault((session, item.call_id), deque())
+            if item.stage == "started":
+                calls.append(CallOutcome(item.sequence))
+            elif calls and calls[-1].end is None and item.outcome != "unknown":
+                calls[-1].end, calls[-1].outcome = item.sequence, item.outcome
+        elif isinstance(item, RecordedEvent) and not item.again:
+            calls = self._found.get((session, str(item.data.get("tool_call_id"))), deque())
+            if calls and item.event == "tool:post":
+                calls[-1].result = item.data.get("tool_result")
+            elif calls and item.event == "tool:error":
+                calls[-1].error = item.data.get("error") or {}
+
+    def take_told(self, session: str, outcome: CallOutcome) -> list[RecordedEvent]:
+        """What tools told of while a call ran; of several calls at once, any may have."""
+        end = float("inf") if outcome.end is None else outcome.end
+        told = self._told.get(session, [])
+        taken = [one for one in told if outcome.begin < one.sequence < end]
+        self._told[session] = [one for one in told if one not in taken]
+        return taken
+
+    def take(self, session: str, call: str) -> CallOutcome | None:
+        """What came of the next call with that id."""
+        waiting = self._found.get((session, call))
+        return waiting.popleft() if waiting else None
+
+
+class RecordedTool:
+    """Stands for a tool of the recorded session."""
+
+    description = "What a tool returned when the session was recorded."
+    input_schema: Mapping[str, Any] = {"type": "object"}
+
+    def __init__(self, name: str, playback: Playback, outcomes: Outcomes, host: Any) -> None:
+        self.name = name
+        self._playback = playback
+        self._outcomes = outcomes
+        self._host = host
+
+    async def execute(self, input: dict[str, Any]) -> ToolResult:
+        """Return or raise what the recorded call did."""
+        session, call = current_call.get()
+        found = self._outcomes.take(session, call)
+        if found is None:
+            return ToolResult.failed("The recording has no result of this call.")
+        if self.name == _DELEGATE:
+            await self._delegate(input)
+        for one in self._outcomes.take_told(session, found):
+            await tell(self._host, one)
+        ends = found.outcome not in ("", "cancelled")
+        await self._playback.wait(found.begin, found.end if ends else None)
+        if found.error is not None:
+            raise _make_error(found.error)
+        return ToolResult.model_validate(found.result) if _is_result(found.result) else ToolResult()
+
+    async def _delegate(self, given: Mapping[str, Any]) -> None:
+        """Let the sub-agent do its part again; what it reported is in the recorded result."""
+        spawn = self._host.get_capability("session.spawn")
+        with suppress(AmplifierError):
+            await spawn(given.get("agent_name"), given.get("task"), given.get("context"))
+
+
+async def tell(host: Any, event: RecordedEvent) -> None:
+    """Tell hooks once more of an event, or call a tool that another one had called."""
+    if event.event == "tool:pre":
+        await call_tool(host, read_call(event.data))
+    else:
+        await host.execute_with_hooks(event.event, event.data)
+
+
+def read_call(data: Mapping[str, Any]) -> ToolCall:
+    """The call that an event tells of."""
+    given = data.get("tool_input")
+    return ToolCall(
+        id=str(data.get("tool_call_id")),
+        name=str(data.get("tool_name")),
+        arguments=given if isinstance(given, dict) else {},
+    )
+
+
+def list_told(recording: Recording, session: str) -> list[RecordedEvent]:
+    """The events that no loop and no kernel tells of: those of tools, and their own calls."""
+    of_model = {
+        call.get("id")
+        for one in recording.list_events(session, "provider:response")
+        for call in (one.left.get("response") or {}).get("tool_calls") or ()
+    }
+    return [
+        one
+        for one in recording.list_events(session)
+        if one.event in _TOLD_BY_TOOLS
+        or one.event not in ALL_EVENTS
+        or (one.event == "tool:pre" and one.data.get("tool_call_id") not in of_model)
+    ]
+
+
+def list_tools(recording: Recording, session: str) -> list[str]:
+    """The names of the tools that a session had."""
+    names: dict[str, None] = {}
+    for one in recording.list_events(session):
+        if one.event == "provider:request":
+            names |= dict.fromkeys(one.data.get("tools") or ())
+        elif one.event == "decision:tool_resolution":
+            names |= dict.fromkeys(one.data.get("available_tools") or ())
+        elif one.event == "tool:pre":
+            names[str(one.left.get("tool_name"))] = None
+    return list(names)
+
+
+def _is_result(value: Any) -> bool:
+    return isinstance(value, dict) and "success" in value
+
+
+def _make_error(recorded: Mapping[str, Any]) -> Exception:
+    name, message = str(recorded.get("type") or "Exception"), str(recorded.get("message") or "")
+    return make_exception(name, message.removeprefix(f"{name}: "))
