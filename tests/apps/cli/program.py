@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from amplifier_apps.cli.main import run
 from tests.apps.cli.pty_program import PtyProgram, run_in_pty
+from tests.support.forked_programs import can_fork, run_forked
 
 PROGRAM = [sys.executable, "-m", "amplifier_apps.cli.main"]
 
@@ -43,15 +44,19 @@ def invoke(*arguments: object, answer: str | None = None) -> Outcome:
 
 def run_amplifier(*arguments: str, stdin: str = "", **env: str) -> Outcome:
     """The command in a process of its own, without a terminal of any kind."""
+    command, variables = [*PROGRAM, *arguments], {**os.environ, **env}
+    if can_fork(command, variables):
+        code, *texts = run_forked(command, stdin.encode(), variables, Path.cwd())
+        return Outcome(code, *(text.decode() for text in texts))
     done = subprocess.run(
-        [*PROGRAM, *arguments],
+        command,
         input=stdin,
         capture_output=True,
         text=True,
         timeout=50,
         check=False,
         start_new_session=True,
-        env={**os.environ, **env},
+        env=variables,
     )
     return Outcome(done.returncode, done.stdout, done.stderr)
 

@@ -12,6 +12,8 @@ from pathlib import Path
 import pexpect
 import pyte
 
+from tests.apps.cli.forked_terminal import ForkedTerminal
+from tests.support.forked_programs import can_fork
 from tests.support.processes import heed_interrupts
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -28,15 +30,7 @@ class PtyProgram:
         self.stream = pyte.ByteStream(self.screen)
         self.raw = b""
         environ = {**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8", **env}
-        self.child = pexpect.spawn(
-            argv[0],
-            list(argv[1:]),
-            dimensions=(rows, columns),
-            env=environ,
-            cwd=str(cwd),
-            preexec_fn=heed_interrupts,
-        )
-        self.child.delaybeforesend = None
+        self.child = start_at_terminal(argv, columns, rows, environ, cwd)
 
     def lines(self) -> list[str]:
         """The screen as it is now."""
@@ -89,8 +83,10 @@ class PtyProgram:
     def wait_end(self, seconds: float = SECONDS) -> int:
         """The exit code, once everything the program wrote has been read."""
         deadline = time.monotonic() + seconds
-        while (count := self._read(0.05)) is not None and (count or self.child.isalive()):
+        while (count := self._read(0.05)) or self.child.isalive():
             assert time.monotonic() < deadline, f"still running:\n{self.text()}"
+            if count is None:  # it has closed its terminal and is about to end
+                time.sleep(0.005)
         self.child.close()
         return int(self.child.exitstatus if self.child.exitstatus is not None else -1)
 
@@ -107,6 +103,24 @@ class PtyProgram:
         self.raw += data
         self.stream.feed(data)
         return len(data)
+
+
+def start_at_terminal(
+    argv: Sequence[str], columns: int, rows: int, env: dict[str, str], cwd: Path
+) -> pexpect.spawn | ForkedTerminal:
+    """A module of Python is forked: what it does is tested, not how it is imported."""
+    if can_fork(argv, env):
+        return ForkedTerminal(argv, rows, columns, env, cwd)
+    child = pexpect.spawn(
+        argv[0],
+        list(argv[1:]),
+        dimensions=(rows, columns),
+        env=env,
+        cwd=str(cwd),
+        preexec_fn=heed_interrupts,
+    )
+    child.delaybeforesend = None
+    return child
 
 
 @contextlib.contextmanager
