@@ -1,0 +1,178 @@
+"""One recorded session before a policy: what differs, why, and what people had said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_foundation.backtest import Window
+from tests.foundation.backtest.recorder import Recorder, row
+
+
+@pytest.fixture
+def recorder(tmp_path: Path) -> Recorder:
+    """A folder with recorded sessions."""
+    return Recorder(tmp_path)
+
+
+async def test_an_unchanged_policy_differs_nowhere(recorder: Recorder) -> None:
+    """Every action, a failure and a guard's failure give what they gave."""
+    recorder.save(
+        row("changes", -5, n1="modify", n2="modify"),
+        row("tells", n1="inject_context", n3="inject_context"),
+        row("asks", 5, n4="ask_user", n5="ask_user"),
+        row("breaks", 6, n6="fail"),
+        row("guards", 7, "deny", n7="fail", n8="deny"),
+    )
+    await recorder.record(range(10), "Allow once", "Deny")
+    found = await recorder.backtest()
+    assert found.counts == {}
+    assert found.events >= 10
+    assert found.questions[next(iter(found.questions))] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kind"),
+    [
+        ("continue", "deny", "newly_denied"),
+        ("ask_user", "deny", "newly_denied"),
+        ("deny", "continue", "no_longer_denied"),
+        ("deny", "ask_user", "no_longer_denied"),
+        ("continue", "ask_user", "newly_asked"),
+        ("ask_user", "continue", "no_longer_asked"),
+        ("continue", "modify", "changed_input"),
+        ("modify", "continue", "changed_input"),
+        ("continue", "inject_context", "newly_injected"),
+        ("inject_context", "modify", "changed_input"),
+        ("inject_context", "continue", "no_longer_injected"),
+        ("continue", "fail", "error"),
+    ],
+)
+async def test_a_change_of_one_answer_is_told_by_its_kind(
+    recorder: Recorder, before: str, after: str, kind: str
+) -> None:
+    """What was changed for one call is found for that call, and for no other."""
+    recorder.save(row("judge", n3=before))
+    await recorder.record(range(6))
+    recorder.save(row("judge", n3=after))
+    found = await recorder.backtest()
+    assert found.counts == {kind: 1}
+    assert found.hooks == {"judge": {kind: 1}}
+    example = found.examples[kind][0]
+    assert (example["tool"], '"n": 3' in example["about"]) == ("Bash", True)
+
+
+async def test_an_example_says_what_a_person_had_decided(recorder: Recorder) -> None:
+    """Somebody who denies by rule what people always allowed wants to know that."""
+    recorder.save(row("judge", n1="ask_user", n2="ask_user"))
+    await recorder.record([1, 2], "Allow once", "Deny")
+    recorder.save(row("judge", n1="deny", n2="deny"))
+    found = await recorder.backtest()
+    assert found.people == {"newly_denied": {"allowed": 1, "refused": 1}}
+    persons = [one["person"] for one in found.examples["newly_denied"]]
+    assert [one["allowed"] for one in persons] == [True, False]
+
+
+async def test_an_error_is_shown_with_its_line(recorder: Recorder) -> None:
+    """An author finds the place without running anything again."""
+    await recorder.record([1])
+    recorder.save(row("judge", n1="fail"))
+    example = (await recorder.backtest()).examples["error"][0]
+    assert example["error"] == "RuntimeError: judge is broken"
+    assert "recorder.py:" in example["at"]
+
+
+async def test_hooks_that_no_bundle_asks_for_answer_as_they_did(recorder: Recorder) -> None:
+    """What a program registered by itself is no part of the policy, and is not lost either."""
+    recorder.save(row("judge", n5="deny"))
+    own = [
+        row("first", -10, n1="deny", n2="modify"),
+        row("last", 10, n3="ask_user", n4="inject_context"),
+    ]
+    await recorder.record(range(7), own=own)
+    assert (await recorder.backtest()).counts == {}
+    recorder.save(row("judge"))
+    found = await recorder.backtest()
+    assert found.counts == {"no_longer_denied": 1}
+    assert found.examples["no_longer_denied"][0]["not_asked_then"] == ["last"]
+
+
+async def test_an_answer_for_always_is_one_question(recorder: Recorder) -> None:
+    """What a person said for always is not asked again, then as now."""
+    recorder.save(row("judge", n1="ask_user"))
+    await recorder.record([1, 1, 1], "Allow always")
+    recorder.save(row("judge", n1="ask_user", n2="ask_user"))
+    found = await recorder.backtest()
+    assert list(found.questions.values()) == [[1, 1]]
+
+
+async def test_new_questions_are_counted_by_day(recorder: Recorder) -> None:
+    """Somebody has to answer them."""
+    await recorder.record([1, 2, 2])
+    recorder.save(row("judge", n2="ask_user"))
+    assert list((await recorder.backtest()).questions.values()) == [[0, 2]]
+
+
+async def test_two_policies_are_compared_with_each_other(recorder: Recorder) -> None:
+    """With a baseline, what happened does not matter."""
+    recorder.save(row("judge", n1="deny"))
+    await recorder.record(range(4))
+    recorder.save(row("judge", n2="deny"))
+    baseline = recorder.load()
+    recorder.save(row("judge", n2="deny", n3="deny"))
+    found = await recorder.backtest(recorder.load(), baseline)
+    assert found.counts == {"newly_denied": 1}
+    assert '"n": 3' in found.examples["newly_denied"][0]["about"]
+
+
+async def test_events_outside_the_window_reach_hooks_and_do_not_count(recorder: Recorder) -> None:
+    """State that hooks gather before the window is there when it begins."""
+    await recorder.record([1, 1])
+    recorder.save(row("judge", n1="deny"))
+    found = await recorder.backtest(window=Window(since="2100-01-01"))
+    assert (found.events, found.counts) == (0, {})
+    assert found.calls["judge"] == 2
+
+
+async def test_a_value_that_is_not_in_the_trail_is_named_where_a_hook_looks_at_it(
+    recorder: Recorder,
+) -> None:
+    """Trail, record, hook, field and reason: exactly what cannot be told."""
+    looks = 'async def look(event, data):\n    return len(data["tool_input"]["text"]) > 9 or None\n'
+    (recorder.folder / "looks.py").write_text(
+        looks.replace(" > 9 or None", " and None")
+        + "\nasync def mount(c, config):\n    c.hooks.register('tool:pre', look, 0, 'looks')\n"
+    )
+    long = "x" * 1_000_000
+    async with recorder.open() as session:
+        data: Any = {"tool_name": "Write", "tool_input": {"n": 1, "text": long}}
+        await session.coordinator.judge("tool:pre", data)
+    assert (await recorder.backtest()).counts == {}
+    found = await recorder.backtest(recorder.load(hooks=(str(recorder.folder / "looks.py"),)))
+    assert found.counts == {"cannot_tell": 1}
+    (unclear,) = found.unclear
+    assert (unclear.hook, unclear.path) == ("looks", "tool_input.text")
+    assert unclear.why == "too long for a record"
+    assert unclear.places[0]["event"] == "tool:pre"
+
+
+async def test_a_resumed_session_mounts_its_hooks_anew(recorder: Recorder) -> None:
+    """A process that went on with a session gave its hooks numbers of its own."""
+    recorder.save(row("judge", n2="deny"))
+    own = [row("own", -1, n1="deny")]
+    async with recorder.open(own=own) as session:
+        await session.coordinator.judge("tool:pre", _call(1))
+        state = await session.state()
+    async with recorder.open(own=own, resume=state) as session:
+        for number in (1, 2, 3):
+            await session.coordinator.judge("tool:pre", _call(number))
+    found = await recorder.backtest()
+    assert found.counts == {}
+    recorder.save(row("judge", n3="deny"))
+    assert (await recorder.backtest()).counts == {"newly_denied": 1, "no_longer_denied": 1}
+
+
+def _call(number: int) -> Any:
+    return {"tool_name": "Bash", "tool_input": {"n": number}, "tool_call_id": str(number)}
