@@ -1,0 +1,1 @@
+"""What a report is made of: figures and excerpts of sessions, gathered from their trails."""

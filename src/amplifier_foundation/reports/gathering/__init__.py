@@ -1,0 +1,1 @@
+"""From the records of trails to figures, in one pass."""

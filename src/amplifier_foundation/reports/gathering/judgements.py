@@ -1,0 +1,144 @@
+"""What hooks did about events, and what people decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from amplifier_foundation.history import (
+    Note,
+    RecordedAnswer,
+    RecordedApproval,
+    RecordedEvent,
+)
+from amplifier_foundation.reports.figures.day import Day
+from amplifier_foundation.reports.figures.excerpt import SHORT, summarize, to_text
+from amplifier_foundation.reports.figures.intervention import Field, Intervention, Kind, compare
+from amplifier_foundation.reports.figures.session import REASON_LENGTH, SessionFigures
+
+KERNEL = "(the kernel)"
+
+
+class Judgements:
+    """Counts what hooks answered and keeps each time that mattered."""
+
+    def __init__(self, figures: SessionFigures) -> None:
+        self._figures = figures
+
+    def take_event(self, item: RecordedEvent, day: Day) -> None:
+        """Count the answers to an event."""
+        self._figures.gaps.take(item)
+        for answer in item.answers:
+            self._figures.hooks.take(answer.hook).take(answer, again=item.again)
+            if answer.action != "continue" or answer.error is not None or answer.shadowed:
+                self._judge(item, answer, day)
+
+    def _judge(self, item: RecordedEvent, answer: RecordedAnswer, day: Day) -> None:
+        if answer.shadowed:
+            self._add("shadow", item, answer, f"would have answered {answer.shadowed}")
+        elif answer.unheeded:
+            return
+        if answer.error is not None:
+            self._add("failure", item, answer, answer.error)
+        if answer.action == "deny":
+            self._add("denial", item, answer, answer.reason or item.reason)
+            self._figures.denying.add(item.time, item.time)
+            day.denied += 1
+        elif answer.action == "modify" and not item.again:
+            self._add("change", item, answer, answer.reason, compare(item.data, item.left))
+            day.changed += 1
+
+    def _add(
+        self,
+        kind: Kind,
+        item: RecordedEvent,
+        answer: RecordedAnswer,
+        reason: str,
+        fields: tuple[Field, ...] = (),
+    ) -> None:
+        about = _describe_subject(item.event, item.data)
+        self._figures.interventions[kind].add(
+            Intervention(
+                kind,
+                item.time,
+                item.turn,
+                answer.hook,
+                item.event,
+                about,
+                reason[:REASON_LENGTH],
+                fields,
+                answer.timed_out,
+            )
+        )
+
+    # Questions
+
+    def take_approval(self, item: RecordedApproval, day: Day) -> None:
+        """Count a step of a question."""
+        self._figures.hooks.take(item.hook).ask(item)
+        self._figures.questions.take(item)
+        day.asked += item.stage == "requested"
+
+    # Records of their own
+
+    def take_note(self, item: Note, day: Day) -> None:
+        """Take what only records of their own tell: injections, and answers without events."""
+        body = item.body
+        if item.type == "action_resolved":
+            self._take_resolved(item, day)
+        elif item.type == "injection_accepted":
+            if type(tokens := body.get("tokens")) is int:
+                self._figures.hooks.take(item.hook).counts.injected_tokens += tokens
+            self._note("injection", item, to_text(body.get("text")))
+        elif item.type == "injection_dropped":
+            self._note("failure", item, f"its text was not taken: {to_text(body.get('why'))}")
+        elif item.type == "user_message":
+            self._note("message", item, to_text(body.get("text")))
+        elif item.type == "digest_mismatch":
+            self._note("denial", item, "what would have run is not what was approved")
+            day.denied += 1
+
+    def _take_resolved(self, item: Note, day: Day) -> None:
+        """An answer in a trail that has decisions alone."""
+        answer = _read_answer(item)
+        self._figures.hooks.take(item.hook).take(answer)
+        event = RecordedEvent(
+            sequence=item.sequence,
+            time=item.time,
+            session=item.session,
+            turn=item.turn,
+            event=item.event,
+            data={},
+            left={},
+        )
+        self._judge(event, answer, day)
+
+    def _note(self, kind: Kind, item: Note, text: str) -> None:
+        about = Intervention(
+            kind, item.time, item.turn, item.hook or KERNEL, item.event, reason=text[:REASON_LENGTH]
+        )
+        self._figures.interventions[kind].add(about)
+
+
+def _read_answer(item: Note) -> RecordedAnswer:
+    body, error = item.body, item.body.get("error")
+    ms = body.get("ms")
+    return RecordedAnswer(
+        item.hook,
+        0,
+        to_text(body.get("action")) or "continue",
+        float(ms) if isinstance(ms, int | float) else None,
+        to_text(body.get("reason")),
+        None if error is None else to_text(error),
+        body.get("timed_out") is True,
+        body.get("unheeded") is True,
+        to_text(body.get("shadowed")),
+    )
+
+
+def _describe_subject(event: str, data: Mapping[str, Any]) -> str:
+    """What an event was about, in one line."""
+    if "tool_name" in data:
+        return f"{to_text(data['tool_name'])} {summarize(data.get('tool_input'))}"[:SHORT].strip()
+    found = data.get("prompt") or data.get("path") or data.get("model") or ""
+    return summarize({"task": found})

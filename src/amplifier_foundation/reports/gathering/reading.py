@@ -1,0 +1,109 @@
+"""Reads trails, one after another, into the figures of one report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from amplifier_audit import AuditError
+from amplifier_audit.files.log_files import open_remains
+from amplifier_foundation.history import read_header, read_history
+from amplifier_foundation.reports.figures.period import Period
+from amplifier_foundation.reports.figures.proof import Evidence, check_trail
+from amplifier_foundation.reports.figures.report import ReportFigures
+from amplifier_foundation.reports.figures.session import SessionFigures
+from amplifier_foundation.reports.gathering.trail import gather_items
+from amplifier_foundation.session.inspection.trails import list_roots
+from amplifier_foundation.session.store import SessionStore
+
+CHAPTERS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a report is to be about."""
+
+    trails: Sequence[Path]
+    period: Period = field(default_factory=Period)
+    evidence: Evidence = field(default_factory=Evidence)
+    chapters: int = CHAPTERS
+
+
+Progress = Callable[[int], None]
+
+
+def read_report(
+    wanted: Wanted, *, made: str | None = None, progress: Progress | None = None
+) -> ReportFigures:
+    """Read and verify all trails; `progress` is told how many bytes are done."""
+    when = made or datetime.now(UTC).isoformat(timespec="seconds")
+    report = ReportFigures(when, wanted.period, chapter_limit=wanted.chapters)
+    roots = [root.resolve() for root in list_roots()]
+    names = {one.id: one.name or "" for one in SessionStore().list()}
+    done = 0
+    for path in wanted.trails:
+        session = _try_to_read(report, path, wanted, roots, _shift(progress, done))
+        if session is not None:
+            session.name = names.get(session.id, "")
+            report.take(session)
+        done += measure_trail(path)
+    return report
+
+
+def _shift(progress: Progress | None, done: int) -> Progress | None:
+    return None if progress is None else lambda more: progress(done + more)
+
+
+def measure_trail(path: Path) -> int:
+    """The bytes of a trail; none if it cannot be read."""
+    try:
+        return open_remains(path).size
+    except (AuditError, OSError):
+        return 0
+
+
+def _try_to_read(
+    report: ReportFigures,
+    path: Path,
+    wanted: Wanted,
+    roots: list[Path],
+    progress: Progress | None,
+) -> SessionFigures | None:
+    """The session of a trail; the report notes a trail that has nothing for it."""
+    try:
+        if not _is_older(path, wanted.period):
+            session = read_session(path, wanted, find_owner(path, roots), progress)
+            if session.records or not wanted.period:
+                return session
+        report.empty += 1
+    except (AuditError, OSError) as error:
+        report.unreadable.append((str(path), str(error)))
+    return None
+
+
+def _is_older(path: Path, period: Period) -> bool:
+    """Whether nothing was written to a trail since the period began."""
+    state = path / "state"
+    if not period.since or not state.exists():
+        return False
+    # A second more, because clocks of files are coarse.
+    written = datetime.fromtimestamp(state.stat().st_mtime + 1, UTC)
+    return written.isoformat() < period.since
+
+
+def read_session(
+    path: Path, wanted: Wanted, owner: str | None = None, progress: Progress | None = None
+) -> SessionFigures:
+    """Read one trail, and verify it."""
+    proof = check_trail(path, wanted.evidence, owner=owner, progress=progress)
+    session = SessionFigures(read_header(path), proof)
+    gather_items(session, read_history(path), wanted.period)
+    return session
+
+
+def find_owner(path: Path, roots: list[Path]) -> str | None:
+    """Whose trail a folder must hold, if it is one of those that sessions write to."""
+    resolved = path.resolve()
+    return resolved.name if resolved.parent in roots else None

@@ -1,0 +1,53 @@
+"""Reads a trail once, from its beginning to its end, and keeps what a report needs of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from amplifier_foundation.history import (
+    Item,
+    Note,
+    RecordedApproval,
+    RecordedCall,
+    RecordedEvent,
+    RecordedHook,
+)
+from amplifier_foundation.reports.figures.day import Day
+from amplifier_foundation.reports.figures.period import Period
+from amplifier_foundation.reports.figures.session import SessionFigures
+from amplifier_foundation.reports.gathering.actions import Actions
+from amplifier_foundation.reports.gathering.judgements import Judgements
+
+
+def gather_items(figures: SessionFigures, items: Iterable[Item], period: Period) -> None:
+    """Fill in the figures of a session."""
+    actions, judgements = Actions(figures), Judgements(figures)
+    for item in items:
+        if isinstance(item, RecordedHook):
+            figures.hooks.take(item.name).register(item)
+            continue
+        if not period.holds(item.time):
+            actions.note_agents(item)
+            continue
+        figures.records += 1
+        figures.first = figures.first or item.time
+        figures.last = item.time
+        day = figures.days.take(item.time[:10])
+        day.sessions = 1
+        _take(item, actions, judgements, day)
+    actions.finish()
+
+
+def _take(item: Item, actions: Actions, judgements: Judgements, day: Day) -> None:
+    match item:
+        case RecordedEvent():
+            judgements.take_event(item, day)
+            actions.take_event(item, day)
+        case RecordedApproval():
+            judgements.take_approval(item, day)
+            actions.take_approval(item)
+        case RecordedCall():
+            actions.take_call(item, day)
+        case Note():
+            judgements.take_note(item, day)
+            actions.take_note(item)

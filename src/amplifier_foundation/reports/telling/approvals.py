@@ -1,0 +1,106 @@
+"""Who approved what: each question, what exactly would run, and who decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from amplifier_foundation.reports.figures.question import Question
+from amplifier_foundation.reports.figures.session import SessionFigures
+from amplifier_foundation.reports.telling.document import (
+    Block,
+    Card,
+    Code,
+    Facts,
+    Listing,
+    Marked,
+    Paragraph,
+    Parts,
+    Quoted,
+    Tone,
+)
+from amplifier_foundation.reports.telling.words import (
+    format_clock,
+    format_count,
+    format_seconds,
+    say_left_out,
+)
+
+_TONES: dict[str, Tone] = {
+    "allowed": "good",
+    "refused": "bad",
+    "expired": "warn",
+    "cancelled": "warn",
+    "remembered": "dim",
+    "open": "warn",
+}
+_WORDS = {
+    "allowed": "Allowed",
+    "refused": "Refused",
+    "expired": "Expired: nobody decided in time",
+    "cancelled": "Withdrawn before anybody decided",
+    "remembered": "Not asked again: decided before",
+    "open": "No answer in the trail",
+}
+_HOW = {
+    "person": "a person decided",
+    "timeout": "nobody decided in time",
+    "nobody": "there was nobody to ask",
+    "error": "the question could not be asked",
+    "invalid": "the answer was none of the options",
+    "cache": "as decided before in this session",
+    "rule": "a rule decided",
+}
+
+
+def tell_approvals(session: SessionFigures) -> Iterator[Block]:
+    """All questions, in order."""
+    questions = session.questions
+    if not questions.kept.count:
+        yield Paragraph(("Nobody was asked.",))
+        return
+    waited = format_seconds(questions.waited)
+    yield Paragraph(
+        (f"{format_count(questions.asked, 'question')}; the agent waited {waited} for answers.",)
+    )
+    yield from (_tell_question(one) for one in questions.kept.first)
+    if questions.kept.left_out:
+        yield Paragraph(tuple(say_left_out(questions.kept.left_out, "question")), "dim")
+    yield from (_tell_question(one) for one in questions.kept.last)
+
+
+def _tell_question(one: Question) -> Block:
+    tone = _TONES[one.outcome]
+    title: Parts = (
+        Marked(_WORDS[one.outcome], tone),
+        " · ",
+        Code(one.hook),
+        " at ",
+        Code(one.event),
+    )
+    blocks: list[Block] = [Paragraph(title)]
+    if one.prompt:
+        blocks.append(Listing("Question", one.prompt))
+    if one.input:
+        what = f"What exactly would run: {one.tool}" if one.tool else "What exactly would happen"
+        blocks.append(Listing(what, one.input))
+    blocks.append(Facts(tuple(_list_facts(one))))
+    return Card(tuple(blocks), tone)
+
+
+def _list_facts(one: Question) -> Iterator[tuple[str, Parts]]:
+    yield "Asked", (format_clock(one.asked),)
+    if one.decided and one.outcome != "remembered":
+        waited = f", after {format_seconds(one.waited)}" if one.waited is not None else ""
+        yield "Decided", (f"{format_clock(one.decided)}{waited}",)
+    if one.by:
+        yield "By", (Code(one.by),)
+    if one.how:
+        yield "How", (_HOW[one.how],) if one.how in _HOW else (Code(one.how),)
+    if one.decision:
+        yield "Choice", (Quoted(one.decision),)
+    if one.comment:
+        yield "Comment", (Quoted(one.comment),)
+    if one.edited:
+        yield "Edited", ("The person changed the input before allowing it.",)
+    if one.digest:
+        yield "Digest", (Code(one.digest),)
