@@ -29,6 +29,8 @@ def hook(
     def mark(function: HandlerT) -> HandlerT:
         if misfit := find_misfit(function):
             raise TypeError(f"A function with @hook {misfit}")
+        if hasattr(function, "__amplifier_hook__"):
+            raise TypeError("A function has one @hook, with all its events: @hook('a:b', 'c:d')")
         function.__amplifier_hook__ = {"events": events, "options": options}  # type: ignore[attr-defined]
         return function
 

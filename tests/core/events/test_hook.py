@@ -38,3 +38,13 @@ def test_every_option_of_a_registration_can_be_given() -> None:
     options = vars(observe)["__amplifier_hook__"]["options"]
     assert set(options) == {"priority", "name", "on_error", "timeout", "parallel"}
     assert interfaces.hook is hook
+
+
+def test_a_second_mark_is_refused_instead_of_replacing_the_first() -> None:
+    """A guard would otherwise listen to half of what it was written for."""
+
+    @hook("tool:post")
+    async def watch(event: str, data: dict[str, Any]) -> None: ...
+
+    with pytest.raises(TypeError, match="one @hook, with all its events"):
+        hook("prompt:submit")(watch)
