@@ -18,6 +18,8 @@ from amplifier_foundation.trust.material import Material, collect_material
 
 RULES = "hooks-rules"
 _COST = "hooks-cost-control"
+BOOK = "cost.json"
+"""The file below the scratch folder that stands for the one with the costs of a day."""
 _BARE = {"session": {"orchestrator": "loop-basic", "context": "context-simple"}}
 
 
@@ -178,5 +180,5 @@ def _place_files(entry: ModuleEntry, folder: Path, scratch: Path | None) -> Modu
         files = [named] if isinstance(named, str) else named
         config = {**config, "file": [str(folder / Path(one).expanduser()) for one in files]}
     elif entry.module == _COST and config.get("day") and scratch is not None:
-        config = {**config, "file": str(scratch / "cost.json")}
+        config = {**config, "file": str(scratch / BOOK)}
     return entry if config is entry.config else entry.model_copy(update={"config": config})

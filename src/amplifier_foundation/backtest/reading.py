@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 from amplifier_audit.files.lines import parse_or_none, read_lines
@@ -79,8 +78,3 @@ class TrailReader:
         time = _TIME.search(line, 0, _HEAD)
         self.skipped += self.window.holds(time[1].decode("ascii", "replace") if time else "")
         return False
-
-
-def write_time(moment: datetime) -> str:
-    """A moment as records have it, to be compared with them."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")

@@ -69,6 +69,7 @@ class Rehearsal:
         self._state: dict[str, Any] = {}
         self._agents: dict[str, list[str]] = {}
         self._counts: dict[str, HookCounts] = {}
+        self._own: set[str] = set()
         self._plan = policy.material.bundle.mount_plan
 
     @property
@@ -182,6 +183,7 @@ class Rehearsal:
             mounted = await mounting.mount("hooks", wanted)
             if mounted.failure is not None:
                 raise PolicyError(f"The policy cannot be tried: {mounted.failure}")
+            self._own.update(handler.name for handler in mounted.handlers)
         await mounting.ready()
 
     async def _end(self, session: str) -> None:
@@ -203,10 +205,10 @@ class Rehearsal:
         await host.cleanup()
 
     async def close(self) -> dict[str, HookCounts]:
-        """Unmount everything; returns what each hook has done."""
+        """Unmount everything; returns what each hook of the policy has done."""
         for one in reversed(list(self._hosts)):
             await self._unmount(one)
-        return self._counts
+        return {name: counts for name, counts in self._counts.items() if name in self._own}
 
 
 _ADDED = ("timestamp", "session_id")

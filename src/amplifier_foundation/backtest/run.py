@@ -29,7 +29,7 @@ async def backtest_trails(
     """What a policy would have decided in recorded sessions, against what happened.
 
     With a `baseline`, against what that other policy would have decided. The hooks of both run
-    here, in this process; see `worker` for one that can write nothing. No tool runs.
+    here, in this process; see `process` for one that can write nothing. No tool runs.
     """
     with _hold(policy) as loader, _hold_other(baseline) as other:
         wanted = Wanted(policy, loader, baseline, other, window or Window(), examples)

@@ -151,7 +151,7 @@ async def call(session: AssembledSession, number: int, call_id: str = "", **fiel
     """Have the hooks judge a tool call that carries a number."""
     given = {"n": number, **fields}
     data: Any = {"tool_name": "Bash", "tool_input": given, "tool_call_id": call_id}
-    return await session.coordinator.judge("tool:pre", data)
+    return await session.coordinator.execute_with_hooks("tool:pre", data)
 
 
 def row(name: str, priority: int = 0, on_error: str = "continue", **answers: Any) -> Row:

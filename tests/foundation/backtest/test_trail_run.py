@@ -148,7 +148,7 @@ async def test_a_value_that_is_not_in_the_trail_is_named_where_a_hook_looks_at_i
     long = "x" * 1_000_000
     async with recorder.open() as session:
         data: Any = {"tool_name": "Write", "tool_input": {"n": 1, "text": long}}
-        await session.coordinator.judge("tool:pre", data)
+        await session.coordinator.execute_with_hooks("tool:pre", data)
     assert (await recorder.backtest()).counts == {}
     found = await recorder.backtest(recorder.load(hooks=(str(recorder.folder / "looks.py"),)))
     assert found.counts == {"cannot_tell": 1}
@@ -163,11 +163,11 @@ async def test_a_resumed_session_mounts_its_hooks_anew(recorder: Recorder) -> No
     recorder.save(row("judge", n2="deny"))
     own = [row("own", -1, n1="deny")]
     async with recorder.open(own=own) as session:
-        await session.coordinator.judge("tool:pre", _call(1))
+        await session.coordinator.execute_with_hooks("tool:pre", _call(1))
         state = await session.state()
     async with recorder.open(own=own, resume=state) as session:
         for number in (1, 2, 3):
-            await session.coordinator.judge("tool:pre", _call(number))
+            await session.coordinator.execute_with_hooks("tool:pre", _call(number))
     found = await recorder.backtest()
     assert found.counts == {}
     recorder.save(row("judge", n3="deny"))
