@@ -14,6 +14,12 @@ EXAMPLES = {
         """hooks trace --tool Bash --input '{"command": "rm -rf build"}'""",
         "hooks trace --event session:start",
     ),
+    "hooks test": (
+        "hooks test hooks/first_hook.py",
+        "hooks test hooks/first_hook.py --watch",
+        "hooks test hooks/first_hook.py --write hooks/first_hook.cases.yaml",
+        "hooks test hooks/first_hook.cases.yaml",
+    ),
     "modules list": ("modules list", "modules list --kind hook"),
     "modules validate": ("modules validate ./my_hook.py", "modules validate hooks-redaction"),
     "audit checkpoint": ("audit checkpoint",),

@@ -114,7 +114,7 @@ def _find_missing(
     for name in needed:
         # A misspelt key is reported already, and the right one is missing because of it.
         if name not in node.mapping() and name not in misspelt:
-            yield Problem(node.place, _join(key, name), f"is missing; {key} needs it")
+            yield Problem(node.place, _join(key, name), f"is missing; {key or 'the file'} needs it")
 
 
 def _join(key: str, name: str) -> str:

@@ -24,7 +24,7 @@ _yaml_scalars = yaml.SafeLoader("")
 
 def read_file(
     path: Path,
-    env: Mapping[str, str],
+    env: Mapping[str, str] | None,
     secrets: set[str],
     read: Callable[[Path], bytes] = Path.read_bytes,
 ) -> Node:
@@ -32,8 +32,11 @@ def read_file(
     return read_text(_read_content(path, read), str(path), env, secrets)
 
 
-def read_text(text: str, file: str, env: Mapping[str, str], secrets: set[str]) -> Node:
-    """Read one bundle document; `secrets` collects what must not be shown."""
+def read_text(text: str, file: str, env: Mapping[str, str] | None, secrets: set[str]) -> Node:
+    """Read one document; `secrets` collects what must not be shown.
+
+    Without `env`, texts stay as they are written.
+    """
     try:
         document = yaml.compose(text, Loader=_LOADER)
     except yaml.YAMLError as error:
@@ -73,7 +76,7 @@ class _Converter:
     """Converts one document. Aliases are written out, so the number of nodes is limited."""
 
     file: str
-    env: Mapping[str, str]
+    env: Mapping[str, str] | None
     secrets: set[str]
     seen: int = field(default=0)
 
@@ -124,11 +127,13 @@ class _Converter:
     def _convert_scalar(self, raw: yaml.ScalarNode, key: str, place: Place) -> Scalar | Problem:
         if raw.tag.startswith("!"):
             self._fail(raw, key, f"tag {raw.tag!r} is not supported")
-        self.secrets |= find_secrets(raw.value, self.env)
-        try:
-            text = substitute(raw.value, self.env)
-        except SubstitutionError as error:
-            return Problem(place, key, str(error))
+        text: str = raw.value
+        if self.env is not None:
+            self.secrets |= find_secrets(raw.value, self.env)
+            try:
+                text = substitute(raw.value, self.env)
+            except SubstitutionError as error:
+                return Problem(place, key, str(error))
         if raw.style or (text == raw.value and raw.tag == _TAG + "str"):
             return text
         return _read_scalar(text)

@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from amplifier_core.coordinator import SessionCoordinator
@@ -116,15 +117,18 @@ class EffectiveHooks:
 
 @asynccontextmanager
 async def mount_hooks(
-    material: Material, wanted: Callable[[ModuleEntry], bool] | None = None
+    material: Material,
+    wanted: Callable[[ModuleEntry], bool] | None = None,
+    working_dir: Path | None = None,
 ) -> AsyncIterator[EffectiveHooks]:
     """The hooks of a bundle that a person has trusted, unmounted again at the end.
 
-    Of the modules that are not `wanted`, nothing is imported or run.
+    Of the modules that are not `wanted`, nothing is imported or run. They are told that a session
+    works in `working_dir`, by default the folder of the material.
     """
     plan = material.bundle.mount_plan
     coordinator = SessionCoordinator(config=plan, session_id="look")
-    coordinator.register_capability("session.working_dir", str(material.folder))
+    coordinator.register_capability("session.working_dir", str(working_dir or material.folder))
     coordinator.register_capability("session.snapshot", material.snapshot)
     coordinator.hooks.set_default_fields(session_id="look")
     material.claim_packages()

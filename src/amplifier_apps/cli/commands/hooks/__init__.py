@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from amplifier_apps.cli import exit_codes
+from amplifier_apps.cli.commands.hooks.testing import try_hooks
+from amplifier_apps.cli.commands.hooks.trusted_bundle import load_material
 from amplifier_apps.cli.options import AS_JSON, BUNDLE, parse_json_object
 
 if TYPE_CHECKING:
@@ -23,12 +25,16 @@ Examples:
   amplifier hooks trace "delete the old logs"
   amplifier hooks trace --tool Bash --input '{"command": "rm -rf build"}'
   amplifier hooks trace --event session:start
+  amplifier hooks test hooks/first_hook.py
 """
 
 
 @click.group(epilog=EPILOG)
 def hooks() -> None:
     """See which hooks run, in which order, and what they answer."""
+
+
+hooks.add_command(try_hooks)
 
 
 @hooks.command("list")
@@ -44,7 +50,7 @@ def list_hooks(event: str | None, bundle: Path | None, as_json: bool) -> int:
 async def _list(event: str | None, path: Path | None, as_json: bool) -> int:
     from amplifier_foundation.session.inspection.effective_hooks import mount_hooks
 
-    material, refusal = await _load(path)
+    material, refusal = await load_material(path)
     if refusal:
         return _list_unread(material, refusal, as_json)
     async with mount_hooks(material) as found:
@@ -56,23 +62,6 @@ async def _list(event: str | None, path: Path | None, as_json: bool) -> int:
             _print_rows(rows, event)
             _print_failures(found)
         return _choose_exit_code(found)
-
-
-async def _load(path: Path | None) -> tuple[Material, str]:
-    """The bundle with what it runs, and why it may not be run; empty if a person trusts it."""
-    from amplifier_apps.cli.approval.trust_question import explain, require_trust
-    from amplifier_foundation.bundles import load_bundle
-    from amplifier_foundation.trust.material import Untrusted, collect_material
-    from amplifier_foundation.trust.store import TrustStore
-
-    store = TrustStore()
-    bundle = await asyncio.to_thread(load_bundle, path)
-    material = await asyncio.to_thread(collect_material, bundle, Path.cwd())
-    try:
-        await require_trust(material, store, ask=False)
-    except Untrusted:
-        return material, explain(material, store)
-    return material, ""
 
 
 def _list_unread(material: Material, refusal: str, as_json: bool) -> int:
@@ -211,7 +200,7 @@ async def _trace(event: str, given: dict[str, Any], path: Path | None, as_json: 
     from amplifier_foundation.session.inspection.effective_hooks import mount_hooks
     from amplifier_foundation.trust.material import Untrusted
 
-    material, refusal = await _load(path)
+    material, refusal = await load_material(path)
     if refusal:
         raise Untrusted(refusal)
     async with mount_hooks(material) as found:

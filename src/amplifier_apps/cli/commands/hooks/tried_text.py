@@ -1,0 +1,133 @@
+"""Tried cases for people: a line for each case, or a table of the answers to sample events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from amplifier_apps.cli.commands.hooks.tried_case import TriedCase, list_changes
+from amplifier_apps.cli.text.cells import cut_end
+from amplifier_apps.cli.text.escape import escape, get_first_line, make_readable
+from amplifier_apps.cli.text.output import print_heading, print_line, print_wrapped
+from amplifier_apps.cli.text.table import Cell, Column, Table
+from amplifier_foundation.cases.comparison import Difference
+from amplifier_foundation.cases.outcome import Outcome
+
+_STYLES = {"deny": "bad", "ask_user": "warn", "modify": "note", "inject_context": "note"}
+_INDENT = 6
+_LONGEST_SENT = 44
+_LONGEST_DIFFERENCE = 90
+_COLUMNS = (
+    Column(overflow="cut end"),
+    Column(),
+    Column("dim", align="right"),
+    Column(),
+)
+_MOST_PRINTED = 20
+"""Lines of what hooks printed; a hook may print without end."""
+
+
+def print_tried(tried: TriedCase) -> None:
+    """Print one case: whether it passed, and if not, why."""
+    run, name = tried.run, escape(tried.name)
+    if tried.passed:
+        took = sum(one.ms for one in run.outcomes)
+        print_wrapped(2, ("good", "✓ "), name, ("dim", f"  {took:.2f} ms"))
+        _print_advice(tried)
+        return
+    where = "" if run.case.line is None else f"  line {run.case.line}"
+    print_wrapped(2, ("bad", "✗ "), name, ("dim", where))
+    if len(run.case.steps) > 1:
+        step = run.case.steps[run.step]
+        print_line(" " * _INDENT, ("dim", f"in step {run.step + 1}, {escape(step.event)}"))
+    if run.problem:
+        _print_lines("bad", "", run.problem)
+    for one in run.differences:
+        _print_difference(one)
+    _print_advice(tried)
+    _print_printed(tried)
+
+
+def print_samples(tried: Sequence[TriedCase]) -> None:
+    """Print what hooks answered to sample events; events with one sample each come last."""
+    by_event: dict[str, list[TriedCase]] = {}
+    for one in tried:
+        by_event.setdefault(one.run.case.steps[0].event, []).append(one)
+    varied = {event: found for event, found in by_event.items() if len(found) > 1}
+    single = {event: found[0] for event, found in by_event.items() if len(found) == 1}
+    named = {event: [(one.name, one) for one in found] for event, found in varied.items()}
+    if single:
+        named["one sample each" if named else "sample events"] = list(single.items())
+    rows = [_make_row(name, one) for found in named.values() for name, one in found]
+    table = Table(_COLUMNS, indent=2).fit(rows)
+    for heading, found in named.items():
+        print_heading(escape(heading))
+        for name, one in found:
+            table.print([_make_row(name, one)])
+            for failure in one.run.outcomes[-1].failures if one.run.outcomes else ():
+                _print_lines("bad", "", str(failure))
+            _print_advice(one)
+            _print_printed(one)
+
+
+def print_sums(passed: int, failed: int) -> None:
+    """Print the last line of a run of cases."""
+    print_line("")
+    counts = [f"{passed} passed"] if passed else []
+    counts += [f"{failed} failed"] if failed else []
+    print_line(("bad" if failed else "good", ", ".join(counts)))
+
+
+def _make_row(name: str, tried: TriedCase) -> list[Cell]:
+    sent = cut_end(get_first_line(name), _LONGEST_SENT)
+    if tried.run.problem:
+        return [sent, (("bad", "no answer"),), "", (("bad", _make_line(tried.run.problem)),)]
+    outcome = tried.run.outcomes[-1]
+    style = "bad" if outcome.failures else _STYLES.get(outcome.action, "dim")
+    return [sent, ((style, outcome.action),), f"{outcome.ms:.2f} ms", _describe(outcome)]
+
+
+def _describe(outcome: Outcome) -> str:
+    """What a hook says with its answer, in one line."""
+    result = outcome.result
+    parts = [
+        ("", None if outcome.failures else result.reason),
+        ("asks: ", result.approval_prompt),
+        ("injects: ", result.context_injection),
+        ("says: ", result.user_message),
+        *((f"{one.field}: ", str(one)) for one in list_changes(outcome)),
+    ]
+    return "; ".join(f"{label}{get_first_line(text)}" for label, text in parts if text)
+
+
+def _print_difference(difference: Difference) -> None:
+    line = _make_line(str(difference))
+    if len(line) <= _LONGEST_DIFFERENCE:
+        print_wrapped(_INDENT, line)
+        return
+    print_line(" " * _INDENT, f"{escape(difference.field)}:")
+    for label, text in (("expected ", difference.expected), ("got      ", difference.got)):
+        print_wrapped(_INDENT + 2, ("dim", label), _make_line(text))
+
+
+def _print_advice(tried: TriedCase) -> None:
+    advice = [one for outcome in tried.run.outcomes for one in outcome.advice]
+    for one in dict.fromkeys(advice):
+        _print_lines("warn", "! ", one)
+
+
+def _print_printed(tried: TriedCase) -> None:
+    lines = make_readable(tried.printed).splitlines()
+    for line in lines[:_MOST_PRINTED]:
+        print_wrapped(_INDENT, ("dim", "│ "), line)
+    if len(lines) > _MOST_PRINTED:
+        rest = f"│ … {len(lines) - _MOST_PRINTED} more lines were printed"
+        print_line(" " * _INDENT, ("dim", rest))
+
+
+def _print_lines(style: str, sign: str, text: str) -> None:
+    for line in make_readable(text).split("\n"):
+        print_wrapped(_INDENT, (style, sign), (style, line))
+
+
+def _make_line(text: str) -> str:
+    return get_first_line(text.replace("\n", " "))

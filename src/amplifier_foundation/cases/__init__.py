@@ -1,0 +1,1 @@
+"""Cases: events that are sent to hooks, and what the hooks should answer."""

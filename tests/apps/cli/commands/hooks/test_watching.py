@@ -1,0 +1,60 @@
+"""Running a command whenever a file is saved."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from amplifier_apps.cli.commands.hooks.watching import run_at_each_change
+from tests.support.waiting import wait_until
+
+
+def watch(command: list[str], path: Path, rounds: int) -> None:
+    """Run a command for a file; Ctrl-C comes when it would be run once more."""
+
+    def find() -> Iterator[Path]:
+        nonlocal rounds
+        if rounds == 0:
+            raise KeyboardInterrupt
+        rounds -= 1
+        yield path
+
+    run_at_each_change(command, find)
+
+
+@contextmanager
+def saving(path: Path, is_time: Path) -> Iterator[None]:
+    """Save a file as soon as another is there, and then again and again."""
+    over = threading.Event()
+
+    def save() -> None:
+        asyncio.run(wait_until(is_time.exists))
+        while not over.wait(0.3):
+            path.write_text("changed")
+
+    thread = threading.Thread(target=save)
+    thread.start()
+    yield
+    over.set()
+    thread.join()
+
+
+def test_a_command_runs_again_when_a_file_changes(tmp_path: Path) -> None:
+    """Ctrl-C ends it."""
+    path, log = tmp_path / "hook.py", tmp_path / "log"
+    path.write_text("first,")
+    with saving(path, log):
+        watch(["sh", "-c", f"cat {path} >> {log}"], path, 2)
+    assert log.read_text() == "first,changed"
+
+
+def test_a_command_that_still_runs_is_ended_for_the_next(tmp_path: Path) -> None:
+    """Nobody waits for the result of files that have changed."""
+    path, begun = tmp_path / "hook.py", tmp_path / "begun"
+    path.write_text("first")
+    with saving(path, begun):
+        watch(["sh", "-c", f"touch {begun}; exec sleep 100"], path, 1)
+    assert path.read_text() == "changed"
