@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,23 @@ PAGES = [
     ROOT / "README.md",
     ROOT / "ARCHITECTURE.md",
     *(page for page in DOCS if page.parent != ELSEWHERE),
+    *sorted((ROOT / "examples").rglob("*.md")),
 ]
 BLOCKS = [block for page in PAGES for block in markdown_blocks(page)]
+
+
+UNSEEN = re.compile(
+    r"^( *)```(python\d|py|Python|pycon|yml|YAML)\b|^( +)```(python|yaml)\b", re.MULTILINE
+)
+# Signatures, which are no programs.
+SIGNATURES = ROOT / "docs" / "reference"
+
+
+def test_no_block_is_written_so_that_the_tests_do_not_see_it():
+    """They look for `python` and `yaml` at the start of a line."""
+    pages = [*PAGES, *(page for page in DOCS if page.parent == ELSEWHERE)]
+    seen = [page for page in pages if page.parent != SIGNATURES and UNSEEN.search(page.read_text())]
+    assert seen == []
 
 
 def test_the_readme_has_a_complete_example():
