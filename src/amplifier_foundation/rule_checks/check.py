@@ -1,0 +1,59 @@
+"""All checks of rules, one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from amplifier_foundation.rule_checks.conflicts import find_conflicts, find_vain_grants
+from amplifier_foundation.rule_checks.finding import Finding
+from amplifier_foundation.rule_checks.impossible import find_impossible
+from amplifier_foundation.rule_checks.usage import Usage, count_usage, find_unused
+from amplifier_foundation.rule_checks.written_rule import Rules, StandingGrant
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What was checked, and what was found."""
+
+    rules: int
+    findings: tuple[Finding, ...]
+    usage: Usage
+
+    @property
+    def problems(self) -> list[Finding]:
+        """What is a mistake in the rules."""
+        return [one for one in self.findings if not one.is_note]
+
+    @property
+    def notes(self) -> list[Finding]:
+        """What may well be intended."""
+        return [one for one in self.findings if one.is_note]
+
+
+def check_rules(
+    groups: Sequence[Rules],
+    trails: Iterable[Path] = (),
+    grants: Sequence[StandingGrant] = (),
+) -> Check:
+    """Find rules that never match, that others shadow or contradict, or that nothing matched."""
+    usage = count_usage(groups, trails)
+    alone = [finding for group in groups for finding in find_impossible(group)]
+    # What never matches is in nobody's way, and needs no second finding.
+    dead = {
+        (finding.rules[0], finding.places[0])
+        for finding in alone
+        if finding.kind in ("never matches", "disabled")
+    }
+    together = [
+        finding
+        for finding in (
+            *find_conflicts(groups),
+            *find_vain_grants(groups, grants),
+            *find_unused(usage),
+        )
+        if not dead & set(zip(finding.rules, finding.places, strict=True))
+    ]
+    count = sum(len(group.rules) for group in groups) + len(grants)
+    return Check(count, (*alone, *together), usage)

@@ -1,0 +1,67 @@
+"""amplifier rules, as it is typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.apps.cli.commands.rules.conftest import Record
+from tests.apps.cli.program import invoke
+
+BUNDLE = """
+hooks:
+  - module: hooks-rules
+    config:
+      rules:
+        - {name: pushes, tool: Bash, command: git push, action: deny, reason: not here}
+        - {name: forced, tool: Bash, command: git push --force, action: deny, reason: never}
+        - {name: sources, tool: Write, path: "src/**", action: ask_user, approval_prompt: "Ok?"}
+"""
+
+
+def test_check_reads_the_bundle_of_the_folder_and_its_sessions(
+    project: Path, record: Record
+) -> None:
+    """A shadowed rule makes the exit code 1; how often rules matched is a table."""
+    (project / "amplifier.yaml").write_text(BUNDLE)
+    with record("s1") as trail:
+        trail.call("Bash", {"command": "git push origin main"})
+    done = invoke("rules", "check")
+    assert done.code == 1
+    assert "forced: shadowed by pushes" in done.stdout
+    assert "sources: matched nothing" in done.stdout
+    assert "Matches in 1 events and 0 questions of 1 session" in done.stdout
+    assert "Matches" not in invoke("rules", "check", "--no-trails").stdout
+
+
+def test_check_is_clean_unless_notes_count(project: Path, record: Record) -> None:
+    """A rule that was quiet so far is a note, which only --strict takes for a problem."""
+    file = project / "policy.yaml"
+    file.write_text("- {name: pushes, command: git push, action: deny, reason: not here}\n")
+    with record("s1") as trail:
+        trail.call("Bash", {"command": "make"})
+    assert invoke("rules", "check", file).code == 0
+    assert invoke("rules", "check", file, "--strict").code == 1
+    assert invoke("rules", "check", file, "--strict", "--no-trails").code == 0
+    found = json.loads(invoke("rules", "check", file, "--json").stdout)
+    assert found["problems"] == []
+    assert found["usage"]["uses"][0]["matched"] == 0
+
+
+def test_check_says_what_it_cannot_do(project: Path) -> None:
+    """Rules that cannot be loaded, trails that are not there, options that exclude each other."""
+    file = project / "policy.yaml"
+    file.write_text("- {name: x, action: denny}\n")
+    broken = invoke("rules", "check", file)
+    assert broken.code == 3
+    assert "rule 'x'" in broken.stderr
+    both = invoke("rules", "check", "--no-trails", "--trail", "x")
+    assert both.code == 2
+    file.write_text("- {name: x, action: deny, reason: never}\n")
+    assert invoke("rules", "check", file, "--trail", "nowhere").code == 2
+
+
+def test_check_leaves_no_store_behind(project: Path, tmp_path: Path) -> None:
+    """Looking for standing rules makes no store where there is none."""
+    assert invoke("rules", "check").code == 0
+    assert not (tmp_path / "data").exists()
