@@ -60,7 +60,7 @@ class Rehearsal:
         self._clock = PastClock()
         self.stand_ins = StandIns(policy.acting)
         self._waiting: list[RecordedHook] = []
-        self._says_who = False
+        self._says_who = True
         self._root = ""
         self._hosts: dict[str, SessionCoordinator] = {}
         self._mountings: dict[str, Mounting] = {}
@@ -86,7 +86,9 @@ class Rehearsal:
 
     async def take_hook(self, hook: RecordedHook) -> None:
         """A hook was registered; those of the policy's modules are mounted from the policy."""
-        self._says_who = self._says_who or bool(hook.kind or hook.module)
+        # Trails of earlier versions do not say which module a hook came from.
+        if hook.name.startswith("hooks-") and not hook.module:
+            self._says_who = False
         if not self._hosts:
             self._waiting.append(hook)
         elif self.stand_ins.is_one(hook, says_who=self._says_who):
@@ -108,20 +110,20 @@ class Rehearsal:
     async def hears(self, event: RecordedEvent) -> bool:
         """Whether any hook listens to the event; opens its session if that is new."""
         host = self._hosts.get(event.session) or await self._open(event)
+        if event.event == AGENT_SPAWN:
+            spawned = str(event.left.get("agent_name") or "")
+            self._agents.setdefault(event.session, []).append(spawned)
         return host.hooks.hears(event.event)
 
     def listens(self, name: str) -> bool:
-        """Whether any hook so far listens to events of a name; True if no session is open."""
-        if not self._hosts:
+        """Whether events of a name matter to any session so far; True if none is open."""
+        if not self._hosts or name == AGENT_SPAWN:
             return True
         return any(host.hooks.hears(name) for host in self._hosts.values())
 
     async def judge(self, event: RecordedEvent, data: Mapping[str, Any]) -> Verdict:
         """Put an event before the hooks, at the time that it happened."""
         host = self._hosts.get(event.session) or await self._open(event)
-        if event.event == AGENT_SPAWN:
-            spawned = str(event.left.get("agent_name") or "")
-            self._agents.setdefault(event.session, []).append(spawned)
         self._clock.set(event.time)
         self.stand_ins.turn_to(event)
         given = {**data, "session_id": event.session}

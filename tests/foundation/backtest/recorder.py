@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import uuid
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from amplifier_audit import AuditLog, AuditSettings
+from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.hooks import HookRegistry
+from amplifier_core.loader import ModuleLoader
 from amplifier_core.models import HookResult
+from amplifier_core.mounting import Mounting
 from amplifier_core.testing import ScriptedApproval
 from amplifier_foundation import AssembledSession, load_bundle, open_session
 from amplifier_foundation.backtest import (
@@ -23,6 +28,7 @@ from amplifier_foundation.backtest import (
 )
 from amplifier_foundation.history import select_trails
 
+Events = Sequence[tuple[str, dict[str, Any]]]
 Row = dict[str, Any]
 """A hook: its name, event, priority and on_error, and by number what it answers."""
 
@@ -87,12 +93,13 @@ class Recorder:
         self.folder = folder
         self.trails = folder / "audit"
         (folder / "table.py").write_text(FILE)
+        self._loader = ModuleLoader(base=folder)
         self.save()
 
     def save(self, *rows: Row, modules: Sequence[Any] = (), **sections: Any) -> Path:
         """Write the bundle with these hooks."""
         table = {"module": "table", "source": "./table.py", "config": {"rows": list(rows)}}
-        plan = {
+        self.plan: dict[str, Any] = {
             "inherit": False,
             "session": {"orchestrator": "loop-basic", "context": "context-simple"},
             "providers": [{"module": "provider-scripted", "config": {"script": []}}],
@@ -101,7 +108,7 @@ class Recorder:
             **sections,
         }
         path = self.folder / "amplifier.yaml"
-        path.write_text(yaml.safe_dump(plan))
+        path.write_text(yaml.safe_dump(self.plan))
         return path
 
     @contextlib.asynccontextmanager
@@ -122,11 +129,45 @@ class Recorder:
         finally:
             await session.cleanup()
 
-    async def record(self, numbers: Sequence[int], *answers: Any, own: Sequence[Row] = ()) -> None:
-        """A session in which one tool call after another is judged."""
-        async with self.open(*answers, own=own) as session:
+    async def record(
+        self, numbers: Sequence[int], *answers: Any, own: Sequence[Row] = (), events: Events = ()
+    ) -> None:
+        """A session without an agent, in which one tool call after another is judged.
+
+        `events` come first; `own` has hooks that no bundle asks for.
+        """
+        async with self.host(*answers, own=own) as host:
+            for event, data in events:
+                await host.execute_with_hooks(event, data)
             for place, number in enumerate(numbers):
-                await call(session, number, call_id=f"call-{place}")
+                await host.execute_with_hooks("tool:pre", make_call(number, f"call-{place}"))
+
+    @contextlib.asynccontextmanager
+    async def host(
+        self, *answers: Any, own: Sequence[Row] = (), **fields: Any
+    ) -> AsyncIterator[SessionCoordinator]:
+        """What records such a session: the hooks of the bundle are mounted, and nothing else."""
+        session = str(uuid.uuid4())
+        log = await AuditLog.open(self.trails / session, AuditSettings(**fields), name=session)
+        host = SessionCoordinator(
+            approval_system=ScriptedApproval(*(answers or ("Allow once",))),
+            config=self.plan,
+            audit=log,
+            session_id=session,
+        )
+        host.trail.write("bundle_loaded", {"folder": str(self.folder)})
+        register_rows(host.hooks, own)
+        host.register_capability("session.working_dir", str(self.folder))
+        mounting = Mounting(host, self._loader)
+        for entry in self.plan["hooks"]:
+            await mounting.mount("hooks", {**entry, "required": True})
+        host.trail.write("session_started", {"resumed": False, "parent": None})
+        try:
+            yield host
+        finally:
+            await mounting.unmount_all()
+            await host.cleanup()
+            await log.close()
 
     def load(self, **source: Any) -> Policy:
         """The policy of the bundle as it is now."""
@@ -137,21 +178,22 @@ class Recorder:
         policy: Policy | None = None,
         baseline: Policy | None = None,
         window: Window | None = None,
+        examples: int = 3,
     ) -> Tally:
         """Put all sessions before a policy, or before the bundle as it is now."""
-        total = Tally()
+        total = Tally(most_examples=examples)
         trails = select_trails([str(self.trails)])
         tried = policy or self.load()
-        async for _, tally in backtest_trails(trails, tried, baseline, window=window):
+        options: dict[str, Any] = {"window": window, "examples": examples}
+        async for _, tally in backtest_trails(trails, tried, baseline, **options):
             total.add(tally)
         return total
 
 
-async def call(session: AssembledSession, number: int, call_id: str = "", **fields: Any) -> Any:
-    """Have the hooks judge a tool call that carries a number."""
+def make_call(number: int, call_id: str = "", **fields: Any) -> dict[str, Any]:
+    """The data of a tool call that carries a number."""
     given = {"n": number, **fields}
-    data: Any = {"tool_name": "Bash", "tool_input": given, "tool_call_id": call_id}
-    return await session.coordinator.execute_with_hooks("tool:pre", data)
+    return {"tool_name": "Bash", "tool_input": given, "tool_call_id": call_id}
 
 
 def row(name: str, priority: int = 0, on_error: str = "continue", **answers: Any) -> Row:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from amplifier_core.coordinator import SessionCoordinator
+from amplifier_core.hooks import HookRegistry
+from amplifier_core.loader import ModuleLoader
+from amplifier_core.mounting import Mounting
 from amplifier_foundation.backtest import Window
-from tests.foundation.backtest.recorder import Recorder, row
+from tests.foundation.backtest.recorder import Recorder, Row, make_call, row
 
 
 @pytest.fixture
@@ -33,35 +37,38 @@ async def test_an_unchanged_policy_differs_nowhere(recorder: Recorder) -> None:
     assert found.questions[next(iter(found.questions))] == [2, 2]
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "kind"),
-    [
-        ("continue", "deny", "newly_denied"),
-        ("ask_user", "deny", "newly_denied"),
-        ("deny", "continue", "no_longer_denied"),
-        ("deny", "ask_user", "no_longer_denied"),
-        ("continue", "ask_user", "newly_asked"),
-        ("ask_user", "continue", "no_longer_asked"),
-        ("continue", "modify", "changed_input"),
-        ("modify", "continue", "changed_input"),
-        ("continue", "inject_context", "newly_injected"),
-        ("inject_context", "modify", "changed_input"),
-        ("inject_context", "continue", "no_longer_injected"),
-        ("continue", "fail", "error"),
-    ],
-)
-async def test_a_change_of_one_answer_is_told_by_its_kind(
-    recorder: Recorder, before: str, after: str, kind: str
-) -> None:
+KINDS = [
+    ("continue", "deny", "newly_denied"),
+    ("ask_user", "deny", "newly_denied"),
+    ("deny", "continue", "no_longer_denied"),
+    ("deny", "ask_user", "no_longer_denied"),
+    ("continue", "ask_user", "newly_asked"),
+    ("ask_user", "continue", "no_longer_asked"),
+    ("continue", "modify", "changed_input"),
+    ("modify", "continue", "changed_input"),
+    ("continue", "inject_context", "newly_injected"),
+    ("inject_context", "modify", "changed_input"),
+    ("inject_context", "continue", "no_longer_injected"),
+    ("continue", "fail", "error"),
+    ("deny", "deny", None),
+    ("fail", "continue", None),
+]
+"""What a hook answered, what it answers now, and how the difference is called."""
+
+
+async def test_a_change_of_an_answer_is_told_by_its_kind(recorder: Recorder) -> None:
     """What was changed for one call is found for that call, and for no other."""
-    recorder.save(row("judge", n3=before))
-    await recorder.record(range(6))
-    recorder.save(row("judge", n3=after))
-    found = await recorder.backtest()
-    assert found.counts == {kind: 1}
-    assert found.hooks == {"judge": {kind: 1}}
-    example = found.examples[kind][0]
-    assert (example["tool"], '"n": 3' in example["about"]) == ("Bash", True)
+    recorder.save(_make_row({str(n): was for n, (was, _, _) in enumerate(KINDS)}))
+    await recorder.record(range(len(KINDS) + 3))
+    recorder.save(_make_row({str(n): would for n, (_, would, _) in enumerate(KINDS)}))
+    found = await recorder.backtest(examples=9)
+    told = {
+        json.loads(one["about"])["n"]: kind
+        for kind in found.examples
+        for one in found.examples[kind]
+    }
+    assert told == {n: kind for n, (_, _, kind) in enumerate(KINDS) if kind is not None}
+    assert sum(found.counts.values()) == sum(found.hooks["judge"].values()) == len(told)
 
 
 async def test_an_example_says_what_a_person_had_decided(recorder: Recorder) -> None:
@@ -97,6 +104,65 @@ async def test_hooks_that_no_bundle_asks_for_answer_as_they_did(recorder: Record
     found = await recorder.backtest()
     assert found.counts == {"no_longer_denied": 1}
     assert found.examples["no_longer_denied"][0]["not_asked_then"] == ["last"]
+
+
+async def test_changes_that_cannot_be_told_apart_are_in_doubt(recorder: Recorder) -> None:
+    """Of several changes a trail has the last result, not who made which."""
+    recorder.save(row("judge", 5, n1="modify"))
+    await recorder.record([1], own=[row("own", n1="modify")])
+    found = await recorder.backtest()
+    assert found.counts == {"cannot_tell": 1}
+    assert found.unclear[0].why == "the trail does not say which of several changes own made"
+
+
+async def test_what_was_masked_is_judged_as_it_is_and_a_difference_is_in_doubt(
+    recorder: Recorder,
+) -> None:
+    """A hook may have decided by the very text that nobody kept."""
+    async with recorder.host() as host:
+        host.register_scrubber(lambda text: text.replace("hunter2", "[REDACTED:password]"))
+        for number in (1, 2):
+            call = make_call(number, password="hunter2")
+            await host.execute_with_hooks("tool:pre", call)
+    assert (await recorder.backtest()).counts == {}
+    recorder.save(row("judge", n2="deny"))
+    found = await recorder.backtest()
+    assert found.counts == {"cannot_tell": 1}
+    assert found.unclear[0].path == "tool_input.password"
+
+
+async def test_a_trail_of_decisions_alone_is_named_as_unreadable(recorder: Recorder) -> None:
+    """It has no events to judge, which is not the same as no difference."""
+    async with recorder.host(level="decisions") as host:
+        await host.execute_with_hooks("tool:pre", make_call(1))
+    (one,) = (await recorder.backtest()).unreadable
+    assert "audit.level: decisions" in one["why"]
+
+
+async def test_sub_agents_are_judged_by_the_hooks_of_their_parent_and_their_own(
+    recorder: Recorder,
+) -> None:
+    """Their events stand in the same trail, under another id."""
+    entry = {**recorder.plan["hooks"][0], "config": {"rows": [row("child", n3="deny")]}}
+    agents = {"helper": {"description": "x", "hooks": [entry]}}
+    recorder.save(row("judge", n1="deny"), agents=agents)
+    async with recorder.host() as host:
+        await host.execute_with_hooks("agent:spawn", {"agent_name": "helper", "task": "x"})
+        child = SessionCoordinator(
+            HookRegistry(host.hooks), audit=host.trail.sink, session_id="child-1"
+        )
+        child.trail.write("session_started", {"resumed": False, "parent": host.session_id})
+        mounting = Mounting(child, ModuleLoader(base=recorder.folder))
+        await mounting.mount("hooks", entry)
+        for number in (1, 2, 3):
+            await child.execute_with_hooks("tool:pre", make_call(number))
+        await host.execute_with_hooks("tool:pre", make_call(3))
+        await child.cleanup()
+    assert (await recorder.backtest()).counts == {}
+    recorder.save(row("judge"), agents=agents)
+    assert (await recorder.backtest()).counts == {"no_longer_denied": 1}
+    recorder.save(row("judge", n1="deny"), agents={})
+    assert (await recorder.backtest()).counts == {"no_longer_denied": 1}
 
 
 async def test_an_answer_for_always_is_one_question(recorder: Recorder) -> None:
@@ -146,9 +212,8 @@ async def test_a_value_that_is_not_in_the_trail_is_named_where_a_hook_looks_at_i
         + "\nasync def mount(c, config):\n    c.hooks.register('tool:pre', look, 0, 'looks')\n"
     )
     long = "x" * 1_000_000
-    async with recorder.open() as session:
-        data: Any = {"tool_name": "Write", "tool_input": {"n": 1, "text": long}}
-        await session.coordinator.execute_with_hooks("tool:pre", data)
+    async with recorder.host() as host:
+        await host.execute_with_hooks("tool:pre", make_call(1, text=long))
     assert (await recorder.backtest()).counts == {}
     found = await recorder.backtest(recorder.load(hooks=(str(recorder.folder / "looks.py"),)))
     assert found.counts == {"cannot_tell": 1}
@@ -163,16 +228,16 @@ async def test_a_resumed_session_mounts_its_hooks_anew(recorder: Recorder) -> No
     recorder.save(row("judge", n2="deny"))
     own = [row("own", -1, n1="deny")]
     async with recorder.open(own=own) as session:
-        await session.coordinator.execute_with_hooks("tool:pre", _call(1))
+        await session.coordinator.execute_with_hooks("tool:pre", make_call(1))
         state = await session.state()
     async with recorder.open(own=own, resume=state) as session:
         for number in (1, 2, 3):
-            await session.coordinator.execute_with_hooks("tool:pre", _call(number))
+            await session.coordinator.execute_with_hooks("tool:pre", make_call(number))
     found = await recorder.backtest()
     assert found.counts == {}
     recorder.save(row("judge", n3="deny"))
     assert (await recorder.backtest()).counts == {"newly_denied": 1, "no_longer_denied": 1}
 
 
-def _call(number: int) -> Any:
-    return {"tool_name": "Bash", "tool_input": {"n": number}, "tool_call_id": str(number)}
+def _make_row(answers: dict[str, str]) -> Row:
+    return {"name": "judge", "answers": answers}
