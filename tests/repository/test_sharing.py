@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,6 +30,14 @@ def run(pytester: pytest.Pytester, claims: Path) -> pytest.RunResult:
     return pytester.runpytest_inprocess(*options, "tests")
 
 
+@pytest.fixture(autouse=True)
+def garbage() -> Iterator[None]:
+    """The inner run changes how this process looks for it."""
+    before = gc.get_threshold()
+    yield
+    gc.set_threshold(*before)
+
+
 @pytest.fixture
 def files(pytester: pytest.Pytester) -> list[Path]:
     """A folder of tests, some of which fail."""
@@ -42,6 +53,21 @@ def test_one_process_alone_runs_all(files: list[Path], pytester: pytest.Pytester
     outcome = run(pytester, pytester.mkdir("claims"))
     outcome.assert_outcomes(passed=4, failed=1, errors=1)
     assert outcome.ret == pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.mark.usefixtures("files")
+def test_a_file_is_compiled_once_and_what_its_tests_import_is_not_kept(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though the environment keeps no bytecode: a test may write a module twice in a second."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.syspath_prepend(pytester.path)
+    (pytester.path / "made.py").write_text("")
+    (pytester.path / "tests/test_a.py").write_text("def test_one(): import made")
+    run(pytester, pytester.mkdir("claims")).assert_outcomes(passed=3, failed=1, errors=1)
+    kept = {path.name.partition(".")[0] for path in pytester.path.rglob("*.pyc")}
+    assert {"test_a", "test_b"} <= kept
+    assert "made" not in kept
 
 
 def test_what_another_has_taken_is_left_to_it(files: list[Path], pytester: pytest.Pytester) -> None:

@@ -8,13 +8,17 @@ is left. FOLDER holds a mark for every file that was taken; all processes name t
 
 from __future__ import annotations
 
+import gc
 import itertools
-from collections.abc import Generator
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+GARBAGE = (10_000, 20, 20)
 FILES = pytest.StashKey[list[Any]]()
 
 
@@ -53,10 +57,12 @@ def pytest_collection_modifyitems(
 def pytest_runtestloop(session: pytest.Session) -> bool:
     """Take a file, collect its tests, run them, and again."""
     files, count = session.stash[FILES], 0
+    look_less_for_garbage()
     for file in files:
         if not claim(file.nodeid, session.config.getoption("claims")):
             continue
-        session.items = list(session.genitems(file))
+        with keeping_bytecode():
+            session.items = list(session.genitems(file))
         session.config.hook.pytest_collection_modifyitems(
             session=session, config=session.config, items=session.items
         )
@@ -66,6 +72,23 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
             run_items(session)
     session.testscollected = count
     return True
+
+
+@contextmanager
+def keeping_bytecode() -> Iterator[None]:
+    """Files of tests are compiled in a way of pytest's own: once, whatever the environment says."""
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, False
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = before
+
+
+def look_less_for_garbage() -> None:
+    """Pytest and its plugins stay, and a search through all the rest takes long."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*GARBAGE)
 
 
 def write_name(config: pytest.Config, file: pytest.Collector) -> None:
