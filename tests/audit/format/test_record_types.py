@@ -28,10 +28,15 @@ def list_texts(node: ast.AST) -> Iterator[str]:
             yield one.value
 
 
+@cache
+def list_calls(function: Function) -> list[ast.Call]:
+    return [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+
+
 def list_arguments(writers: set[str], function: Function) -> Iterator[ast.expr]:
     """What a function hands to those that write records."""
-    for call in ast.walk(function):
-        if isinstance(call, ast.Call) and find_called_name(call) in writers:
+    for call in list_calls(function):
+        if find_called_name(call) in writers:
             yield from call.args
             yield from (keyword.value for keyword in call.keywords)
 
@@ -50,15 +55,20 @@ def find_writers(functions: list[Function]) -> set[str]:
     return writers
 
 
-def list_written(writers: set[str], function: Function) -> Iterator[str]:
-    assigned = {
+def find_assigned(function: Function) -> dict[str, ast.expr]:
+    return {
         target.id: node.value
         for node in ast.walk(function)
         if isinstance(node, ast.Assign)
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    for given in list_arguments(writers, function):
+
+
+def list_written(writers: set[str], function: Function) -> Iterator[str]:
+    arguments = list(list_arguments(writers, function))
+    assigned = find_assigned(function) if arguments else {}
+    for given in arguments:
         yield from list_texts(
             assigned.get(given.id, given) if isinstance(given, ast.Name) else given
         )
@@ -90,9 +100,7 @@ def test_every_declared_type_is_written_somewhere() -> None:
 
 def find_named_types(receiver: str, methods: set[str]) -> set[str]:
     """The texts that stand first in the calls of these methods."""
-    calls = [
-        call for one in read_functions() for call in ast.walk(one) if isinstance(call, ast.Call)
-    ]
+    calls = [call for one in read_functions() for call in list_calls(one)]
     return {
         call.args[0].value
         for call in calls
