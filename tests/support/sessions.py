@@ -50,8 +50,9 @@ class SessionHarness:
         self.trail = MemoryAudit()
         self.heard = EventRecorder()
         self.tools = {tool.name: tool for tool in tools}
+        self.plan = plan_for(script, **more)
         self.session = AmplifierSession(
-            plan_for(script, **more),
+            self.plan,
             approval_system=approval,
             display_system=self.screen,
             audit=self.trail,

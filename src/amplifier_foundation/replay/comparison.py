@@ -29,7 +29,10 @@ _PASSING = frozenset(
 )
 """Fields that differ from run to run: times, and whether somebody watched the reply arrive."""
 _SHOWN_ONLY = ("content_block:", "thinking:")
+"""Events of a reply as it arrives, piece by piece: what hooks inject at them is compared."""
 _INJECTIONS = frozenset({"injection_accepted", "injection_dropped"})
+_ANSWER = "given response"
+_NO_TOOL = "InvalidToolCall"
 _UNREADABLE = frozenset({"invalid", "error"})
 """How a question ended that nobody answered usably: a replay cannot repeat the words."""
 
@@ -46,7 +49,7 @@ class Change:
 def is_compared(item: Any) -> bool:
     """Whether an item belongs to what hooks decided, or to what came of it."""
     if isinstance(item, RecordedEvent):
-        return not item.event.startswith(_SHOWN_ONLY) or any(map(_spoke, item.answers))
+        return not item.event.startswith(_SHOWN_ONLY)
     if isinstance(item, RecordedApproval):
         return item.stage in ("requested", "remembered")
     if isinstance(item, RecordedCall):
@@ -67,7 +70,11 @@ def identify(item: Any) -> tuple[Any, ...]:
 
 def find_changes(then: Any, now: Any) -> list[Change]:
     """The fields that differ, the most telling ones first."""
-    return list(_walk_changes("", describe(then), describe(now)))
+    old, new = describe(then), describe(now)
+    if _ANSWER not in old or _ANSWER not in new:  # written out only where somebody listens
+        old.pop(_ANSWER, None)
+        new.pop(_ANSWER, None)
+    return list(_walk_changes("", old, new))
 
 
 def _walk_changes(path: str, then: Any, now: Any) -> Iterator[Change]:
@@ -97,11 +104,13 @@ def describe(item: Any) -> dict[str, Any]:
 def _describe_event(event: RecordedEvent) -> dict[str, Any]:
     spoken = [one for one in event.answers if _spoke(one)]
     described: dict[str, Any] = {"decision": event.action}
-    if event.reason:
+    if event.reason and event.action != "continue":
         described["reason"] = event.reason
     for one in spoken:
         described[f"hook {one.hook}"] = _describe_answer(one)
     data = _drop_passing(event.data)
+    if event.event.startswith("approval:"):
+        data.pop("digest", None)  # of a request to a model, it covers the times of messages
     described |= {f"given {key}": value for key, value in data.items()}
     if event.left is not event.data:
         left = _drop_passing(event.left)
@@ -124,6 +133,9 @@ def _drop_passing(data: Mapping[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in data.items() if key not in _PASSING}
     if kept.get("how") in _UNREADABLE:
         kept["how"] = "error"
+    error = kept.get("error")
+    if isinstance(error, dict) and error.get("type") == _NO_TOOL:
+        kept["error"] = _NO_TOOL  # the sentence names all tools, which not every trail does
     return kept
 
 

@@ -10,10 +10,11 @@ from typing import Any
 from amplifier_core.session import AmplifierSession
 from amplifier_core.tool_call import call_tool
 from amplifier_foundation.history import RecordedEvent
+from amplifier_foundation.orchestrators.compaction import compact_now
 from amplifier_foundation.replay.playback import Playback
 from amplifier_foundation.replay.recording import CannotReplay, Run
+from amplifier_foundation.replay.stand_ins.tools import read_call
 from amplifier_foundation.replay.steps import Step, list_steps
-from amplifier_foundation.replay.tools import read_call
 from amplifier_foundation.replay.virtual_time import VirtualTimeLoop
 
 State = Mapping[str, Any]
@@ -35,7 +36,7 @@ class Driver:
         """Replay all processes of the recording."""
         loop = asyncio.get_running_loop()
         if isinstance(loop, VirtualTimeLoop):
-            loop.on_stall = self._break_off
+            loop.on_idle = self._end_hanging
         self._playback.on_stop = self._break_off
         self._playback.cancel = self._cancel
         for run in self._playback.recording.list_runs():
@@ -47,6 +48,8 @@ class Driver:
         try:
             if await self._take(self._start(run)):
                 for step in list_steps(run):
+                    if not self._playback.is_left(step.event):
+                        continue  # a hook did it, as it did then
                     await self._take(self._perform(step))
                     await self._keep_state()
                 await self._take(self._end(run))
@@ -70,6 +73,13 @@ class Driver:
         if isinstance(error, CannotReplay):
             raise error
         return error is None  # what a turn raises is in the recording as well
+
+    def _end_hanging(self) -> bool:
+        """Break off what was broken off then; what a time limit ended is left to that."""
+        if not self._playback.hangs:
+            return False
+        self._break_off()
+        return True
 
     def _break_off(self) -> None:
         if self._step is not None:
@@ -108,13 +118,11 @@ class Driver:
         elif step.kind == "call":
             await call_tool(session.coordinator, read_call(step.data))
         elif step.kind == "compact":
-            compact = getattr(session, "compact", None)
-            if compact is not None:
-                await compact()
+            await compact_now(session.context)
         elif step.kind == "cancel":
             await session.coordinator.request_cancel(step.data.get("immediate") is True)
         else:
-            await session.coordinator.execute_with_hooks(step.event, step.data)
+            await session.coordinator.execute_with_hooks(step.event.event, step.data)
 
     async def _end(self, run: Run) -> None:
         assert self._session is not None

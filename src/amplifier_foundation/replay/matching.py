@@ -7,7 +7,7 @@ model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from amplifier_foundation.history import RecordedEvent
@@ -51,10 +51,6 @@ class Matcher:
         """The items that have not been met."""
         return list(self._left)
 
-    def find(self, wanted: Callable[[Any], bool]) -> Any:
-        """An item that may be met next and is wanted; None if there is none."""
-        return next((one for one in self._list_near() if wanted(one)), None)
-
     def meet(self, now: Any) -> Any:
         """The counterpart of what happens now, which is met by this; None if there is none."""
         if is_quiet(now):
@@ -79,11 +75,11 @@ class Matcher:
 
     def _choose(self, now: Any) -> Any:
         wanted = identify(now)
-        found = [one for one in self._list_near() if identify(one) == wanted]
+        found = [one for one in self.list_near() if identify(one) == wanted]
         same = (one for one in found if not find_changes(one, now))
         return next(same, found[0] if found else None)
 
-    def _list_near(self) -> list[Any]:
+    def list_near(self) -> list[Any]:
         """What may be met next: everything up to the next quiet moment, and that."""
         near: list[Any] = []
         for one in self._left:

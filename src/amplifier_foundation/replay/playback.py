@@ -9,8 +9,9 @@ from contextvars import ContextVar
 from datetime import datetime
 from typing import Any
 
+from amplifier_core.events import canonical
 from amplifier_foundation.history import Note, RecordedCall, RecordedEvent
-from amplifier_foundation.replay.comparison import is_compared
+from amplifier_foundation.replay.comparison import find_doubts, is_compared
 from amplifier_foundation.replay.difference import (
     Difference,
     Totals,
@@ -23,6 +24,8 @@ from amplifier_foundation.replay.matching import Matcher, is_quiet
 from amplifier_foundation.replay.recording import Recording, Run
 
 MOST_DIFFERENCES = 100
+_MOST_ROUNDS = 1_000
+"""How often others may go on before an event happens out of its order."""
 
 current_call: ContextVar[tuple[str, str]] = ContextVar("amplifier_replayed_call", default=("", ""))
 """The recorded session and the id of the tool call that is being replayed in this task."""
@@ -40,6 +43,8 @@ class Playback:
         self.on_stop: Callable[[], object] = lambda: None
         self.cancel: Callable[[bool], Any] | None = None
         """Asks the session to stop, at once or not."""
+        self._hanging: list[int] = []
+        self._doubts = _collect_doubts(recording)
         self._run: Run | None = None
         self._matchers: dict[str, Matcher] = {}
         self._names = {recording.root: recording.root}
@@ -135,8 +140,9 @@ class Playback:
 
     def _judge(self, difference: Difference, then: Any, now: Any) -> None:
         """What a missing value may explain, and nothing comes of, is a doubt and no difference."""
-        if difference.doubts and _leads_on_alike(then, now):
-            why = "; ".join(difference.doubts)
+        doubts = difference.doubts or self._doubts.get((then.session, _find_call(then)), ())
+        if doubts and _leads_on_alike(then, now):
+            why = "; ".join(doubts)
             self.totals.doubtful.append(f"record {then.sequence}, {name_item(then)}: {why}")
         else:
             self._note(difference)
@@ -181,21 +187,26 @@ class Playback:
 
     def find_event(self, session: str, event: str, data: Mapping[str, Any]) -> RecordedEvent | None:
         """The recorded event that hooks are being told of."""
-        matcher = self._matchers.get(session)
-        call, again = data.get("tool_call_id"), data.get("judged_again") is True
-
-        def is_meant(one: Any) -> bool:
-            if not isinstance(one, RecordedEvent) or one.event != event:
-                return False
-            return one.again is again and one.data.get("tool_call_id") == call
-
-        found = None if matcher is None else matcher.find(is_meant)
-        return found if isinstance(found, RecordedEvent) else None
+        matcher, call = self._matchers.get(session), data.get("tool_call_id")
+        near = [] if matcher is None else matcher.list_near()
+        found = [
+            one
+            for one in near
+            if isinstance(one, RecordedEvent)
+            and canonical(one.event) == canonical(event)
+            and one.data.get("tool_call_id") == call
+        ]
+        # Hooks are not told that an input which a person has edited is judged again.
+        return next(iter(found), None)
 
     def list_left(self, session: str) -> list[Any]:
         """What has not happened again yet."""
         matcher = self._matchers.get(session)
         return [] if matcher is None else matcher.left
+
+    def is_left(self, event: RecordedEvent) -> bool:
+        """Whether an event has not happened again yet: a hook may have seen to it."""
+        return any(one is event for one in self.list_left(event.session))
 
     def find_request(self, session: str) -> int | None:
         """The record of the request to the model that is under way."""
@@ -215,10 +226,51 @@ class Playback:
         limit = float("inf") if end is None else end
         while self._cancels and begin < self._cancels[0].sequence < limit:
             wish = self._cancels.popleft()
-            if self.cancel is not None:
+            await self._let_happen(wish)
+            if self.cancel is not None and self.is_left(wish):
                 await self.cancel(wish.data.get("immediate") is True)
         if end is None:
-            await asyncio.get_running_loop().create_future()
+            self._hanging.append(begin)
+            try:
+                await asyncio.get_running_loop().create_future()
+            finally:
+                self._hanging.remove(begin)
+
+    async def _let_happen(self, event: RecordedEvent) -> None:
+        """Let others do what they had done before an event."""
+        for _ in range(_MOST_ROUNDS):
+            left = self.list_left(event.session)
+            if not left or left[0].sequence >= event.sequence:
+                return
+            await asyncio.sleep(0)
+
+    @property
+    def hangs(self) -> bool:
+        """Whether something waits that was broken off then, and not by the time limit of a turn."""
+        errors = self.recording.list_events(self.recording.root, "error:orchestration")
+        begin = min(self._hanging, default=0)
+        limits = any(_is_timeout(one) and one.sequence > begin for one in errors)
+        return bool(self._hanging) and not limits
+
+
+def _find_call(item: Any) -> str:
+    if isinstance(item, RecordedEvent):
+        return str(item.data.get("tool_call_id"))
+    return str(getattr(item, "call_id", ""))
+
+
+def _collect_doubts(recording: Recording) -> dict[tuple[str, str], tuple[str, ...]]:
+    """What is missing of the input of each call: everything that follows from it is in doubt."""
+    return {
+        (session, _find_call(event)): tuple(doubts)
+        for session in recording.sessions
+        for event in recording.list_events(session, "tool:pre")
+        if (doubts := find_doubts(event))
+    }
+
+
+def _is_timeout(event: RecordedEvent) -> bool:
+    return (event.data.get("error") or {}).get("type") == "TimeoutError"
 
 
 def _leads_on_alike(then: Any, now: Any) -> bool:

@@ -60,6 +60,35 @@ class Recording:
         """The session that a person talked to."""
         return self.header.session
 
+    def take(self, item: Item) -> None:
+        """Add what comes next in the trail."""
+        if isinstance(item, RecordedHook):
+            self.hooks.append(item)
+            return
+        if item.session:
+            self.sessions.setdefault(item.session, []).append(item)
+        if _is_note(item, "session_started"):
+            parent = _read_body(item).get("parent")
+            if isinstance(parent, str) and item.session != self.root:
+                self.parents[item.session] = parent
+
+    def check(self) -> None:
+        """CannotReplay if the trail holds too little."""
+        if self.header.level == "decisions":
+            raise CannotReplay(
+                "The trail has decisions only (audit.level: decisions). Without events and what "
+                "tools returned, nothing can be replayed: record with audit.level: normal"
+            )
+        if not any(self.list_events(self.root)):
+            raise CannotReplay("The trail has no events of a session; there is nothing to replay")
+        for session in self.sessions:
+            for one in self.list_events(session, "provider:response"):
+                if "response" not in one.data:
+                    raise CannotReplay(
+                        f"Record {one.sequence} has no answer of the model: it was written by an "
+                        f"earlier version, or for an agent that another program runs; {BACKTEST}"
+                    )
+
     def list_events(self, session: str, event: str = "") -> Iterator[RecordedEvent]:
         """The events of a session as they were judged first, or those of one name."""
         for one in self.sessions.get(session, ()):
@@ -75,38 +104,9 @@ def read_recording(path: Path) -> Recording:
     """Read the whole trail; CannotReplay if it holds too little."""
     recording = Recording(read_header(path))
     for item in read_history(path):
-        _take(recording, item)
-    _check(recording)
+        recording.take(item)
+    recording.check()
     return recording
-
-
-def _take(recording: Recording, item: Item) -> None:
-    if isinstance(item, RecordedHook):
-        recording.hooks.append(item)
-        return
-    if item.session:
-        recording.sessions.setdefault(item.session, []).append(item)
-    if _is_note(item, "session_started"):
-        parent = _read_body(item).get("parent")
-        if isinstance(parent, str) and item.session != recording.root:
-            recording.parents[item.session] = parent
-
-
-def _check(recording: Recording) -> None:
-    if recording.header.level == "decisions":
-        raise CannotReplay(
-            "The trail has decisions only (audit.level: decisions): without the events and what "
-            "the tools returned, nothing can be replayed. Record with audit.level: normal"
-        )
-    if not any(recording.list_events(recording.root)):
-        raise CannotReplay("The trail has no events of a session; there is nothing to replay")
-    for session in recording.sessions:
-        for one in recording.list_events(session, "provider:response"):
-            if "response" not in one.data:
-                raise CannotReplay(
-                    f"Record {one.sequence} has no answer of the model: it was written by an "
-                    f"earlier version, or for an agent that another program runs; {BACKTEST}"
-                )
 
 
 def _split(items: list[PlacedItem]) -> list[list[PlacedItem]]:

@@ -12,14 +12,14 @@ from typing import Literal
 from amplifier_core.models import Level
 from amplifier_core.session import AmplifierSession
 from amplifier_foundation.modules.clock import CAPABILITY
-from amplifier_foundation.replay.approvals import RecordedApprovals, has_nobody
 from amplifier_foundation.replay.difference import Difference, Totals
 from amplifier_foundation.replay.driver import Driver, Open, State
-from amplifier_foundation.replay.loader import ReplayLoader, StandIns
-from amplifier_foundation.replay.plan import build_plan, list_acting
 from amplifier_foundation.replay.playback import Playback
 from amplifier_foundation.replay.recording import Recording
 from amplifier_foundation.replay.sink import ReplaySink
+from amplifier_foundation.replay.stand_ins.approvals import RecordedApprovals, has_nobody
+from amplifier_foundation.replay.stand_ins.loader import ReplayLoader, StandIns
+from amplifier_foundation.replay.stand_ins.plan import build_plan, list_acting
 from amplifier_foundation.replay.virtual_time import VirtualTimeLoop
 from amplifier_foundation.session.assembly import open_session
 from amplifier_foundation.trust.material import Material

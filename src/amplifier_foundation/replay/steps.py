@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, Literal
 
-from amplifier_foundation.history import RecordedEvent
+from amplifier_foundation.history import RecordedCall, RecordedEvent
 from amplifier_foundation.replay.recording import Run
 
 Kind = Literal["prompt", "call", "compact", "cancel", "event"]
@@ -24,7 +24,7 @@ FOLLOWS = frozenset(
         "cancel:completed",
         "context:post_compact",
         "decision:agent_resolution",
-        "decision:context_resolution",
+        "context:pre_compact",
         "error:orchestration",
         "module:load_failed",
         "module:on_session_ready_failed",
@@ -50,18 +50,30 @@ class Step:
     """One thing that somebody did."""
 
     kind: Kind
-    event: str = ""
-    data: dict[str, Any] = field(default_factory=dict)
+    event: RecordedEvent
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What it was done with."""
+        return self.event.data
 
 
 def list_steps(run: Run) -> list[Step]:
     """The steps of one process, in order."""
     events = [one for one in run.items if isinstance(one, RecordedEvent) and not one.again]
     events = events[len(list_early(run.items)) :]
-    if any(one.event == _BEGINS for one in events):
+    spans = _list_spans(run)
+    events = [one for one in events if one.event != "tool:pre" or not _is_inside(one, spans)]
+    if not _is_foreign(events):
         return list(_list_outside_turns(events))
-    # No loop of ours ran in it: whoever did told of the events one by one.
-    return [_make_step(one) for one in events if one.event not in FOLLOWS]
+    # Another program ran the agent, and told of the events one by one.
+    return [_make_step(one) for one in events if one.event not in FOLLOWS or _is_unknown_call(one)]
+
+
+def _is_foreign(events: list[RecordedEvent]) -> bool:
+    """Whether no loop of ours took the prompts that hooks let through."""
+    taken = [one for one in events if one.event == "prompt:submit" and one.action == "continue"]
+    return bool(taken) and not any(one.event == _BEGINS for one in events)
 
 
 def list_early(items: Iterable[Any]) -> list[RecordedEvent]:
@@ -75,23 +87,37 @@ def _list_outside_turns(events: list[RecordedEvent]) -> Iterator[Step]:
     for one in events:
         if one.event == "prompt:submit":
             if (one.data.get("metadata") or {}).get("source") != _OWN_PROMPT:
-                yield Step("prompt", data=one.data)
+                yield Step("prompt", one)
         elif one.event in (_BEGINS, _ENDS):
             inside = one.event == _BEGINS
-        elif not inside and one.event not in FOLLOWS:
+        elif not inside and (one.event not in FOLLOWS or _is_unknown_call(one)):
             yield _make_step(one)
-        elif not inside and _is_unknown_call(one):
-            yield Step("call", data=one.data)
+
+
+def _list_spans(run: Run) -> list[tuple[int, float]]:
+    """From where to where tools ran."""
+    calls = [one for one in run.items if isinstance(one, RecordedCall)]
+    ends = {one.call_id: one.sequence for one in calls if one.stage == "finished"}
+    return [
+        (one.sequence, ends.get(one.call_id, float("inf")))
+        for one in calls
+        if one.stage == "started"
+    ]
+
+
+def _is_inside(event: RecordedEvent, spans: list[tuple[int, float]]) -> bool:
+    """Whether a tool ran at that time: its stand-in sees to what it called."""
+    return any(begin < event.sequence < end for begin, end in spans)
 
 
 def _make_step(event: RecordedEvent) -> Step:
-    if event.event == "tool:pre":
-        return Step("call", data=event.data)
-    if event.event == "context:pre_compact":
-        return Step("compact")
+    if event.event in ("tool:pre", "tool:error"):
+        return Step("call", event)
+    if event.event == "decision:context_resolution":
+        return Step("compact", event)
     if event.event == "cancel:requested":
-        return Step("cancel", data=event.data)
-    return Step("event", event.event, event.data)
+        return Step("cancel", event)
+    return Step("event", event)
 
 
 def _is_unknown_call(event: RecordedEvent) -> bool:

@@ -22,8 +22,8 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         self._now = 0.0
         self._threads = 0
-        self.on_stall: Callable[[], object] | None = None
-        """Called when everybody waits for something that nobody will do."""
+        self.on_idle: Callable[[], bool] = lambda: False
+        """Called when everybody waits, before time passes; True if it has found something to do."""
         super().__init__(_Selector(self))
 
     def time(self) -> float:
@@ -52,17 +52,11 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
             self._now += time.monotonic() - started
             return found
         found = real.select(0)
-        if not found and timeout is not None:
+        if not found and not self.on_idle():
+            if timeout is None:
+                return real.select(_POLL)
             self._now += timeout
-        elif not found:
-            self._stall(real)
         return found
-
-    def _stall(self, real: selectors.BaseSelector) -> None:
-        if self.on_stall is None:
-            real.select(_POLL)
-        else:
-            self.call_soon(self.on_stall)
 
 
 class _Selector(selectors.BaseSelector):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.mount_plan import read_entry
-from amplifier_foundation.history import RecordedHook
+from amplifier_foundation.history import RecordedEvent, RecordedHook
 from amplifier_foundation.history.acting import ACTING
 from amplifier_foundation.replay.recording import Recording
 
@@ -99,8 +99,9 @@ def choose_hooks(recording: Recording, module: str) -> list[RecordedHook]:
 def _list_speaking(recording: Recording) -> set[str]:
     return {
         answer.hook
-        for session in recording.sessions
-        for event in recording.list_events(session)
+        for items in recording.sessions.values()
+        for event in items
+        if isinstance(event, RecordedEvent)
         for answer in event.answers
         if answer.action != "continue" or answer.error is not None
     }

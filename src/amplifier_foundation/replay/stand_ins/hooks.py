@@ -13,8 +13,8 @@ from amplifier_foundation.history import (
     RecordedEvent,
     RecordedHook,
 )
-from amplifier_foundation.replay.exceptions import make_exception
 from amplifier_foundation.replay.playback import Playback, is_injection
+from amplifier_foundation.replay.stand_ins.exceptions import make_exception
 
 
 class RecordedHooks:
@@ -55,25 +55,31 @@ class RecordedHooks:
         if said.action == "deny":
             return HookResult(action="deny", reason=said.reason or None)
         if said.action == "modify":
-            changed = {
-                key: value for key, value in then.left.items() if then.data.get(key) != value
-            }
-            return HookResult(action="modify", data={**data, **changed}, reason=said.reason or None)
+            return HookResult(action="modify", data=_change(then, data), reason=said.reason or None)
         if said.action == "ask_user":
             return self._ask_again(said, then)
         return self._inject_again(said, then) if said.action == "inject_context" else CONTINUE
 
     def _ask_again(self, said: RecordedAnswer, then: RecordedEvent) -> HookResult:
-        for one in self._find_after(then, said.hook):
-            if not isinstance(one, RecordedApproval):
-                continue
-            return HookResult(
-                action="ask_user",
-                reason=said.reason or None,
-                approval_prompt=one.prompt or None,
-                approval_options=list(one.options) or None,
-            )
-        return HookResult(action="ask_user", reason=said.reason or None)
+        asked = [
+            one
+            for one in self._playback.recording.sessions[then.session]
+            if isinstance(one, RecordedApproval)
+            and one.stage == "requested"
+            and (one.hook, one.event) == (said.hook, then.event)
+            and one.call_id == str(then.data.get("tool_call_id") or "")
+        ]
+        if not asked:
+            return HookResult(action="ask_user", reason=said.reason or None)
+        # What is judged again asks once more what was asked before.
+        later = [one for one in asked if one.sequence > then.sequence]
+        one = later[0] if later else asked[-1]
+        return HookResult(
+            action="ask_user",
+            reason=said.reason or None,
+            approval_prompt=one.prompt or None,
+            approval_options=list(one.options) or None,
+        )
 
     def _inject_again(self, said: RecordedAnswer, then: RecordedEvent) -> HookResult:
         texts = [
@@ -82,25 +88,34 @@ class RecordedHooks:
                 role=one.body.get("role") or "system",
                 ephemeral=one.body.get("ephemeral") is True,
             )
-            for one in self._find_after(then, said.hook)
-            if is_injection(one)
+            for one in self._find_injections(then, said.hook)
         ]
         return HookResult(
             action="inject_context", reason=said.reason or None, context_injections=texts
         )
 
-    def _find_after(self, then: RecordedEvent, hook: str) -> list[Any]:
-        """What followed an event at a hook's request, up to the next event of its name."""
+    def _find_injections(self, then: RecordedEvent, hook: str) -> list[Any]:
+        """What followed an event at a hook's request, up to the next one at which it injected."""
         found: list[Any] = []
         for one in self._playback.recording.sessions[then.session]:
-            if one.sequence <= then.sequence:
+            if one.sequence <= then.sequence or one.event != then.event:
                 continue
             if isinstance(one, RecordedEvent):
-                if one.event == then.event:
+                if any(said.hook == hook and _injects(said) for said in one.answers):
                     break
-            elif getattr(one, "hook", None) == hook and one.event == then.event:
+            elif is_injection(one) and one.hook == hook:
                 found.append(one)
         return found
+
+
+def _change(then: RecordedEvent, data: dict[str, Any]) -> dict[str, Any]:
+    """The data of an event, changed as hooks changed it then."""
+    kept = {key: data[key] for key in data if key in then.left or key not in then.data}
+    return kept | {key: one for key, one in then.left.items() if then.data.get(key) != one}
+
+
+def _injects(said: RecordedAnswer) -> bool:
+    return said.action == "inject_context"
 
 
 def _list_distinct(hooks: Iterable[RecordedHook]) -> list[RecordedHook]:

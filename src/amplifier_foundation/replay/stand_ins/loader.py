@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.loader import ModuleLoader
-from amplifier_foundation.replay.hooks import RecordedHooks
-from amplifier_foundation.replay.model import RecordedModel
-from amplifier_foundation.replay.plan import AFTER, MODEL, PREFIX, TOOLS, choose_hooks
 from amplifier_foundation.replay.playback import Playback
+from amplifier_foundation.replay.stand_ins.hooks import RecordedHooks
+from amplifier_foundation.replay.stand_ins.model import RecordedModel
+from amplifier_foundation.replay.stand_ins.plan import AFTER, MODEL, PREFIX, TOOLS, choose_hooks
+from amplifier_foundation.replay.stand_ins.tools import Outcomes, RecordedTool, list_tools, tell
 from amplifier_foundation.replay.steps import FOLLOWS, list_early
-from amplifier_foundation.replay.tools import Outcomes, RecordedTool, list_tools, tell
 
 
 class StandIns:

@@ -14,9 +14,9 @@ from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
 from amplifier_core.tool_call import call_tool
 from amplifier_foundation.history import RecordedCall, RecordedEvent
-from amplifier_foundation.replay.exceptions import make_exception
 from amplifier_foundation.replay.playback import Playback, current_call
 from amplifier_foundation.replay.recording import Recording
+from amplifier_foundation.replay.stand_ins.exceptions import make_exception
 
 _DELEGATE = "Delegate"
 _TOLD_BY_TOOLS = frozenset({"artifact:read", "artifact:write"})
@@ -93,7 +93,8 @@ class RecordedTool:
         if self.name == _DELEGATE:
             await self._delegate(input)
         for one in self._outcomes.take_told(session, found):
-            await tell(self._host, one)
+            if self._playback.is_left(one):
+                await tell(self._host, one)
         ends = found.outcome not in ("", "cancelled")
         await self._playback.wait(found.begin, found.end if ends else None)
         if found.error is not None:
@@ -143,15 +144,15 @@ def list_told(recording: Recording, session: str) -> list[RecordedEvent]:
 
 def list_tools(recording: Recording, session: str) -> list[str]:
     """The names of the tools that a session had."""
-    names: dict[str, None] = {}
+    names: dict[Any, None] = {}
     for one in recording.list_events(session):
         if one.event == "provider:request":
             names |= dict.fromkeys(one.data.get("tools") or ())
         elif one.event == "decision:tool_resolution":
             names |= dict.fromkeys(one.data.get("available_tools") or ())
         elif one.event == "tool:pre":
-            names[str(one.left.get("tool_name"))] = None
-    return list(names)
+            names |= dict.fromkeys([one.data.get("tool_name"), one.left.get("tool_name")])
+    return [name for name in names if isinstance(name, str)]
 
 
 def _is_result(value: Any) -> bool:
