@@ -25,6 +25,7 @@ from amplifier_core.injection.placing import Drop, Injector, ToolCalls, gather_i
 from amplifier_core.interfaces import Conversation
 from amplifier_core.models import HookResult, Level
 from amplifier_core.models.outcome import Outcome
+from amplifier_core.models.record_bodies import describe_registration
 from amplifier_core.mount_plan import INJECTION_BUDGET_PER_TURN as INJECTION_BUDGET_PER_TURN
 from amplifier_core.mount_plan import MAX_INJECTION_SIZE as MAX_INJECTION_SIZE
 from amplifier_core.mount_plan import (
@@ -38,8 +39,8 @@ from amplifier_core.operation import KERNEL, Operations
 from amplifier_core.registration import HookHandler
 from amplifier_core.trail import AuditSink, Scrubber, Trail
 from amplifier_core.utils import PATIENCE, describe_error, resolve
+from amplifier_core.utils.conversation import replace_last_answer
 from amplifier_core.utils.describe import describe_cause, locate_failure
-from amplifier_core.utils.last_answer import replace_last_answer
 from amplifier_core.utils.parameters import check_has
 from amplifier_core.utils.slots import Slots
 
@@ -80,6 +81,8 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         self.display_system = display_system
         self.cancellation = CancellationToken()
         self._sealed = False
+        self.mounting: Any = None
+        """What is being mounted: the hooks that are registered meanwhile are its own."""
         self._trail = Trail(audit, self.session_id)
         self._gate = ApprovalGate(approval_system, read_approval_limit(self.config))
         passage = Passage(self._gate, self._trail, self.notify, self._find_tool)
@@ -175,7 +178,7 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
                 continue
             cause = describe_cause(error).removeprefix("InvalidHookResult: ")
             place = locate_failure(error, handler.handler)
-            denies = handler.is_guard and not shadows
+            denies = handler.is_guard and not (shadows or handler.shadow)
             body = {"error": cause, "at": place, "denied": denies}
             self._trail.write("hook_failed", body, event=run.event, handler=handler)
             stats["hook_failures"] = stats.get("hook_failures", 0) + 1
@@ -189,7 +192,8 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
             if would := describe_shadowed(run.event, answer.result):
                 body = {"action": action, "reason": reason, "would": would}
                 self._trail.write("shadowed", body, event=run.event, handler=answer.handler)
-                await self.show(f"shadow: {would}", "warning", f"hook:{answer.hook}")
+                if shadows:
+                    await self.show(f"shadow: {would}", "warning", f"hook:{answer.hook}")
 
     async def tell_news(self) -> None:
         """Show what came up where nothing could be shown."""
@@ -354,11 +358,8 @@ class SessionCoordinator(EcosystemFace, ModuleHost):
         await token.trigger_callbacks()
 
     def _record_registration(self, change: str, handler: HookHandler) -> None:
-        body = {
-            "priority": handler.priority,
-            "on_error": handler.on_error,
-            "timeout": handler.timeout,
-        }
+        handler.shadow = handler.shadow or getattr(self.mounting, "shadows", False)
+        body = describe_registration(handler, self.mounting)
         self._trail.write(f"hook_{change}", body, event=handler.event, handler=handler)
         if change == "registered":
             advice = handler.advice.values()

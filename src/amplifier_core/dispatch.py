@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextvars import ContextVar
-from inspect import CO_COROUTINE
-from types import CoroutineType, FunctionType, MethodType
+from time import perf_counter
+from types import CoroutineType
 from typing import Any, NamedTuple, Protocol
 
 from amplifier_core.errors import HookDepthExceeded, HookTimeout, InvalidHookResult
-from amplifier_core.events.modes import Mode
 from amplifier_core.isolation import adopt, copy_plain, detach
 from amplifier_core.models import CONTINUE, HookResult, attach_origin, continue_with
 from amplifier_core.models.advice import IN_PLACE, NO_SAY, find_omission
 from amplifier_core.models.answer import read_answer
 from amplifier_core.models.outcome import withdraw
+from amplifier_core.plan import Plan, PlanEntry
 from amplifier_core.precedence import fold
 from amplifier_core.registration import HookHandler
 from amplifier_core.utils import describe_error, is_awaitable, is_being_cancelled
@@ -67,40 +67,12 @@ class Trouble(NamedTuple):
     advice: str = ""
 
 
-# The call (None for a hook with limits, which needs more than that), its event name, itself.
-PlanEntry = tuple[Any, str, HookHandler]
-
-
-class Plan(tuple[PlanEntry, ...]):
-    """What one event runs, in order; nobody changes it, so an emit keeps what it started with."""
-
-    in_turn: int = 0
-    """How many of them run one after another; the others only observe, side by side."""
-    calls: tuple[Any, ...] | None
-    """The bare handlers, if all are coroutine functions without limits that see this name."""
-    mode: Mode = "enforce"
-
-    @classmethod
-    def build(cls, event: str, entries: Iterable[PlanEntry], mode: Mode = "enforce") -> Plan:
-        """The plan of an event."""
-        plan = cls(entries)
-        plan.mode = mode
-        plan.in_turn = sum(not record.parallel for _, _, record in plan)
-        plain = all(name == event and _is_coroutine_function(call) for call, name, _ in plan)
-        plan.calls = tuple(record.handler for _, _, record in plan) if plain else None
-        return plan
-
-
-def _is_coroutine_function(call: Any) -> bool:
-    return type(call) in (FunctionType, MethodType) and bool(call.__code__.co_flags & CO_COROUTINE)
-
-
 class Dispatch:
     """One emission: the data as the hooks left it and every answer, with its hook's name."""
 
     __slots__ = (
         "data", "denied", "event", "given", "plan", "ran", "shadowed", "shared", "spoken",
-        "troubles", "unheeded",
+        "times", "troubles", "unheeded",
     )  # fmt: skip
 
     def __init__(
@@ -117,6 +89,8 @@ class Dispatch:
         self.unheeded: list[Answer] = []
         self.shadowed: list[Answer] = []
         self.troubles: list[Trouble] = []
+        self.times: dict[int, float] = {}
+        """The seconds that each hook took which was called, by registration."""
         self.ran = len(plan)
         self.denied = False
 
@@ -222,6 +196,7 @@ async def run_hooks(  # noqa: C901 - the loop that every audited event goes thro
     for call, name, record in run.plan[first:end]:
         if watch is not None:
             follow = watch.begin(record)
+        started = perf_counter()
         try:
             if answer is _NOT_ASKED:
                 # A guard gets a copy that no other hook ever held.
@@ -235,14 +210,20 @@ async def run_hooks(  # noqa: C901 - the loop that every audited event goes thro
         except FAILURES as error:
             answer, untouched = take_failure(error), False
         finally:
-            if watch is not None:
-                watch.end(record)
+            _end(run, record, started, watch)
         if not untouched and _settle(run, record, answer):
             break
         answer = _NOT_ASKED
     if run.spoken and run.plan.mode == "evaluate_only":
         run.shadow()
     return run
+
+
+def _end(run: Dispatch, record: HookHandler, started: float, watch: Watch | None) -> None:
+    run.times[record.id] = spent = perf_counter() - started
+    record.counts.count_call(spent)
+    if watch is not None:
+        watch.end(record)
 
 
 async def run_observers(
@@ -253,11 +234,11 @@ async def run_observers(
     async def observe(name: str, record: HookHandler) -> HookResult:
         if watch is not None:
             watch.begin(record)
+        started = perf_counter()
         try:
             return await record.execute(name, _tell(run, again))
         finally:
-            if watch is not None:
-                watch.end(record)
+            _end(run, record, started, watch)
 
     work = (observe(name, record) for _, name, record in entries if not run.is_over)
     answers = await asyncio.gather(*work, return_exceptions=True)
@@ -312,12 +293,13 @@ async def collect_replies(run: Dispatch, timeout: float) -> AsyncIterator[Any]:
     for _, name, record in run.plan:
         limit = min(timeout, record.timeout or timeout)
         limited = HookHandler(record.handler, name=record.name, timeout=limit)
+        record.counts.calls += 1
         try:
             result = await limited.execute(name, detach(run.data))
         except FAILURES as error:
             _answer_for_failure(run, record, take_failure(error))
             continue
-        if result.data is not None and not record.parallel:
+        if result.data is not None and not (record.parallel or record.shadow):
             yield result.data
 
 
@@ -355,6 +337,7 @@ def _take_answer(run: Dispatch, record: HookHandler, answer: Any) -> None:
         result = _answer_for_failure(run, record, error)
     if result is not CONTINUE and (advice := find_omission(result, run.data)):
         _advise(run, record, result.action, advice)
+    result = _weigh(run, record, result)
     changes = result.action == "modify" and not run.denied
     left = _take_data(run, result.data) if changes else None
     if result is not CONTINUE or error is not None:
@@ -366,6 +349,17 @@ def _take_answer(run: Dispatch, record: HookHandler, answer: Any) -> None:
             run.shared = copy_plain(run.data)
 
 
+def _weigh(run: Dispatch, record: HookHandler, result: HookResult) -> HookResult:
+    """Count an answer; of a hook in shadow mode, keep it apart."""
+    if result.action != "continue":
+        shadowed = record.shadow or run.plan.mode == "evaluate_only"
+        record.counts.count_answer(result.action, shadowed, run.denied)
+        if record.shadow:
+            run.shadowed.append(Answer(record, result))
+            return withdraw(result)
+    return result
+
+
 def _answer_for_failure(run: Dispatch, record: HookHandler, error: BaseException) -> HookResult:
     cause = describe_error(error)
     if isinstance(error, InvalidHookResult):
@@ -373,6 +367,7 @@ def _answer_for_failure(run: Dispatch, record: HookHandler, error: BaseException
     else:
         logger.error("Hook '%s' failed on '%s': %s", record.name, run.event, cause, exc_info=error)
     run.troubles.append(Trouble(record, error))
+    record.counts.count_failure(isinstance(error, HookTimeout))
     if not record.is_guard:
         return CONTINUE
     reason = f"hook '{record.name}' failed and fails closed: {cause}"

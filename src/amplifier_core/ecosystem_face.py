@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Iterable
 from typing import Any, Protocol
 
 from amplifier_core.approval.passage import Clearance
-from amplifier_core.dispatch import Answer, Dispatch, Plan, find_dispatch
+from amplifier_core.dispatch import Answer, Dispatch, find_dispatch
 from amplifier_core.events import is_notification
 from amplifier_core.injection.budget import Injection
 from amplifier_core.injection.framing import indent_forged_frames
@@ -18,6 +18,7 @@ from amplifier_core.injection.placing import UNKNOWN, Injector, read_injections
 from amplifier_core.models import ContextInjection, HookResult, Level, replace_fields
 from amplifier_core.models.outcome import Outcome
 from amplifier_core.operation import Operations
+from amplifier_core.plan import Plan
 from amplifier_core.registration import HookHandler
 
 ACTED_ON = ("inject_context", "ask_user")

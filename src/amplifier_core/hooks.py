@@ -18,8 +18,6 @@ from amplifier_core.dispatch import (
     FAILURES,
     MAX_DEPTH,
     Dispatch,
-    Plan,
-    PlanEntry,
     Watch,
     collect_replies,
     depth,
@@ -37,6 +35,8 @@ from amplifier_core.events.names import KNOWN, check_event, find_meant
 from amplifier_core.events.registry_names import RegistryNames
 from amplifier_core.isolation import NotPlain, copy_dict, copy_plain
 from amplifier_core.models import CONTINUE, ContextInjection, HookResult, continue_with
+from amplifier_core.models.hook_counts import HookCounts
+from amplifier_core.plan import Plan, PlanEntry
 from amplifier_core.registration import HookHandler
 from amplifier_core.utils import timestamp
 from amplifier_core.utils.parameters import find_misfit
@@ -69,6 +69,7 @@ class HookRegistry(RegistryNames):
         self._by_event: dict[str, list[_Entry]] = {}
         self._defaults: dict[str, Any] = {}
         self._plans: dict[str, Plan] = {}
+        self._gone: dict[str, HookCounts] = {}
         self._children: WeakSet[HookRegistry] = WeakSet()
         self._listeners: list[Callable[[str, HookHandler], None]] = []
         self.reporter: Callable[[Dispatch], Awaitable[None]] | None = None
@@ -169,6 +170,8 @@ class HookRegistry(RegistryNames):
             if not entries:
                 del self._by_event[record.event]
         self._changed("unregistered", record)
+        if record.counts.calls:
+            self._gone.setdefault(record.name, HookCounts()).add(record.counts)
 
     def _changed(self, change: str, record: HookHandler) -> None:
         self._forget_plans()
@@ -179,10 +182,25 @@ class HookRegistry(RegistryNames):
             listener(change, record)
 
     def _forget_plans(self) -> None:
+        self._count_quiet()
         self._plans = {}
         if self._children:
             for child in list(self._children):
                 child._forget_plans()
+
+    def _count_quiet(self) -> None:
+        for plan in list(self._plans.values()):
+            plan.count_quiet()
+
+    def count(self) -> dict[str, HookCounts]:
+        """What each hook has done here and in child registries, by name; also those that left."""
+        for registry in (self, *self._children):
+            registry._count_quiet()
+        found = {name: HookCounts().add(counts) for name, counts in self._gone.items()}
+        for _, entries in self._snapshot():
+            for _, _, record in entries:
+                found.setdefault(record.name, HookCounts()).add(record.counts)
+        return found
 
     def listen(self, listener: Callable[[str, HookHandler], None]) -> Callable[[], None]:
         """Be told of each change: `("registered" | "unregistered", registration)`."""
@@ -292,7 +310,7 @@ class HookRegistry(RegistryNames):
         depth.set(here + 1)
         try:
             # The path of events to which every hook says continue; the first other word leaves it.
-            waiting = iter(calls)
+            waiting = iter(calls if plan.quiet & 63 else plan.time_calls())
             for call in waiting:
                 try:
                     answer = await call(event, seen)
@@ -302,9 +320,11 @@ class HookRegistry(RegistryNames):
                     answer = take_failure(error)
                 break
             else:
+                plan.quiet += 1
                 return continue_with(current)
             run = Dispatch(event, plan, current, seen)
             index = len(calls) - length_hint(waiting) - 1
+            plan.count_quiet(index)
             return await self._finish(await run_hooks(run, index, answer))
         finally:
             depth.set(here)

@@ -135,7 +135,7 @@ class Operations:
             news = (run.spoken, watch.printed) if before is None else _list_news(run, watch, before)
             await self.effects.show_answers(event, *news)
         if trail.records:
-            trail.record_dispatch(run, watch.durations, before is not None)
+            trail.record_dispatch(run, before is not None)
         if run.troubles or run.shadowed:
             await self.effects.report_troubles(run)
         if trail.news:
@@ -175,21 +175,20 @@ def _list_news(
 class _Onlooker:
     """Keeps what each hook prints and how long it takes, and lets somebody else look on."""
 
-    __slots__ = ("_event", "_holders", "_other", "_trail", "durations", "printed")
+    __slots__ = ("_event", "_holders", "_other", "_started", "_trail", "printed")
 
     def __init__(self, other: Watch | None, trail: Trail, event: str) -> None:
         self._other = other
-        self._trail = trail if trail.records else None
+        self._trail = trail if trail.records and trail.records_each_hook else None
         self._event = event
         self._holders: dict[HookHandler, output.Holder] = {}
         self.printed: dict[HookHandler, str] = {}
-        self.durations: dict[int, float] = {}
+        self._started: dict[int, float] = {}
 
     def begin(self, handler: HookHandler) -> Follow | None:
         if self._trail is not None:
-            if self._trail.records_each_hook:
-                self._trail.write("hook_started", {}, event=self._event, handler=handler)
-            self.durations[handler.id] = perf_counter()
+            self._trail.write("hook_started", {}, event=self._event, handler=handler)
+            self._started[handler.id] = perf_counter()
         holder = self._holders[handler] = []
         output.running.set(holder)
         # Whoever else looks on sees one hook at a time.
@@ -197,10 +196,8 @@ class _Onlooker:
 
     def end(self, handler: HookHandler) -> None:
         if self._trail is not None:
-            seconds = self.durations[handler.id] = perf_counter() - self.durations[handler.id]
-            if self._trail.records_each_hook:
-                body = {"ms": round(seconds * 1000, 3)}
-                self._trail.write("hook_finished", body, event=self._event, handler=handler)
+            body = {"ms": round((perf_counter() - self._started[handler.id]) * 1000, 3)}
+            self._trail.write("hook_finished", body, event=self._event, handler=handler)
         if self._other is not None and not handler.parallel:
             self._other.end(handler)
         holder = self._holders[handler]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from amplifier_core.errors import HookTimeout
 from amplifier_core.models import HookResult
 from amplifier_core.models.answer import read_answer
+from amplifier_core.models.hook_counts import HookCounts
 from amplifier_core.utils import run_with_timeout
 from amplifier_core.utils.parameters import find_name
 
@@ -28,8 +29,8 @@ class HookHandler:
     """One registration. Sorts by priority, then by the order of registration."""
 
     __slots__ = (
-        "advice", "event", "handler", "id", "locked", "name", "on_error", "parallel", "priority",
-        "timeout",
+        "advice", "counts", "event", "handler", "id", "locked", "name", "on_error", "parallel",
+        "priority", "shadow", "timeout",
     )  # fmt: skip
 
     def __init__(
@@ -49,7 +50,8 @@ class HookHandler:
         self.on_error = on_error
         self.timeout = timeout
         self.id = next(_numbers)
-        self.locked = self.parallel = False
+        self.locked = self.parallel = self.shadow = False
+        self.counts = HookCounts()
         self.advice: dict[str, str] = {}
 
     @property

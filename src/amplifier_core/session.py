@@ -16,10 +16,10 @@ from amplifier_core.approval import AnyApprovalSystem
 from amplifier_core.coordinator import ModuleCoordinator
 from amplifier_core.errors import ModuleLoadError, SessionDenied, SessionStateError
 from amplifier_core.events import payloads
+from amplifier_core.events.endings import read_end_reason
 from amplifier_core.events.event import DataT
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.host.display import DisplaySystem
-from amplifier_core.injection.placing import add_message
 from amplifier_core.interfaces import ContextManager
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.message_models import ToolCall
@@ -39,6 +39,7 @@ from amplifier_core.prompt import PromptRun
 from amplifier_core.tool_call import call_tool
 from amplifier_core.trail import AuditSink
 from amplifier_core.utils import describe_error, get_current_task, resolve, timestamp
+from amplifier_core.utils.conversation import add_message
 from amplifier_core.utils.truncate import redact_secrets
 
 logger = logging.getLogger(__name__)
@@ -324,6 +325,8 @@ class AmplifierSession:
             self.stats["total_messages"] = len(await self._read_messages())
         except Exception as error:  # noqa: BLE001 - a broken context must not keep it from ending
             logger.warning("The context cannot say what it holds: %s", describe_error(error))
+        figures = self.coordinator.hooks.count().items()
+        self.stats["hooks"] = {name: counts.to_dict() for name, counts in figures if counts.calls}
         spent = int((time.monotonic() - self._started) * 1000)
         ended = payloads.SessionEndData(reason=reason, duration_ms=spent, stats=self.stats.copy())
         await self.coordinator.notify(events.SESSION_END, ended)
@@ -348,14 +351,4 @@ class AmplifierSession:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        await self.cleanup(_read_reason(kind, self.status))
-
-
-def _read_reason(kind: type[BaseException] | None, status: str) -> payloads.EndReason:
-    if kind is None:
-        return "user_exit" if status == "interrupted" else "complete"
-    if issubclass(kind, TimeoutError):
-        return "timeout"
-    if issubclass(kind, KeyboardInterrupt | asyncio.CancelledError | SystemExit):
-        return "user_exit"
-    return "error"
+        await self.cleanup(read_end_reason(kind, self.status))

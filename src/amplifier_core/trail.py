@@ -8,8 +8,8 @@ from typing import Any, Literal, Protocol, TypedDict, Unpack, runtime_checkable
 
 from amplifier_core.dispatch import JUDGED_AGAIN, Answer, Dispatch
 from amplifier_core.errors import ApprovalError
-from amplifier_core.models import CONTINUE
 from amplifier_core.models import Level as MessageLevel
+from amplifier_core.models.record_bodies import describe_answer, find_before, leave_out_histories
 from amplifier_core.precedence import fold
 from amplifier_core.registration import HookHandler
 from amplifier_core.utils import describe_error, run_with_timeout
@@ -23,8 +23,6 @@ OnFailure = Literal["deny", "warn"]
 
 # Seconds that a disk may take; a gated operation does not wait for ever on a hung one.
 PATIENCE = 30.0
-
-_TOO_LONG_TO_REPEAT = frozenset({"messages", "response", "mount_plan", "timestamp", "session_id"})
 
 
 @runtime_checkable
@@ -183,20 +181,20 @@ class Trail:
 
     # Dispatches
 
-    def record_dispatch(
-        self, run: Dispatch, durations: Mapping[int, float], again: bool = False
-    ) -> None:
+    def record_dispatch(self, run: Dispatch, again: bool = False) -> None:
         """One record for an event with the answer of each hook that ran, or one a decision."""
+        ran = [one for one in run.answers if one.handler.id in run.times]
         if not self.records_each_event:
-            self._record_decisions(run, durations)
+            self._record_decisions(run, ran)
             return
         final = fold(run.spoken, run.data)
-        ran = [one for one in run.answers if one.handler.id in durations] if again else run.answers
         body: dict[str, Any] = {
             "action": final.action,
-            "hooks": [_describe_answer(answer, durations, run) for answer in ran],
-            "data": _leave_out_histories(run.data),
+            "hooks": [_describe(answer, run) for answer in ran],
+            "data": leave_out_histories(run.event, run.data),
         }
+        if before := find_before(run.event, run.given, run.data):
+            body["before"] = before
         if again:
             body[JUDGED_AGAIN] = True
         if final.reason:
@@ -206,36 +204,17 @@ class Trail:
     def record_unheard(self, event: str, data: Mapping[str, Any]) -> None:
         """One record for an event that no hook listens to."""
         if self.records and self.records_each_event:
-            body = {"action": "continue", "hooks": [], "data": _leave_out_histories(data)}
+            body = {"action": "continue", "hooks": [], "data": leave_out_histories(event, data)}
             self.write("dispatch", body, event=event)
 
-    def _record_decisions(self, run: Dispatch, durations: Mapping[int, float]) -> None:
-        for answer in (*run.spoken, *run.unheeded):
-            spoke = answer.error is not None or answer.result.action != "continue"
-            if spoke and answer.handler.id in durations:
-                body = _describe_answer(answer, durations, run)
+    def _record_decisions(self, run: Dispatch, ran: list[Answer]) -> None:
+        for answer in ran:
+            if answer.error is not None or answer.result.action != "continue":
+                body = _describe(answer, run)
                 self.write("action_resolved", body, event=run.event, handler=answer.handler)
 
 
-def _describe_answer(answer: Answer, times: Mapping[int, float], run: Dispatch) -> dict[str, Any]:
-    described: dict[str, Any] = {
-        "hook": answer.hook,
-        "id": answer.handler.id,
-        "action": answer.result.action,
-        "ms": round(times.get(answer.handler.id, 0.0) * 1000, 3),
-    }
-    if answer.result is CONTINUE and answer.error is None:
-        return described
-    if answer in run.unheeded:
-        described["unheeded"] = True
-    if answer.result.reason:
-        described["reason"] = answer.result.reason
-    if answer.error is not None:
-        described["error"] = describe_error(answer.error)
-        described["timed_out"] = answer.timed_out
-    return described
-
-
-def _leave_out_histories(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The event's own fields; the conversation is in the session, not again in every record."""
-    return {key: value for key, value in data.items() if key not in _TOO_LONG_TO_REPEAT}
+def _describe(answer: Answer, run: Dispatch) -> dict[str, Any]:
+    here = answer.handler
+    shadowed = next((one.result.action for one in run.shadowed if one.handler is here), "")
+    return describe_answer(answer, run.times[here.id], shadowed, answer in run.unheeded)

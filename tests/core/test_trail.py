@@ -270,8 +270,9 @@ async def test_decisions_only_tells_who_decided_again():
 
 async def test_the_time_of_a_hook_is_told_in_thousandths_of_a_millisecond(monkeypatch):
     """By the end of the hook, and in the record of the event."""
-    clock = iter((1.0, 1.1234567))
-    monkeypatch.setattr("amplifier_core.operation.perf_counter", lambda: next(clock))
+    for module in ("operation", "dispatch"):
+        clock = iter((1.0, 1.1234567))
+        monkeypatch.setattr(f"amplifier_core.{module}.perf_counter", partial(next, clock))
     harness = Harness(audit=MemoryAudit(level="full"))
     harness.hooks.register(PRE, says(), name="slow")
     await harness.pre()

@@ -15,9 +15,11 @@ from amplifier_core.approval.meaning import find_unclear_options, resolve_option
 from amplifier_core.approval.question import ApprovalQuestion
 from amplifier_core.dispatch import Answer, Dispatch
 from amplifier_core.events import payloads
+from amplifier_core.events.effects import explain_refusal
 from amplifier_core.events.event import DataT, EventOf
 from amplifier_core.isolation import detach
 from amplifier_core.models import find_problem
+from amplifier_core.models.record_bodies import describe_decision, describe_request
 from amplifier_core.trail import Source, Trail
 from amplifier_core.utils import digest
 from amplifier_core.utils.slots import give_up_slot
@@ -102,7 +104,7 @@ class Passage:
                 continue
             decision = await self._decide(answer, question)
             if not decision.allowed:
-                return Clearance(False, answer.hook, _explain_refusal(question, decision))
+                return Clearance(False, answer.hook, explain_refusal(question.prompt, decision))
             answered[key] = shown if decision.how == "cache" else ""
             waited = waited or decision.how != "cache"
             if decision.comment:
@@ -133,6 +135,7 @@ class Passage:
         handler, tool = answer.handler, self._find_tool(question.tool_name)
         known = self.gate.recall(handler.id, question, tool)
         decision = known or await self._ask_once(answer, question)
+        handler.counts.remembered += known is not None
         kept = known is None and self.gate.remember(handler.id, question, decision, tool)
         cache = "approval_cache_hit" if known else "approval_cache_stored" if kept else ""
         if cache:
@@ -163,6 +166,7 @@ class Passage:
 
     async def _ask(self, answer: Answer, question: ApprovalQuestion) -> GateDecision:
         """Request on disk, then the person, then the decision on disk: or nothing is allowed."""
+        answer.handler.counts.asked += 1
         failure = await self._record_request(answer, question)
         await self._announce_request(answer, question)
         if failure is not None:
@@ -171,40 +175,21 @@ class Passage:
             self._write("approval_shown", answer, question)
         give_up_slot()
         decision = await self.gate.ask(question)
+        answer.handler.counts.count_decision(decision.allowed, decision.how)
         failure = await self._record_decision(answer, question, decision)
         return decision if failure is None else GateDecision(False, "error", detail=failure)
 
     # The trail
 
     async def _record_request(self, answer: Answer, question: ApprovalQuestion) -> str | None:
-        body = {
-            "prompt": question.prompt,
-            "options": list(question.options),
-            "timeout": repr(question.timeout),
-            "default": question.default,
-            "reason": question.reason,
-            "tool": question.tool_name,
-            "id": question.tool_call_id,
-            "input": question.tool_input,
-            "digest": question.digest,
-        }
-        return await self._trail.write_ahead(
-            "approval_requested", body, event=question.event, handler=answer.handler
-        )
+        source: Source = {"event": question.event, "handler": answer.handler}
+        body = describe_request(question)
+        return await self._trail.write_ahead("approval_requested", body, **source)
 
     async def _record_decision(
         self, answer: Answer, question: ApprovalQuestion, decision: GateDecision
     ) -> str | None:
-        body = {
-            "allowed": decision.allowed,
-            "how": decision.how,
-            "decision": decision.decision,
-            "by": decision.by,
-            "detail": decision.detail,
-            "comment": decision.comment,
-            "edited": decision.edited_input is not None,
-            "digest": question.digest,
-        }
+        body = describe_decision(decision, question.digest)
         type = "approval_expired" if decision.how == "timeout" else "approval_decided"
         source: Source = {"event": question.event, "handler": answer.handler}
         return await self._trail.write_ahead(type, body, **source)
@@ -246,16 +231,3 @@ class Passage:
             await self._notify(events.APPROVAL_GRANTED, payloads.ApprovalGrantedData(**about))
         else:
             await self._notify(events.APPROVAL_DENIED, about)
-
-
-def _explain_refusal(question: ApprovalQuestion, decision: GateDecision) -> str:
-    if decision.how == "timeout":
-        return f"Timeout - denied by default: {question.prompt}"
-    if decision.how in ("person", "cache"):
-        said = f"The user said: {decision.comment}\n" if decision.comment else ""
-        return f"{said}User denied: {question.prompt}"
-    if decision.how == "rule":
-        return f"Denied by {decision.by}: {decision.comment or question.prompt}"
-    if decision.how == "nobody":
-        return f"{decision.detail} to ask: {question.prompt}"
-    return f"Not approved, {decision.detail}: {question.prompt}"

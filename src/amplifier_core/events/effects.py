@@ -1,6 +1,8 @@
-"""What a hook's failure means for what it was told of, in words."""
+"""What a failure, a shadowed answer or a refusal means for an operation, in words."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from amplifier_core.events import canonical, is_notification
 from amplifier_core.models import HookResult
@@ -52,3 +54,17 @@ def describe_shadowed(event: str, result: HookResult) -> str:
 
 def _name_subject(event: str) -> str:
     return _SUBJECTS.get(canonical(event), "the operation")
+
+
+def explain_refusal(prompt: str, decision: Any) -> str:
+    """Why an operation that needed a yes was not allowed, for the agent."""
+    if decision.how == "timeout":
+        return f"Timeout - denied by default: {prompt}"
+    if decision.how in ("person", "cache"):
+        said = f"The user said: {decision.comment}\n" if decision.comment else ""
+        return f"{said}User denied: {prompt}"
+    if decision.how == "rule":
+        return f"Denied by {decision.by}: {decision.comment or prompt}"
+    if decision.how == "nobody":
+        return f"{decision.detail} to ask: {prompt}"
+    return f"Not approved, {decision.detail}: {prompt}"

@@ -30,6 +30,8 @@ class SessionStats(TypedDict):
     total_tokens: int
     hook_failures: int
     """How often a hook raised, exceeded its time limit or gave an invalid answer."""
+    hooks: NotRequired[dict[str, dict[str, Any]]]
+    """What each hook did in this process, counted; see `HookCounts`."""
 
 
 class SessionStartData(EventData):

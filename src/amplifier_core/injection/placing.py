@@ -13,10 +13,11 @@ from amplifier_core.errors import InjectionError, InjectionTooLarge
 from amplifier_core.injection.budget import Injection, InjectionBudget
 from amplifier_core.injection.framing import add_ephemeral, build_messages
 from amplifier_core.models import HookResult
+from amplifier_core.models.record_bodies import describe_injection
 from amplifier_core.precedence import list_injections
 from amplifier_core.trail import Trail
-from amplifier_core.utils import DONE, PATIENCE, describe_error, resolve
-from amplifier_core.utils.parameters import list_parameters
+from amplifier_core.utils import PATIENCE, describe_error, resolve
+from amplifier_core.utils.conversation import add_message
 
 logger = logging.getLogger(__name__)
 
@@ -92,14 +93,9 @@ class Injector:
     def _record(self, one: Injection, tokens: int, why: str | None) -> None:
         if why is not None:
             logger.warning("%s; dropped", why)
-        body = {
-            "role": one.role,
-            "bytes": one.size,
-            "tokens": tokens,
-            "ephemeral": one.ephemeral,
-            "text": one.text,
-            **({"why": why} if why else {}),
-        }
+        elif one.counts is not None:
+            one.counts.injected_tokens += tokens
+        body = describe_injection(one, tokens, why)
         type = "injection_dropped" if why else "injection_accepted"
         self._trail.write(type, body, event=one.event, hook=one.hook)
 
@@ -214,25 +210,8 @@ def read_injections(result: HookResult, hook: str, event: str) -> list[Injection
 def gather_injections(event: str, answers: Iterable[Answer]) -> list[Injection]:
     """What the answers to one event want injected, in order."""
     return [
-        injection
+        replace(injection, counts=answer.handler.counts)
         for answer in answers
         if answer.result.action == "inject_context"
         for injection in read_injections(answer.result, answer.hook, event)
     ]
-
-
-async def add_message(context: Any, message: dict[str, Any]) -> None:
-    """Add a message to a context of either form: one dict, or role, content and metadata."""
-    add = context.add_message
-    known = list_parameters(add)
-    if known is None or "message" in known or not {"role", "content"} & known:
-        outcome = add(message)
-    else:
-        extra = {
-            key: value
-            for key, value in message.items()
-            if key not in ("role", "content") and ("**" in known or key in known)
-        }
-        outcome = add(message["role"], message["content"], **extra)
-    if outcome is not None and outcome is not DONE:
-        await resolve(outcome, PATIENCE)

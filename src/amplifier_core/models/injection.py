@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from amplifier_core.models.hook_counts import HookCounts
 from amplifier_core.models.hook_result import Role
 
 
@@ -18,6 +19,8 @@ class Injection:
     ephemeral: bool = False
     append_to_last_tool_result: bool = False
     user_message: str | None = None  # what the person reads if it cannot be injected
+    counts: HookCounts | None = field(default=None, repr=False, compare=False)
+    """The figures of that hook."""
 
     @property
     def size(self) -> int:

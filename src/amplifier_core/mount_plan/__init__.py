@@ -51,6 +51,8 @@ class ModuleEntry(_Section):
     config: dict[str, Any] = Field(default_factory=dict)
     priority: int | None = None
     required: bool = False
+    mode: Literal["enforce", "shadow"] = "enforce"
+    """With `shadow`, what its hooks answer is recorded and counted, and has no effect."""
     locked: bool = False
     """Whether it stays as it is, and its hooks run behind all others, so that none changes what
     they have judged."""

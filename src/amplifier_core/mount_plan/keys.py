@@ -77,6 +77,7 @@ ENTRY = frozenset(
         "config",
         "priority",
         "required",
+        "mode",
         "locked",
         "enabled",
     }

@@ -42,6 +42,11 @@ class Mounted:
         return self.entry.module
 
     @property
+    def shadows(self) -> bool:
+        """Whether what its hooks answer is recorded and has no effect."""
+        return self.kind == "hooks" and self.entry.mode == "shadow"
+
+    @property
     def error(self) -> str | None:
         """Why it was left out, in a sentence."""
         return None if self.failure is None else str(self.failure)
@@ -67,6 +72,7 @@ class Mounting:
         self.mounted.append(outcome)
         before = self._named_objects()
         stop = self._coordinator.hooks.listen(outcome.notice)
+        self._coordinator.mounting = outcome
         try:
             await self._mount(outcome)
             outcome.objects = _added(before, self._named_objects())
@@ -80,6 +86,7 @@ class Mounting:
             logger.warning("%s; it is left out", outcome.failure)
         finally:
             stop()
+            self._coordinator.mounting = None
         return outcome
 
     def _named_objects(self) -> Objects:
@@ -111,11 +118,15 @@ class Mounting:
         told = self.mounted if mounted is None else mounted
         own = [(one.id, one.on_ready) for one in told if one.on_ready is not None]
         for module_id, on_ready in [*own, *take_waiting(self.loader)]:
+            its = (one for one in self.mounted if one.id == module_id)
+            self._coordinator.mounting = next(its, None)
             try:
                 await resolve(on_ready(self._coordinator))
             except Exception as error:  # noqa: BLE001 - one module must not stop the session
                 self.unready[module_id] = error
                 await failures.report_unready(self._coordinator, module_id, error)
+            finally:
+                self._coordinator.mounting = None
 
     async def unmount(self, outcome: Mounted) -> None:
         """Undo one module, once, whatever it raises and however long it would take."""

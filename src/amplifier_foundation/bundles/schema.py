@@ -28,20 +28,19 @@ from amplifier_foundation.bundles.value_rules import (
     text,
 )
 
-MODULE: Rule = mapping(
-    {
-        "module": text,
-        "name": text,
-        "instance_id": text,
-        "source": text,
-        "config": optional(table(anything)),
-        "priority": integer(),
-        "enabled": switch,
-        "required": boolean,
-        "locked": boolean,
-    },
-    required=["module"],
-)
+_ENTRY: dict[str, Rule] = {
+    "module": text,
+    "name": text,
+    "instance_id": text,
+    "source": text,
+    "config": optional(table(anything)),
+    "priority": integer(),
+    "enabled": switch,
+    "required": boolean,
+    "locked": boolean,
+}
+MODULE: Rule = mapping(_ENTRY, required=["module"])
+HOOK: Rule = mapping({**_ENTRY, "mode": choice("enforce", "shadow")}, required=["module"])
 
 LIMITS: Rule = mapping(
     {
@@ -73,7 +72,7 @@ AGENT: Rule = mapping(
         "description": text,
         "instructions": text,
         "tools": listing(either(text, MODULE, "the name of a tool or a module entry")),
-        "hooks": listing(MODULE),
+        "hooks": listing(HOOK),
         "providers": listing(MODULE),
         "session": mapping(_SESSION),  # what hooks may do in a sub-agent, the session says
     },
@@ -133,7 +132,7 @@ _BUNDLE: dict[str, Rule] = {
     "session": SESSION,
     "providers": listing(MODULE),
     "tools": listing(MODULE),
-    "hooks": listing(MODULE),
+    "hooks": listing(HOOK),
     "agents": table(AGENT),
     "approval": APPROVAL,
     "audit": AUDIT,

@@ -22,11 +22,11 @@ from amplifier_core.events.payloads import (
     UserNotificationData,
 )
 from amplifier_core.hooks import HookRegistry
-from amplifier_core.injection.placing import add_message
 from amplifier_core.interfaces import ContextManager, Provider, Tool
 from amplifier_core.message_models import ChatRequest, ChatResponse, TextBlock, ToolCall
 from amplifier_core.mounting.provider import resolve_provider
 from amplifier_core.utils import is_awaitable
+from amplifier_core.utils.conversation import add_message
 from amplifier_foundation.modules.open_calls import OPEN_CALLS, list_open_calls
 from amplifier_foundation.orchestrators.model_call import ModelCaller
 from amplifier_foundation.orchestrators.request import RequestBuilder

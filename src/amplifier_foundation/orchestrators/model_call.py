@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.events import (
@@ -117,9 +117,8 @@ async def _review(turn: Turn, response: ChatResponse, duration: int) -> ChatResp
         return response
     data = _describe_reply(turn, response, duration)
     if not coordinator.hooks.hears(PROVIDER_RESPONSE):
-        # Writing out a whole reply for nobody costs time: only the trail reads this, without it.
-        facts = {name: value for name, value in data.items() if name != "response"}
-        await coordinator.notify(PROVIDER_RESPONSE, cast(ProviderResponseData, facts))
+        data["response"] = response.model_dump(exclude_none=True)
+        await coordinator.notify(PROVIDER_RESPONSE, data)
         return response
     original = data["response"] = response.model_dump()
     outcome = await coordinator.judge(PROVIDER_RESPONSE, data)
@@ -133,7 +132,7 @@ def _describe_reply(turn: Turn, response: ChatResponse, duration: int) -> Provid
     return {
         "provider": turn.provider.name,
         "model": response.model or _get_model(turn),
-        "response": {},  # written out only if a hook will see it
+        "response": {},  # written out once it is known for whom
         "usage": {} if response.usage is None else response.usage.model_dump(),
         "duration_ms": duration,
     }

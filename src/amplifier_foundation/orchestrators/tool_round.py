@@ -6,11 +6,11 @@ import asyncio
 
 from amplifier_core.events import DECISION_TOOL_RESOLUTION
 from amplifier_core.events.payloads import DecisionToolResolutionData
-from amplifier_core.injection.placing import add_message
 from amplifier_core.interfaces import Provider
 from amplifier_core.message_models import ChatResponse, ToolCall
 from amplifier_core.models import ToolResult
 from amplifier_core.tool_call import call_tool
+from amplifier_core.utils.conversation import add_message
 from amplifier_foundation.modules.call_ids import ensure_distinct_ids
 from amplifier_foundation.modules.resolution import choose_name
 from amplifier_foundation.orchestrators.result_text import (

@@ -95,6 +95,8 @@ def _compare(old: ModuleEntry, new: ModuleEntry, is_changed: bool) -> Iterator[s
     for switch in ("required", "locked"):
         if getattr(old, switch) and not getattr(new, switch):
             yield f"{name} would no longer be {switch}"
+    if new.mode == "shadow" and old.mode != "shadow":
+        yield f"{name} would have no effect any more: mode would be shadow"
     if (old.module, old.source) != (new.module, new.source):
         yield f"{name} would come from {new.source or new.module}"
     elif is_changed:

@@ -180,9 +180,9 @@ def test_every_key_of_an_entry_that_the_kernel_reads_may_be_written() -> None:
     """What the schema allows and what the kernel reads are one list, but for two bundle matters."""
     allowed = dict.fromkeys(ModuleEntry.model_fields, None) | {"module": "x", "enabled": True}
     values = {"source": "s", "name": "n", "instance_id": "i", "config": {}, "priority": 1}
-    values["required"] = True
+    values |= {"required": True, "mode": "shadow"}
     entry = {key: values.get(key, value) for key, value in allowed.items()} | {"locked": True}
-    assert list(schema.MODULE(make_node(entry, Place("f")), "hooks[0]")) == []
+    assert list(schema.HOOK(make_node(entry, Place("f")), "hooks[0]")) == []
     assert entry.keys() - ModuleEntry.model_fields.keys() == {"enabled"}
 
 

@@ -172,15 +172,15 @@ async def test_a_request_says_what_is_asked_of_whom() -> None:
     assert [message["content"] for message in data["messages"]] == ["hello"]
 
 
-async def test_a_reply_that_nobody_hears_is_recorded_without_its_text() -> None:
-    """The trail has the provider and the usage; the text is in the conversation."""
+async def test_a_reply_that_nobody_hears_is_recorded_with_what_the_model_said() -> None:
+    """So that the session can be judged again without its model."""
     usage = {"input_tokens": 7, "output_tokens": 3}
     async with SessionHarness([{"text": "hello", "usage": usage}]) as harness:
         await harness.session.execute("x")
         bodies = [r["body"] for r in harness.trail.records if r["event"] == "provider:response"]
         assert harness.session.stats["total_tokens"] == 10
     assert bodies[0]["data"]["usage"]["input_tokens"] == 7
-    assert "response" not in bodies[0]["data"]
+    assert bodies[0]["data"]["response"]["content"] == [{"type": "text", "text": "hello"}]
 
 
 async def test_a_reply_without_usage_counts_nothing() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from amplifier_core.injection.placing import add_message
 from amplifier_core.utils import resolve
+from amplifier_core.utils.conversation import add_message
 
 
 class RunContext:

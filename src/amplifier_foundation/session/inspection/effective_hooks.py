@@ -36,6 +36,8 @@ class HookRow:
     registered_for: str
     own_priority: int
     """The one it was registered with; the bundle may have given it another."""
+    shadow: bool = False
+    """Whether what it answers has no effect."""
 
 
 @dataclass(slots=True)
@@ -102,6 +104,7 @@ class EffectiveHooks:
             source,
             handler.event,
             self.own_priorities.get(handler.id, handler.priority),
+            handler.shadow,
         )
 
     def notice(self, change: str, handler: HookHandler) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.host.mount_points import NAMED
-from amplifier_core.injection.placing import add_message
 from amplifier_core.mount_plan import ModuleEntry, MountPlan
 from amplifier_core.mounting import Mounted, Mounting
+from amplifier_core.utils.conversation import add_message
 
 Digest = Callable[[ModuleEntry], str]
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from amplifier_core.injection.placing import add_message
 from amplifier_core.session import AmplifierSession
+from amplifier_core.utils.conversation import add_message
 from amplifier_foundation.modules.open_calls import OPEN_CALLS, list_open_calls
 from amplifier_foundation.session.resuming.open_calls import NOT_RUN, is_unchanged
 

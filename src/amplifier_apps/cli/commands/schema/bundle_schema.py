@@ -18,6 +18,7 @@ _SECTIONS: dict[int, tuple[str, descriptions.Meanings]] = {
     for rule, name, meanings in (
         (rules.BUNDLE, "bundle", descriptions.BUNDLE),
         (rules.MODULE, "module", descriptions.MODULE),
+        (rules.HOOK, "hook", descriptions.HOOK),
         (rules.SESSION, "session", descriptions.SESSION),
         (rules.LIMITS, "limits", descriptions.LIMITS),
         (rules.AGENT, "agent", descriptions.AGENT),
@@ -34,10 +35,11 @@ def write_schema() -> Schema:
         "substitution": {"type": "string", "pattern": r"\$\{"},
     }
     bundle = _rewrite(get_schema(rules.BUNDLE), definitions, top=True)
-    entry = definitions["module"]
-    entry["allOf"] = list(_write_configs(definitions))
-    entry["properties"]["module"] = _offer_ids(entry["properties"]["module"])
-    definitions["module"] = {"anyOf": [_offer_ids({}), entry]}
+    configs = list(_write_configs(definitions))
+    for name in ("module", "hook"):
+        entry = {**definitions[name], "allOf": configs}
+        entry["properties"]["module"] = _offer_ids(entry["properties"]["module"])
+        definitions[name] = {"anyOf": [_offer_ids({}), entry]}
     # The word alone is short for its mode, and YAML may read `off` as false.
     definitions["sandbox"] = {"anyOf": [_write_modes(), definitions["sandbox"]]}
     return {"$schema": DIALECT, "title": "amplifier.yaml", **bundle, "$defs": definitions}

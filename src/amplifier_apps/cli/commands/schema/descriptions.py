@@ -29,6 +29,10 @@ MODULE: Meanings = {
     "required": "true: the session does not start without it. false: it is reported and left out.",
     "locked": "true: layers above and hooks cannot change or remove this entry.",
 }
+HOOK: Meanings = {
+    **MODULE,
+    "mode": "shadow: what its hooks answer is recorded and counted, and has no effect.",
+}
 SESSION: Meanings = {
     "orchestrator": "The loop: loop-streaming or loop-basic.",
     "context": "Where the conversation is kept.",

@@ -11,7 +11,7 @@ from amplifier_foundation.bundles.rule import get_schema
 
 @pytest.mark.parametrize(
     "section",
-    ["BUNDLE", "MODULE", "SESSION", "LIMITS", "AGENT", "APPROVAL", "AUDIT", "SANDBOX"],
+    ["BUNDLE", "MODULE", "HOOK", "SESSION", "LIMITS", "AGENT", "APPROVAL", "AUDIT", "SANDBOX"],
 )
 def test_each_key_of_a_section_is_described_and_no_other(section: str) -> None:
     """A new key needs a sentence, one that is gone leaves none behind."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_core.utils.last_answer import read_text, replace_last_answer
+from amplifier_core.utils.conversation import read_text, replace_last_answer
 
 USER = {"role": "user", "content": "hello"}
 

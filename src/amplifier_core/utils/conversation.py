@@ -1,9 +1,12 @@
-"""The last answer of a conversation: the assistant's message that a turn ended with."""
+"""Messages of a conversation: one is added to it, and its last answer replaced."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
+
+from amplifier_core.utils.parameters import list_parameters
+from amplifier_core.utils.waiting import DONE, PATIENCE, resolve
 
 # Whatever else a loop keeps with a message may repeat its text: thoughts, blocks, the raw reply.
 _KEPT = ("role", "timestamp", "metadata")
@@ -42,3 +45,20 @@ def read_text(content: Any) -> str | None:
         return None
     blocks = [one for one in content if isinstance(one, Mapping) and one.get("type") == "text"]
     return "".join(str(one.get("text") or "") for one in blocks)
+
+
+async def add_message(context: Any, message: dict[str, Any]) -> None:
+    """Add a message to a context of either form: one dict, or role, content and metadata."""
+    add = context.add_message
+    known = list_parameters(add)
+    if known is None or "message" in known or not {"role", "content"} & known:
+        outcome = add(message)
+    else:
+        extra = {
+            key: value
+            for key, value in message.items()
+            if key not in ("role", "content") and ("**" in known or key in known)
+        }
+        outcome = add(message["role"], message["content"], **extra)
+    if outcome is not None and outcome is not DONE:
+        await resolve(outcome, PATIENCE)

@@ -1,0 +1,123 @@
+"""What a hook has done, counted: calls, answers, failures, time, injections and approvals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Self, TypeVar
+
+_Key = TypeVar("_Key", str, int)
+
+ALL_TIMED = 64
+"""So many calls of a hook are timed each; that is enough to know what is typical."""
+
+_FINE = 4
+"""Bits of a time that are kept: it is known to about three of a hundred."""
+
+
+class HookCounts:
+    """The figures of one hook, or of several that go by one name.
+
+    `answers` counts what had an effect; what shadow mode kept from happening is in `shadowed`, and
+    what stood behind a denial in `unheeded`: in `answers` these two are a `continue`.
+    """
+
+    calls: int = 0
+    failures: int = 0
+    timeouts: int = 0
+    unheeded: int = 0
+    injected_tokens: int = 0
+    asked: int = 0
+    allowed: int = 0
+    refused: int = 0
+    expired: int = 0
+    remembered: int = 0
+    overruled: int = 0
+    """How often a person allowed what this hook asked about: a false alarm."""
+    answers: Mapping[str, int] = MappingProxyType({})
+    shadowed: Mapping[str, int] = MappingProxyType({})
+    times: Mapping[int, int] = MappingProxyType({})
+    """How many calls took how long; of many calls, every eighth is timed."""
+
+    def count_call(self, seconds: float) -> None:
+        """Count a call and, unless there are enough of them, its time."""
+        self.calls = calls = self.calls + 1
+        if calls <= ALL_TIMED or not calls & 7:
+            self.count_time(seconds)
+
+    def count_answer(self, action: str, shadowed: bool, unheeded: bool) -> None:
+        """Count an answer that was more than a plain continue."""
+        if shadowed:
+            self.shadowed = _add(self.shadowed, {action: 1})
+        elif unheeded:
+            self.unheeded += 1
+        else:
+            self.answers = _add(self.answers, {action: 1})
+
+    def count_failure(self, timed_out: bool) -> None:
+        """Count a failure."""
+        self.failures += 1
+        self.timeouts += timed_out
+
+    def count_decision(self, allowed: bool, how: str) -> None:
+        """Count what became of a question that this hook asked."""
+        if how == "timeout":
+            self.expired += 1
+        elif allowed:
+            self.allowed += 1
+            self.overruled += how == "person"
+        else:
+            self.refused += 1
+
+    def count_time(self, seconds: float) -> None:
+        """Count the time of one call."""
+        spent = int(seconds * 1e9)
+        coarse = max(0, spent.bit_length() - _FINE - 1)
+        place = (coarse << _FINE) + (spent >> coarse)
+        if type(self.times) is dict:
+            self.times[place] = self.times.get(place, 0) + 1
+        else:
+            self.times = {place: 1}
+
+    def find_quantile(self, share: float) -> float | None:
+        """The time, in milliseconds, that this share of the timed calls did not exceed."""
+        left = share * sum(self.times.values())
+        for place, count in sorted(self.times.items()):
+            left -= count
+            if left <= 0:
+                return _get_middle(place) / 1e6
+        return None
+
+    def add(self, other: HookCounts) -> Self:
+        """Take the figures of another one in."""
+        for name, theirs in vars(other).items():
+            ours = getattr(self, name)
+            setattr(self, name, ours + theirs if isinstance(ours, int) else _add(ours, theirs))
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures for events, records and machines; times are in milliseconds."""
+        spoken = sum(self.answers.values())
+        times = {f"p{n}_ms": self.find_quantile(n / 100) for n in (50, 95, 99)}
+        names = ("asked", "allowed", "refused", "expired", "remembered", "overruled")
+        return {
+            "calls": self.calls,
+            "answers": {"continue": self.calls - spoken, **self.answers},
+            "failures": self.failures,
+            "timeouts": self.timeouts,
+            "unheeded": self.unheeded,
+            "shadowed": dict(self.shadowed),
+            **times,
+            "injected_tokens": self.injected_tokens,
+            "approvals": {name: getattr(self, name) for name in names},
+        }
+
+
+def _get_middle(place: int) -> float:
+    """A time, in nanoseconds, that stands for all in one place."""
+    coarse = max(0, (place >> _FINE) - 1)
+    return float(((place - (coarse << _FINE)) << coarse) + ((1 << coarse) >> 1))
+
+
+def _add(ours: Mapping[_Key, int], theirs: Mapping[_Key, int]) -> dict[_Key, int]:
+    return {**ours, **{key: ours.get(key, 0) + count for key, count in theirs.items()}}

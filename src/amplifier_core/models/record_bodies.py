@@ -1,0 +1,118 @@
+"""The bodies of the records that the kernel writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from amplifier_core.models.hook_result import CONTINUE
+from amplifier_core.models.injection import Injection
+from amplifier_core.models.question import ApprovalQuestion
+from amplifier_core.utils import describe_error
+from amplifier_core.utils.copying import is_same
+
+_TOO_LONG_TO_REPEAT = frozenset({"messages", "response", "mount_plan", "timestamp", "session_id"})
+_KEPT_ONCE = {"provider:response": "response", "prompt:answer": "response"}
+_TOLD = frozenset({"denied_by", "judged_again"})
+"""What the registry itself tells hooks."""
+
+
+def leave_out_histories(event: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """The event's own fields; the conversation is in the session, not again in every record.
+
+    What a model said and what was handed over are kept once each: with them a session can be
+    judged again without its model.
+    """
+    kept = _KEPT_ONCE.get(event)
+    return {
+        key: value for key, value in data.items() if key not in _TOO_LONG_TO_REPEAT or key == kept
+    }
+
+
+def find_before(event: str, given: Mapping[str, Any], left: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that hooks changed, as they were; None for one that they added."""
+    if given is left:
+        return {}
+    before = leave_out_histories(event, given)
+    after = leave_out_histories(event, left)
+    return {
+        key: before.get(key)
+        for key in dict.fromkeys([*before, *after])
+        if key not in _TOLD and not is_same(before.get(key), after.get(key))
+    }
+
+
+def describe_answer(answer: Any, seconds: float, shadowed: str, unheeded: bool) -> dict[str, Any]:
+    """What one hook answered, how long it took, and whether it had an effect."""
+    result, error = answer.result, answer.error
+    described: dict[str, Any] = {
+        "hook": answer.hook,
+        "id": answer.handler.id,
+        "action": result.action,
+        "ms": round(seconds * 1000, 3),
+    }
+    if shadowed:
+        described["shadowed"] = shadowed
+    if result is CONTINUE and error is None:
+        return described
+    if unheeded:
+        described["unheeded"] = True
+    if result.reason:
+        described["reason"] = result.reason
+    if error is not None:
+        described["error"] = describe_error(error)
+        described["timed_out"] = answer.timed_out
+    return described
+
+
+def describe_registration(handler: Any, mounting: Any) -> dict[str, Any]:
+    """How a hook was registered, by which module, and what that was mounted as."""
+    described = {
+        "priority": handler.priority,
+        "on_error": handler.on_error,
+        "timeout": handler.timeout,
+    }
+    if mounting is not None:
+        described |= {"kind": mounting.kind, "module": mounting.id}
+    return {**described, "shadow": True} if handler.shadow else described
+
+
+def describe_injection(injection: Injection, tokens: int, why: str | None) -> dict[str, Any]:
+    """What a hook wanted to tell the agent, and why it was dropped, if it was."""
+    return {
+        "role": injection.role,
+        "bytes": injection.size,
+        "tokens": tokens,
+        "ephemeral": injection.ephemeral,
+        "text": injection.text,
+        **({"why": why} if why else {}),
+    }
+
+
+def describe_request(question: ApprovalQuestion) -> dict[str, Any]:
+    """What a person is asked."""
+    return {
+        "prompt": question.prompt,
+        "options": list(question.options),
+        "timeout": repr(question.timeout),
+        "default": question.default,
+        "reason": question.reason,
+        "tool": question.tool_name,
+        "id": question.tool_call_id,
+        "input": question.tool_input,
+        "digest": question.digest,
+    }
+
+
+def describe_decision(decision: Any, digest: str) -> dict[str, Any]:
+    """What came of it."""
+    return {
+        "allowed": decision.allowed,
+        "how": decision.how,
+        "decision": decision.decision,
+        "by": decision.by,
+        "detail": decision.detail,
+        "comment": decision.comment,
+        "edited": decision.edited_input is not None,
+        "digest": digest,
+    }
