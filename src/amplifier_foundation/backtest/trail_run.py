@@ -28,6 +28,7 @@ from amplifier_foundation.history import (
 )
 
 MASKED = "texts in it were masked before they were recorded"
+FAILED = "it failed, and the trail does not have all values of the event"
 _DECIDED = ("decided", "expired", "remembered")
 
 Tell = Callable[[int, Tally], None]
@@ -140,8 +141,8 @@ class TrailRun:
         difference = compare(was, would, self._now.scrub)
         if difference is None:
             return
-        if event.masked and difference.kind != "cannot_tell":
-            difference = Difference("cannot_tell", difference.hook, doubt=MASKED)
+        if difference.kind != "cannot_tell" and (doubt := _find_doubt(event, difference)):
+            difference = Difference("cannot_tell", difference.hook, doubt=doubt)
         if difference.kind == "cannot_tell":
             self._keep_unclear(event, difference)
             return
@@ -161,7 +162,8 @@ class TrailRun:
             for look in difference.looks:
                 self._tally.add_unclear(Unclear(look.hook, look.field, look.why, 1, [place]))
             return
-        fields = ", ".join(event.masked) if difference.doubt == MASKED else ""
+        named = {MASKED: event.masked, FAILED: tuple(event.missing)}.get(difference.doubt, ())
+        fields = ", ".join(named)
         self._tally.add_unclear(Unclear(difference.hook, fields, difference.doubt, 1, [place]))
 
     # People
@@ -178,6 +180,13 @@ class TrailRun:
                 kind, example = found
                 example["person"] = describe_person(step)
                 self._tally.count_person(kind, step.allowed)
+
+
+def _find_doubt(event: RecordedEvent, difference: Difference) -> str:
+    # A pattern that meets a gap fails without looking at it.
+    if event.missing and difference.kind == "error":
+        return FAILED
+    return MASKED if event.masked else ""
 
 
 def _find_place(event: RecordedEvent) -> tuple[str, str, str]:

@@ -1,0 +1,92 @@
+"""A backtest in a process of its own: it goes on where it was, and its hooks can do no harm."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from amplifier_foundation.backtest import PolicyError, PolicySource, load_policy
+from amplifier_foundation.backtest.process.job import Candidate, Job
+from amplifier_foundation.backtest.process.launch import Launch
+from amplifier_foundation.backtest.process.state import StateFile
+from amplifier_foundation.history import select_trails
+from amplifier_foundation.machine.sandbox.protection import examine_machine
+from tests.foundation.backtest.recorder import Recorder
+
+HARMFUL = """
+import socket
+from pathlib import Path
+
+print("this must not disturb the pipe")
+
+async def on_tool_pre(event, data):
+    number = data["tool_input"]["n"]
+    if number == 1:
+        Path({target!r}).write_text("harm")
+    if number == 2:
+        socket.create_connection(("127.0.0.1", 9), timeout=1)
+    if number == 3:
+        return "nonsense"
+"""
+
+
+def _make_job(recorder: Recorder, hook: Path) -> Job:
+    policy = load_policy(PolicySource(hooks=(str(hook),), only=True), recorder.folder)
+    trails = tuple(select_trails([str(recorder.trails)]))
+    return Job(recorder.folder, trails, Candidate.of(policy))
+
+
+async def test_hooks_in_a_backtest_write_nothing_and_reach_nobody(tmp_path: Path) -> None:
+    """What they try fails, and that is what is reported; then another run goes on from there."""
+    recorder = Recorder(tmp_path)
+    await recorder.record([1, 2, 3])
+    await recorder.record([1])
+    target, hook = tmp_path / "harm.txt", tmp_path / "harmful.py"
+    hook.write_text(HARMFUL.format(target=str(target)))
+    job = _make_job(recorder, hook)
+    state, read = StateFile(tmp_path / "state.json", job.digest), []
+    launch = Launch(job, state, read.append)
+    found = await launch.run()
+    total = found.add_up()
+    assert found.is_complete
+    assert read[-1] == sum(path.stat().st_size for path in recorder.trails.rglob("*.jsonl"))
+    if examine_machine().kind is not None:
+        assert not target.exists()
+        assert total.counts == {"error": 4}
+        assert "PermissionError" in total.examples["error"][0]["error"]
+    assert total.examples["error"][-1]["at"].startswith("harmful.py:")
+    again = Launch(job, StateFile(tmp_path / "state.json", job.digest))
+    assert again.findings.remembered == 2
+    assert (await again.run()).add_up() == total
+
+
+async def test_a_policy_that_does_not_mount_is_an_error_with_its_reason(tmp_path: Path) -> None:
+    """From the other process, in a sentence."""
+    recorder = Recorder(tmp_path)
+    await recorder.record([1])
+    hook = tmp_path / "broken.py"
+    hook.write_text("async def mount(coordinator, config):\n    raise RuntimeError('no luck')\n")
+    job = _make_job(recorder, hook)
+    with pytest.raises(PolicyError, match="no luck"):
+        await Launch(job, StateFile(tmp_path / "state.json", job.digest)).run()
+
+
+async def test_a_run_that_is_stopped_keeps_what_it_found(tmp_path: Path) -> None:
+    """The worker ends with it."""
+    recorder = Recorder(tmp_path)
+    await recorder.record([1])
+    hook = tmp_path / "endless.py"
+    hook.write_text(
+        "import asyncio\n\nasync def on_tool_pre(event, data):\n    await asyncio.sleep(3600)\n"
+    )
+    job = _make_job(recorder, hook)
+    launch = Launch(job, StateFile(tmp_path / "state.json", job.digest))
+    running = asyncio.create_task(launch.run())
+    await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert not launch.findings.is_complete
+    assert launch.findings.add_up().sessions == 0

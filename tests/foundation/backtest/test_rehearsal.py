@@ -1,0 +1,55 @@
+"""Rehearsals: the hooks of a policy, mounted as in the recorded session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from amplifier_foundation.backtest import PolicyError
+from tests.foundation.backtest.recorder import Recorder, make_call, row
+
+CLOCK = """
+async def mount(coordinator, config):
+    clock = coordinator.get_capability("session.clock")
+
+    async def look(event, data):
+        folder = coordinator.get_capability("session.working_dir")
+        raise RuntimeError(f"{clock():.0f} {data['timestamp'][:4]} {folder} {data['session_id']}")
+
+    coordinator.hooks.register("tool:pre", look, 0, "look")
+"""
+
+
+async def test_hooks_find_the_time_the_folder_and_the_session_of_then(tmp_path: Path) -> None:
+    """Not those of the machine that the backtest runs on."""
+    recorder = Recorder(tmp_path)
+    async with recorder.host() as host:
+        await host.execute_with_hooks("tool:pre", make_call(1))
+        session = str(host.session_id)
+    (tmp_path / "look.py").write_text(CLOCK)
+    found = await recorder.backtest(recorder.load(hooks=(str(tmp_path / "look.py"),)))
+    seconds, year, folder, told = found.examples["error"][0]["error"].split()[1:]
+    assert (folder, told) == (str(tmp_path), session)
+    assert found.first.startswith(year)
+    assert abs(int(seconds) - recorder.trails.stat().st_mtime) < 3600
+
+
+async def test_a_module_that_does_not_mount_stops_the_backtest(tmp_path: Path) -> None:
+    """Without one of its guards it would be another policy."""
+    recorder = Recorder(tmp_path)
+    await recorder.record([1])
+    recorder.save(row("judge"), modules=[{"module": "hooks-rules", "config": {"rules": 5}}])
+    with pytest.raises(PolicyError, match=r"cannot be tried: .*hooks-rules"):
+        await recorder.backtest()
+
+
+async def test_rate_limits_go_by_recorded_time(tmp_path: Path) -> None:
+    """Calls that were far apart do not meet a limit because they are told again quickly."""
+    recorder = Recorder(tmp_path)
+    limit = {"module": "hooks-rate-limit", "config": {"overall": {"calls": 3, "seconds": 3600}}}
+    recorder.save(row("judge"), modules=[limit])
+    await recorder.record([1, 2, 3, 4, 5])
+    assert (await recorder.backtest()).counts == {}
+    recorder.save(row("judge"))
+    assert (await recorder.backtest()).counts == {"no_longer_denied": 2}
