@@ -65,6 +65,8 @@ def _split(text: str) -> Iterator[tuple[bool, str]]:
     at = 0
     for code in _CODE.finditer(text):
         yield True, text[at : code.start()]
-        yield False, code[0]
+        # A code host needs the backslash in the cell of a table, and the site would show it.
+        in_table = text[text.rfind("\n", 0, code.start()) + 1 : code.start()].startswith("|")
+        yield False, code[0].replace("\\|", "|") if in_table else code[0]
         at = code.end()
     yield True, text[at:]

@@ -97,6 +97,13 @@ def test_links_are_fitted_and_code_is_left_alone() -> None:
     assert sources == {PurePosixPath("src/x/y.py")}
 
 
+def test_a_bar_in_the_code_of_a_cell_loses_its_backslash() -> None:
+    """A code host needs it there; the site would show it."""
+    text = "| `a \\| b` | c \\| d |\n\nBut `a \\| b` stays.\n"
+    fitted, _ = fit_links(text, PurePosixPath("docs/events.md"))
+    assert fitted == "| `a | b` | c \\| d |\n\nBut `a \\| b` stays.\n"
+
+
 def test_pages_are_staged_with_their_pictures_and_without_programs(tmp_path: Path) -> None:
     """The README becomes a page; what a page links to is reported."""
     for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md"):
