@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Protocol
 
 from amplifier_foundation.policy.patterns import PatternError, PatternSet
@@ -29,8 +30,13 @@ class Found(Protocol):
 
 def build_holds(shapes: Mapping[str, str], owner: str) -> PatternSet:
     """The expressions for what may become a secret; of a pattern nobody can read, any word may."""
-    held = (source for name, source in shapes.items() if name not in LATE)
-    sources = dict.fromkeys(_build_hold(source, owner) for source in held)
+    return _build_set(tuple(source for name, source in shapes.items() if name not in LATE), owner)
+
+
+# A tenth of a second of work, which every session whose model streams would do again.
+@lru_cache(maxsize=16)
+def _build_set(shapes: tuple[str, ...], owner: str) -> PatternSet:
+    sources = dict.fromkeys(_build_hold(source, owner) for source in shapes)
     return PatternSet(list(sources), owner)
 
 

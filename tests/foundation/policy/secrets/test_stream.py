@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amplifier_foundation.policy.secrets import SHAPES, Redactor
-from amplifier_foundation.policy.secrets.stream import LATE, MOST_HELD
+from amplifier_foundation.policy.secrets.stream import LATE, MOST_HELD, build_holds
 from tests.foundation.policy.secrets.secrets_made import (
     REDACTOR,
     SECRETS,
@@ -100,6 +100,12 @@ def test_own_patterns_that_cannot_be_taken_apart_hold_the_last_word() -> None:
     """What only the engine understands is still not split."""
     own = Redactor({"greek": r"\p{Greek}{3,}-\d+"}, "test", "[{name}]")
     assert feed_all(["so αβ", "γ-1", "2 and"], own) == "so [greek] and"
+
+
+def test_what_to_hold_is_worked_out_once_for_the_same_patterns() -> None:
+    """Sessions share it; one with patterns of its own has its own."""
+    assert build_holds(SHAPES, "tests") is build_holds(dict(SHAPES), "tests")
+    assert build_holds({**SHAPES, "own": "own-[0-9]+"}, "tests") is not build_holds(SHAPES, "tests")
 
 
 def test_the_time_grows_with_the_text_and_not_faster() -> None:
