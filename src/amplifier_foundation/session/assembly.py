@@ -20,7 +20,7 @@ from amplifier_foundation.session.builder import SessionBuilder
 from amplifier_foundation.session.capabilities import Rename
 from amplifier_foundation.session.child_plan import apply_session_options
 from amplifier_foundation.session.elsewhere import Elsewhere, hide_credentials, reach_people
-from amplifier_foundation.session.left_out import explain_stop, report_left_out
+from amplifier_foundation.session.left_out import explain_stop, report_left_out, report_shadows
 from amplifier_foundation.session.origin import record_origin
 from amplifier_foundation.session.reload import (
     ASKING,
@@ -152,4 +152,5 @@ async def _report_start(session: AssembledSession, bundle: Bundle, trail: Sessio
         await session.coordinator.show(alarm, "error", "audit")
     await report_wall(session)
     await report_left_out(session, bundle)
+    await report_shadows(session)
     await report_unknown_outcomes(session, trail.unknown)

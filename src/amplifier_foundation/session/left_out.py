@@ -1,4 +1,4 @@
-"""Modules that could not be mounted, reported with the line of the bundle that asks for them."""
+"""Modules that a session goes without: those that could not be mounted, and those in shadow."""
 
 from __future__ import annotations
 
@@ -22,6 +22,14 @@ async def report_left_out(session: AssembledSession, bundle: Bundle) -> None:
         if mounted.failure is not None:
             text = f"Left out: {add_place(mounted.failure, bundle, agent=agent)}"
             await session.coordinator.show(text, "warning", "modules")
+
+
+async def report_shadows(session: AssembledSession) -> None:
+    """Show the person which hooks only watch: whoever believes that they hold must not be wrong."""
+    names = [one.id for one in session.mounting.mounted if one.shadows and one.failure is None]
+    if names and session.parent_id is None:
+        text = f"In shadow mode, recorded and without effect: {', '.join(names)}"
+        await session.coordinator.show(text, "warning", "session")
 
 
 def explain_stop(

@@ -100,6 +100,23 @@ async def test_the_plan_can_move_a_modules_hooks(
     assert handler.priority == 50
 
 
+@pytest.mark.parametrize(("kind", "shadows"), [("hooks", True), ("tools", False)])
+async def test_only_an_entry_of_hooks_can_be_put_into_shadow(
+    coordinator: TestCoordinator, mounting: Mounting, tmp_path: Path, kind: str, shadows: bool
+) -> None:
+    """The guard that a tool brings along is not taken away by a word in the tool's entry."""
+    await mounting.mount(kind, entry(tmp_path, "mine", mode="shadow"))
+    (handler,) = coordinator.hooks.handlers_for("tool:pre")
+    assert handler.shadow is shadows
+    assert coordinator.mounting is None
+
+
+async def test_a_mode_that_there_is_not_is_refused(mounting: Mounting, tmp_path: Path) -> None:
+    """With the modes that there are."""
+    with pytest.raises(ModuleLoadError, match=r"mode: .*'enforce' or 'shadow', got 'shadwo'"):
+        await mounting.mount("hooks", entry(tmp_path, "mine", mode="shadwo"))
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [

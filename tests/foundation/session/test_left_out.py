@@ -116,3 +116,35 @@ def test_a_sentence_gets_the_line_of_its_module_if_there_is_one(
         assert (int(line) > 0, rest) == (True, " Why.")
     else:
         assert told == "Why."
+
+
+SHADOWED = """
+from amplifier_core.models import HookResult
+
+async def refuse(event, data):
+    return HookResult(action="deny", reason="never")
+
+async def mount(coordinator, config):
+    coordinator.hooks.register("tool:pre", refuse, name="refuse", on_error="deny")
+
+async def on_session_ready(coordinator):
+    coordinator.hooks.register("tool:pre", refuse, name="refuse late")
+"""
+
+
+async def test_a_hook_in_shadow_is_told_counted_and_holds_nobody(project: Project) -> None:
+    """Also one that its module registers only once everything is mounted."""
+    project.write("strict.py", SHADOWED)
+    bundle = project.bundle(
+        hooks=[{"module": "./strict.py", "mode": "shadow"}], tools=["tool-todo"]
+    )
+    async with project.session(bundle) as session:
+        result = await session.execute_tool("Todo", {"todos": []})
+        counts = session.coordinator.hooks.count()
+    assert result.success, result.error
+    assert "In shadow mode, recorded and without effect: ./strict.py" in project.shown("session")
+    assert not [one for one in project.shown("hook:refuse") if "would have" in one]
+    for name in ("refuse", "refuse late"):
+        told = counts[name].to_dict()
+        assert (told["calls"], told["shadowed"]) == (1, {"deny": 1})
+        assert told["answers"] == {"continue": 1}

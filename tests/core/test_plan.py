@@ -1,0 +1,134 @@
+"""Plans: what an event runs, and how often it did."""
+
+import asyncio
+
+import pytest
+
+from amplifier_core.hooks import HookRegistry
+from amplifier_core.models import CONTINUE, HookResult
+from tests.support.hooks import PRE, asks, injects, modifies, raises, returns, says
+
+
+def told(registry):
+    """The calls and the answers that were more than a continue, by hook."""
+    found = registry.count()
+    return {name: (one.calls, dict(one.answers)) for name, one in sorted(found.items())}
+
+
+async def quiet(event, data):
+    return CONTINUE
+
+
+async def test_quiet_hooks_are_counted_without_being_asked_one_by_one():
+    """Also when a registration changes meanwhile, and for a hook that is gone."""
+    registry = HookRegistry()
+    registry.register(PRE, quiet, name="first")
+    for _ in range(5):
+        await registry.emit(PRE, {})
+    remove = registry.register(PRE, quiet, name="second")
+    for _ in range(3):
+        await registry.emit(PRE, {})
+    remove()
+    await registry.emit(PRE, {})
+    assert told(registry) == {"first": (9, {}), "second": (3, {})}
+    assert told(registry) == {"first": (9, {}), "second": (3, {})}, "counting changes nothing"
+
+
+@pytest.mark.parametrize(
+    ("hook", "answers", "failures", "reached"),
+    [
+        (says("deny", reason="no"), {"deny": 1}, 0, False),
+        (asks(), {"ask_user": 1}, 0, True),
+        (injects("hello"), {"inject_context": 1}, 0, True),
+        (modifies(a=1), {"modify": 1}, 0, True),
+        (raises(OSError("no")), {}, 1, True),
+        (returns(42), {}, 1, True),
+        (returns(None), {}, 0, True),
+        (says(user_message="hello"), {}, 0, True),
+    ],
+)
+async def test_every_answer_is_counted_once(hook, answers, failures, reached):
+    """The hooks before and behind it, too."""
+    registry = HookRegistry()
+    for name, one in (("before", quiet), ("it", hook), ("behind", quiet)):
+        registry.register(PRE, one, name=name)
+    await registry.emit(PRE, {})
+    found = registry.count()
+    behind = {"behind": (1, {})} if reached else {"behind": (0, {})}
+    assert told(registry) == {"before": (1, {}), "it": (1, answers), **behind}
+    assert found["it"].failures == failures
+
+
+async def test_calls_at_once_are_all_counted():
+    """Whatever the order in which they end."""
+    registry = HookRegistry()
+
+    async def slow(event, data):
+        await asyncio.sleep(0)
+        return HookResult(action="deny", reason="no") if data["n"] % 3 == 0 else CONTINUE
+
+    registry.register(PRE, slow, name="slow")
+    registry.register(PRE, quiet, name="quiet")
+    await asyncio.gather(*(registry.emit(PRE, {"n": n}) for n in range(90)))
+    assert told(registry) == {"quiet": (60, {}), "slow": (90, {"deny": 30})}
+
+
+async def test_a_parent_counts_what_its_hooks_did_in_children():
+    """And a child what its own did."""
+    parent = HookRegistry()
+    parent.register(PRE, quiet, name="theirs")
+    child = HookRegistry(parent)
+    child.register(PRE, quiet, name="own")
+    await child.emit(PRE, {})
+    await parent.emit(PRE, {})
+    assert told(parent) == {"theirs": (2, {})}
+    assert told(child) == {"own": (1, {})}
+
+
+async def test_replies_that_are_collected_are_calls():
+    """One for each hook; a failure is one."""
+    registry = HookRegistry()
+    registry.register("ask:all", returns(HookResult(data={"a": 1})), name="answers")
+    registry.register("ask:all", raises(OSError("no")), name="fails")
+    assert await registry.emit_and_collect("ask:all", {}) == [{"a": 1}]
+    assert told(registry) == {"answers": (1, {}), "fails": (1, {})}
+    assert registry.count()["fails"].failures == 1
+
+
+async def test_some_of_many_quiet_calls_are_timed():
+    """The first one, and one of each sixty-four."""
+    registry = HookRegistry()
+    registry.register(PRE, quiet, name="quiet")
+    for _ in range(130):
+        await registry.emit(PRE, {})
+    counts = registry.count()["quiet"]
+    assert counts.calls == 130
+    assert sum(counts.times.values()) == 3
+    assert counts.find_quantile(0.5) is not None
+
+
+@pytest.mark.parametrize("guard", [False, True])
+@pytest.mark.parametrize(
+    "hook",
+    [says("deny", reason="no"), asks(), injects("text"), modifies(a=2), raises(OSError("no"))],
+)
+async def test_what_a_hook_in_shadow_says_has_no_effect(hook, guard):
+    """Not on the operation, not on other hooks, and not on what is collected."""
+    registry = HookRegistry()
+    on_error = "deny" if guard else "continue"
+    registry.register(PRE, hook, name="shadow", on_error=on_error)
+    seen = []
+
+    async def look(event, data):
+        seen.append(data["a"])
+        return CONTINUE
+
+    registry.register(PRE, look, name="behind")
+    (record, _) = registry.handlers_for(PRE)
+    record.shadow = True
+    result = await registry.emit(PRE, {"a": 1})
+    assert (result.action, result.data["a"], seen) == ("continue", 1, [1])
+    assert await registry.emit_and_collect(PRE, {"a": 1}) == []
+    counts = registry.count()["shadow"]
+    assert counts.answers == {}
+    assert sum(counts.shadowed.values()) + counts.failures >= 1
