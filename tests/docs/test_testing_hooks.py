@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from amplifier_core import pytest_plugin, testing
+from amplifier_foundation.bundles.rule import get_schema
+from amplifier_foundation.cases import schema
+from amplifier_foundation.cases.case import TEXTS
+from amplifier_foundation.cases.case_run import run_case
+from amplifier_foundation.cases.reading import read_cases
+from amplifier_foundation.cases.subject import find_subject
 from tests.docs.blocks import markdown_blocks
+from tests.docs.yaml_examples import list_examples
 
 pytest_plugins = "pytester"
 
@@ -29,6 +36,29 @@ def test_the_tests_on_the_page_pass(pytester: pytest.Pytester) -> None:
     arguments = ("-p", "no:asyncio", "-p", "no:cacheprovider", "-p", "no:randomly")
     done = pytester.runpytest_inprocess(*arguments)
     done.assert_outcomes(passed=sum(source.count("def test_") for source in tests))
+
+
+def test_the_cases_on_the_page_pass(tmp_path: Path) -> None:
+    """With the hook before them, and with a module of ours."""
+    guard = next(one.source for one in markdown_blocks(PAGE) if "@hook(" in one.source)
+    (tmp_path / "guard.py").write_text(guard)
+    examples = list_examples(PAGE)
+    assert [one.content["hook"] for one in examples] == ["./guard.py", "hooks-rate-limit"]
+    for example in examples:
+        path = tmp_path / "guard.cases.yaml"
+        path.write_text(example.text)
+        file = read_cases(path)
+        subject = find_subject(str(file.hook), tmp_path)
+        runs = [run_case(one, subject, file.config, file.timeout) for one in file.cases]
+        assert [one.list_reasons() for one in runs if not one.passed] == []
+
+
+def test_every_key_of_a_case_is_on_the_page() -> None:
+    """As an item of a list, or of a sentence."""
+    page = PAGE.read_text()
+    keys = {*get_schema(schema.CASE)["properties"], *get_schema(schema.FILE)["properties"]}
+    keys = (keys - {"cases"}) | {"action", "hook", "error", "data", *TEXTS}
+    assert [key for key in sorted(keys) if f"`{key}" not in page] == []
 
 
 def test_every_fixture_and_every_double_is_on_the_page() -> None:

@@ -12,9 +12,13 @@ import pytest
 
 from amplifier_core.testing import RecordingDisplay, ScriptedApproval
 from amplifier_foundation import load_bundle, open_session
+from amplifier_foundation.cases.case_run import run_case
+from amplifier_foundation.cases.reading import read_cases
+from amplifier_foundation.cases.subject import find_subject
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "hooks"
 EXAMPLES = sorted(FOLDER.glob("*.py"))
+CASES = sorted(FOLDER.glob("*.cases.yaml"))
 
 PRINTED = {
     "ask_before_deploying": """\
@@ -80,6 +84,18 @@ def test_the_page_names_every_example():
     for path in EXAMPLES:
         assert f"[{path.name}]({path.name})" in page
         assert f"source: ./{path.name}" in bundle
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.name)
+def test_an_example_answers_as_its_cases_say(path: Path, tmp_path: Path, monkeypatch):
+    """Whoever copies a hook can copy its cases, and nothing of it is left behind."""
+    monkeypatch.chdir(tmp_path)
+    file = read_cases(path)
+    assert file.hook == f"./{path.name.removesuffix('.cases.yaml')}.py"
+    subject = find_subject(file.hook, path.parent)
+    runs = [run_case(one, subject, file.config, file.timeout) for one in file.cases]
+    assert {one.case.name: one.list_reasons() for one in runs if not one.passed} == {}
+    assert list(tmp_path.iterdir()) == []
 
 
 async def test_all_examples_govern_one_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import amplifier_foundation.cases.case_run
+import amplifier_foundation.cases.reading  # noqa: F401 - else each project imports it all again
 from tests.foundation.cases.hook_files import GUARD
 
 pytest_plugins = "pytester"
@@ -85,11 +87,11 @@ def test_files_that_are_about_something_else_are_left_alone(pytester: pytest.Pyt
     assert done.ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
-def test_cases_of_a_bundle_are_tests_without_a_question_of_trust(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cases_of_a_bundle_are_tests_without_a_question_of_trust(pytester: pytest.Pytester) -> None:
     """Whoever runs tests runs code. JSON will do."""
-    (pytester.path / "a.yaml").write_text("inherit: true\nhooks: [{module: ./hooks/guard.py}]\n")
+    session = "session: {orchestrator: loop-basic, context: context-simple}\n"
+    bundle = f"inherit: false\nhooks: [{{module: ./hooks/guard.py}}]\n{session}"
+    (pytester.path / "a.yaml").write_text(bundle)
     text = CASES.replace("hook: hooks/guard.py", "bundle: a.yaml")
     run(pytester, "-k", "denies", guard=text).assert_outcomes(passed=1, deselected=1)
     (pytester.path / "guard.cases.yaml").unlink()

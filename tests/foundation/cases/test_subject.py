@@ -57,11 +57,13 @@ def test_a_bundle_is_tried_as_a_whole_without_personal_settings(
     folder.mkdir()
     write_hook(folder)
     bundle = folder / "amplifier.yaml"
-    bundle.write_text("hooks: [{module: ./guard.py}]\n")
+    session = "session: {orchestrator: loop-basic, context: context-simple}\n"
+    alone = f"inherit: false\n{session}"
+    bundle.write_text(f"hooks: [{{module: ./guard.py}}]\n{alone}")
     case = Case("it", (send("rm x", "deny", hook="guard.guard"),))
     found = run_case(case, open_bundle(bundle))
     assert found.list_reasons() == []
-    bundle.write_text("hooks: [{module: ./guard.py, config: {x: 1}}]\n")
+    bundle.write_text(f"hooks: [{{module: ./guard.py, config: {{x: 1}}}}]\n{alone}")
     told = run_case(case, open_bundle(bundle)).problem
     assert told.startswith(f"{bundle}:1: Module 'guard' takes no config, got x")
 

@@ -119,11 +119,11 @@ def _try_cases(trial: Trial, as_json: bool) -> list[TriedCase]:
     if not as_json:
         about = f"  cases of {escape(trial.subject.name)}"
         print_wrapped(0, ("title", escape(str(trial.cases.path))), ("dim", about))
-    done = []
+    done: list[TriedCase] = []
     for one in try_cases(trial.cases.cases, trial.subject, trial.config, trial.limit):
-        done.append(one)
         if not as_json:
-            print_tried(one)
+            print_tried(one, done[-1].run.problem if done else "")
+        done.append(one)
     if not as_json:
         passed = sum(one.passed for one in done)
         print_sums(passed, len(done) - passed)
@@ -183,7 +183,7 @@ def _write(trial: Trial, options: TrialOptions, tried: list[TriedCase], path: Pa
 def _suggest_writing(options: TrialOptions) -> None:
     from amplifier_apps.cli.program_name import name_program, quote
     from amplifier_apps.cli.text.escape import escape
-    from amplifier_apps.cli.text.output import print_line, print_wrapped
+    from amplifier_apps.cli.text.output import print_line
     from amplifier_foundation.bundles.load import FILE_NAME
 
     name = options.file or str(options.bundle or FILE_NAME)
@@ -194,7 +194,8 @@ def _suggest_writing(options: TrialOptions) -> None:
     path = quote(str(Path(name).with_suffix(".cases.yaml")))
     command = " ".join([name_program(), "hooks", "test", *words, "--write", path])
     print_line("")
-    print_wrapped(0, ("dim", "Keep these answers as cases: "), escape(command))
+    print_line(("dim", "To keep these answers as cases:"))
+    print_line("  ", escape(command))
 
 
 def _leave(code: int) -> int:

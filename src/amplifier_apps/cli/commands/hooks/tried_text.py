@@ -16,18 +16,16 @@ _STYLES = {"deny": "bad", "ask_user": "warn", "modify": "note", "inject_context"
 _INDENT = 6
 _LONGEST_SENT = 44
 _LONGEST_DIFFERENCE = 90
-_COLUMNS = (
-    Column(overflow="cut end"),
-    Column(),
-    Column("dim", align="right"),
-    Column(),
-)
+_COLUMNS = (Column(overflow="cut end"), Column(), Column("dim", align="right"))
 _MOST_PRINTED = 20
 """Lines of what hooks printed; a hook may print without end."""
 
 
-def print_tried(tried: TriedCase) -> None:
-    """Print one case: whether it passed, and if not, why."""
+def print_tried(tried: TriedCase, told: str = "") -> None:
+    """Print one case: whether it passed, and if not, why; `told` is the problem of the one before.
+
+    A file that cannot be imported is the same problem for each of its cases.
+    """
     run, name = tried.run, escape(tried.name)
     if tried.passed:
         took = sum(one.ms for one in run.outcomes)
@@ -40,7 +38,7 @@ def print_tried(tried: TriedCase) -> None:
         step = run.case.steps[run.step]
         print_line(" " * _INDENT, ("dim", f"in step {run.step + 1}, {escape(step.event)}"))
     if run.problem:
-        _print_lines("bad", "", run.problem)
+        _print_lines("bad", "", "for the same reason" if run.problem == told else run.problem)
     for one in run.differences:
         _print_difference(one)
     _print_advice(tried)
@@ -63,8 +61,7 @@ def print_samples(tried: Sequence[TriedCase]) -> None:
         print_heading(escape(heading))
         for name, one in found:
             table.print([_make_row(name, one)])
-            for failure in one.run.outcomes[-1].failures if one.run.outcomes else ():
-                _print_lines("bad", "", str(failure))
+            _print_answer(one)
             _print_advice(one)
             _print_printed(one)
 
@@ -80,23 +77,33 @@ def print_sums(passed: int, failed: int) -> None:
 def _make_row(name: str, tried: TriedCase) -> list[Cell]:
     sent = cut_end(get_first_line(name), _LONGEST_SENT)
     if tried.run.problem:
-        return [sent, (("bad", "no answer"),), "", (("bad", _make_line(tried.run.problem)),)]
+        return [sent, (("bad", "no answer"),)]
     outcome = tried.run.outcomes[-1]
     style = "bad" if outcome.failures else _STYLES.get(outcome.action, "dim")
-    return [sent, ((style, outcome.action),), f"{outcome.ms:.2f} ms", _describe(outcome)]
+    return [sent, ((style, outcome.action),), f"{outcome.ms:.2f} ms"]
 
 
-def _describe(outcome: Outcome) -> str:
-    """What a hook says with its answer, in one line."""
+def _print_answer(tried: TriedCase) -> None:
+    """What hooks say with their answer, what they change, and how they fail."""
+    if tried.run.problem:
+        _print_lines("bad", "", tried.run.problem)
+    for outcome in tried.run.outcomes[-1:]:
+        for label, text in _list_details(outcome):
+            print_wrapped(_INDENT, ("dim", f"{escape(label)}: "), _make_line(text))
+        for failure in outcome.failures:
+            _print_lines("bad", "", str(failure))
+
+
+def _list_details(outcome: Outcome) -> list[tuple[str, str]]:
     result = outcome.result
-    parts = [
-        ("", None if outcome.failures else result.reason),
-        ("asks: ", result.approval_prompt),
-        ("injects: ", result.context_injection),
-        ("says: ", result.user_message),
-        *((f"{one.field}: ", str(one)) for one in list_changes(outcome)),
+    said = [
+        ("reason", None if outcome.failures else result.reason),
+        ("asks", result.approval_prompt),
+        ("injects", result.context_injection),
+        ("says", result.user_message),
     ]
-    return "; ".join(f"{label}{get_first_line(text)}" for label, text in parts if text)
+    changes = [(one.field, str(one)) for one in list_changes(outcome)]
+    return [(label, text) for label, text in said if text] + changes
 
 
 def _print_difference(difference: Difference) -> None:

@@ -62,8 +62,10 @@ def test_a_problem_is_shown_in_place_of_an_answer(
     shown = capsys.readouterr().out
     assert shown.startswith("  ✗ it\n      it hangs\n      │ line\n")
     assert shown.endswith("      │ … 10 more lines were printed\n")
+    tried_text.print_tried(TriedCase(run), "it hangs")
+    assert capsys.readouterr().out == "  ✗ it\n      for the same reason\n"
     tried_text.print_samples([TriedCase(run)])
-    assert "  tool:pre  no answer    it hangs\n" in capsys.readouterr().out
+    assert "  tool:pre  no answer\n      it hangs\n" in capsys.readouterr().out
 
 
 def test_answers_to_samples_are_a_table_by_event(
@@ -78,14 +80,14 @@ def test_answers_to_samples_are_a_table_by_event(
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert lines[:2] == ["", "tool:pre"]
     assert lines[2].startswith("rm x deny ")
-    assert lines[2].endswith(" ms deleting is for people; says: no rm")
-    assert lines[3].endswith("asks: Run deploy?")
-    assert lines[4].endswith('tool_input.command: "ls" → "ls -l"')
-    assert lines[6] == "guard.guard failed: LookupError: what a pity (guard.py:16)"
-    assert lines[7].startswith("pwd continue ")
-    assert lines[8:10] == ["", "one sample each"]
-    assert lines[10].startswith("session:end continue ")
-    assert lines[11].startswith("! guard.on_session_end ")
+    assert lines[3:5] == ["reason: deleting is for people", "says: no rm"]
+    assert lines[6] == "asks: Run deploy?"
+    assert lines[8] == 'tool_input.command: "ls" → "ls -l"'
+    assert lines[10] == "guard.guard failed: LookupError: what a pity (guard.py:16)"
+    assert lines[11].startswith("pwd continue ")
+    assert lines[12:14] == ["", "one sample each"]
+    assert lines[14].startswith("session:end continue ")
+    assert lines[15].startswith("! guard.on_session_end ")
 
 
 def test_the_last_line_counts(capsys: pytest.CaptureFixture[str]) -> None:
