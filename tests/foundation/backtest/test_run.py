@@ -83,9 +83,9 @@ async def _check_batch(folder: Path, seed: int, sessions: int) -> Tally:
 async def test_an_unchanged_policy_differs_nowhere_and_a_changed_one_where_it_was_changed(
     tmp_path: Path,
 ) -> None:
-    """Thirty generated sessions: all actions, failures, guards, priorities, hooks of programs."""
-    found = [await _check_batch(tmp_path / str(seed), seed, 6) for seed in range(5)]
-    assert sum(len(one.counts) for one in found) >= 3
+    """Generated sessions: all actions, failures, guards, priorities, hooks of programs."""
+    found = [await _check_batch(tmp_path / str(seed), seed, 8) for seed in range(3)]
+    assert sum(len(one.counts) for one in found) >= 2
 
 
 @pytest.mark.slow

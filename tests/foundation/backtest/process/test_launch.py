@@ -46,7 +46,8 @@ async def test_hooks_in_a_backtest_write_nothing_and_reach_nobody(tmp_path: Path
     target, hook = tmp_path / "harm.txt", tmp_path / "harmful.py"
     hook.write_text(HARMFUL.format(target=str(target)))
     job = _make_job(recorder, hook)
-    state, read = StateFile(tmp_path / "state.json", job.digest), []
+    state = StateFile(tmp_path / "state.json", job.digest)
+    read: list[int] = []
     launch = Launch(job, state, read.append)
     found = await launch.run()
     total = found.add_up()
@@ -62,6 +63,7 @@ async def test_hooks_in_a_backtest_write_nothing_and_reach_nobody(tmp_path: Path
     assert (await again.run()).add_up() == total
 
 
+@pytest.mark.slow
 async def test_a_policy_that_does_not_mount_is_an_error_with_its_reason(tmp_path: Path) -> None:
     """From the other process, in a sentence."""
     recorder = Recorder(tmp_path)

@@ -35,7 +35,8 @@ async def test_it_tells_of_each_trail(tmp_path: Path) -> None:
 
 def test_progress_is_told_now_and_then() -> None:
     """And seldom with all that was found so far."""
-    now, said = [0.0], []
+    now = [0.0]
+    said: list[dict[str, Any]] = []
     reporter = Reporter(said.append, lambda: now[0])
     for now[0] in (0.1, 0.3, 0.4, 0.6, 2.5):
         reporter.tell(Path("trail"), 5, Tally())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from amplifier_apps.cli import exit_codes
+from amplifier_apps.cli.commands.hooks.backtest import backtest
 from amplifier_apps.cli.commands.hooks.testing import try_hooks
 from amplifier_apps.cli.commands.hooks.trusted_bundle import load_material
 from amplifier_apps.cli.options import AS_JSON, BUNDLE, parse_json_object
@@ -34,6 +35,7 @@ def hooks() -> None:
     """See which hooks run, in which order, and what they answer."""
 
 
+hooks.add_command(backtest)
 hooks.add_command(try_hooks)
 
 
@@ -132,7 +134,7 @@ def _make_cells(row: HookRow) -> tuple[str, ...]:
         f"{row.order}.",
         str(row.priority),
         escape(row.hook),
-        "guard" if row.on_error == "deny" else "observer",
+        "shadow" if row.shadow else "guard" if row.on_error == "deny" else "observer",
         "no limit" if row.timeout is None else f"{row.timeout:g} s",
         escape(row.source + pattern),
     )
