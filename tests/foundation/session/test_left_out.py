@@ -142,7 +142,7 @@ async def test_a_hook_in_shadow_is_told_counted_and_holds_nobody(project: Projec
         result = await session.execute_tool("Todo", {"todos": []})
         counts = session.coordinator.hooks.count()
     assert result.success, result.error
-    assert "In shadow mode, recorded and without effect: ./strict.py" in project.shown("session")
+    assert "In shadow mode, recorded and without effect: strict" in project.shown("session")
     assert not [one for one in project.shown("hook:refuse") if "would have" in one]
     for name in ("refuse", "refuse late"):
         told = counts[name].to_dict()
