@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks import figures
 from benchmarks.figures import BenchmarkFailed, measure, read_figures, write_figures
 
 
@@ -25,7 +24,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         failed = int("audit" in command[2])
         return subprocess.CompletedProcess(command, failed, f"{said}\na remark\n", "no disk\n")
 
-    monkeypatch.setattr(figures.subprocess, "run", run)
+    monkeypatch.setattr(subprocess, "run", run)
     return names
 
 
