@@ -71,8 +71,7 @@ OURS = "tests"
 
 def main(descriptor: int) -> None:
     """Serve until the other end is closed; then, or as the program that was asked for, end."""
-    for name in PACKAGES:
-        importlib.import_module(name)
+    prepare()
     for name in [name for name in sys.modules if name.partition(".")[0] == OURS]:
         del sys.modules[name]
     gc.collect()
@@ -82,6 +81,17 @@ def main(descriptor: int) -> None:
         order, descriptors = wait_for_program(control)
     if order is not None:
         become_program(order, descriptors)
+
+
+def prepare() -> None:
+    """Import, and work out what every program that redacts a stream works out first."""
+    for name in PACKAGES:
+        importlib.import_module(name)
+    from amplifier_foundation.hooks.redaction.config import NAME
+    from amplifier_foundation.policy.secrets import SHAPES
+    from amplifier_foundation.policy.secrets.stream import build_holds
+
+    build_holds(SHAPES, NAME)
 
 
 def wait_for_program(control: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:
