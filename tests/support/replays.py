@@ -51,7 +51,7 @@ def replay_harness(harness: SessionHarness, folder: Path) -> Replay:
             )
             if working_dir is not None:
                 session.coordinator.register_capability("session.working_dir", working_dir)
-            equip(session, playback, StandIns(playback))
+            equip(session, playback, StandIns(playback, plan))
             return session
 
         return open_one

@@ -17,17 +17,19 @@ from amplifier_foundation.history.gaps import explain_gap, find_masked
 
 _PASSING = frozenset(
     {
-        "timestamp",
-        "duration_ms",
+        "config_override",
         "delay_ms",
-        "ms",
-        "request_id",
-        "streamed",
-        "stats",
+        "duration_ms",
         "judged_again",
+        "ms",
+        "parent_id",
+        "request_id",
+        "stats",
+        "streamed",
+        "timestamp",
     }
 )
-"""Fields that differ from run to run: times, and whether somebody watched the reply arrive."""
+"""Fields that say when and by whose settings something happened, and not what hooks decided."""
 _SHOWN_ONLY = ("content_block:", "thinking:")
 """Events of a reply as it arrives, piece by piece: what hooks inject at them is compared."""
 _INJECTIONS = frozenset({"injection_accepted", "injection_dropped"})

@@ -43,8 +43,13 @@ class Totals:
     calls: int = 0
     questions: int = 0
     injections: int = 0
-    doubtful: list[str] = field(default_factory=list)
-    """Where answers could not be compared fully, each with the reason."""
+    doubts: dict[int, str] = field(default_factory=dict)
+    """The records that could not be compared fully, each with the reason."""
+
+    @property
+    def doubtful(self) -> list[str]:
+        """The same as sentences, in the order of the recording."""
+        return [f"record {number}, {why}" for number, why in sorted(self.doubts.items())]
 
     def count(self, item: Any) -> None:
         """Count one item that was compared."""

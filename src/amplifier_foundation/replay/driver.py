@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
+from amplifier_core.errors import ModuleError
 from amplifier_core.session import AmplifierSession
 from amplifier_core.tool_call import call_tool
 from amplifier_foundation.history import RecordedEvent
@@ -70,7 +71,7 @@ class Driver:
             error = self._step.exception()
         finally:
             self._step.cancel()
-        if isinstance(error, CannotReplay):
+        if isinstance(error, CannotReplay | ModuleError):
             raise error
         return error is None  # what a turn raises is in the recording as well
 

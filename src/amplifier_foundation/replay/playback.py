@@ -27,8 +27,8 @@ MOST_DIFFERENCES = 100
 _MOST_ROUNDS = 1_000
 """How often others may go on before an event happens out of its order."""
 
-current_call: ContextVar[tuple[str, str]] = ContextVar("amplifier_replayed_call", default=("", ""))
-"""The recorded session and the id of the tool call that is being replayed in this task."""
+current_call: ContextVar[RecordedCall | None] = ContextVar("amplifier_replayed_call", default=None)
+"""The recorded tool call that is being replayed in this task."""
 
 
 class Playback:
@@ -76,34 +76,25 @@ class Playback:
 
     def _find_child(self) -> str:
         """The sub-agent that the call of this task had started, by the records of that call."""
-        parent, call = current_call.get()
-        begin, end = self._find_span(parent, call)
-        for session, above in self.recording.parents.items():
+        call = current_call.get()
+        if call is None:
+            return ""
+        end = find_end(self.recording, call)
+        for session, parent in self.recording.parents.items():
             first = self.recording.sessions[session][0].sequence
-            near = above == parent and session not in self._taken and begin < first < end
-            if near and self._fits(session, parent, call):
+            near = parent == call.session and call.sequence < first < end
+            if near and session not in self._taken and self._fits(session, call):
                 self._taken.add(session)
                 return session
         return ""
 
-    def _find_span(self, session: str, call: str) -> tuple[float, float]:
-        begin, end = float("-inf"), float("inf")
-        for one in self.recording.sessions.get(session, ()):
-            if isinstance(one, RecordedCall) and one.call_id == call:
-                if one.stage == "started":
-                    begin = one.sequence
-                else:
-                    end = one.sequence
-        return begin, end
-
-    def _fits(self, child: str, parent: str, call: str) -> bool:
+    def _fits(self, child: str, call: RecordedCall) -> bool:
         """Whether the first prompt of a sub-agent is the task of that call."""
         prompt = next(self.recording.list_events(child, "prompt:submit"), None)
-        calls = self.recording.list_events(parent, "tool:pre")
         tasks = [
             str((one.left.get("tool_input") or {}).get("task") or "")
-            for one in calls
-            if one.data.get("tool_call_id") == call
+            for one in self.recording.list_events(call.session, "tool:pre")
+            if one.data.get("tool_call_id") == call.call_id
         ]
         return prompt is None or any(task in str(prompt.data.get("prompt")) for task in tasks)
 
@@ -119,8 +110,6 @@ class Playback:
 
     def hear(self, item: Any) -> None:
         """Compare something that happens now with what happened then."""
-        if isinstance(item, RecordedCall) and item.stage == "started":
-            current_call.set((item.session, item.call_id))
         if self.stopped or not is_compared(item):
             return
         matcher = self._matchers.get(item.session) or Matcher(())
@@ -132,6 +121,8 @@ class Playback:
             self._miss(item, matcher.next)
             return
         self._time = then.time
+        if isinstance(then, RecordedCall):
+            current_call.set(then)
         if isinstance(then, RecordedEvent) and then.event == "provider:request" and not then.again:
             self._requests[then.session] = then.sequence
         self.totals.count(then)
@@ -143,7 +134,7 @@ class Playback:
         doubts = difference.doubts or self._doubts.get((then.session, _find_call(then)), ())
         if doubts and _leads_on_alike(then, now):
             why = "; ".join(doubts)
-            self.totals.doubtful.append(f"record {then.sequence}, {name_item(then)}: {why}")
+            self.totals.doubts[then.sequence] = f"{name_item(then)}: {why}"
         else:
             self._note(difference)
 
@@ -251,6 +242,15 @@ class Playback:
         begin = min(self._hanging, default=0)
         limits = any(_is_timeout(one) and one.sequence > begin for one in errors)
         return bool(self._hanging) and not limits
+
+
+def find_end(recording: Recording, call: RecordedCall) -> float:
+    """The record of the end of a call; ids may be used again later."""
+    for one in recording.sessions[call.session]:
+        same = isinstance(one, RecordedCall) and one.call_id == call.call_id
+        if same and one.stage == "finished" and one.sequence > call.sequence:
+            return float(one.sequence)
+    return float("inf")
 
 
 def _find_call(item: Any) -> str:

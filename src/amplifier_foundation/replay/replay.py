@@ -84,7 +84,7 @@ def run_replay(
 
 
 def _open_with(playback: Playback, material: Material, scratch: Path) -> Open:
-    recording, stand_ins = playback.recording, StandIns(playback)
+    recording, stand_ins = playback.recording, StandIns(playback, material.bundle.mount_plan)
     folder = Path(recording.header.folder or material.folder)
     bundle = material.bundle.changed(lambda plan: build_plan(plan, scratch))
     approvals = None if has_nobody(recording) else RecordedApprovals(playback)

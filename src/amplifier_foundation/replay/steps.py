@@ -14,35 +14,38 @@ Kind = Literal["prompt", "call", "compact", "cancel", "event"]
 
 _BEGINS, _ENDS = "execution:start", "execution:complete"
 _OWN_PROMPT = "stop_hook"
-FOLLOWS = frozenset(
+_FOLLOWS_ANYWHERE = frozenset(
     {
-        "agent:complete",
-        "agent:spawn",
         "approval:denied",
         "approval:granted",
         "approval:required",
-        "cancel:completed",
-        "context:post_compact",
-        "decision:agent_resolution",
-        "context:pre_compact",
-        "error:orchestration",
         "module:load_failed",
         "module:on_session_ready_failed",
-        "orchestrator:complete",
         "policy:violation",
-        "prompt:answer",
-        "prompt:complete",
         "session:config",
         "session:end",
         "session:fork",
         "session:resume",
         "session:start",
-        "tool:error",
-        "tool:post",
-        "user:notification",
     }
 )
-"""Events that a session tells of by itself, as a consequence of something else."""
+"""Events that the kernel tells of, whoever runs the agent."""
+FOLLOWS = _FOLLOWS_ANYWHERE | {
+    "agent:complete",
+    "agent:spawn",
+    "cancel:completed",
+    "context:post_compact",
+    "context:pre_compact",
+    "decision:agent_resolution",
+    "error:orchestration",
+    "orchestrator:complete",
+    "prompt:answer",
+    "prompt:complete",
+    "tool:error",
+    "tool:post",
+    "user:notification",
+}
+"""Events that a session of ours tells of by itself, as a consequence of something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,16 @@ def list_steps(run: Run) -> list[Step]:
     if not _is_foreign(events):
         return list(_list_outside_turns(events))
     # Another program ran the agent, and told of the events one by one.
-    return [_make_step(one) for one in events if one.event not in FOLLOWS or _is_unknown_call(one)]
+    called = {one.data.get("tool_call_id") for one in events if one.event == "tool:pre"}
+    return [_make_step(one) for one in events if not _follows_anywhere(one, called)]
+
+
+def _follows_anywhere(event: RecordedEvent, called: set[Any]) -> bool:
+    """Whether the kernel tells of an event, though another program runs the agent."""
+    if event.event in ("tool:post", "tool:error"):
+        return event.data.get("tool_call_id") in called
+    asks = event.data.get("notification_type") == "approval_required"
+    return event.event in _FOLLOWS_ANYWHERE or (event.event == "user:notification" and asks)
 
 
 def _is_foreign(events: list[RecordedEvent]) -> bool:
@@ -111,7 +123,7 @@ def _is_inside(event: RecordedEvent, spans: list[tuple[int, float]]) -> bool:
 
 
 def _make_step(event: RecordedEvent) -> Step:
-    if event.event in ("tool:pre", "tool:error"):
+    if event.event == "tool:pre" or _is_unknown_call(event):
         return Step("call", event)
     if event.event == "decision:context_resolution":
         return Step("compact", event)

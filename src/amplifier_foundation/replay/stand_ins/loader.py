@@ -10,7 +10,14 @@ from amplifier_core.loader import ModuleLoader
 from amplifier_foundation.replay.playback import Playback
 from amplifier_foundation.replay.stand_ins.hooks import RecordedHooks
 from amplifier_foundation.replay.stand_ins.model import RecordedModel
-from amplifier_foundation.replay.stand_ins.plan import AFTER, MODEL, PREFIX, TOOLS, choose_hooks
+from amplifier_foundation.replay.stand_ins.plan import (
+    AFTER,
+    MODEL,
+    PREFIX,
+    TOOLS,
+    choose_hooks,
+    list_replaced,
+)
 from amplifier_foundation.replay.stand_ins.tools import Outcomes, RecordedTool, list_tools, tell
 from amplifier_foundation.replay.steps import FOLLOWS, list_early
 
@@ -18,10 +25,15 @@ from amplifier_foundation.replay.steps import FOLLOWS, list_early
 class StandIns:
     """Mounts what stands for the model, the tools and the hooks that do not run."""
 
-    def __init__(self, playback: Playback) -> None:
+    def __init__(self, playback: Playback, plan: Mapping[str, Any]) -> None:
         self._playback = playback
+        self._replaced = list_replaced(plan)
         self._outcomes = Outcomes(playback.recording)
         self._hooks = RecordedHooks(playback)
+
+    def choose(self, module: str) -> str:
+        """What is loaded for a module: itself, or what stands for it."""
+        return self._replaced.get(module, module)
 
     async def mount(self, module: str, host: Any) -> Any:
         """Mount one of them in a session of the replay."""
@@ -65,6 +77,7 @@ class ReplayLoader(ModuleLoader):
         coordinator: Any = None,
     ) -> Callable[[Any], Any]:
         """As usual, but for stand-ins."""
+        module_id = self._stand_ins.choose(module_id)
         if not module_id.startswith(PREFIX):
             return await super().load(module_id, config, source_hint, coordinator)
 

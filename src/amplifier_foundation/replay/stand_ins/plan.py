@@ -32,7 +32,6 @@ def build_plan(plan: Mapping[str, Any], scratch: Path) -> dict[str, Any]:
         "providers": [{"module": MODEL}],
         "tools": [{"module": TOOLS}],
         "hooks": [_stand_in(BEFORE), *hooks, _stand_in(AFTER)],
-        "agents": {name: _change_agent(one, scratch) for name, one in plan["agents"].items()},
         "approval": approval,
         "audit": {**plan["audit"], "enabled": False},
         "sandbox": {"mode": "off"},
@@ -76,12 +75,21 @@ def _free_loop(session: Mapping[str, Any]) -> dict[str, Any]:
     return {**session, "orchestrator": {**loop.to_dict(), "config": options}}
 
 
-def _change_agent(agent: Mapping[str, Any], scratch: Path) -> dict[str, Any]:
-    """Its tools are those that its recorded session had."""
-    kept = {key: one for key, one in agent.items() if key not in ("providers", "tools")}
-    if "hooks" in kept:
-        kept["hooks"] = [_replace_acting(one, scratch) for one in kept["hooks"]]
-    return kept
+def list_replaced(plan: Mapping[str, Any]) -> dict[str, str]:
+    """What is loaded in the place of the modules that agents bring; hooks see them as they are."""
+    replaced: dict[str, str] = {}
+    for agent in plan["agents"].values():
+        for kind, instead in (("providers", MODEL), ("tools", TOOLS)):
+            listed = [one for one in agent.get(kind) or () if kind == "providers" or _is_entry(one)]
+            replaced |= {read_entry(kind, one).module: instead for one in listed}
+        for one in agent.get("hooks") or ():
+            if _acts(entry := read_entry("hooks", one)):
+                replaced[entry.module] = f"{INSTEAD}{entry.module}"
+    return replaced
+
+
+def _is_entry(tool: Any) -> bool:
+    return not isinstance(tool, str)
 
 
 def choose_hooks(recording: Recording, module: str) -> list[RecordedHook]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,10 +33,11 @@ class CallOutcome:
 
 
 class Outcomes:
-    """What came of each call of a recording; a call that was made twice has two."""
+    """What came of each call of a recording, by the record of its start."""
 
     def __init__(self, recording: Recording) -> None:
-        self._found: dict[tuple[str, str], deque[CallOutcome]] = {}
+        self._found: dict[int, CallOutcome] = {}
+        self._last: dict[tuple[str, str], CallOutcome] = {}
         self._told: dict[str, list[RecordedEvent]] = {}
         for session, items in recording.sessions.items():
             self._told[session] = list_told(recording, session)
@@ -46,17 +46,18 @@ class Outcomes:
 
     def _read(self, session: str, item: Any) -> None:
         if isinstance(item, RecordedCall):
-            calls = self._found.setdefault((session, item.call_id), deque())
+            last = self._last.get((session, item.call_id))
             if item.stage == "started":
-                calls.append(CallOutcome(item.sequence))
-            elif calls and calls[-1].end is None and item.outcome != "unknown":
-                calls[-1].end, calls[-1].outcome = item.sequence, item.outcome
+                started = self._found[item.sequence] = CallOutcome(item.sequence)
+                self._last[session, item.call_id] = started
+            elif last is not None and last.end is None and item.outcome != "unknown":
+                last.end, last.outcome = item.sequence, item.outcome
         elif isinstance(item, RecordedEvent) and not item.again:
-            calls = self._found.get((session, str(item.data.get("tool_call_id"))), deque())
-            if calls and item.event == "tool:post":
-                calls[-1].result = item.data.get("tool_result")
-            elif calls and item.event == "tool:error":
-                calls[-1].error = item.data.get("error") or {}
+            last = self._last.get((session, str(item.data.get("tool_call_id"))))
+            if last is not None and item.event == "tool:post":
+                last.result = item.data.get("tool_result")
+            elif last is not None and item.event == "tool:error":
+                last.error = item.data.get("error") or {}
 
     def take_told(self, session: str, outcome: CallOutcome) -> list[RecordedEvent]:
         """What tools told of while a call ran; of several calls at once, any may have."""
@@ -66,10 +67,9 @@ class Outcomes:
         self._told[session] = [one for one in told if one not in taken]
         return taken
 
-    def take(self, session: str, call: str) -> CallOutcome | None:
-        """What came of the next call with that id."""
-        waiting = self._found.get((session, call))
-        return waiting.popleft() if waiting else None
+    def take(self, call: RecordedCall | None) -> CallOutcome | None:
+        """What came of a call, once."""
+        return None if call is None else self._found.pop(call.sequence, None)
 
 
 class RecordedTool:
@@ -86,13 +86,13 @@ class RecordedTool:
 
     async def execute(self, input: dict[str, Any]) -> ToolResult:
         """Return or raise what the recorded call did."""
-        session, call = current_call.get()
-        found = self._outcomes.take(session, call)
-        if found is None:
+        call = current_call.get()
+        found = self._outcomes.take(call)
+        if call is None or found is None:
             return ToolResult.failed("The recording has no result of this call.")
         if self.name == _DELEGATE:
             await self._delegate(input)
-        for one in self._outcomes.take_told(session, found):
+        for one in self._outcomes.take_told(call.session, found):
             if self._playback.is_left(one):
                 await tell(self._host, one)
         ends = found.outcome not in ("", "cancelled")
@@ -152,7 +152,9 @@ def list_tools(recording: Recording, session: str) -> list[str]:
             names |= dict.fromkeys(one.data.get("available_tools") or ())
         elif one.event == "tool:pre":
             names |= dict.fromkeys([one.data.get("tool_name"), one.left.get("tool_name")])
-    return [name for name in names if isinstance(name, str)]
+    found = [name for name in names if isinstance(name, str)]
+    parent = recording.parents.get(session)
+    return found if found or parent is None else list_tools(recording, parent)
 
 
 def _is_result(value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,7 +55,8 @@ def replay(session: str | None, bundle: Path | None, keep_going: bool, as_json: 
 
     try:
         recording = read_recording(_find_trail(session))
-        material = asyncio.run(_load(_find_folder(recording, bundle), bundle))
+        folder = _find_folder(recording, bundle)
+        material = asyncio.run(_load(folder, bundle or _find_bundle(recording, folder)))
         found = replay_session(recording, material, keep_going=keep_going)
     except CannotReplay as error:
         raise click.UsageError(str(error)) from error
@@ -82,6 +84,15 @@ def _find_folder(recording: Recording, bundle: Path | None) -> Path:
     """Where today's bundle is looked for: where the session worked, if that is still there."""
     recorded = Path(recording.header.folder or ".")
     return Path.cwd() if bundle is not None or not recorded.is_dir() else recorded
+
+
+def _find_bundle(recording: Recording, folder: Path) -> Path | None:
+    """The file that the session was started with, where it is none that is found by itself."""
+    from amplifier_foundation.bundles.load import find_user_candidate, list_project_candidates
+
+    file = Path(recording.header.bundle_file or "/")
+    found = (*list_project_candidates(folder), find_user_candidate(os.environ))
+    return file if file.is_file() and file not in found else None
 
 
 async def _load(folder: Path, path: Path | None) -> Material:
