@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
+import runpy
 import shutil
-import subprocess
-import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -68,13 +67,17 @@ deploy:done ['event', 'place', 'timestamp']
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_shows_what_it_does(path: Path, tmp_path: Path):
+def test_an_example_shows_what_it_does(
+    path: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
     """The specification points to complete working implementations."""
-    env = {**os.environ, "TMPDIR": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, path], cwd=tmp_path, env=env, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == PRINTED[path.stem]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    runpy.run_path(str(path), run_name="__main__")
+    assert capsys.readouterr().out == PRINTED[path.stem]
 
 
 def test_the_page_names_every_example():
