@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -241,3 +242,26 @@ async def test_a_resumed_session_mounts_its_hooks_anew(recorder: Recorder) -> No
 
 def _make_row(answers: dict[str, str]) -> Row:
     return {"name": "judge", "answers": answers}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+async def test_memory_does_not_grow_with_the_trail(recorder: Recorder) -> None:
+    """A trail may be larger than the memory."""
+    recorder.save(row("judge", n1="ask_user", n2="deny"))
+    await recorder.record([0, 1, 2, 3] * 50)
+    recorder.save(row("judge", n1="deny", n3="modify"))
+    (segment,) = recorder.trails.rglob("*.jsonl")
+    events = [line for line in segment.read_bytes().splitlines(True) if b'"dispatch"' in line]
+    peaks = []
+    for _ in range(2):
+        with segment.open("ab") as file:
+            for _ in range(20):
+                file.writelines(events)
+        tracemalloc.start()
+        found = await recorder.backtest()
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert found.events > 8_000
+    assert peaks[1] < 1.2 * peaks[0] + 1_000_000
+    assert peaks[1] < 50_000_000
