@@ -4,6 +4,7 @@ Listens to  tool:pre
 Answers     ask_user, or continue
 """
 
+from pathlib import Path
 from typing import Any
 
 from amplifier_core import HookResult, hook
@@ -38,8 +39,9 @@ def deploys(command: str) -> bool:
 
 async def list_commits() -> str:
     """What is new since the tag `deployed`; the last ten commits if there is no such tag."""
+    here = Path(__file__).parent  # the process may run elsewhere
     for since in (["deployed..HEAD"], ["-10"]):
-        log = await run_command(["git", "log", "--oneline", *since], timeout=5)
+        log = await run_command(["git", "log", "--oneline", *since], cwd=here, timeout=5)
         if log.returncode == 0:
             return log.stdout.strip() or "no new commits"
     return f"an unknown state: {log.stderr.strip()}"

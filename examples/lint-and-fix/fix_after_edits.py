@@ -16,7 +16,8 @@ from amplifier_foundation.machine.process import run_command
 @hook("tool:post", priority=40, timeout=30)
 async def fix_after_edits(event: str, data: dict[str, Any]) -> HookResult:
     """The agent has to read the file again, or its next edit would not fit."""
-    path = Path(data["tool_input"].get("file_path", ""))
+    # Relative to this file, which is in the folder of the agent: the process may run elsewhere.
+    path = Path(__file__).parent / data["tool_input"].get("file_path", "")
     edited = data["tool_name"] in {"Write", "Edit", "MultiEdit"} and path.suffix == ".py"
     if not edited or not path.is_file():
         return HookResult(action="continue")
@@ -30,6 +31,6 @@ async def fix_after_edits(event: str, data: dict[str, Any]) -> HookResult:
         return HookResult(action="continue")
     return HookResult(
         action="inject_context",
-        context_injection=f"ruff has corrected {path}. Read it before you edit it again.",
-        user_message=f"ruff has corrected {path}",
+        context_injection=f"ruff has corrected {path.name}. Read it before you edit it again.",
+        user_message=f"ruff has corrected {path.name}",
     )

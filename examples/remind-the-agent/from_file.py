@@ -9,14 +9,14 @@ from typing import Any
 
 from amplifier_core import HookResult, hook
 
-RULES = Path("HOUSE_RULES.md")
 LONGEST = 2_000  # every request pays for it
 
 
 @hook("prompt:submit", priority=20)
 async def remind_of_the_rules(event: str, data: dict[str, Any]) -> HookResult:
     """Ephemeral: part of the next request, never of the history."""
-    if not RULES.is_file():
-        return HookResult(user_message=f"{RULES} is missing; nobody was reminded")
-    text = RULES.read_text(encoding="utf-8")[:LONGEST]
+    rules = Path(__file__).with_name("HOUSE_RULES.md")  # the process may run elsewhere
+    if not rules.is_file():
+        return HookResult(user_message=f"{rules} is missing; nobody was reminded")
+    text = rules.read_text(encoding="utf-8")[:LONGEST]
     return HookResult(action="inject_context", context_injection=text, ephemeral=True)
