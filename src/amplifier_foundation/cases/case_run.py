@@ -86,6 +86,8 @@ def run_case(
     except (TimeoutError, Blocked):
         who = f"{turn.hook} did not answer" if turn.hook else f"{subject.name} was not ready"
         run.problem, run.is_stuck = f"{who} within {limit:g} s", True
+    except SystemExit as error:
+        run.problem = f"{turn.hook or subject.name} ended the program with exit code {error.code}"
     except (AmplifierError, OSError) as error:
         run.problem = str(error)
     return run

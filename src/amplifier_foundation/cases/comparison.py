@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from amplifier_core.utils import safe_repr
 from amplifier_foundation.cases.case import TEXTS, Expectation
 from amplifier_foundation.cases.outcome import Outcome
 from amplifier_foundation.cases.schema import find_pattern
@@ -47,7 +48,10 @@ def find_differences(expected: Expectation | None, outcome: Outcome) -> Iterator
 
 def show_value(value: Any) -> str:
     """A value as a case would say it."""
-    return "nothing" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        return "nothing" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):  # odd keys, cycles, great depth
+        return safe_repr(value)
 
 
 def _compare_failures(wanted: Expectation, outcome: Outcome) -> Iterator[Difference]:

@@ -42,6 +42,8 @@ class Outcome:
     """Of the strongest answer; `modify` if hooks only changed the data."""
     hook: str = ""
     """Who gave it; empty if no hook said anything."""
+    listeners: int = 1
+    """How many hooks heard the event."""
     failures: tuple[Failure, ...] = ()
     advice: tuple[str, ...] = ()
     messages: tuple[str, ...] = ()
@@ -59,6 +61,7 @@ def read_outcome(run: Dispatch, sent: Mapping[str, Any], ms: float) -> Outcome:
         result=run.fold(),
         action="continue" if winner is None else winner.result.action,
         hook="" if winner is None else winner.hook,
+        listeners=len(run.plan),
         failures=tuple(
             Failure(one.handler.name, describe_error(one.error), find_line(one.error))
             for one in run.troubles

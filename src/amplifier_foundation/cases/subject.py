@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from amplifier_core.errors import ModuleLoadError
+from amplifier_core.errors import ModuleLoadError, ModuleNotFound
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.loader import ModuleLoader
+from amplifier_core.loader.importing import find_package
 from amplifier_core.mount_plan import ModuleEntry
 from amplifier_core.mounting import Mounting
 from amplifier_core.testing import TestCoordinator
+from amplifier_core.utils.suggest import suggest
 from amplifier_foundation.bundles import load_bundle
 from amplifier_foundation.session.inspection.effective_hooks import mount_hooks
 from amplifier_foundation.trust.material import Material, collect_material
@@ -52,7 +54,7 @@ class ModuleSubject:
         source = None if self.path is None else str(self.path)
         entry = ModuleEntry(module=self.name, source=source, config=dict(config), required=True)
         try:
-            await mounting.mount("hooks", entry)
+            await _mount(mounting, entry)
             await mounting.ready()
             _refuse_unready(mounting)
             yield coordinator.hooks
@@ -85,6 +87,8 @@ class BundleSubject:
 def find_subject(name: str, folder: Path) -> ModuleSubject:
     """The hook file, the package or the installed module of a name, as seen from a folder."""
     path = (folder / Path(name).expanduser()).absolute()
+    if path.is_dir():
+        _require_package(path, name)
     if path.exists() and (path.is_dir() or path.suffix == ".py"):
         return ModuleSubject(name, path)
     if name.endswith(".py") or "/" in name:
@@ -92,11 +96,31 @@ def find_subject(name: str, folder: Path) -> ModuleSubject:
     return ModuleSubject(name)
 
 
+def _require_package(path: Path, name: str) -> None:
+    if (path / "__init__.py").is_file() or find_package(name, path):
+        return
+    files = sorted(one.name for one in path.glob("*.py"))
+    instead = f"; name one of its files: {', '.join(files)}" if files else ""
+    raise ModuleLoadError(f"The folder {name!r} is no package, it has no __init__.py{instead}")
+
+
 def open_bundle(path: Path) -> BundleSubject:
     """The hooks of a bundle file, without the settings of the person who runs the cases."""
     path = path.absolute()
     bundle = load_bundle(path, project_dir=path.parent, user=False)
     return BundleSubject(collect_material(bundle, path.parent))
+
+
+async def _mount(mounting: Mounting, entry: ModuleEntry) -> None:
+    try:
+        await mounting.mount("hooks", entry)
+    except ModuleLoadError as error:
+        unknown = error.__cause__
+        if isinstance(unknown, ModuleNotFound) and unknown.known and entry.source is None:
+            hint = suggest(entry.module, [one for one in unknown.known if one.startswith("hooks-")])
+            message = f"There is no file and no module {entry.module!r}; {hint}"
+            raise ModuleLoadError(message, module_id=entry.module) from None
+        raise
 
 
 def _refuse_unready(mounting: Mounting) -> None:

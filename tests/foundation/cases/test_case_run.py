@@ -78,6 +78,13 @@ def test_a_hook_that_hangs_is_ended_and_named(tmp_path: Path, way: str) -> None:
     assert asyncio.run(wait_for(lambda: not has_abandoned()))
 
 
+def test_a_hook_that_ends_the_program_is_named(tmp_path: Path) -> None:
+    """The other cases run all the same."""
+    path = write_hook(tmp_path, "import sys\nasync def on_tool_pre(event, data): sys.exit(3)\n")
+    found = run(path, send("x", "continue"))
+    assert found.problem == "guard.on_tool_pre ended the program with exit code 3"
+
+
 def test_a_module_that_hangs_while_it_is_mounted_is_ended(tmp_path: Path) -> None:
     """Nothing is sent to it."""
     text = "import asyncio\nasync def mount(coordinator, config): await asyncio.sleep(100)\n"

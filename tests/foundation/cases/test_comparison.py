@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_foundation.cases.case import Expectation, Step
+from amplifier_foundation.cases.comparison import show_value
 from tests.foundation.cases.hook_files import run, send, write_hook
 
 
@@ -91,6 +92,15 @@ async def on_tool_pre(event, data):
     assert str(wrong) == "data.found.0.n: expected 1, got true"
     (beyond,) = run(path, send("x", data={"found.1": 1})).differences
     assert beyond.got == "no such field"
+
+
+def test_any_value_can_be_shown() -> None:
+    """Also what JSON cannot hold."""
+    around: list[object] = []
+    around.append(around)
+    assert show_value({"a": [1, "ü"]}) == '{"a": [1, "ü"]}'
+    assert show_value({(1, 2): 3}) == "{(1, 2): 3}"
+    assert show_value(around) == "[[...]]"
 
 
 def test_an_injection_is_a_text(tmp_path: Path) -> None:

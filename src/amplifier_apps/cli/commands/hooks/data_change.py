@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from amplifier_core.utils import safe_repr
+
 SHOWN = 120
 """Characters of a value that are shown, around the first that differs."""
 _LEAD = 30
@@ -44,7 +46,12 @@ def find_changes(before: Any, after: Any, field: str = "") -> Iterator[DataChang
 
 
 def _write(value: Any) -> str:
-    return "" if value is _MISSING else json.dumps(value, default=str, ensure_ascii=False)
+    if value is _MISSING:
+        return ""
+    try:
+        return json.dumps(value, default=str, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):  # odd keys, cycles, great depth
+        return safe_repr(value)
 
 
 def _clip_both(before: str, after: str) -> tuple[str, str]:

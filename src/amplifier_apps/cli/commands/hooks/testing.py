@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,22 +46,25 @@ def try_hooks(
 ) -> int:
     """Send events to the hooks of FILE, and compare the answers with CASES.
 
-    FILE is a hook file, the folder of a package, or the id of a module; without it, the hooks of
-    the bundle are tested. CASES is a YAML or JSON file; NAME.cases.yaml beside FILE is found by
-    itself. Without cases, sample events are sent and the answers shown.
+    FILE is a hook file, the folder of a package, the id of a module, or a folder with cases;
+    without it, the hooks of the bundle are tested. CASES is a YAML or JSON file; NAME.cases.yaml
+    beside FILE is found by itself. Without cases, sample events are sent and the answers shown.
 
     The hooks really run, but their answers are not carried out. A FILE that you name is run as
     `python FILE` would run it; a bundle must be trusted.
     """
-    from amplifier_apps.cli.commands.hooks.trial import read_options
+    from amplifier_apps.cli.commands.hooks.trial import list_case_files, read_options
 
     config = None if config_json is None else parse_json_object(config_json, "--config")
-    options = read_options(
-        file, cases, bundle, config=config, timeout=timeout, samples=samples or write is not None
-    )
+    given = {"config": config, "timeout": timeout, "samples": samples or write is not None}
+    if file is not None and (files := list_case_files(Path(file))):
+        if cases or bundle or config or write or watch or samples:
+            raise click.UsageError(f"{file} holds several files with cases; only --json fits here")
+        return _test_all([read_options(str(one), None, None, **given) for one in files], as_json)
+    options = read_options(file, cases, bundle, **given)
     if watch:
         return _watch(options, as_json=as_json, writes=write is not None)
-    return _test(options, write, as_json)
+    return _test_all([options], as_json, write)
 
 
 def _watch(options: TrialOptions, *, as_json: bool, writes: bool) -> int:
@@ -87,25 +91,34 @@ def _repeat_options(options: TrialOptions) -> list[str]:
     return [*flags, *(word for pair in words for word in pair)]
 
 
-def _test(options: TrialOptions, write: Path | None, as_json: bool) -> int:
+def _test_all(several: Sequence[TrialOptions], as_json: bool, write: Path | None = None) -> int:
     from amplifier_apps.cli.commands.hooks.trial import prepare_trial
+    from amplifier_apps.cli.commands.hooks.tried_text import print_sums
+    from amplifier_apps.cli.text.output import print_line
 
     if write is not None and write.exists():
         raise click.UsageError(f"{str(write)!r} is there already; --write makes a new file")
-    trial = prepare_trial(options)
-    if trial.cases is None:
-        tried = _try_samples(trial, as_json)
-        failed = any(one.run.has_failed_hook or one.run.problem for one in tried)
-    else:
-        tried = _try_cases(trial, as_json)
-        failed = not all(one.passed for one in tried)
+    trials = [prepare_trial(options) for options in several]  # mistakes first
+    facts: list[dict[str, Any]] = []
+    for options, trial in zip(several, trials, strict=True):
+        if facts and not as_json:
+            print_line("")
+        tried = _test(trial, as_json)
+        facts.append(_describe(trial, tried))
+        if write is not None:
+            _write(trial, options, tried, write)
+        elif trial.cases is None and not as_json:
+            _suggest_writing(options)
     if as_json:
-        _print_json(trial, tried)
-    if write is not None:
-        _write(trial, options, tried, write)
-    elif trial.cases is None and not as_json:
-        _suggest_writing(options)
-    return _leave(exit_codes.FAILED if failed else exit_codes.DONE)
+        click.echo(json.dumps(facts if len(facts) > 1 else facts[0], indent=2, default=str))
+    elif len(facts) > 1:
+        passed, failed = (sum(one[key] for one in facts) for key in ("passed", "failed"))
+        print_sums(passed, failed, f"{len(facts)} files: ")
+    return _leave(exit_codes.FAILED if any(one["failed"] for one in facts) else exit_codes.DONE)
+
+
+def _test(trial: Trial, as_json: bool) -> list[TriedCase]:
+    return _try_samples(trial, as_json) if trial.cases is None else _try_cases(trial, as_json)
 
 
 def _try_cases(trial: Trial, as_json: bool) -> list[TriedCase]:
@@ -134,6 +147,8 @@ def _try_samples(trial: Trial, as_json: bool) -> list[TriedCase]:
     from amplifier_apps.cli.commands.hooks.printed_output import capture_output
     from amplifier_apps.cli.commands.hooks.tried_case import try_cases
     from amplifier_apps.cli.commands.hooks.tried_text import print_samples
+    from amplifier_apps.cli.text.escape import escape
+    from amplifier_apps.cli.text.output import print_wrapped
     from amplifier_core.errors import ModuleLoadError
     from amplifier_foundation.cases.case_run import find_events
     from amplifier_foundation.cases.samples import make_samples
@@ -144,22 +159,22 @@ def _try_samples(trial: Trial, as_json: bool) -> list[TriedCase]:
         raise ModuleLoadError(f"{trial.subject.name} registers no hooks, so none can be tested")
     tried = list(try_cases(make_samples(events), trial.subject, trial.config, trial.limit))
     if not as_json:
+        print_wrapped(0, ("title", escape(trial.subject.name)), ("dim", "  sample events"))
         print_samples(tried)
     return tried
 
 
-def _print_json(trial: Trial, tried: list[TriedCase]) -> None:
+def _describe(trial: Trial, tried: list[TriedCase]) -> dict[str, Any]:
     from amplifier_apps.cli.commands.hooks.tried_case import tried_to_dict
 
     passed = sum(one.passed for one in tried)
-    facts = {
+    return {
         "hooks": trial.subject.name,
         "cases": None if trial.cases is None else str(trial.cases.path),
         "passed": passed,
         "failed": len(tried) - passed,
         "runs": [tried_to_dict(one) for one in tried],
     }
-    click.echo(json.dumps(facts, indent=2, default=str))
 
 
 def _write(trial: Trial, options: TrialOptions, tried: list[TriedCase], path: Path) -> None:
@@ -175,9 +190,8 @@ def _write(trial: Trial, options: TrialOptions, tried: list[TriedCase], path: Pa
     kept = choose_runs(one.run for one in tried)
     text = write_cases("bundle" if is_bundle else "hook", target, trial.config, kept)
     path.write_text(text, encoding="utf-8")
-    click.echo(
-        f"Wrote {len(kept)} cases to {path}. Read them: they say what is, not what should be."
-    )
+    told = f"Wrote {len(kept)} cases to {path}: today's answers; check that they are right"
+    click.echo(told, err=True)
 
 
 def _suggest_writing(options: TrialOptions) -> None:

@@ -12,10 +12,11 @@ import click
 
 from amplifier_apps.cli.commands.hooks.trusted_bundle import load_material
 from amplifier_core.errors import AmplifierError
+from amplifier_core.loader.importing import find_package
 from amplifier_core.mount_plan import ModuleEntry, MountPlan
 from amplifier_foundation.bundles.load import FILE_NAME
 from amplifier_foundation.cases.case import TIME_LIMIT, CaseFile
-from amplifier_foundation.cases.reading import find_cases_beside, read_cases
+from amplifier_foundation.cases.reading import ENDINGS, find_cases_beside, read_cases
 from amplifier_foundation.cases.subject import BundleSubject, Subject, find_subject
 from amplifier_foundation.session.reloading.watched_files import list_files
 from amplifier_foundation.trust.material import Untrusted
@@ -69,6 +70,13 @@ def read_options(
     if cases is not None and not Path(cases).is_file():
         raise click.UsageError(f"There is no file {cases!r} with cases")
     return TrialOptions(file, cases, bundle, **others)
+
+
+def list_case_files(folder: Path) -> list[Path]:
+    """The files with cases in a folder that is no package; none if there is no such folder."""
+    if not folder.is_dir() or (folder / "__init__.py").is_file() or find_package("", folder):
+        return []
+    return sorted(one for one in folder.iterdir() if one.name.endswith(ENDINGS))
 
 
 def prepare_trial(options: TrialOptions) -> Trial:

@@ -13,6 +13,7 @@ from amplifier_foundation.cases.case import Case
 from amplifier_foundation.cases.case_run import CaseRun, run_case
 from amplifier_foundation.cases.outcome import Outcome
 from amplifier_foundation.cases.subject import Subject
+from amplifier_foundation.machine.json_text import to_plain
 
 _STAMPED = frozenset({"timestamp", "session_id"})
 
@@ -70,7 +71,7 @@ def _outcome_to_dict(outcome: Outcome) -> dict[str, Any]:
     answer = outcome.result.model_dump(exclude_defaults=True, exclude={"data", "action"})
     return {
         "event": outcome.event,
-        "sent": dict(outcome.sent),
+        "sent": to_plain(dict(outcome.sent)),
         "action": outcome.action,
         "hook": outcome.hook or None,
         **answer,

@@ -54,7 +54,7 @@ def print_samples(tried: Sequence[TriedCase]) -> None:
     single = {event: found[0] for event, found in by_event.items() if len(found) == 1}
     named = {event: [(one.name, one) for one in found] for event, found in varied.items()}
     if single:
-        named["one sample each" if named else "sample events"] = list(single.items())
+        named["one sample each"] = list(single.items())
     rows = [_make_row(name, one) for found in named.values() for name, one in found]
     table = Table(_COLUMNS, indent=2).fit(rows)
     for heading, found in named.items():
@@ -66,12 +66,12 @@ def print_samples(tried: Sequence[TriedCase]) -> None:
             _print_printed(one)
 
 
-def print_sums(passed: int, failed: int) -> None:
-    """Print the last line of a run of cases."""
+def print_sums(passed: int, failed: int, of: str = "") -> None:
+    """Print the last line of a run of cases; `of` says which they were."""
     print_line("")
     counts = [f"{passed} passed"] if passed else []
     counts += [f"{failed} failed"] if failed else []
-    print_line(("bad" if failed else "good", ", ".join(counts)))
+    print_line(of, ("bad" if failed else "good", ", ".join(counts)))
 
 
 def _make_row(name: str, tried: TriedCase) -> list[Cell]:
@@ -97,6 +97,7 @@ def _print_answer(tried: TriedCase) -> None:
 def _list_details(outcome: Outcome) -> list[tuple[str, str]]:
     result = outcome.result
     said = [
+        ("by", outcome.hook if outcome.listeners > 1 else None),
         ("reason", None if outcome.failures else result.reason),
         ("asks", result.approval_prompt),
         ("injects", result.context_injection),

@@ -33,3 +33,9 @@ def test_of_a_long_value_the_place_is_shown_where_it_differs() -> None:
     assert change.after.endswith('a*"')
     assert change.before.startswith("…")
     assert len(change.before) < 130
+
+
+def test_values_that_json_cannot_hold_are_shown_all_the_same() -> None:
+    """A hook may put anything into the data."""
+    (change,) = find_changes({"a": 1}, {"a": {(1, 2): 3}})
+    assert str(change) == "1 → {(1, 2): 3}"

@@ -38,7 +38,7 @@ def test_without_cases_sample_events_are_sent(home: Path) -> None:
     shown = invoke("hooks", "test", "guard.py")
     assert shown.code == 0
     rows = [" ".join(line.split()) for line in shown.stdout.splitlines()]
-    assert rows[1] == "tool:pre"
+    assert rows[:3] == ["guard.py sample events", "", "tool:pre"]
     assert any(row.startswith("Read: .env continue ") for row in rows)
     assert any(row.startswith("Bash: rm -rf build deny ") for row in rows)
     assert rows[-1].endswith("hooks test guard.py --write guard.cases.yaml")
@@ -68,7 +68,7 @@ def test_what_hooks_answer_now_can_be_written_as_cases(home: Path) -> None:
     write_hook(home / "hooks", HOOK)
     path = home / "hooks" / "guard.cases.yaml"
     wrote = invoke("hooks", "test", "hooks/guard.py", "--write", "hooks/guard.cases.yaml")
-    assert "Wrote 2 cases to hooks/guard.cases.yaml" in wrote.stdout
+    assert "Wrote 2 cases to hooks/guard.cases.yaml" in wrote.stderr
     assert path.read_text().startswith("hook: ./guard.py\ncases:\n")
     assert invoke("hooks", "test", path).stdout.endswith("\n2 passed\n")
     again = invoke("hooks", "test", "hooks/guard.py", "--write", path)
@@ -82,7 +82,7 @@ def test_a_hook_that_fails_on_a_sample_makes_the_command_fail(home: Path) -> Non
     shown = invoke("hooks", "test", "guard.py", "--write", "c.yaml")
     assert shown.code == 1
     assert "guard.on_session_start failed: KeyError: 'none' (guard.py:1)" in shown.stdout
-    assert "Wrote 0 cases" in shown.stdout
+    assert "Wrote 0 cases" in shown.stderr
 
 
 def test_options_of_a_module_can_be_given(home: Path) -> None:
@@ -96,6 +96,26 @@ def test_options_of_a_module_can_be_given(home: Path) -> None:
     refused = invoke("hooks", "test", "guard.py")
     assert (refused.code, refused.stdout) == (3, "")
     assert "guard.py registers no hooks, so none can be tested" in refused.stderr
+
+
+def test_all_cases_of_a_folder_can_be_run(home: Path) -> None:
+    """One after another; each file names its hook, and mistakes are found before anything runs."""
+    (home / "hooks").mkdir()
+    write_hook(home / "hooks", HOOK)
+    refused = invoke("hooks", "test", "hooks")
+    assert "'hooks' is no package, it has no __init__.py; name one of its files: guard.py" in (
+        refused.stderr
+    )
+    for name in ("a", "b"):
+        (home / "hooks" / f"{name}.cases.yaml").write_text(CASES)
+    shown = invoke("hooks", "test", "hooks")
+    assert (shown.code, shown.stdout.splitlines()[-1]) == (0, "2 files: 4 passed")
+    told = json.loads(invoke("hooks", "test", "hooks/", "--json").stdout)
+    assert [one["cases"] for one in told] == ["hooks/a.cases.yaml", "hooks/b.cases.yaml"]
+    assert "only --json fits here" in invoke("hooks", "test", "hooks", "--watch").stderr
+    (home / "hooks" / "b.cases.yaml").write_text(CASES.replace("expect", "expct"))
+    broken = invoke("hooks", "test", "hooks")
+    assert (broken.code, broken.stdout) == (3, "")
 
 
 def test_a_mistake_in_the_cases_is_told_with_its_line(home: Path) -> None:

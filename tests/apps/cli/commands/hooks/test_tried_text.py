@@ -90,8 +90,18 @@ def test_answers_to_samples_are_a_table_by_event(
     assert lines[15].startswith("! guard.on_session_end ")
 
 
+def test_the_hook_that_decides_is_named_among_several(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a bundle, nobody would know otherwise."""
+    text = GUARD + "\nasync def on_tool_pre(event, data): ...\n"
+    case = Case("it", (Step("tool:pre", send("rm x").data),))
+    tried_text.print_samples(try_all(tmp_path, case, text=text))
+    assert "\n      by: guard.guard\n      reason: deleting" in capsys.readouterr().out
+
+
 def test_the_last_line_counts(capsys: pytest.CaptureFixture[str]) -> None:
     """What there is of both kinds."""
     tried_text.print_sums(2, 0)
-    tried_text.print_sums(1, 3)
-    assert capsys.readouterr().out == "\n2 passed\n\n1 passed, 3 failed\n"
+    tried_text.print_sums(1, 3, "2 files: ")
+    assert capsys.readouterr().out == "\n2 passed\n\n2 files: 1 passed, 3 failed\n"
