@@ -27,5 +27,5 @@ def fold_name(name: str) -> str:
     else:
         seen = "".join(one for one in name if unicodedata.category(one) != "Cf")
         plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold())
-    plain = plain.partition(":")[0].rstrip(" .") or name
+    plain = plain.partition(":")[0].rstrip(" .") or unicodedata.normalize("NFC", name)
     return ".git" if _SHORT_GIT.fullmatch(plain) else plain
