@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -33,6 +34,14 @@ class Difference:
     """Values that the trail does not have; with them it might be no difference."""
     expected: str = ""
     """What came next in the recording, where something else happens now."""
+    about: Any = None
+    """What it was done with: the input of a tool, or a prompt."""
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Difference:
+        """The reverse of `dataclasses.asdict`."""
+        changes = tuple(Change(**one) for one in values["changes"])
+        return cls(**{**values, "changes": changes, "doubts": tuple(values["doubts"])})
 
 
 @dataclass(slots=True)
@@ -50,6 +59,12 @@ class Totals:
     def doubtful(self) -> list[str]:
         """The same as sentences, in the order of the recording."""
         return [f"record {number}, {why}" for number, why in sorted(self.doubts.items())]
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Totals:
+        """The reverse of `dataclasses.asdict`; JSON has texts for the numbers of records."""
+        doubts = {int(number): why for number, why in values["doubts"].items()}
+        return cls(**{**values, "doubts": doubts})
 
     def count(self, item: Any) -> None:
         """Count one item that was compared."""
@@ -76,7 +91,15 @@ def note_new(now: Any, upcoming: Any, session: str) -> Difference:
     changes = tuple(Change(name, None, value) for name, value in describe(now).items())
     expected = "the end of the recording" if upcoming is None else name_item(upcoming)
     if upcoming is None:
-        return Difference("only now", name_item(now), session, None, "", 0, changes, (), expected)
+        return Difference(
+            "only now",
+            name_item(now),
+            session,
+            None,
+            changes=changes,
+            expected=expected,
+            about=_find_subject(now),
+        )
     doubts = tuple(find_doubts(upcoming))
     return _place("only now", now, upcoming, changes, doubts, expected)
 
@@ -105,7 +128,14 @@ def _place(
         changes,
         doubts,
         expected,
+        _find_subject(item),
     )
+
+
+def _find_subject(item: Any) -> Any:
+    if isinstance(item, RecordedEvent):
+        return item.data.get("tool_input") or item.data.get("prompt")
+    return item.input if isinstance(item, RecordedApproval) else None
 
 
 def name_item(item: Any) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from amplifier_core.models import Level
 from amplifier_core.session import AmplifierSession
@@ -29,18 +28,31 @@ from amplifier_foundation.trust.material import Material
 class Replay:
     """What came of a replay."""
 
-    recording: Recording
+    session: str
     differences: tuple[Difference, ...]
     totals: Totals
     broken_off: bool = False
     """Whether the recording ends in the middle of something."""
-    stood_in_for: dict[str, str] = field(default_factory=dict)
-    """The modules of today that were not run, each with the reason."""
+    not_run: dict[str, str] = field(default_factory=dict)
+    """The modules of today that do not run in a replay, each with the reason."""
+    walled: bool = True
+    """Whether the machine kept hooks from writing and sending."""
 
     @property
     def status(self) -> Literal["identical", "differs"]:
         """Whether everything happened as it did then."""
         return "differs" if self.differences else "identical"
+
+    def to_dict(self) -> dict[str, Any]:
+        """For another process."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Replay:
+        """The reverse of `to_dict`."""
+        differences = tuple(Difference.from_dict(one) for one in values["differences"])
+        totals = Totals.from_dict(values["totals"])
+        return cls(**{**values, "differences": differences, "totals": totals})
 
 
 class SilentDisplay:
@@ -50,22 +62,20 @@ class SilentDisplay:
         """What is shown in a replay was shown before."""
 
 
-def replay_session(recording: Recording, material: Material, *, keep_going: bool = False) -> Replay:
-    """Replay a recording with the hooks of a bundle that a person has trusted."""
-    with tempfile.TemporaryDirectory(prefix="amplifier-replay-") as scratch:
-        plan = material.bundle.mount_plan
-        found = run_replay(
-            recording,
-            lambda playback: _open_with(playback, material, Path(scratch)),
-            keep_going=keep_going,
-        )
-    return Replay(
+def replay_session(
+    recording: Recording, material: Material, scratch: Path, *, keep_going: bool = False
+) -> Replay:
+    """Replay a recording with the hooks of a bundle that a person has trusted.
+
+    Hooks of ours that keep files have them in `scratch`. What the person's own hooks do, they do:
+    `launch_replay` runs all of this in a process that can write and send nothing.
+    """
+    found = run_replay(
         recording,
-        found.differences,
-        found.totals,
-        found.broken_off,
-        list_acting(plan),
+        lambda playback: _open_with(playback, material, scratch),
+        keep_going=keep_going,
     )
+    return replace(found, not_run=list_acting(material.bundle.mount_plan))
 
 
 def run_replay(
@@ -76,7 +86,7 @@ def run_replay(
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
         runner.run(Driver(playback, make_open(playback)).drive())
     return Replay(
-        recording,
+        recording.root,
         tuple(playback.differences),
         playback.totals,
         recording.list_runs()[-1].end == "broken off",

@@ -13,7 +13,7 @@ from amplifier_apps.cli import exit_codes
 from amplifier_apps.cli.options import AS_JSON
 
 if TYPE_CHECKING:
-    from amplifier_foundation.replay import Recording
+    from amplifier_foundation.replay import Job, Recording, Replay
     from amplifier_foundation.trust.material import Material
 
 EPILOG = """\b
@@ -51,13 +51,10 @@ def replay(session: str | None, bundle: Path | None, keep_going: bool, as_json: 
     what they answered. No model is called, no tool runs, nobody is asked.
     """
     from amplifier_apps.cli.commands.replay.text import print_json, print_replay
-    from amplifier_foundation.replay import CannotReplay, read_recording, replay_session
+    from amplifier_foundation.replay import CannotReplay
 
     try:
-        recording = read_recording(_find_trail(session))
-        folder = _find_folder(recording, bundle)
-        material = asyncio.run(_load(folder, bundle or _find_bundle(recording, folder)))
-        found = replay_session(recording, material, keep_going=keep_going)
+        found = asyncio.run(_replay(_find_trail(session), bundle, keep_going))
     except CannotReplay as error:
         raise click.UsageError(str(error)) from error
     (print_json if as_json else print_replay)(found)
@@ -80,6 +77,31 @@ def _find_trail(session: str | None) -> Path:
     return found[-1]
 
 
+async def _replay(trail: Path, bundle: Path | None, keep_going: bool) -> Replay:
+    from dataclasses import replace
+
+    from amplifier_foundation.replay import digest_material, launch_replay
+
+    job = await asyncio.to_thread(_make_job, trail, bundle, keep_going)
+    material = await asyncio.to_thread(job.load)
+    await _require_trust(material)
+    return await launch_replay(replace(job, digest=digest_material(material)))
+
+
+def _make_job(trail: Path, bundle: Path | None, keep_going: bool) -> Job:
+    from amplifier_foundation.replay import Job, read_recording
+
+    recording = read_recording(trail)
+    folder = _find_folder(recording, bundle)
+    file = _find_bundle(recording, folder) if bundle is None else bundle.absolute()
+    return Job(
+        trail=str(trail.absolute()),
+        folder=str(folder.absolute()),
+        bundle="" if file is None else str(file),
+        keep_going=keep_going,
+    )
+
+
 def _find_folder(recording: Recording, bundle: Path | None) -> Path:
     """Where today's bundle is looked for: where the session worked, if that is still there."""
     recorded = Path(recording.header.folder or ".")
@@ -95,14 +117,9 @@ def _find_bundle(recording: Recording, folder: Path) -> Path | None:
     return file if file.is_file() and file not in found else None
 
 
-async def _load(folder: Path, path: Path | None) -> Material:
-    """The bundle of today, which a person must have trusted: its hooks are run."""
+async def _require_trust(material: Material) -> None:
+    """A person must have trusted what is run."""
     from amplifier_apps.cli.approval.trust_question import require_trust
-    from amplifier_foundation.bundles import load_bundle
-    from amplifier_foundation.trust.material import collect_material
     from amplifier_foundation.trust.store import TrustStore
 
-    bundle = await asyncio.to_thread(load_bundle, path, project_dir=folder)
-    material = await asyncio.to_thread(collect_material, bundle, folder)
     await require_trust(material, TrustStore(), ask=False)
-    return material

@@ -48,15 +48,20 @@ def _print_remarks(found: Replay) -> None:
         )
     for doubt in found.totals.doubtful:
         print_wrapped(0, ("warn", "! "), f"not compared fully: {escape(doubt)}")
-    for module, why in found.stood_in_for.items():
-        text = f"{module} was not run: {why}; it answered what it had answered."
+    for module, why in found.not_run.items():
+        text = f"{module} did not run, because {why}: what it had answered stands for it."
         print_wrapped(0, ("dim", "· "), ("dim", escape(text)))
+    if not found.walled:
+        text = "This machine has no sandbox: hooks of your own could have written and sent."
+        print_wrapped(0, ("warn", "! "), text)
 
 
 def _print_difference(difference: Difference) -> None:
     place = "at the end" if difference.sequence is None else f"record {difference.sequence}"
     turn = f", turn {difference.turn}" if difference.turn else ""
     print_heading(f"{escape(difference.what)} ({place}{turn})")
+    if difference.about is not None:
+        print_wrapped(2, _write(difference.about))
     print_wrapped(2, ("dim", _explain(difference)))
     for doubt in difference.doubts:
         print_wrapped(2, ("warn", "! "), f"cannot be told for certain: {escape(doubt)}")
@@ -121,7 +126,7 @@ def print_json(found: Replay) -> None:
     totals = found.totals
     facts = {
         "version": 1,
-        "session": found.recording.root,
+        "session": found.session,
         "status": found.status,
         "events": totals.events,
         "calls": totals.calls,
@@ -129,7 +134,8 @@ def print_json(found: Replay) -> None:
         "injections": totals.injections,
         "broken_off": found.broken_off,
         "not_compared_fully": totals.doubtful,
-        "not_run": found.stood_in_for,
+        "not_run": found.not_run,
+        "sandboxed": found.walled,
         "differences": [_to_dict(one) for one in found.differences],
     }
     click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
@@ -143,6 +149,7 @@ def _to_dict(difference: Difference) -> dict[str, Any]:
         "record": difference.sequence,
         "time": difference.time,
         "turn": difference.turn,
+        "about": difference.about,
         "expected": difference.expected,
         "doubts": list(difference.doubts),
         "changes": [
