@@ -23,7 +23,7 @@ def find_place(path: PurePosixPath) -> str:
     if path.is_relative_to(DOCS) and path != DOCS and path.suffix not in PROGRAMS:
         return str(path.relative_to(DOCS))
     if path.is_relative_to(EXAMPLES) and path.name == "README.md":
-        return str(path.with_name("index.md"))
+        return str(path.with_name("readme.md"))  # an index would become that of its section
     return f"source/{path}.html"
 
 

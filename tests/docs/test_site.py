@@ -71,7 +71,7 @@ def test_every_page_is_in_the_navigation_once() -> None:
     [
         ("docs/modules/loops.md", "modules/loops.md"),
         ("docs/../ARCHITECTURE.md", "project/architecture.md"),
-        ("examples/hooks/README.md", "examples/hooks/index.md"),
+        ("examples/hooks/README.md", "examples/hooks/readme.md"),
         ("examples/hooks/write_a_log.py", "source/examples/hooks/write_a_log.py.html"),
         ("docs", "source/docs.html"),
     ],
