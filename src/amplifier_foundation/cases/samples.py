@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from amplifier_core.events import ALL_EVENTS, TOOL_ERROR, TOOL_POST, TOOL_PRE, canonical
+from amplifier_core.events import (
+    ALL_EVENTS,
+    TOOL_ERROR,
+    TOOL_POST,
+    TOOL_PRE,
+    canonical,
+    payload_type,
+)
 from amplifier_core.hooks import HookRegistry
 from amplifier_foundation.cases.case import Case, Step
 from amplifier_foundation.cases.tool_calls import CALLS, describe_call
@@ -29,8 +36,13 @@ _OUTPUTS: tuple[tuple[str, dict[str, Any], str], ...] = (
 
 
 def make_samples(events: Iterable[str]) -> list[Case]:
-    """Cases without expectations, for each of the events."""
-    return [Case(name, (Step(event, data),)) for event in events for name, data in _list_for(event)]
+    """Cases without expectations, for each of the events whose fields are known."""
+    return [
+        Case(name, (Step(event, data),))
+        for event in events
+        if payload_type(event) is not None
+        for name, data in _list_for(event)
+    ]
 
 
 def list_heard(hooks: HookRegistry) -> list[str]:

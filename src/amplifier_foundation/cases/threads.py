@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -28,8 +27,9 @@ def own_threads() -> Iterator[None]:
     asyncio.get_running_loop().set_default_executor(threads)
     try:
         yield
-    finally:
-        threads.is_abandoned = sys.exc_info()[0] is not None
+    except BaseException:
+        threads.is_abandoned = True
+        raise
 
 
 def has_abandoned() -> bool:

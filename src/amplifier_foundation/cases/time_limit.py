@@ -15,8 +15,8 @@ _GRACE = 0.5
 _AGAIN = 0.1
 """Seconds between interruptions: the first one may have been caught."""
 
-_SIGNAL = getattr(signal, "SIGUSR1", None)
-"""Not the alarm of the system: pytest-timeout has that one."""
+_SIGNAL = getattr(signal, "SIGRTMAX", getattr(signal, "SIGUSR1", 0))
+"""One that hardly anybody else uses: pytest-timeout has the alarm, faulthandler often SIGUSR1."""
 
 
 class Blocked(BaseException):
@@ -33,8 +33,8 @@ async def limit_time(seconds: float) -> AsyncIterator[None]:
 
 @contextmanager
 def _interrupt_after(seconds: float) -> Iterator[None]:
-    if _SIGNAL is None or threading.current_thread() is not threading.main_thread():
-        yield  # signals reach the main thread only; what awaits is ended all the same
+    if not _can_interrupt():
+        yield  # what awaits is ended all the same
         return
     over = threading.Event()
     thread_id = threading.get_ident()
@@ -58,3 +58,8 @@ def _interrupt_after(seconds: float) -> Iterator[None]:
         over.set()
         watcher.join()
         signal.signal(_SIGNAL, before)
+
+
+def _can_interrupt() -> bool:
+    """Whether there is such a signal, which reaches the main thread only."""
+    return bool(_SIGNAL) and threading.current_thread() is threading.main_thread()

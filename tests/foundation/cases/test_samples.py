@@ -33,3 +33,4 @@ def test_events_that_hooks_decide_on_are_varied() -> None:
     assert counts["prompt:submit"] > 2
     assert counts["session:end"] == 1
     assert all(one.steps[0].expect is None for one in samples)
+    assert make_samples(["deploy:done"]) == []

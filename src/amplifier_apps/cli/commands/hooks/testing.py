@@ -160,7 +160,8 @@ def _try_samples(trial: Trial, as_json: bool) -> list[TriedCase]:
     tried = list(try_cases(make_samples(events), trial.subject, trial.config, trial.limit))
     if not as_json:
         print_wrapped(0, ("title", escape(trial.subject.name)), ("dim", "  sample events"))
-        print_samples(tried)
+        sent = {one.run.case.steps[0].event for one in tried}
+        print_samples(tried, [one for one in events if one not in sent])
     return tried
 
 
@@ -190,7 +191,8 @@ def _write(trial: Trial, options: TrialOptions, tried: list[TriedCase], path: Pa
     kept = choose_runs(one.run for one in tried)
     text = write_cases("bundle" if is_bundle else "hook", target, trial.config, kept)
     path.write_text(text, encoding="utf-8")
-    told = f"Wrote {len(kept)} cases to {path}: today's answers; check that they are right"
+    count = "1 case" if len(kept) == 1 else f"{len(kept)} cases"
+    told = f"Wrote {count} to {path}: today's answers; check that they are right"
     click.echo(told, err=True)
 
 

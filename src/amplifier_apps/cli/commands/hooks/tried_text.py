@@ -16,6 +16,7 @@ _STYLES = {"deny": "bad", "ask_user": "warn", "modify": "note", "inject_context"
 _INDENT = 6
 _LONGEST_SENT = 44
 _LONGEST_DIFFERENCE = 90
+_LONGEST_LINE = 300
 _COLUMNS = (Column(overflow="cut end"), Column(), Column("dim", align="right"))
 _MOST_PRINTED = 20
 """Lines of what hooks printed; a hook may print without end."""
@@ -45,8 +46,11 @@ def print_tried(tried: TriedCase, told: str = "") -> None:
     _print_printed(tried)
 
 
-def print_samples(tried: Sequence[TriedCase]) -> None:
-    """Print what hooks answered to sample events; events with one sample each come last."""
+def print_samples(tried: Sequence[TriedCase], without: Sequence[str] = ()) -> None:
+    """Print what hooks answered to sample events; events with one sample each come last.
+
+    Of those `without` a sample, it is only said that there is none.
+    """
     by_event: dict[str, list[TriedCase]] = {}
     for one in tried:
         by_event.setdefault(one.run.case.steps[0].event, []).append(one)
@@ -64,6 +68,11 @@ def print_samples(tried: Sequence[TriedCase]) -> None:
             _print_answer(one)
             _print_advice(one)
             _print_printed(one)
+    if without:
+        names = escape(", ".join(without))
+        print_line("")
+        told = f"No samples of {names}: only your code knows the fields. Write a case instead."
+        print_wrapped(0, ("warn", "! "), told)
 
 
 def print_sums(passed: int, failed: int, of: str = "") -> None:
@@ -96,9 +105,10 @@ def _print_answer(tried: TriedCase) -> None:
 
 def _list_details(outcome: Outcome) -> list[tuple[str, str]]:
     result = outcome.result
+    failed = outcome.hook in {one.hook for one in outcome.failures}
     said = [
         ("by", outcome.hook if outcome.listeners > 1 else None),
-        ("reason", None if outcome.failures else result.reason),
+        ("reason", None if failed else result.reason),
         ("asks", result.approval_prompt),
         ("injects", result.context_injection),
         ("says", result.user_message),
@@ -138,4 +148,4 @@ def _print_lines(style: str, sign: str, text: str) -> None:
 
 
 def _make_line(text: str) -> str:
-    return get_first_line(text.replace("\n", " "))
+    return get_first_line(text.replace("\n", " "), _LONGEST_LINE)

@@ -76,7 +76,7 @@ def test_answers_to_samples_are_a_table_by_event(
     commands = ("rm x", "deploy", "ls", "fail", "pwd")
     cases = [Case(one, (Step("tool:pre", send(one).data),)) for one in commands]
     cases += make_samples(["session:end"])
-    tried_text.print_samples(try_all(tmp_path, *cases, text=text))
+    tried_text.print_samples(try_all(tmp_path, *cases, text=text), ["deploy:done"])
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert lines[:2] == ["", "tool:pre"]
     assert lines[2].startswith("rm x deny ")
@@ -88,6 +88,20 @@ def test_answers_to_samples_are_a_table_by_event(
     assert lines[12:14] == ["", "one sample each"]
     assert lines[14].startswith("session:end continue ")
     assert lines[15].startswith("! guard.on_session_end ")
+    assert lines[17].startswith("! No samples of deploy:done: only your code knows the fields.")
+
+
+def test_a_reason_is_shown_although_another_hook_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only that of the failure itself would say the same twice."""
+    text = GUARD + "\nasync def on_tool_pre(event, data): raise LookupError\n"
+    text = text.replace('@hook("tool:pre", ', '@hook("tool:pre", priority=9, ')
+    cases = [Case(one, (Step("tool:pre", send(one).data),)) for one in ("rm x", "fail")]
+    tried_text.print_samples(try_all(tmp_path, *cases, text=text))
+    shown = capsys.readouterr().out
+    assert shown.count("guard.on_tool_pre failed: LookupError") == 2
+    assert shown.count("reason: ") == 1
 
 
 def test_the_hook_that_decides_is_named_among_several(
