@@ -78,15 +78,16 @@ def report(
     from amplifier_foundation.reports import Period, Wanted, render_report
 
     chosen = _choose_format(format_name, output)
+    is_printed = output == _STDOUT or (output is None and chosen != "html")
+    if opens and is_printed:
+        raise click.UsageError("--open needs a file; -o names one.")
     period = Period(since or "", until or "")
     paths = _select(trails, everything or bool(period))
     wanted = Wanted(paths, period, _load_evidence(key, anchors), chapters)
     figures = _read(wanted)
     _warn(figures)
     text = render_report(figures, chosen)
-    if output == _STDOUT or (output is None and chosen != "html"):
-        if opens:
-            raise click.UsageError("--open needs a file: leave -o away, or name a file of HTML.")
+    if is_printed:
         click.echo(text, nl=False)
         return
     path = _name_file(figures, output, chosen)
@@ -161,10 +162,9 @@ def _name_file(figures: ReportFigures, output: str | None, chosen: Format) -> Pa
     given = Path(output) if output else Path()
     if output and not given.is_dir():
         return given
-    is_one = figures.totals.sessions == 1 and figures.chapters
-    return given / (
-        f"report-{_clean(figures.chapters[0].id)}.{chosen}" if is_one else f"report.{chosen}"
-    )
+    if figures.totals.sessions > 1:
+        return given / f"report.{chosen}"
+    return given / f"report-{_clean(figures.rows[0].id)}.{chosen}"
 
 
 def _clean(id: str) -> str:

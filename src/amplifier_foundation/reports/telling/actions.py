@@ -131,7 +131,7 @@ def _tell_files(session: SessionFigures) -> Iterator[Block]:
 
 def _list_files(files: Counter[str]) -> Table:
     rows = tuple(((Code(name),), (format_times(count),)) for name, count in _take_most(files))
-    return Table((Column("File"), Column("How often")), rows)
+    return Table((Column("File"), Column("How often", short=True)), rows)
 
 
 def _take_most(files: Counter[str]) -> list[tuple[str, int]]:
@@ -152,7 +152,12 @@ def _tell_commands(session: SessionFigures) -> Iterator[Block]:
         )
         for call in commands
     )
-    columns = (Column("Time"), Column("Command"), Column("Outcome"), Column("Took", number=True))
+    columns = (
+        Column("Time", short=True),
+        Column("Command"),
+        Column("Outcome", short=True),
+        Column("Took", number=True),
+    )
     yield Table(columns, rows)
     if commands.left_out:
         yield Paragraph(tuple(say_left_out(commands.left_out, "command")), "dim")

@@ -95,16 +95,11 @@ def _tell_days(totals: Totals) -> Iterator[Block]:
     days = sorted(totals.days.items())
     shown = days[-_MOST_DAYS:]
     bars = tuple(
-        Bar(
-            date,
-            (float(day.denied), float(day.asked), float(day.changed)),
-            f"{format_count(day.sessions, 'session')}, {format_count(day.calls, 'call')}",
-        )
-        for date, day in shown
+        Bar(date, (float(day.denied), float(day.asked), float(day.changed))) for date, day in shown
     )
     yield Bars("What hooks did on each day", _DAY_SERIES, bars)
     titles = ("Sessions", "Calls", "Denied", "Asked", "Changed", "Tokens")
-    columns = (Column("Day"), *(Column(title, number=True) for title in titles))
+    columns = (Column("Day", short=True), *(Column(title, number=True) for title in titles))
     rows = tuple(
         ((date,), *((f"{count:,}",) for count in _list_figures(day))) for date, day in shown
     )
@@ -123,10 +118,10 @@ def _tell_sessions(report: ReportFigures) -> Iterator[Block]:
     titles = ("Turns", "Calls", "Denied", "Asked", "Changed", "Tokens", "Cost")
     columns = (
         Column("Session"),
-        Column("Started"),
+        Column("Started", short=True),
         *(Column(title, number=True) for title in titles),
-        Column("End"),
-        Column("Trail"),
+        Column("End", short=True),
+        Column("Trail", short=True),
     )
     rows = tuple(_make_row(row, index, report) for index, row in enumerate(report.rows))
     yield Table(columns, rows)
@@ -145,7 +140,7 @@ def _make_row(row: Row, index: int, report: ReportFigures) -> tuple[Parts, ...]:
         (format_minute(row.first),),
         *((f"{figure:,}" if figure else "–",) for figure in figures),
         (format_money(row.money) if row.money else "–",),
-        (Code(row.ending),) if row.ending else ("not told",),
+        (row.ending[:20],) if row.ending else ("not told",),
         (Marked(row.verdict, TONES[row.verdict]),),
     )
 

@@ -17,8 +17,6 @@ class Heading:
     level: int
     text: str
     anchor: str = ""
-    id: str = ""
-    """The name of a session, beside the words."""
 
 
 @dataclass(frozen=True, slots=True)

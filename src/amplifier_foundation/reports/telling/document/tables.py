@@ -26,10 +26,11 @@ class Tiles:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The title of a column, and whether it holds numbers."""
+    """The title of a column, and whether it holds numbers, or words that are not broken."""
 
     title: str
     number: bool = False
+    short: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,60 @@
+"""What hooks did."""
+
+from __future__ import annotations
+
+from amplifier_foundation.reports.figures.hook import HookFigures
+from amplifier_foundation.reports.figures.kept import Named
+from amplifier_foundation.reports.telling.document import Bars, Table
+from amplifier_foundation.reports.telling.hooks import MOST_HOOKS, tell_figures, tell_hooks
+from tests.foundation.reports.reading import read_words
+from tests.foundation.reports.stories import answer, ask, call, decide, event, gather
+
+
+def test_the_hooks_that_did_most_come_first() -> None:
+    """The chart has only those that said something."""
+    session = gather(
+        call(1, "Bash", {}, answer("quiet"), answer("guard", "deny", reason="no")),
+        call(2, "Bash", {}, answer("quiet")),
+    )
+    blocks = [*tell_hooks(session)]
+    (chart,) = (one for one in blocks if isinstance(one, Bars))
+    assert [bar.label for bar in chart.bars] == ["guard"]
+    table = next(one for one in blocks if isinstance(one, Table))
+    rows = [[read_words([cell]) for cell in row] for row in table.rows]  # type: ignore[list-item]
+    assert [row[:3] for row in rows] == [["guard", "1", "1"], ["quiet", "2", "–"]]
+
+
+def test_a_question_is_counted_as_the_person_saw_it() -> None:
+    """Once, although the hook is called again after the answer."""
+    asking = answer("guard", "ask_user")
+    session = gather(
+        call(1, "Write", {}, asking),
+        ask(1),
+        decide(2, True),
+        call(3, "Write", {}, asking, again=True),
+    )
+    (chart,) = (one for one in tell_hooks(session) if isinstance(one, Bars))
+    assert chart.bars[0].values == (0.0, 1.0, 0.0, 0.0, 0.0)
+
+
+def test_each_change_shows_what_was_before_and_after() -> None:
+    """An older trail does not have it, and the report says so."""
+    data = {"tool_result": "key 1234"}
+    told = event(1, "tool:post", data, answer("h", "modify"), left={"tool_result": "key ***"})
+    older = event(2, "tool:post", data, answer("h", "modify"))
+    words = read_words(tell_hooks(gather(told, older)))
+    assert "tool_result, before\nkey 1234\ntool_result, after\nkey ***" in words
+    assert words.count("not in the trail") == 1
+
+
+def test_a_trail_with_decisions_alone_explains_its_figures() -> None:
+    """Calls are not counted there."""
+    assert "decisions alone" in read_words(tell_hooks(gather(level="decisions")))
+
+
+def test_many_hooks_are_told_in_a_page() -> None:
+    """And the rest is counted."""
+    hooks: Named[HookFigures] = Named(HookFigures, 100)
+    for number in range(MOST_HOOKS + 5):
+        hooks.take(f"hook-{number}").take(answer("h"))
+    assert "5 hooks are left out here." in read_words(tell_figures(hooks))
