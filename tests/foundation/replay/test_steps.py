@@ -1,0 +1,78 @@
+"""What was done to a recorded session from outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amplifier_foundation.replay.recording import Run
+from amplifier_foundation.replay.steps import list_early, list_steps
+from tests.foundation.replay.items import call, event
+
+
+def steps(*items: Any) -> list[tuple[str, int]]:
+    """The steps of a process, each with its record."""
+    found = list_steps(Run(items, "ended"))
+    return [(one.kind, one.event.sequence) for one in found]
+
+
+def test_what_happens_in_a_turn_follows_from_its_prompt() -> None:
+    """Calls, requests, and what hooks made the agent do before it stopped."""
+    assert steps(
+        event("session:start", 1),
+        event("prompt:submit", 2, prompt="x"),
+        event("execution:start", 3),
+        event("provider:request", 4),
+        event("tool:pre", 5, tool_call_id="a"),
+        event("execution:complete", 6),
+        event("prompt:complete", 7),
+        event("prompt:submit", 8, prompt="go on", metadata={"source": "stop_hook"}),
+        event("execution:start", 9),
+        event("execution:complete", 10),
+        event("session:end", 11),
+    ) == [("prompt", 2)]
+
+
+def test_what_happens_outside_of_turns_somebody_did() -> None:
+    """Calls of tools, unknown ones too, compactions, stops, and events of an application."""
+    assert steps(
+        event("session:start", 1),
+        event("tool:pre", 2, tool_call_id="a"),
+        call("started", 3, "a"),
+        event("tool:pre", 4, tool_call_id="inner"),
+        call("finished", 5, "a"),
+        event("tool:post", 6, tool_call_id="a"),
+        event("tool:error", 7, error={"type": "InvalidToolCall"}),
+        event("decision:context_resolution", 8),
+        event("context:pre_compact", 9),
+        event("cancel:requested", 10),
+        event("deploy:start", 11),
+    ) == [("call", 2), ("call", 7), ("compact", 8), ("cancel", 10), ("event", 11)]
+
+
+def test_a_prompt_that_hooks_denied_was_given_all_the_same() -> None:
+    """No loop took it."""
+    assert steps(
+        event("session:start", 1), event("prompt:submit", 2, action="deny"), event("session:end", 3)
+    ) == [("prompt", 2)]
+
+
+def test_an_agent_of_another_program_is_told_event_by_event() -> None:
+    """Except for what the kernel tells of by itself."""
+    assert steps(
+        event("session:start", 1),
+        event("prompt:submit", 2),
+        event("tool:pre", 3, tool_call_id="a"),
+        event("policy:violation", 4),
+        event("tool:post", 5, tool_call_id="a"),
+        event("tool:post", 6, tool_call_id="unseen"),
+        event("user:notification", 7, notification_type="approval_required"),
+        event("user:notification", 8, notification_type="awaiting_input"),
+        event("orchestrator:complete", 9),
+    ) == [("event", 2), ("call", 3), ("event", 6), ("event", 8), ("event", 9)]
+
+
+def test_what_modules_tell_of_before_the_start_is_early() -> None:
+    """It is no step."""
+    items = [event("mcp:list", 1), event("session:start", 2), event("mcp:list", 3)]
+    assert [one.sequence for one in list_early(items)] == [1]
+    assert steps(*items) == [("event", 3)]
