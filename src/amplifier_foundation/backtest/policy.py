@@ -11,8 +11,8 @@ from typing import Any, Self
 
 from amplifier_core.errors import AmplifierError
 from amplifier_core.mount_plan import ModuleEntry, MountPlan, read_entry
-from amplifier_foundation.backtest.acting import ACTING
 from amplifier_foundation.bundles import Bundle, bundle_from_plan, load_bundle
+from amplifier_foundation.history.acting import ACTING
 from amplifier_foundation.trust.entry_files import find_source
 from amplifier_foundation.trust.material import Material, collect_material
 

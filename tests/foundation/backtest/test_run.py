@@ -84,8 +84,8 @@ async def test_an_unchanged_policy_differs_nowhere_and_a_changed_one_where_it_wa
     tmp_path: Path,
 ) -> None:
     """Generated sessions: all actions, failures, guards, priorities, hooks of programs."""
-    found = [await _check_batch(tmp_path / str(seed), seed, 8) for seed in range(3)]
-    assert sum(len(one.counts) for one in found) >= 2
+    found = [await _check_batch(tmp_path / str(seed), seed, 8) for seed in (2, 3, 7)]
+    assert all(one.counts for one in found)
 
 
 @pytest.mark.slow

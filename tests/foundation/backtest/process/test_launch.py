@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_foundation.backtest import PolicyError, PolicySource, load_policy
+from amplifier_foundation.backtest import PolicySource, load_policy
 from amplifier_foundation.backtest.process.job import Candidate, Job
 from amplifier_foundation.backtest.process.launch import Launch
 from amplifier_foundation.backtest.process.state import StateFile
@@ -32,7 +32,8 @@ async def on_tool_pre(event, data):
 """
 
 
-def _make_job(recorder: Recorder, hook: Path) -> Job:
+def make_job(recorder: Recorder, hook: Path) -> Job:
+    """All recorded sessions, before one hook file."""
     policy = load_policy(PolicySource(hooks=(str(hook),), only=True), recorder.folder)
     trails = tuple(select_trails([str(recorder.trails)]))
     return Job(recorder.folder, trails, Candidate.of(policy))
@@ -45,7 +46,7 @@ async def test_hooks_in_a_backtest_write_nothing_and_reach_nobody(tmp_path: Path
     await recorder.record([1])
     target, hook = tmp_path / "harm.txt", tmp_path / "harmful.py"
     hook.write_text(HARMFUL.format(target=str(target)))
-    job = _make_job(recorder, hook)
+    job = make_job(recorder, hook)
     state = StateFile(tmp_path / "state.json", job.digest)
     read: list[int] = []
     launch = Launch(job, state, read.append)
@@ -63,18 +64,6 @@ async def test_hooks_in_a_backtest_write_nothing_and_reach_nobody(tmp_path: Path
     assert (await again.run()).add_up() == total
 
 
-@pytest.mark.slow
-async def test_a_policy_that_does_not_mount_is_an_error_with_its_reason(tmp_path: Path) -> None:
-    """From the other process, in a sentence."""
-    recorder = Recorder(tmp_path)
-    await recorder.record([1])
-    hook = tmp_path / "broken.py"
-    hook.write_text("async def mount(coordinator, config):\n    raise RuntimeError('no luck')\n")
-    job = _make_job(recorder, hook)
-    with pytest.raises(PolicyError, match="no luck"):
-        await Launch(job, StateFile(tmp_path / "state.json", job.digest)).run()
-
-
 async def test_a_run_that_is_stopped_keeps_what_it_found(tmp_path: Path) -> None:
     """The worker ends with it."""
     recorder = Recorder(tmp_path)
@@ -83,7 +72,7 @@ async def test_a_run_that_is_stopped_keeps_what_it_found(tmp_path: Path) -> None
     hook.write_text(
         "import asyncio\n\nasync def on_tool_pre(event, data):\n    await asyncio.sleep(3600)\n"
     )
-    job = _make_job(recorder, hook)
+    job = make_job(recorder, hook)
     launch = Launch(job, StateFile(tmp_path / "state.json", job.digest))
     running = asyncio.create_task(launch.run())
     await asyncio.sleep(0)
