@@ -13,7 +13,7 @@ from amplifier_apps.cli.commands.schema.module_options import (
     relax,
     write_options,
 )
-from tests.docs.test_module_pages import model_of
+from tests.docs.yaml_examples import find_model
 
 NEEDED = {"hooks-test-runner": {"command": ["pytest"]}}
 MODULES = {entry.name: entry for entry in entry_points(group="amplifier.modules")}
@@ -25,7 +25,7 @@ async def test_the_model_is_the_one_that_the_module_reads_its_options_with(
 ) -> None:
     """As mounting it shows."""
     entry = find_modules()[name]
-    assert find_options(entry) is await model_of(entry, NEEDED.get(name), monkeypatch)
+    assert find_options(entry) is await find_model(entry, NEEDED.get(name), monkeypatch)
 
 
 def test_what_is_no_text_may_be_a_substitution() -> None:
