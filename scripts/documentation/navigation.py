@@ -26,9 +26,17 @@ def read_navigation(index: str) -> list[Entry]:
     seen: set[str] = {"index.md"}
     entries: list[Entry] = [{"Overview": "index.md"}]
     for title, text in _list_sections(index):
-        if below := [entry for row in _ROW.finditer(text) for entry in _read_row(row, seen)]:
-            entries.append({title: below})
+        below = [entry for row in _ROW.finditer(text) for entry in _read_row(row, seen)]
+        if below:
+            entries.append({title: list(_merge(title, below))})
     return entries
+
+
+def _merge(title: str, below: list[Entry]) -> Iterator[Any]:
+    """A group that is named like its section is the section."""
+    for entry in below:
+        pages = entry.get(title)
+        yield from pages if isinstance(pages, list) else [entry]
 
 
 def list_pages(entries: list[Any]) -> Iterator[str]:

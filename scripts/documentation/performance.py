@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 Row = dict[str, Any]
 
+TABLE = "| what | measured | goal | time |\n|---|---|---|---|\n"
 _PART = re.compile(r"(<!-- begin (\w+), [^>]*-->\n).*?(<!-- end \2 -->)", re.DOTALL)
 
 
@@ -123,10 +124,14 @@ def _find_row(price: Price, figures: dict[str, Any]) -> Row:
 
 def _write_tables(name: str, reports: list[dict[str, Any]]) -> str:
     return "\n".join(
-        f"### {name}: {report['title']}\n\n| what | measured | goal | time |\n|---|---|---|---|\n"
+        f"### {_write_title(name, report['title'])}\n\n{TABLE}"
         + "".join(map("| {} |\n".format, _list_cells(report["rows"])))
         for report in reports
     )
+
+
+def _write_title(name: str, title: str) -> str:
+    return name.capitalize() if title.lower() == name else f"{name.capitalize()}: {title}"
 
 
 def _list_cells(rows: list[Row]) -> Iterator[str]:

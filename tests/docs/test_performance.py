@@ -69,7 +69,7 @@ def test_marked_parts_are_renewed_and_the_rest_stays() -> None:
     assert "old" not in page
     assert "\nBy hand.\n" in page
     assert "| kernel | 2026-11-17 | 2 cores | 3.11.7 | 0.5 |\n" in page
-    assert "### kernel: Emitting\n" in page
+    assert "### Kernel: Emitting\n" in page
     assert "| emit | 2 | at most 3 | 8 µs |\n" in page
     assert write_page(page, make_figures()) == page
 

@@ -29,6 +29,12 @@ INDEX = """\
 | [Readme](../README.md) | |
 | [A program](../scripts/docs) | |
 
+## Recipes
+
+| page | what it covers |
+|---|---|
+| [Recipes](recipes/index.md) | such as [one](recipes/one.md) |
+
 ## Words only
 
 Nothing to see here.
@@ -42,7 +48,7 @@ Nothing to see here.
 
 
 def test_the_navigation_is_that_of_the_index() -> None:
-    """Sections, pages, pages below a page, groups; each page once."""
+    """Sections, pages, pages below a page, groups; each page and each name once."""
     assert read_navigation(INDEX) == [
         {"Overview": "index.md"},
         {
@@ -52,6 +58,7 @@ def test_the_navigation_is_that_of_the_index() -> None:
                 {"Readme": "project/readme.md"},
             ]
         },
+        {"Recipes": ["recipes/index.md", {"one": "recipes/one.md"}]},
         {"Modules": [{"Guards": [{"rules": "modules/rules.md"}, {"shell": "modules/shell.md"}]}]},
     ]
 
