@@ -2,8 +2,7 @@
 
 Listens to  tool:pre
 Answers     ask_user or deny, or continue
-Configure   patterns, tools, shell, mcp_paths, mcp_commands, action, priority, timeout,
-            approval_*
+Configure   patterns, tools, shell, mcp_*, action, priority, timeout, approval_*
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from glob import iglob
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -60,6 +59,7 @@ Keys = str | list[str]
 _MOST_FILES = 1_000
 _LITERAL_DIRECTORY = re.compile(r"[\"']?([^$`{*?\[\\\"']*/)")
 _WRITING_PROGRAMS = frozenset({"mkdir", "touch"})
+_FOLDER_PROGRAMS = frozenset({"rm", "mv", "trash", "chmod", "chown", "find", "gfind", "rsync"})
 
 
 def _list_editing_tools() -> dict[str, Keys]:
@@ -159,16 +159,11 @@ class ProductionGuard:
             raise UnreadableCommand(str(wrong)) from wrong
         start = Place(self._base, Path.home())
         bases = dict.fromkeys([self._base, *list_directories(commands, start).known])
-        for word in _find_written_words(commands):
-            for base in bases:
-                yield from (self._try_hit(path, base) for path in _find_paths(word, base))
-
-    def _try_hit(self, path: str, base: Path) -> Hit | None:
-        """A word of a command need not be a path at all."""
-        try:
-            return self._territory.find_hit(path, base)
-        except ValueError:
-            return None
+        at, below = self._territory.find_hit, self._territory.find_hit_below
+        for word, base in product(_find_written_words(commands), bases):
+            yield from (_try_hit(at, path, base) for path in _find_paths(word, base))
+        for word, base in product(_find_folder_words(commands), bases):
+            yield from (_try_hit(below, path, base) for path in _find_paths(word, base))
 
     def _answer(self, tool: str, hits: list[Hit], shown: str) -> HookResult:
         where = shorten(", ".join(str(hit.resolved) for hit in hits))
@@ -199,6 +194,14 @@ class ProductionGuard:
         if Path(self._base, hit.given) == hit.resolved:
             return where
         return f"{where} (given as {shorten(hit.given)!r})"
+
+
+def _try_hit(find: Callable[[str, Path], Hit | None], path: str, base: Path) -> Hit | None:
+    """A word of a command need not be a path at all."""
+    try:
+        return find(path, base)
+    except ValueError:
+        return None
 
 
 def _names_nothing(given: Any, keys: Keys) -> bool:
@@ -242,6 +245,14 @@ def _find_written_words(commands: Iterable[Command]) -> Iterator[Word]:
             yield from command.words
 
 
+def _find_folder_words(commands: Iterable[Command]) -> Iterator[Word]:
+    """What commands may remove, move or change as a whole, with all that is in it."""
+    for command in commands:
+        in_git = command.name == "git" and any(w.value in {"rm", "mv"} for w in command.arguments)
+        if (in_git or command.name in _FOLDER_PROGRAMS) and not is_harmless(command):
+            yield from command.words
+
+
 def _find_paths(word: Word, base: Path) -> Iterator[str]:
     """The word, what stands behind its equals sign (`of=…`) and behind its letter (`-o…`)."""
     if word.value is None:
@@ -269,9 +280,8 @@ def _expand_glob(pattern: str, base: Path) -> list[str]:
 
 def _expand_home(word: Word) -> str:
     value = word.value or ""
-    if word.tilde and (value == "~" or value.startswith("~/")):
-        return str(Path.home()) + value[1:]
-    return value
+    in_home = word.tilde and (value == "~" or value.startswith("~/"))
+    return f"{Path.home()}{value[1:]}" if in_home else value
 
 
 async def mount(coordinator: Host, config: dict[str, Any] | None = None) -> Cleanup:

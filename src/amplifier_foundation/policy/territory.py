@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,9 @@ from amplifier_core.utils.nested import iterate_parts
 from amplifier_foundation.policy.paths import escape_glob, match_glob, resolve
 
 _MAX_PARTS = 100_000
+_MOST_BELOW = 2_000
+# What package managers put there can be installed again, and has files of any name.
+_INSTALLED = frozenset({"node_modules", ".venv", "site-packages", "__pycache__", ".tox"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,18 @@ class Territory:
                 return Hit(given, resolved, symlinked[found])
         return None
 
+    def find_hit_below(self, given: str, base: Path | None = None) -> Hit | None:
+        """The first guarded path in a folder, for whoever removes or moves the folder as a whole.
+
+        Of a large folder, only the 2,000 entries nearest to its top are looked at.
+        """
+        folder = resolve(given, base or self._base)
+        globs = {**dict.fromkeys(self._patterns), **dict(self._iterate_symlinked())}
+        for path in _iterate_below(folder):
+            if found := match_glob(path, globs):
+                return Hit(given, path, globs[found] or found)
+        return None
+
     def _iterate_symlinked(self) -> Iterator[tuple[str, str]]:
         """Globs whose own beginning is a symlink: `/production` may really be `/data/prod`.
 
@@ -56,6 +72,21 @@ class Territory:
         for pattern, head, tail in self._heads:
             if head and (real := _resolve_head(head, known) or "/") != head:
                 yield f"{escape_glob(real)}/{tail}", pattern
+
+
+def _iterate_below(folder: Path) -> Iterator[Path]:
+    """What is in a folder, level by level; links are not followed."""
+    folders, left = deque([folder]), _MOST_BELOW
+    while folders and left > 0:
+        try:
+            entries = sorted(os.scandir(folders.popleft()), key=lambda entry: entry.name)[:left]
+        except OSError:  # no folder, or none that can be read
+            continue
+        left -= len(entries)
+        for entry in entries:
+            yield Path(entry.path)
+            if entry.is_dir(follow_symlinks=False) and entry.name not in _INSTALLED:
+                folders.append(Path(entry.path))
 
 
 def _resolve_head(path: str, known: dict[str, str]) -> str:

@@ -189,6 +189,42 @@ async def test_shell_commands_that_name_a_guarded_path_are_asked_about(
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        "rm -r config",
+        "mv config old",
+        "cd config && mv eu us",
+        "chmod -R a-w conf*",
+        "git -C . rm -r config",
+        "find config -delete",
+        "rm -rf other config",
+    ],
+)
+async def test_a_folder_is_asked_about_if_something_guarded_is_in_it(
+    tmp_path: Path, command: str
+) -> None:
+    """Who removes or moves a folder removes or moves what is in it."""
+    (tmp_path / "config" / "eu" / "production").mkdir(parents=True)
+    harness = Harness(tmp_path)
+    await harness.mount("production_guard", {"patterns": ["config/*/production"]})
+    answer = await harness.answer("Bash", {"command": command})
+    assert answer.action == "ask_user"
+    assert "config/eu/production" in (answer.approval_prompt or "")
+
+
+@pytest.mark.parametrize(
+    "command", ["rm -r build", "mv build old", "find config -name x", "ls -R config", "make config"]
+)
+async def test_other_folders_and_commands_are_not_asked_about(tmp_path: Path, command: str) -> None:
+    """Nothing guarded is in them, or they leave the folder as it is."""
+    (tmp_path / "config" / "eu" / "production").mkdir(parents=True)
+    (tmp_path / "build" / "node_modules" / "production").mkdir(parents=True)
+    harness = Harness(tmp_path)
+    await harness.mount("production_guard")
+    assert (await harness.answer("Bash", {"command": command})).action == "continue"
+
+
+@pytest.mark.parametrize(
     "command", ["cat production/x", "ls production", "echo production/x", "make"]
 )
 async def test_shell_commands_that_only_look_pass(tree: Path, command: str) -> None:

@@ -33,6 +33,33 @@ def test_a_hit_says_what_was_given_where_it_leads_and_why(tree: Path) -> None:
     assert hit.pattern == "production/**"
 
 
+def test_what_a_folder_contains_is_found_level_by_level(tree: Path) -> None:
+    """Links are not followed, and what package managers installed does not count."""
+    (tree / "app" / "b" / "production").mkdir(parents=True)
+    (tree / "app" / "a" / "node_modules" / "production").mkdir(parents=True)
+    (tree / "app" / "z.env").touch()
+    territory = Territory(["*.env", "app/**/production"], tree)
+    hit = territory.find_hit_below("app")
+    assert hit is not None
+    assert (hit.given, hit.resolved, hit.pattern) == ("app", tree / "app" / "z.env", "*.env")
+    (tree / "app" / "z.env").unlink()
+    deeper = territory.find_hit_below("app")
+    assert deeper is not None
+    assert deeper.resolved == tree / "app" / "b" / "production"
+    for nothing in ("app/a", "safe", "not-there", "app/b/production"):
+        assert territory.find_hit_below(nothing) is None
+
+
+def test_only_the_top_of_a_large_folder_is_looked_at(tree: Path) -> None:
+    """A guard must not take longer than the command that it judges."""
+    for number in range(2_000):
+        (tree / "safe" / f"{number:04}").touch()
+    (tree / "safe" / "z.env").touch()
+    assert Territory(["*.env"], tree).find_hit_below("safe") is None
+    (tree / "safe" / "0.env").touch()
+    assert Territory(["*.env"], tree).find_hit_below("safe") is not None
+
+
 def test_what_is_not_guarded_is_no_hit(tree: Path) -> None:
     """Similar names and paths that only pass by are free."""
     territory = Territory(["production/**"], tree)
