@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import get_args
 
-from amplifier_core.events.names import find_meant
+from amplifier_core.events.names import KNOWN, find_meant
 from amplifier_core.models.hook_result import Action, Decision, Level, Role
 from amplifier_foundation.bundles.container_rules import listing, mapping, optional, table
 from amplifier_foundation.bundles.node import Node, Problem
@@ -62,7 +62,8 @@ def event_name(node: Node, key: str) -> Iterator[Problem]:
 
 
 add_schema(expected_text, {"type": ["string", "null"]})
-add_schema(event_name, get_schema(text))
+_OWN_EVENT = {"type": "string", "pattern": r"^[^*]+:[^*]+$"}
+add_schema(event_name, {"anyOf": [{"enum": sorted(KNOWN)}, _OWN_EVENT]})
 
 ANSWER = mapping(
     {

@@ -10,6 +10,7 @@ EPILOG = """\b
 Examples:
   amplifier schema --write .amplifier/schema.json
   amplifier schema > schema.json
+  amplifier schema --cases --write .amplifier/cases.json
 
 Editors that use the YAML language server find it by this line on top of amplifier.yaml, which
 `amplifier init` writes:
@@ -21,10 +22,11 @@ The line:
 
 
 @click.command(epilog=EPILOG)
+@click.option("--cases", is_flag=True, help="Of files with cases, for `amplifier hooks test`.")
 @click.option("--write", type=click.Path(path_type=Path, dir_okay=False), help="Into this file.")
-def schema(write: Path | None) -> None:
+def schema(cases: bool, write: Path | None) -> None:
     """Print the JSON schema of amplifier.yaml: keys, values, and the options of our modules."""
-    text = render_schema()
+    text = render_schema(cases=cases)
     if write is None:
         click.echo(text, nl=False)
         return
@@ -33,10 +35,13 @@ def schema(write: Path | None) -> None:
     click.echo(f"Wrote {write}")
 
 
-def render_schema() -> str:
-    """The schema as a file holds it."""
+def render_schema(*, cases: bool = False) -> str:
+    """The schema of bundles, or of cases, as a file holds it."""
     import json
 
-    from amplifier_apps.cli.commands.schema.bundle_schema import write_schema
+    if cases:
+        from amplifier_apps.cli.commands.schema.cases_schema import write_schema
+    else:
+        from amplifier_apps.cli.commands.schema.bundle_schema import write_schema
 
     return json.dumps(write_schema(), indent=1) + "\n"
