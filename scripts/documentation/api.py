@@ -68,12 +68,16 @@ def write_page(page: ApiPage) -> str:
 def write_errors(names: list[tuple[str, str]]) -> str:
     """What each one means, and what it is a kind of."""
     rows = [
-        f"| `{name}` | `{_load(module, name).__base__.__name__}` | {summarize(module, name)} |\n"
+        f"| `{name}` | {_list_bases(_load(module, name))} | {summarize(module, name)} |\n"
         for module, name in names
     ]
     modules = " and ".join(f"`{one}`" for one in dict.fromkeys(module for module, _ in names))
     table = "| error | is a | when |\n|---|---|---|\n" + "".join(rows)
     return f"## Errors\n\nTo be imported from {modules}.\n\n{table}"
+
+
+def _list_bases(value: type) -> str:
+    return ", ".join(f"`{base.__name__}`" for base in value.__bases__)
 
 
 def write_section(module: str, name: str) -> str:

@@ -28,6 +28,8 @@ FACES = (
     "amplifier_core",
     "amplifier_core.testing",
     "amplifier_core.validation",
+    "amplifier_core.validation.structural",
+    "amplifier_core.validation.behavioral",
     "amplifier_audit",
     "amplifier_foundation",
     "amplifier_apps.adapters",
@@ -53,7 +55,6 @@ PAGES = (
             "amplifier_core": "AmplifierSession SessionCoordinator ModuleCoordinator SessionStatus "
             "CancellationToken CancellationState DisplaySystem",
             "amplifier_core.tool_call": "call_tool",
-            "amplifier_core.errors": "AmplifierError SessionDenied SessionStateError",
         },
     ),
     ApiPage(
@@ -82,8 +83,10 @@ PAGES = (
             "amplifier_core": "Tool ToolResult Provider ProviderInfo ModelInfo Pricing ConfigField "
             "Orchestrator ContextManager ModuleLoader ModuleInfo ModuleValidationError "
             "capabilities",
-            "amplifier_core.interfaces": "Host",
-            "amplifier_core.validation": "",
+            "amplifier_core.interfaces": "Host Conversation StreamingProvider TokenCounter",
+            "amplifier_core.module_sources": "ModuleSource ModuleSourceResolver "
+            "FileSystemModuleSource",
+            "amplifier_core.utils": "redact_secrets truncate_values",
         },
     ),
     ApiPage(
@@ -117,6 +120,28 @@ PAGES = (
         "Real behaviour in memory, for tests of hooks and modules. [Testing "
         "hooks](../testing-hooks.md) shows them at work.",
         {"amplifier_core.testing": ""},
+    ),
+    ApiPage(
+        "validation.md",
+        "Checks of modules",
+        "Whether a module keeps its contract: validators that report, and classes of tests to "
+        "inherit from. See [Testing hooks](../testing-hooks.md#testing-a-module).",
+        {
+            "amplifier_core.validation": "",
+            "amplifier_core.validation.structural": "",
+            "amplifier_core.validation.behavioral": "",
+        },
+    ),
+    ApiPage(
+        "errors.md",
+        "Errors of the kernel",
+        "What the kernel raises on purpose. Every one is an `AmplifierError`.",
+        {
+            "amplifier_core.errors": "AmplifierError HookError HookTimeout HookDepthExceeded "
+            "InvalidHookResult InjectionError InjectionTooLarge ApprovalError ApprovalTimeout "
+            "AuditUnavailable ModuleError ModuleNotFound ModuleLoadError ModuleValidationError "
+            "SessionError SessionDenied SessionStateError ToolError UnknownTool",
+        },
     ),
     ApiPage(
         "audit.md",
