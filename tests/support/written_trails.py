@@ -53,7 +53,8 @@ class WrittenTrail:
         edited: bool = False,
     ) -> None:
         """A question about a call, and its answer; without a decision, nobody has answered."""
-        self.call(tool, tool_input, action="ask_user")
+        answers = [{"hook": hook, "id": 1, "action": "ask_user"}]
+        self.call(tool, tool_input, action="ask_user", hooks=answers)
         digest = digest_operation("tool:pre", {"tool_name": tool, "tool_input": tool_input})
         source: dict[str, Any] = {
             "session": self._session,

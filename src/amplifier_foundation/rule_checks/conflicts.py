@@ -137,9 +137,8 @@ def _report_decided(
 
 def _find_between(group: HookRules, file: AnsweringRules) -> Iterator[Finding]:
     """What an approval rule allows although a guard denies it before anybody is asked."""
-    denying = [one for one in group.rules if one.acts and one.rule.action == "deny"]
     for answering in (one for one in file.rules if one.allows):
-        for guard in denying:
+        for guard in _list_denying(group):
             yield from _compare(guard, answering, group, file)
 
 
@@ -186,27 +185,27 @@ def _name_hook(answering: AnsweringRule) -> str:
 
 def find_vain_grants(groups: Sequence[Rules], grants: Sequence[StandingGrant]) -> Iterator[Finding]:
     """Standing rules whose call a guard denies."""
-    denying = [
-        (group, guard)
-        for group in groups
-        if isinstance(group, HookRules)
-        for guard in group.rules
-        if guard.acts and guard.rule.action == "deny"
-    ]
     for grant in (one for one in grants if one.input):
-        sample = Sample(
-            "tool:pre", {"tool_name": grant.tool, "tool_input": grant.input}, grant.hook
-        )
-        for group, guard in denying:
-            if matches_hook_rule(guard, group, sample):
-                yield Finding(
-                    "contradiction",
-                    (grant.name, guard.name),
-                    ("the store", str(guard.place)),
-                    f"{grant.name} of {grant.author} allows what {guard.name!r} denies: "
-                    f"{grant.description}",
-                    sample.to_dict(),
-                )
+        about = {"tool_name": grant.tool, "tool_input": grant.input}
+        sample = Sample("tool:pre", about, grant.hook)
+        for group in (one for one in groups if isinstance(one, HookRules)):
+            for guard in _list_denying(group):
+                if matches_hook_rule(guard, group, sample):
+                    yield _report_vain(grant, guard, sample)
+
+
+def _list_denying(group: HookRules) -> list[HookRule]:
+    return [one for one in group.rules if one.acts and one.rule.action == "deny"]
+
+
+def _report_vain(grant: StandingGrant, guard: HookRule, sample: Sample) -> Finding:
+    return Finding(
+        "contradiction",
+        (grant.name, guard.name),
+        ("the store", str(guard.place)),
+        f"{grant.name} of {grant.author} allows what {guard.name!r} denies: {grant.description}",
+        sample.to_dict(),
+    )
 
 
 def _report(

@@ -95,10 +95,16 @@ def covers_conditions(wide: Match, narrow: Match) -> bool:
 
 def _covers_tools(wide: HookRule, narrow: HookRule) -> bool:
     tools, others = wide.loaded.tools, narrow.loaded.tools
-    if not tools or not others:
-        return not tools or "*" in tools
+    if not tools or "*" in tools:
+        return True
+    if not others:
+        return False
     if not wide.rule.guards:
         return not narrow.rule.guards and covers_names(tools, others)
+    return _covers_folded(tools, others)
+
+
+def _covers_folded(tools: Sequence[str], others: Sequence[str]) -> bool:
     # Guards compare names as they are, and without regard to letter case; a name that fits as it
     # is fits in small letters too, unless the glob counts letters.
     folded = [one.casefold() for one in tools], [one.casefold() for one in others]

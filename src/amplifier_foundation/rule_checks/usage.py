@@ -55,19 +55,15 @@ def count_usage(groups: Sequence[Rules], trails: Iterable[Path]) -> Usage:
 
     Paths in the rules count from the folder that is checked, whichever one a session worked in.
     """
-    usage = Usage()
-    counted = [(group, one, _begin(group, one)) for group in groups for one in group.rules]
-    usage.uses = [use for _, _, use in counted]
-    hooks = [
-        (group, one, use)
-        for group, one, use in counted
-        if isinstance(group, HookRules) and isinstance(one, HookRule)
-    ]
-    answering = [
-        (group, one, use)
-        for group, one, use in counted
-        if isinstance(group, AnsweringRules) and isinstance(one, AnsweringRule)
-    ]
+    usage, hooks, answering = Usage(), Hooks(), Answering()
+    for group in groups:
+        for one in group.rules:
+            use = Use(one.name, str(one.place), group.source)
+            usage.uses.append(use)
+            if isinstance(group, HookRules) and isinstance(one, HookRule):
+                hooks.append((group, one, use))
+            elif isinstance(group, AnsweringRules) and isinstance(one, AnsweringRule):
+                answering.append((group, one, use))
     for trail in trails:
         _count_trail(trail, usage, hooks, answering)
     return usage
@@ -75,10 +71,6 @@ def count_usage(groups: Sequence[Rules], trails: Iterable[Path]) -> Usage:
 
 Hooks = list[tuple[HookRules, HookRule, Use]]
 Answering = list[tuple[AnsweringRules, AnsweringRule, Use]]
-
-
-def _begin(group: Rules, one: HookRule | AnsweringRule) -> Use:
-    return Use(one.name, str(one.place), group.source)
 
 
 def _count_trail(trail: Path, usage: Usage, hooks: Hooks, answering: Answering) -> None:

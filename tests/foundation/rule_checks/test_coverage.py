@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from amplifier_foundation.rule_checks import Finding, check_rules
@@ -110,7 +110,7 @@ SAMPLE_LISTS = st.lists(SAMPLES, min_size=1, max_size=6)
 
 
 @given(RULE_LISTS, SAMPLE_LISTS)
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_what_is_said_about_rules_is_true(
     rules: list[dict[str, Any]], samples: list[Sample]
 ) -> None:
@@ -143,8 +143,12 @@ def compare_hook_rules(rules: list[dict[str, Any]], samples: list[Sample]) -> No
                 assert named[one.rules[1]].rule.action == "deny"
 
 
-@given(st.lists(RULES, min_size=2, max_size=4), SAMPLES)
-@settings(max_examples=40)
+@example(
+    rules=[{"command": "git push --force", **ASK}, {"tool": "bash", **DENY}],
+    sample=Sample("tool:pre", {"tool_name": "Bash", "tool_input": {"command": "git push --force"}}),
+)
+@given(rules=st.lists(RULES, min_size=2, max_size=4), sample=SAMPLES)
+@settings(max_examples=20)
 async def test_without_a_shadowed_rule_the_engine_answers_the_same(
     rules: list[dict[str, Any]], sample: Sample
 ) -> None:
@@ -198,7 +202,7 @@ ANSWERING_LISTS = st.lists(ANSWERING, min_size=2, max_size=5)
 
 
 @given(ANSWERING_LISTS, SAMPLE_LISTS)
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_what_is_said_about_approval_rules_is_true(
     rules: list[dict[str, Any]], samples: list[Sample]
 ) -> None:

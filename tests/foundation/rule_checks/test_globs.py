@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from amplifier_foundation.policy.paths import match_glob
@@ -22,6 +22,7 @@ PATH_GLOBS = st.builds(
 )
 
 
+@settings(max_examples=50)
 @given(NAME_GLOBS, NAME_GLOBS, st.text("ab[]*?", max_size=5))
 @example("?", "*", "ab")
 def test_what_fits_the_narrow_name_fits_the_wide_one(wide: str, narrow: str, name: str) -> None:
@@ -30,6 +31,7 @@ def test_what_fits_the_narrow_name_fits_the_wide_one(wide: str, narrow: str, nam
         assert fnmatchcase(name, wide)
 
 
+@settings(max_examples=50)
 @given(
     PATH_GLOBS,
     PATH_GLOBS,

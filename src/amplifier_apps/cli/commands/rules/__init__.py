@@ -18,6 +18,8 @@ EPILOG = """\b
 Examples:
   amplifier rules check
   amplifier rules check policy.yaml approvals.yaml
+  amplifier rules suggest
+  amplifier rules suggest --only npm-test --write approvals.yaml
 """
 CHECK_EPILOG = """\b
 Examples:
@@ -26,6 +28,14 @@ Examples:
   amplifier rules check --bundle ci.yaml --no-trails --json
 
 Exit codes: 0 no problem, 1 problems, 2 wrong usage, 3 rules that cannot be loaded.
+"""
+SUGGEST_EPILOG = """\b
+Examples:
+  amplifier rules suggest
+  amplifier rules suggest --min 10 --sessions 3 --days 5
+  amplifier rules suggest --only npm-test --write approvals.yaml
+
+A rule takes effect when a session is started with --approve rules:FILE, and not before.
 """
 
 TRAIL = click.option(
@@ -86,6 +96,69 @@ def check(
         print_check(found)
     failed = found.problems or (strict and found.notes)
     return exit_codes.FAILED if failed else exit_codes.DONE
+
+
+@rules.command(epilog=SUGGEST_EPILOG)
+@click.argument("trails", nargs=-1, metavar="[TRAIL]...")
+@click.option(
+    "--min",
+    "approvals",
+    type=click.IntRange(min=2),
+    default=5,
+    show_default=True,
+    help="How often people must have allowed it.",
+)
+@click.option(
+    "--sessions",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="In how many sessions.",
+)
+@click.option(
+    "--days", type=click.IntRange(min=1), default=2, show_default=True, help="On how many days."
+)
+@click.option("--only", multiple=True, metavar="NAME", help="Only these rules; can be repeated.")
+@click.option(
+    "--write",
+    "file",
+    type=click.Path(path_type=Path),
+    help="Write the rules to this new file, for --approve rules:FILE.",
+)
+@AS_JSON
+def suggest(
+    trails: tuple[str, ...],
+    approvals: int,
+    sessions: int,
+    days: int,
+    only: tuple[str, ...],
+    file: Path | None,
+    as_json: bool,
+) -> int:
+    """Propose rules for what people allowed again and again.
+
+    TRAIL is a directory, the start of a session's id, or its name; by default, all sessions of this
+    folder. Each rule comes with its evidence, and with what else it would have let through. It
+    takes effect only if you use it.
+    """
+    from amplifier_apps.cli.commands.rules.suggest_text import (
+        print_suggestions,
+        suggestions_to_dict,
+    )
+    from amplifier_apps.cli.commands.rules.trails import find_trails
+    from amplifier_apps.cli.commands.rules.writing import choose, write_rules
+    from amplifier_foundation.rule_suggestions import Thresholds, suggest_rules
+
+    found = choose(suggest_rules(find_trails(trails), Thresholds(approvals, sessions, days)), only)
+    if file is not None:
+        write_rules(file, found)
+    if as_json:
+        import json
+
+        click.echo(json.dumps(suggestions_to_dict(found), indent=2, ensure_ascii=False))
+    else:
+        print_suggestions(found, file)
+    return exit_codes.DONE
 
 
 def _read_groups(files: tuple[Path, ...], bundle: Path | None) -> list[Rules]:

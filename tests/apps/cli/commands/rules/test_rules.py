@@ -65,3 +65,31 @@ def test_check_leaves_no_store_behind(project: Path, tmp_path: Path) -> None:
     """Looking for standing rules makes no store where there is none."""
     assert invoke("rules", "check").code == 0
     assert not (tmp_path / "data").exists()
+
+
+def test_suggest_proposes_and_writes_what_is_chosen(project: Path, record: Record) -> None:
+    """Nothing is written unless asked for, and then to a new file, which can be used at once."""
+    for session in ("s1", "s2"):
+        with record(session) as trail:
+            for command in ["make test"] * 3 + ["make docs"] * 3:
+                trail.ask("Bash", {"command": command})
+    shown = invoke("rules", "suggest", "--days", "1")
+    assert shown.code == 0
+    assert "2 rules suggested from 12 questions of 2 sessions" in shown.stdout
+    assert list(project.iterdir()) == []
+    chosen = ("--days", "1", "--only", "make-docs", "--write", "approvals.yaml")
+    assert invoke("rules", "suggest", *chosen).code == 0
+    assert invoke("rules", "suggest", *chosen).code == 2
+    checked = invoke("rules", "check", "approvals.yaml")
+    assert checked.code == 0
+    assert "6  make-docs" in checked.stdout
+
+
+def test_suggest_asks_for_more_than_one_day(project: Path, record: Record) -> None:
+    """By default; and says what it did not take."""
+    with record("s1") as trail:
+        for _ in range(9):
+            trail.ask("Bash", {"command": "make test"})
+    found = json.loads(invoke("rules", "suggest", "--json").stdout)
+    assert found["proposals"] == []
+    assert found["withheld"][0]["reason"] == "it was in 1 session on 1 day only"

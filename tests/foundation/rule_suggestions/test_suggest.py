@@ -1,0 +1,122 @@
+"""Rules are suggested for what people allowed often, and for nothing that anybody refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_foundation.rule_suggestions import Suggestions, Thresholds, suggest_rules
+from amplifier_foundation.rule_suggestions.evidence import Question
+from tests.foundation.rule_suggestions.asked import make_question
+from tests.support.written_trails import WrittenTrail
+
+ONE_DAY = Thresholds(approvals=5, sessions=2, days=1)
+Call = tuple[str, dict[str, Any], str]
+
+
+def record(folder: Path, *sessions: list[Call]) -> Suggestions:
+    """What sessions suggest in which people were asked about these calls."""
+    (folder / "tests").mkdir(parents=True, exist_ok=True)
+    trails = []
+    for number, calls in enumerate(sessions):
+        with WrittenTrail(folder / "audit", f"s{number}", folder) as trail:
+            for tool, given, decision in calls:
+                trail.ask(tool, given, decision)
+        trails.append(trail.path)
+    return suggest_rules(trails, ONE_DAY)
+
+
+def make_calls(*commands: str, decision: str = "Allow once") -> list[Call]:
+    """Calls of Bash, all with the same answer."""
+    return [("Bash", {"command": one}, decision) for one in commands]
+
+
+def test_what_people_allowed_often_becomes_a_rule(tmp_path: Path) -> None:
+    """With who said so, how often and when, and what it would have saved."""
+    found = record(tmp_path, make_calls(*["make test"] * 3), make_calls(*["make test"] * 3, "ls x"))
+    (proposal,) = found.proposals
+    assert proposal.rule == {
+        "name": "make-test",
+        "hook": "hooks-production-guard",
+        "tool": "Bash",
+        "command": "make test",
+        "when": 'tool_input.command == "make test" && '
+        'tool_input.all(key, key in ["command", "description", "timeout"])',
+        "decision": "allow",
+    }
+    assert (proposal.support.approvals, proposal.support.sessions) == (6, 2)
+    assert (proposal.backtest.saved, proposal.backtest.also) == (6, {})
+    assert (found.questions, found.trails, found.withheld) == (7, 2, ())
+
+
+def test_a_single_no_is_enough(tmp_path: Path) -> None:
+    """Whoever said it, and whenever."""
+    found = record(
+        tmp_path,
+        make_calls(*["make test"] * 4),
+        [*make_calls(*["make test"] * 4), *make_calls("make test", decision="Deny")],
+    )
+    assert found.proposals == ()
+    assert found.withheld[0].reason.startswith("ann refused it on 20")
+
+
+def test_a_no_within_a_family_leaves_the_calls_themselves(tmp_path: Path) -> None:
+    """The rule gets narrower, instead of letting in what was refused."""
+    often = make_calls(*["pytest tests/a.py"] * 5, "pytest tests/b.py", "pytest tests/c.py")
+    found = record(tmp_path, often, often, make_calls("pytest tests/d.py", decision="Deny"))
+    (proposal,) = found.proposals
+    assert 'tool_input.command == "pytest tests/a.py"' in proposal.rule["when"]
+    assert found.withheld[0].reason.startswith("ann refused Bash pytest tests/d.py")
+
+
+def test_a_family_needs_different_files(tmp_path: Path) -> None:
+    """Two are not enough to tell what people meant."""
+    two = make_calls(*["pytest tests/a.py", "pytest tests/b.py"] * 3)
+    assert all("matches" not in one.rule["when"] for one in record(tmp_path, two, two).proposals)
+    three = make_calls("pytest tests/a.py", "pytest tests/b.py", "pytest tests/c.py")
+    (proposal,) = record(tmp_path / "three", three, three).proposals
+    assert "matches" in proposal.rule["when"]
+
+
+def test_one_session_alone_suggests_nothing(tmp_path: Path) -> None:
+    """An agent can ask for the same harmless thing a hundred times in an hour."""
+    found = record(tmp_path, make_calls(*["make test"] * 50))
+    assert found.proposals == ()
+    assert found.withheld[0].reason == "it was in 1 session on 1 day only"
+
+
+@pytest.mark.parametrize(
+    ("sessions", "days", "enough"), [(2, 2, True), (1, 2, False), (2, 1, False)]
+)
+def test_sessions_and_days_count(sessions: int, days: int, enough: bool) -> None:
+    """Five approvals are not enough by themselves."""
+    asked: list[Question] = [
+        make_question("Bash", {}, session=f"s{at % sessions}", time=f"2026-11-0{at % days + 1}")
+        for at in range(5)
+    ]
+    assert Thresholds().are_met(asked) is enough
+    assert not Thresholds().are_met(asked[:4])
+
+
+def test_dangerous_calls_are_withheld_with_the_reason(tmp_path: Path) -> None:
+    """As are secrets, and what rules cannot be narrow about."""
+    calls = [
+        *make_calls(*["git push --force"] * 3),
+        *[("Write", {"file_path": ".env", "content": "x"}, "Allow once")] * 3,
+        *make_calls(*["make > log.txt"] * 3),
+        *[("mcp__x__go", {"list": [1]}, "Allow once")] * 3,
+    ]
+    found = record(tmp_path, calls, calls)
+    assert found.proposals == ()
+    reasons = {one.example: one.reason for one in found.withheld}
+    assert "dangerous" in reasons["Bash git push --force"]
+    assert "secrets" in reasons["Write .env"]
+    assert "writing to a file" in reasons["Bash make > log.txt"]
+    assert "no rule can be written" in reasons['mcp__x__go {"list": [1]}']
+
+
+def test_what_rules_and_nobody_answered_is_no_evidence(tmp_path: Path) -> None:
+    """Only a person's own word counts."""
+    assert record(tmp_path, *[make_calls(*["make test"] * 5, decision="")] * 2).proposals == ()
