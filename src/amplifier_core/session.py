@@ -24,6 +24,7 @@ from amplifier_core.interfaces import ContextManager
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.message_models import ToolCall
 from amplifier_core.models import ToolResult
+from amplifier_core.models.hook_counts import list_figures
 from amplifier_core.models.saved_state import STATE_VERSION, read_state
 from amplifier_core.mount_plan import (
     EXAMPLES,
@@ -325,12 +326,12 @@ class AmplifierSession:
             self.stats["total_messages"] = len(await self._read_messages())
         except Exception as error:  # noqa: BLE001 - a broken context must not keep it from ending
             logger.warning("The context cannot say what it holds: %s", describe_error(error))
-        figures = self.coordinator.hooks.count().items()
-        self.stats["hooks"] = {name: counts.to_dict() for name, counts in figures if counts.calls}
+        hooks = list_figures(self.coordinator.hooks.count())
+        stats: payloads.SessionStats = {**self.stats, "hooks": hooks}
         spent = int((time.monotonic() - self._started) * 1000)
-        ended = payloads.SessionEndData(reason=reason, duration_ms=spent, stats=self.stats.copy())
+        ended = payloads.SessionEndData(reason=reason, duration_ms=spent, stats=stats)
         await self.coordinator.notify(events.SESSION_END, ended)
-        self.coordinator.trail.write("session_ended", {"reason": reason, "stats": self.stats})
+        self.coordinator.trail.write("session_ended", {"reason": reason, "stats": stats})
 
     async def _unmount(self) -> None:
         await self.mounting.unmount_all()

@@ -9,6 +9,7 @@ import pytest
 
 from amplifier_core.hooks import HookRegistry
 from amplifier_core.models import CONTINUE, HookResult
+from tests.support.harness import Harness
 from tests.support.hooks import PRE, asks, injects, modifies, raises, returns, says
 
 
@@ -134,3 +135,35 @@ async def test_what_a_hook_in_shadow_says_has_no_effect(hook, guard):
     counts = registry.count()["shadow"]
     assert counts.answers == {}
     assert sum(counts.shadowed.values()) + counts.failures >= 1
+
+
+async def test_what_a_hook_in_shadow_would_have_done_is_recorded_and_not_shown():
+    """Nobody is bothered by a hook that is only being tried."""
+    harness = Harness()
+    harness.hooks.register(PRE, says("deny", reason="no"), name="shadow", on_error="deny")
+    harness.hooks.register(PRE, asks(), name="asks too")
+    for record in harness.hooks.handlers_for(PRE):
+        record.shadow = True
+    assert (await harness.pre()).action == "continue"
+    told = [(one["hook"], one["body"]["would"]) for one in harness.trail.of_type("shadowed")]
+    assert told == [
+        ("shadow", "would have denied the call: no"),
+        ("asks too", "would have asked about the call: Go on?"),
+    ]
+    (dispatch,) = harness.bodies("dispatch")
+    assert [(one["action"], one["shadowed"]) for one in dispatch["hooks"]] == [
+        ("continue", "deny"),
+        ("continue", "ask_user"),
+    ]
+    assert harness.screen.messages == []
+
+
+async def test_a_guard_in_shadow_that_fails_denies_nothing_and_this_is_said():
+    """The failure is recorded as one that did not deny."""
+    harness = Harness()
+    harness.hooks.register(PRE, raises(OSError("gone")), name="shadow", on_error="deny")
+    harness.hooks.handlers_for(PRE)[0].shadow = True
+    assert (await harness.pre()).action == "continue"
+    (failed,) = harness.bodies("hook_failed")
+    assert failed["denied"] is False
+    assert harness.hooks.count()["shadow"].failures == 1

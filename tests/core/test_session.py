@@ -695,6 +695,21 @@ async def test_a_start_that_somebody_else_finished_is_not_started_again() -> Non
     await harness.session.cleanup()
 
 
+async def test_the_end_of_a_session_says_what_each_hook_did() -> None:
+    """Counted, in the event and in the record; the figures of the session itself stay."""
+    ends = EventRecorder()
+    async with SessionHarness([{"text": "fine"}]) as harness:
+        harness.hooks.register("prompt:submit", EventRecorder(), name="watches")
+        harness.hooks.register("session:end", ends, name="last")
+        await harness.session.execute("x")
+    ((_, data),) = ends.events
+    told = data["stats"]["hooks"]["watches"]
+    assert (told["calls"], told["answers"]) == (1, {"continue": 1})
+    (record,) = harness.trail.of_type("session_ended")
+    assert record["body"]["stats"] == data["stats"]
+    assert "hooks" not in harness.session.stats
+
+
 class TestModes:
     """What the answers of hooks may do is said in the plan, and holds from the start."""
 

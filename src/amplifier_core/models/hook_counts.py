@@ -113,6 +113,11 @@ class HookCounts:
         }
 
 
+def list_figures(counts: Mapping[str, HookCounts]) -> dict[str, dict[str, Any]]:
+    """The figures of each hook that was called, by name."""
+    return {name: one.to_dict() for name, one in counts.items() if one.calls}
+
+
 def _get_middle(place: int) -> float:
     """A time, in nanoseconds, that stands for all in one place."""
     coarse = max(0, (place >> _FINE) - 1)

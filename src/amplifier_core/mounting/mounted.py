@@ -118,8 +118,7 @@ class Mounting:
         told = self.mounted if mounted is None else mounted
         own = [(one.id, one.on_ready) for one in told if one.on_ready is not None]
         for module_id, on_ready in [*own, *take_waiting(self.loader)]:
-            its = (one for one in self.mounted if one.id == module_id)
-            self._coordinator.mounting = next(its, None)
+            self._coordinator.mounting = next((m for m in self.mounted if m.id == module_id), None)
             try:
                 await resolve(on_ready(self._coordinator))
             except Exception as error:  # noqa: BLE001 - one module must not stop the session
