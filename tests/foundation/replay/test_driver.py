@@ -1,0 +1,107 @@
+"""Doing to a session what was done to the recorded one."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_core.errors import ModuleLoadError
+from amplifier_core.models import ToolResult
+from amplifier_core.testing import MockTool
+from amplifier_foundation.replay.driver import Driver
+from amplifier_foundation.replay.playback import Playback
+from amplifier_foundation.replay.recording import CannotReplay
+from tests.foundation.replay.items import event, note
+from tests.foundation.replay.test_recording import make
+from tests.support.replays import describe, record_session, replay_harness
+from tests.support.sessions import SessionHarness, calls
+
+
+def test_what_was_done_between_turns_is_done_again(tmp_path: Path) -> None:
+    """Calls of tools, with calls inside of them, a compaction, and an event of the application."""
+
+    async def run() -> SessionHarness:
+        class Outer(MockTool):
+            async def execute(self, input: dict[str, Any]) -> ToolResult:
+                return await harness.session.execute_tool("Inner", {"n": 1})
+
+        tools = [Outer("Outer"), MockTool("Inner")]
+        script = [{"text": "word " * 40}, {"text": "b"}, {"text": "c"}]
+        async with SessionHarness(script, tools=tools, context_config={"keep_last": 1}) as harness:
+            await harness.session.execute_tool("Outer", {})
+            await harness.session.execute_tool("Missing", {})
+            await harness.session.execute("one")
+            await harness.session.execute("two")
+            await harness.session.context.compact(trigger="manual")  # type: ignore[union-attr]
+            await harness.coordinator.execute_with_hooks("deploy:start", {"to": "staging"})
+            await harness.session.execute("three")
+        return harness
+
+    harness = asyncio.run(run())
+    found = replay_harness(harness, tmp_path)
+    assert found.status == "identical", describe(found)
+    assert found.totals.calls == 2
+    told = {one["event"] for one in harness.trail.of_type("dispatch")}
+    assert {"deploy:start", "context:pre_compact"} <= told
+
+
+def test_a_turn_that_took_too_long_takes_too_long_again(tmp_path: Path) -> None:
+    """By the same limit, in no time."""
+
+    async def run() -> SessionHarness:
+        class Slow(MockTool):
+            async def execute(self, input: dict[str, Any]) -> ToolResult:
+                await asyncio.sleep(3600)
+                return ToolResult()
+
+        limit = {"turn_timeout": 0.05}
+        async with SessionHarness([calls("Slow")], tools=[Slow("Slow")], session=limit) as harness:
+            with pytest.raises(TimeoutError):
+                await harness.session.execute("one")
+        return harness
+
+    found = replay_harness(asyncio.run(run()), tmp_path)
+    assert found.status == "identical", describe(found)
+
+
+def test_a_turn_that_somebody_broke_off_is_broken_off_again(tmp_path: Path) -> None:
+    """Though no record tells of it: nothing else ended what was under way."""
+
+    async def run() -> SessionHarness:
+        running = asyncio.Event()
+
+        class Slow(MockTool):
+            async def execute(self, input: dict[str, Any]) -> ToolResult:
+                running.set()
+                await asyncio.sleep(3600)
+                return ToolResult()
+
+        async with SessionHarness([calls("Slow"), {"text": "ok"}], tools=[Slow("Slow")]) as harness:
+            turn = asyncio.create_task(harness.session.execute("one"))
+            await running.wait()
+            turn.cancel()
+            await asyncio.wait([turn])
+            await harness.session.execute("two")
+        return harness
+
+    found = replay_harness(asyncio.run(run()), tmp_path)
+    assert found.status == "identical", describe(found)
+
+
+async def test_a_trail_that_begins_in_the_middle_is_refused() -> None:
+    """What was said before is not in it."""
+    recording = make(note("session_started", 1, resumed=True), event("session:start", 2))
+    driver = Driver(Playback(recording), lambda state: asyncio.sleep(0))  # type: ignore[arg-type]
+    with pytest.raises(CannotReplay, match="begins in the middle"):
+        await driver.drive()
+
+
+def test_a_bundle_that_does_not_load_is_no_difference(tmp_path: Path) -> None:
+    """It is an error, with the reason."""
+    harness = record_session([{"text": "ok"}])
+    missing = [{"module": "hooks-rate-limit", "required": True}]
+    with pytest.raises(ModuleLoadError, match="nothing is limited"):
+        replay_harness(harness, tmp_path, hooks=missing)
