@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -13,6 +15,10 @@ from scripts.documentation.sources import write_sources
 from scripts.documentation.staging import fit_links, list_files, stage_pages
 
 ROOT = Path(__file__).resolve().parents[2]
+PAGES = [path for path in list_files(ROOT) if path.suffix == ".md"]
+ITEM = re.compile(r"([-*]|\d+\.) ")
+PART_OF_LIST = re.compile(r"\s*([-*]|\d+\.) |\s+\S")
+NESTED_TOO_LITTLE = re.compile(r" {1,3}([-*]|\d+\.) ")
 INDEX = """\
 # Documentation
 
@@ -167,3 +173,36 @@ def test_broken_links_and_files_of_other_hosts_are_found(tmp_path: Path) -> None
         "b.html: links to a/#two, and there is no such heading",
         "b.html: links to c.html, which does not exist",
     ]
+
+
+def find_unseen_lists(text: str) -> list[str]:
+    """The first lines of lists that the site would take for words."""
+    lines = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE).splitlines()
+    return [
+        line
+        for before, line in pairwise(["", *lines])
+        if (ITEM.match(line) and before.strip() and not PART_OF_LIST.match(before))
+        or NESTED_TOO_LITTLE.match(line)
+    ]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=str)
+def test_a_page_reads_alike_on_the_site_and_on_a_code_host(path: PurePosixPath) -> None:
+    """The site wants an empty line before a list, and four spaces before one inside a list."""
+    assert find_unseen_lists((ROOT / path).read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "unseen"),
+    [
+        ("words\n- item", ["- item"]),
+        ("words\n\n- item\n- item\n  more\n- item", []),
+        ("- item\n  - inside", ["  - inside"]),
+        ("- item\n    - inside", []),
+        ("1. item\n2. item", []),
+        ("words\n\n```\nwords\n- no item\n```", []),
+    ],
+)
+def test_a_list_that_the_site_would_not_see_is_found(text: str, unseen: list[str]) -> None:
+    """A code host is more generous."""
+    assert find_unseen_lists(text) == unseen
