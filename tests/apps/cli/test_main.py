@@ -21,7 +21,8 @@ from tests.apps.cli.program import invoke, run_amplifier, run_at_terminal
 
 HEAVY = [
     "amplifier_core",
-    "amplifier_foundation",
+    "amplifier_foundation.bundles",  # the package alone imports nothing
+    "amplifier_foundation.session",
     "pydantic",
     "rich",
     "prompt_toolkit",

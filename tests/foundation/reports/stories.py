@@ -202,15 +202,18 @@ def report_on(*sessions: SessionFigures, chapters: int = 20) -> ReportFigures:
     return report
 
 
-def write_trail(root: Path, name: str = SESSION, *, folder: str = "", denials: int = 1) -> Path:
+def write_trail(
+    root: Path, name: str = SESSION, *, folder: str = "", denials: int = 1, session: str = ""
+) -> Path:
     """A small trail, written by the real writer."""
     log = AuditLog(root / name, name=name)
-    log.append("bundle_loaded", {"folder": folder, "bundle": "test"}, session=name, turn=0)
+    id = session or name
+    log.append("bundle_loaded", {"folder": folder, "bundle": "test"}, session=id, turn=0)
     for number in range(denials):
         data = {"tool_name": "Bash", "tool_input": {"command": f"rm {number}"}}
         hooks = [{"hook": "guard", "id": 1, "action": "deny", "ms": 2.0, "reason": "not here"}]
         body = {"action": "deny", "hooks": hooks, "data": data, "reason": "not here"}
-        log.append("dispatch", body, session=name, turn=1, event="tool:pre")
-    log.append("session_ended", {"reason": "complete"}, session=name, turn=1)
+        log.append("dispatch", body, session=id, turn=1, event="tool:pre")
+    log.append("session_ended", {"reason": "complete"}, session=id, turn=1)
     log.close_now()
     return root / name

@@ -82,9 +82,9 @@ def report(
     if opens and is_printed:
         raise click.UsageError("--open needs a file; -o names one.")
     period = Period(since or "", until or "")
+    evidence = _load_evidence(key, anchors)
     paths = _select(trails, everything or bool(period))
-    wanted = Wanted(paths, period, _load_evidence(key, anchors), chapters)
-    figures = _read(wanted)
+    figures = _read(Wanted(paths, period, evidence, chapters))
     _warn(figures)
     text = render_report(figures, chosen)
     if is_printed:
