@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
+from amplifier_core.events import payload_type
+
 _MACHINERY = frozenset(
     {
         "amplifier_core.dispatch",
@@ -176,6 +178,13 @@ def fill_gaps(
         for key, value in left.items()
     }
     return shown, given | kept
+
+
+def make_gaps(event: str, why: str, looks: Looks) -> dict[str, Any]:
+    """The data of an event of which the trail has nothing: a gap for each field that it had."""
+    payload = payload_type(event)
+    fields = {} if payload is None else payload.__annotations__
+    return {name: Gap(name, why, looks) for name in fields}
 
 
 def _is_name(path: str) -> bool:

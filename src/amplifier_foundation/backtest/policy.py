@@ -82,6 +82,10 @@ class Policy:
     agents: Mapping[str, tuple[ModuleEntry, ...]]
     acting: Mapping[str, str]
     """The modules that are not run, each with the reason."""
+    base: str
+    """The digest of the bundle before anything was added or replaced."""
+    kept: frozenset[str]
+    """The installed modules that are in the bundle exactly so, with these options."""
 
     @property
     def digest(self) -> str:
@@ -95,7 +99,8 @@ def load_policy(source: PolicySource, folder: Path, scratch: Path | None = None)
     """Read what a policy runs; nothing of it is run. `scratch` is where its hooks may write."""
     bundle = _load_base(source, folder)
     plan = bundle.mount_plan
-    entries = _choose_entries(MountPlan.parse(plan).hooks, source, folder)
+    before = MountPlan.parse(plan).hooks
+    entries = _choose_entries(before, source, folder)
     agents = {
         name: tuple(read_entry("hooks", one) for one in agent.get("hooks") or ())
         for name, agent in plan["agents"].items()
@@ -113,6 +118,8 @@ def load_policy(source: PolicySource, folder: Path, scratch: Path | None = None)
             for name, hooks in agents.items()
         },
         acting=acting,
+        base=bundle.digest,
+        kept=frozenset(one.module for one in entries if one in before and one.source is None),
     )
 
 

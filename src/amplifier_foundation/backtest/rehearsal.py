@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import wraps
+from inspect import isawaitable
+from pathlib import Path
 from typing import Any
 
 from amplifier_core.coordinator import SessionCoordinator
 from amplifier_core.dispatch import Follow
 from amplifier_core.events import AGENT_SPAWN
+from amplifier_core.events.handler import Handler
 from amplifier_core.hooks import HookHandler
 from amplifier_core.loader import ModuleLoader
 from amplifier_core.models import Level
 from amplifier_core.models.hook_counts import HookCounts
 from amplifier_core.mount_plan import ModuleEntry, read_mode
 from amplifier_core.mounting import Mounting
-from amplifier_foundation.backtest.gap import Looks
+from amplifier_foundation.backtest.gap import Looks, MissingValue
 from amplifier_foundation.backtest.past import PastClock, PastRegistry
 from amplifier_foundation.backtest.policy import Policy, PolicyError
 from amplifier_foundation.backtest.stand_ins import StandIns
 from amplifier_foundation.backtest.verdict import Verdict, read_dispatch
-from amplifier_foundation.history import Note, RecordedEvent, RecordedHook
+from amplifier_foundation.history import Header, Note, RecordedEvent, RecordedHook
 from amplifier_foundation.modules.clock import CAPABILITY
 
 
@@ -51,9 +54,12 @@ class Rehearsal:
     are kept and none is carried out.
     """
 
-    def __init__(self, policy: Policy, folder: str, loader: ModuleLoader) -> None:
+    def __init__(self, policy: Policy, header: Header, loader: ModuleLoader) -> None:
         self._policy = policy
-        self._folder = folder
+        self._folder = header.folder or str(Path.cwd())
+        # What is in the bundle as it was then, answers what it answered then where a value that it
+        # looks at is missing.
+        self._kept = policy.kept if header.bundle_digest == policy.base else frozenset()
         self._loader = loader
         self._looks = Looks()
         self._watch = _Onlooker(self._looks)
@@ -121,11 +127,13 @@ class Rehearsal:
             return True
         return any(host.hooks.hears(name) for host in self._hosts.values())
 
-    async def judge(self, event: RecordedEvent, data: Mapping[str, Any]) -> Verdict:
+    async def judge(
+        self, event: RecordedEvent, data: dict[str, Any], left: dict[str, Any]
+    ) -> Verdict:
         """Put an event before the hooks, at the time that it happened."""
         host = self._hosts.get(event.session) or await self._open(event)
         self._clock.set(event.time)
-        self.stand_ins.turn_to(event)
+        self.stand_ins.turn_to(event, data, left)
         given = {**data, "session_id": event.session}
         run = await host.hooks.dispatch(event.event, given, self._watch)
         run.data = {key: one for key, one in run.data.items() if key in data or key not in _ADDED}
@@ -185,8 +193,31 @@ class Rehearsal:
             mounted = await mounting.mount("hooks", wanted)
             if mounted.failure is not None:
                 raise PolicyError(f"The policy cannot be tried: {mounted.failure}")
-            self._own.update(handler.name for handler in mounted.handlers)
+            for handler in mounted.handlers:
+                self._own.add(handler.name)
+                if entry.module in self._kept:
+                    handler.handler = self._let_recall(handler.name, handler.handler)
         await mounting.ready()
+
+    def _let_recall(self, name: str, own: Handler) -> Handler:
+        @wraps(own)
+        async def answer(event: str, data: dict[str, Any]) -> Any:
+            before = len(self._looks.seen)
+            try:
+                answer = own(event, data)
+                answer = await answer if isawaitable(answer) else answer
+            except Exception:
+                if len(self._looks.seen) == before:
+                    raise
+            looked = len(self._looks.seen) > before
+            if looked and (known := self.stand_ins.recall(name, data)) is not None:
+                del self._looks.seen[before:]
+                return known
+            if looked:
+                raise MissingValue(f"the trail has no answer of {name} either")
+            return answer
+
+        return answer
 
     async def _end(self, session: str) -> None:
         """Unmount the hooks of a session, and with the first session all; its state is kept."""

@@ -22,6 +22,8 @@ class StandIns:
         self._registered: dict[int, tuple[RecordedHook, Callable[[], None]]] = {}
         self._answers: dict[int, RecordedAnswer] = {}
         self._event: RecordedEvent | None = None
+        self._data: dict[str, Any] = {}
+        self._left: dict[str, Any] = {}
         self.found: set[str] = set()
         """The modules that are not run whose recorded answers are taken."""
         self.doubt = ""
@@ -54,33 +56,36 @@ class StandIns:
         waiting = (hook for hook, _ in self._registered.values() if hook.id not in asked)
         return sorted({hook.name for hook in waiting if fnmatchcase(event.event, hook.event)})
 
-    def turn_to(self, event: RecordedEvent) -> None:
-        """From now on, answer for this event."""
-        self._event = event
+    def turn_to(self, event: RecordedEvent, data: dict[str, Any], left: dict[str, Any]) -> None:
+        """From now on, answer for this event; `data` and `left` as hooks are given them now."""
+        self._event, self._data, self._left = event, data, left
         self.doubt = ""
         self._answers = {one.id: one for one in event.answers if one.action != "continue"}
 
+    def recall(self, name: str, data: dict[str, Any]) -> HookResult | None:
+        """What a hook answered, if the trail has one answer of that name for this event."""
+        said = [one for one in self._event.answers if one.hook == name] if self._event else []
+        return self._repeat(said[0], data) if len(said) == 1 else None
+
     def _answer(self, number: int, data: dict[str, Any]) -> HookResult:
         said = self._answers.get(number)
-        if said is None:
-            return CONTINUE
+        return CONTINUE if said is None else self._repeat(said, data)
+
+    def _repeat(self, said: RecordedAnswer, data: dict[str, Any]) -> HookResult:
         if said.action == "deny":
             return HookResult(action="deny", reason=said.reason or None)
         if said.action == "ask_user":
             return HookResult(action="ask_user", approval_prompt=said.reason or f"{said.hook} asks")
         if said.action == "inject_context":
             return HookResult(action="inject_context", context_injection="(as recorded)")
-        return self._change(said, data)
+        return self._change(said, data) if said.action == "modify" else CONTINUE
 
     def _change(self, said: RecordedAnswer, data: dict[str, Any]) -> HookResult:
-        event = self._event
-        assert event is not None
-        if sum(one.action == "modify" for one in event.answers) > 1:
+        before, after = self._data, self._left
+        if self._event and sum(one.action == "modify" for one in self._event.answers) > 1:
             self.doubt = f"the trail does not say which of several changes {said.hook} made"
         changed = {
-            key: value
-            for key, value in event.left.items()
-            if key not in event.data or event.data[key] != value
+            key: value for key, value in after.items() if key not in before or before[key] != value
         }
-        kept = {key: data[key] for key in data if key in event.left or key not in event.data}
+        kept = {key: data[key] for key in data if key in after or key not in before}
         return HookResult(action="modify", data=kept | changed)

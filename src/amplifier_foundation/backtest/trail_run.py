@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from amplifier_core.events import payload_type
 from amplifier_core.loader import ModuleLoader
 from amplifier_foundation.backtest.comparison import Difference, compare
 from amplifier_foundation.backtest.example import describe_difference, describe_person
-from amplifier_foundation.backtest.gap import fill_gaps
+from amplifier_foundation.backtest.gap import fill_gaps, make_gaps
 from amplifier_foundation.backtest.policy import Policy
 from amplifier_foundation.backtest.questions import MOST_OPEN, Questions
 from amplifier_foundation.backtest.reading import TrailReader, Window
@@ -59,11 +60,10 @@ class TrailRun:
         self._open: OrderedDict[tuple[str, ...], tuple[str, dict[str, Any]]] = OrderedDict()
         header = read_header(path)
         self._keeps_events = header.level != "decisions"
-        folder = header.folder or str(Path.cwd())
-        self._now = Rehearsal(wanted.policy, folder, wanted.loader)
+        self._now = Rehearsal(wanted.policy, header, wanted.loader)
         self._then: Rehearsal | None = None
         if wanted.baseline is not None and wanted.baseline_loader is not None:
-            self._then = Rehearsal(wanted.baseline, folder, wanted.baseline_loader)
+            self._then = Rehearsal(wanted.baseline, header, wanted.baseline_loader)
 
     @property
     def _rehearsals(self) -> tuple[Rehearsal, ...]:
@@ -120,21 +120,21 @@ class TrailRun:
         heard = [await one.hears(event) for one in self._rehearsals]
         if not any(heard) and not event.answers:
             return
+        if "" in event.missing and payload_type(event.event) is None:
+            if counts:  # nobody knows which fields it had
+                self._keep_unclear(event, Difference("cannot_tell", "", doubt=event.missing[""]))
+            return
         would, was = await self._get_verdicts(event)
         if counts:
             self._tally.heard += 1
             self._settle(event, was, would)
 
     async def _get_verdicts(self, event: RecordedEvent) -> tuple[Verdict, Verdict]:
-        data, left = event.data, event.left
-        if event.missing:
-            data, left = fill_gaps(data, left, event.missing, self._now.looks)
-        would = await self._now.judge(event, data)
+        data, left = _fill(event, self._now)
+        would = await self._now.judge(event, data, left)
         if self._then is None:
             return would, read_recorded(event, left)
-        if event.missing:
-            data, _ = fill_gaps(event.data, event.left, event.missing, self._then.looks)
-        return would, await self._then.judge(event, data)
+        return would, await self._then.judge(event, *_fill(event, self._then))
 
     def _settle(self, event: RecordedEvent, was: Verdict, would: Verdict) -> None:
         self._questions.take_verdicts(event, was, would)
@@ -180,6 +180,16 @@ class TrailRun:
                 kind, example = found
                 example["person"] = describe_person(step)
                 self._tally.count_person(kind, step.allowed)
+
+
+def _fill(event: RecordedEvent, rehearsal: Rehearsal) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The data of an event as it was given and left, with gaps where the trail has no value."""
+    if not event.missing:
+        return event.data, event.left
+    if why := event.missing.get(""):
+        gaps = make_gaps(event.event, why, rehearsal.looks)
+        return gaps, gaps
+    return fill_gaps(event.data, event.left, event.missing, rehearsal.looks)
 
 
 def _find_doubt(event: RecordedEvent, difference: Difference) -> str:

@@ -117,7 +117,7 @@ class Recorder:
     ) -> AsyncIterator[AssembledSession]:
         """A session whose person gives these answers; `own` are hooks that no bundle asks for."""
         session = await open_session(
-            load_bundle(project_dir=self.folder, user=False),
+            load_bundle(project_dir=self.folder),
             working_dir=self.folder,
             approval_system=ScriptedApproval(*(answers or ("Allow once",))),
             prepare=lambda session: register_rows(session.coordinator.hooks, own),
@@ -155,7 +155,8 @@ class Recorder:
             audit=log,
             session_id=session,
         )
-        host.trail.write("bundle_loaded", {"folder": str(self.folder)})
+        digest = load_bundle(project_dir=self.folder).digest
+        host.trail.write("bundle_loaded", {"folder": str(self.folder), "digest": digest})
         register_rows(host.hooks, own)
         host.register_capability("session.working_dir", str(self.folder))
         mounting = Mounting(host, self._loader)

@@ -44,6 +44,21 @@ async def test_a_module_that_does_not_mount_stops_the_backtest(tmp_path: Path) -
         await recorder.backtest()
 
 
+async def test_a_module_that_stayed_as_it_was_answers_what_it_answered(tmp_path: Path) -> None:
+    """Where it looks at what the trail does not have; with other options nobody can tell."""
+    recorder = Recorder(tmp_path)
+    recorder.save(row("judge"), modules=[{"module": "hooks-redaction", "config": {}}])
+    request = ("provider:request", {"messages": [{"role": "user", "content": "hi"}]})
+    await recorder.record([1], events=[request, request])
+    found = await recorder.backtest()
+    assert (found.counts, found.calls["hooks-redaction"] > 2) == ({}, True)
+    changed = {"module": "hooks-redaction", "config": {"priority": 5}}
+    recorder.save(row("judge"), modules=[changed])
+    found = await recorder.backtest()
+    assert found.counts == {"cannot_tell": 2}
+    assert found.unclear[0].key == ("hooks-redaction", "messages", "trails do not repeat it")
+
+
 async def test_rate_limits_go_by_recorded_time(tmp_path: Path) -> None:
     """Calls that were far apart do not meet a limit because they are told again quickly."""
     recorder = Recorder(tmp_path)

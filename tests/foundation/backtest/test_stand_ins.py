@@ -19,6 +19,10 @@ def _make_event(*answers: RecordedAnswer, left: dict[str, Any] | None = None) ->
     )  # fmt: skip
 
 
+def _turn(standing: StandIns, event: RecordedEvent) -> None:
+    standing.turn_to(event, event.data, event.left)
+
+
 @pytest.mark.parametrize(
     ("hook", "says_who", "expected"),
     [
@@ -43,10 +47,10 @@ async def test_each_answers_what_it_answered_and_nothing_where_it_did_not() -> N
     """By the number of its registration."""
     standing, registry = StandIns(()), HookRegistry()
     standing.add(RecordedHook(7, "guard", "tool:*", -5), registry)
-    standing.turn_to(_make_event(RecordedAnswer("guard", 7, "deny", reason="no")))
+    _turn(standing, _make_event(RecordedAnswer("guard", 7, "deny", reason="no")))
     denied = await registry.emit("tool:pre", {"a": 1})
     assert (denied.action, denied.reason) == ("deny", "no")
-    standing.turn_to(_make_event(RecordedAnswer("other", 8, "deny")))
+    _turn(standing, _make_event(RecordedAnswer("other", 8, "deny")))
     assert (await registry.emit("tool:pre", {"a": 1})).action == "continue"
 
 
@@ -55,7 +59,7 @@ async def test_a_change_is_made_again_also_where_it_took_something_away() -> Non
     standing, registry = StandIns(()), HookRegistry()
     standing.add(RecordedHook(7, "guard", "tool:pre", 0), registry)
     changed = _make_event(RecordedAnswer("guard", 7, "modify"), left={"a": 2, "new": 3})
-    standing.turn_to(changed)
+    _turn(standing, changed)
     run = await registry.dispatch("tool:pre", {**changed.data, "messages": []})
     assert {key: run.data[key] for key in run.data if key != "timestamp"} == {
         "a": 2, "new": 3, "messages": [],
@@ -69,3 +73,15 @@ async def test_a_number_that_is_given_again_belongs_to_the_new_hook() -> None:
     for name in ("first", "second"):
         standing.add(RecordedHook(1, name, "tool:pre", 0), registry)
     assert [one.name for one in registry.handlers_for("tool:pre")] == ["second"]
+
+
+async def test_an_answer_is_recalled_by_name_if_there_is_one() -> None:
+    """Of two of one name nobody knows which."""
+    standing = StandIns(())
+    assert standing.recall("guard", {}) is None
+    _turn(standing, _make_event(RecordedAnswer("guard", 7, "deny"), RecordedAnswer("x", 8, "deny")))
+    known = standing.recall("guard", {})
+    assert known is not None
+    assert known.action == "deny"
+    _turn(standing, _make_event(RecordedAnswer("x", 7, "deny"), RecordedAnswer("x", 8, "deny")))
+    assert standing.recall("x", {}) is None

@@ -132,6 +132,25 @@ async def test_what_was_masked_is_judged_as_it_is_and_a_difference_is_in_doubt(
     assert found.unclear[0].path == "tool_input.password"
 
 
+async def test_values_that_are_kept_apart_are_used_while_they_are_there(
+    recorder: Recorder,
+) -> None:
+    """Without them it is said which record, which field and why."""
+    async with recorder.host(values="committed") as host:
+        for number in (1, 2):
+            await host.execute_with_hooks("tool:pre", make_call(number))
+    recorder.save(row("judge", n2="deny"))
+    assert (await recorder.backtest()).counts == {"newly_denied": 1}
+    for part in recorder.trails.rglob("values*"):
+        part.unlink()
+    found = await recorder.backtest()
+    assert found.counts == {"cannot_tell": 2}
+    (unclear,) = found.unclear
+    assert (unclear.hook, unclear.count) == ("judge", 2)
+    assert unclear.path.startswith("tool_input")
+    assert unclear.why == "committed, and its value is not here"
+
+
 async def test_a_trail_of_decisions_alone_is_named_as_unreadable(recorder: Recorder) -> None:
     """It has no events to judge, which is not the same as no difference."""
     async with recorder.host(level="decisions") as host:
