@@ -19,7 +19,8 @@ def event(
     name: str, sequence: int = 1, *answers: RecordedAnswer, session: str = "s", **more: Any
 ) -> RecordedEvent:
     """An event; `more` are fields of the item, and everything else of its data."""
-    own = {key: more.pop(key) for key in ("action", "reason", "again", "left") if key in more}
+    names: tuple[str, ...] = ("action", "reason", "again", "left")
+    own = {key: more.pop(key) for key in names if key in more}
     given: dict[str, Any] = {
         "data": more,
         "left": more,

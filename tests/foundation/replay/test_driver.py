@@ -11,6 +11,7 @@ import pytest
 from amplifier_core.errors import ModuleLoadError
 from amplifier_core.models import ToolResult
 from amplifier_core.testing import MockTool
+from amplifier_foundation.orchestrators.compaction import compact_now
 from amplifier_foundation.replay.driver import Driver
 from amplifier_foundation.replay.playback import Playback
 from amplifier_foundation.replay.recording import CannotReplay
@@ -35,7 +36,7 @@ def test_what_was_done_between_turns_is_done_again(tmp_path: Path) -> None:
             await harness.session.execute_tool("Missing", {})
             await harness.session.execute("one")
             await harness.session.execute("two")
-            await harness.session.context.compact(trigger="manual")  # type: ignore[union-attr]
+            await compact_now(harness.session.context)
             await harness.coordinator.execute_with_hooks("deploy:start", {"to": "staging"})
             await harness.session.execute("three")
         return harness

@@ -18,7 +18,7 @@ from tests.support.project import Project
 from tests.support.replays import describe, record_session, replay_harness
 from tests.support.sessions import SessionHarness, calls
 
-SEVERAL = [
+SEVERAL: list[dict[str, Any]] = [
     {
         "text": "both",
         "tool_calls": [
