@@ -170,8 +170,8 @@ class HookRegistry(RegistryNames):
             if not entries:
                 del self._by_event[record.event]
         self._changed("unregistered", record)
-        if record.counts.calls:
-            self._gone.setdefault(record.name, HookCounts()).add(record.counts)
+        # An event that is under way may still call it, and somebody answer what it asked.
+        record.counts = self._gone.setdefault(record.name, HookCounts()).add(record.counts)
 
     def _changed(self, change: str, record: HookHandler) -> None:
         self._forget_plans()

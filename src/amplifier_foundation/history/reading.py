@@ -75,7 +75,7 @@ def _read_event(record: Record) -> Item:
         data=data,
         left=left,
         answers=tuple(
-            _read_answer(one)
+            read_answer(one)
             for one in (hooks if isinstance(hooks, list) else ())
             if isinstance(one, dict)
         ),
@@ -93,7 +93,8 @@ def _go_back(left: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, An
     return {key: value for key, value in merged.items() if value is not None or key not in before}
 
 
-def _read_answer(body: Mapping[str, Any]) -> RecordedAnswer:
+def read_answer(body: Mapping[str, Any]) -> RecordedAnswer:
+    """What one hook answered, as records describe it."""
     error, ident = body.get("error"), body.get("id")
     return RecordedAnswer(
         hook=_text(body.get("hook")) or "(unnamed)",
