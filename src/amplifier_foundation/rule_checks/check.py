@@ -41,19 +41,17 @@ def check_rules(
     usage = count_usage(groups, trails)
     alone = [finding for group in groups for finding in find_impossible(group)]
     # What never matches is in nobody's way, and needs no second finding.
-    dead = {
-        (finding.rules[0], finding.places[0])
-        for finding in alone
-        if finding.kind in ("never matches", "disabled")
-    }
+    dead = {_name_first(one) for one in alone if one.kind in ("never matches", "disabled")}
     together = [
-        finding
-        for finding in (
-            *find_conflicts(groups),
-            *find_vain_grants(groups, grants),
-            *find_unused(usage),
-        )
-        if not dead & set(zip(finding.rules, finding.places, strict=True))
+        one
+        for one in (*find_conflicts(groups), *find_vain_grants(groups, grants))
+        if not dead & set(zip(one.rules, one.places, strict=True))
     ]
+    dead |= {_name_first(one) for one in together if one.kind == "shadowed"}
+    unused = [one for one in find_unused(usage) if _name_first(one) not in dead]
     count = sum(len(group.rules) for group in groups) + len(grants)
-    return Check(count, (*alone, *together), usage)
+    return Check(count, (*alone, *together, *unused), usage)
+
+
+def _name_first(finding: Finding) -> tuple[str, str]:
+    return finding.rules[0], finding.places[0]

@@ -56,6 +56,9 @@ def test_several_commands_are_allowed_together_only() -> None:
     trial = make_trial("Bash", {"command": "cd web && npm test"})
     assert trial.allows("Bash", {"command": "cd web && npm test"})
     assert not trial.allows("Bash", {"command": "npm test"})
+    looking = make_trial("Bash", {"command": "echo checks && true"})
+    assert looking.allows("Bash", {"command": "echo checks && true"})
+    assert not looking.allows("Bash", {"command": "echo checks"})
 
 
 def test_an_exact_rule_for_an_edit_is_about_one_file() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from amplifier_apps.cli.text.escape import escape
-from amplifier_apps.cli.text.output import print_heading, print_line, print_wrapped
+from amplifier_apps.cli.text.output import print_line, print_wrapped
 from amplifier_apps.cli.text.table import Column, print_table
 from amplifier_foundation.rule_checks import Check, Finding, Usage
 
@@ -50,9 +51,14 @@ def _print_finding(finding: Finding, mark: tuple[str, str]) -> None:
     else:
         print_wrapped(0, mark, ("title", " and ".join(names)), f": {finding.kind}")
     print_wrapped(2, escape(finding.sentence))
-    print_wrapped(2, ("dim", ", ".join(map(escape, dict.fromkeys(finding.places)))))
+    print_wrapped(2, ("dim", ", ".join(map(_show_place, dict.fromkeys(finding.places)))))
     if finding.example:
         print_wrapped(2, ("dim", f"for example {_show_event(finding.example)}"))
+
+
+def _show_place(place: str) -> str:
+    """A file of this folder by its name in it."""
+    return escape(place.removeprefix(f"{Path.cwd()}/"))
 
 
 def _show_event(example: Mapping[str, Any]) -> str:
@@ -64,13 +70,15 @@ def _show_event(example: Mapping[str, Any]) -> str:
 def _print_usage(usage: Usage) -> None:
     looked = f"{usage.events} events and {usage.questions} questions"
     sessions = "1 session" if usage.trails == 1 else f"{usage.trails} sessions"
-    print_heading(f"Matches in {looked} of {sessions} since {escape(usage.since[:10])}")
+    since = escape(usage.since[:10])
+    print_line("")
+    print_wrapped(0, ("title", f"Matches in {looked} of {sessions} since {since}"))
     rows = [
         (
             str(use.matched),
             escape(use.name),
             escape(use.last[:10]) or "never",
-            f"{escape(use.place)}{_tell_doubt(use.undecided)}",
+            f"{_show_place(use.place)}{_tell_doubt(use.undecided)}",
         )
         for use in sorted(usage.uses, key=lambda one: -one.matched)
     ]

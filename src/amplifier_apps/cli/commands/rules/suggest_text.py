@@ -17,7 +17,7 @@ from amplifier_apps.cli.text.output import (
 )
 from amplifier_foundation.rule_suggestions import Proposal, Suggestions
 
-_WIDEST, _NARROWEST = 100, 36
+_WIDEST, _NARROWEST = 90, 24
 
 
 def suggestions_to_dict(found: Suggestions) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def print_suggestions(found: Suggestions, file: Path | None = None) -> None:
 
 def _print_proposal(proposal: Proposal) -> None:
     print_heading(escape(proposal.name))
-    width = min(max(get_width() - 5, _NARROWEST), _WIDEST) if is_terminal() else _WIDEST
+    width = min(max(get_width() - 16, _NARROWEST), _WIDEST) if is_terminal() else _WIDEST
     for line in dump_rules([proposal.rule], width).splitlines():
         print_line("  ", ("string", line))
     _print_support(proposal)
