@@ -6,7 +6,7 @@ from collections import OrderedDict
 from typing import TypeVar
 
 from amplifier_core.approval.meaning import read_option
-from amplifier_foundation.backtest.verdict import Verdict
+from amplifier_foundation.backtest.verdict import Asking, Verdict
 from amplifier_foundation.history import RecordedApproval, RecordedEvent
 
 MOST_OPEN = 1_000
@@ -17,9 +17,13 @@ KeyT = TypeVar("KeyT")
 
 
 class Questions:
-    """Counts what was asked and what would be; an answer for always is asked for once."""
+    """Counts what was asked and what would be; an answer for always is asked for once.
 
-    def __init__(self) -> None:
+    What was asked is what the trail says, or, if it is not `recorded`, what another policy says.
+    """
+
+    def __init__(self, *, recorded: bool = True) -> None:
+        self._recorded = recorded
         self.days: dict[str, list[int]] = {}
         """By day: questions of then, and questions of now."""
         # By session, event, call and hook: what is asked now as it was then.
@@ -30,27 +34,33 @@ class Questions:
 
     def take_verdicts(self, event: RecordedEvent, was: Verdict, would: Verdict) -> None:
         """An event was judged; whether a question was really put, the trail says later."""
-        asked = {one.hook for one in was.asking}
-        tool = str(event.data.get("tool_name") or "")
+        asked = {one.hook for one in was.asking} if self._recorded else set()
         for one in would.asking:
             key = (event.session, event.event, _read_call(event), one.hook)
             if one.hook in asked:
                 _remember(self._both, key, None)
-            elif (one.hook, tool, one.prompt) not in self._always:
-                self._count(event.time, 1)
+            else:
+                self._count_new(event, one, 1)
+        for one in () if self._recorded else was.asking:
+            self._count_new(event, one, 0)
+
+    def _count_new(self, event: RecordedEvent, asking: Asking, column: int) -> None:
+        tool = str(event.data.get("tool_name") or "")
+        if (asking.hook, tool, asking.prompt) not in self._always:
+            self._count(event.time, column)
 
     def take_approval(self, step: RecordedApproval) -> None:
         """A step of a question of then."""
         key = (step.session, step.hook, step.digest)
         if step.stage == "requested":
             both = (step.session, step.event, step.call_id, step.hook) in self._both
-            self._count(step.time, 0)
+            self._count(step.time, 0, int(self._recorded))
             self._count(step.time, 1, both)
             _remember(self._open, key, (both, step.tool, step.prompt))
         elif step.stage == "decided" and key in self._open:
             both, tool, prompt = self._open.pop(key)
             if step.how == "rule":  # nobody was disturbed
-                self._count(step.time, 0, -1)
+                self._count(step.time, 0, -int(self._recorded))
                 self._count(step.time, 1, -both)
             elif read_option(step.decision).remembered:
                 self._always.add((step.hook, tool, prompt))

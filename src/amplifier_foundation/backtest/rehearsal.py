@@ -54,14 +54,14 @@ class Rehearsal:
     are kept and none is carried out.
     """
 
-    def __init__(self, policy: Policy, header: Header, loader: ModuleLoader) -> None:
+    def __init__(self, policy: Policy, header: Header, loader: ModuleLoader, looks: Looks) -> None:
         self._policy = policy
         self._folder = header.folder or str(Path.cwd())
         # What is in the bundle as it was then, answers what it answered then where a value that it
         # looks at is missing.
         self._kept = policy.kept if header.bundle_digest == policy.base else frozenset()
         self._loader = loader
-        self._looks = Looks()
+        self._looks = looks
         self._watch = _Onlooker(self._looks)
         self._clock = PastClock()
         self.stand_ins = StandIns(policy.acting)
@@ -77,11 +77,6 @@ class Rehearsal:
         self._counts: dict[str, HookCounts] = {}
         self._own: set[str] = set()
         self._plan = policy.material.bundle.mount_plan
-
-    @property
-    def looks(self) -> Looks:
-        """Who looked at gaps."""
-        return self._looks
 
     def scrub(self, value: Any) -> Any:
         """A value as the trail of such a session would have it."""

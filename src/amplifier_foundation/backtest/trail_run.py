@@ -12,7 +12,7 @@ from amplifier_core.events import payload_type
 from amplifier_core.loader import ModuleLoader
 from amplifier_foundation.backtest.comparison import Difference, compare
 from amplifier_foundation.backtest.example import describe_difference, describe_person
-from amplifier_foundation.backtest.gap import fill_gaps, make_gaps
+from amplifier_foundation.backtest.gap import Looks, fill_gaps, make_gaps
 from amplifier_foundation.backtest.policy import Policy
 from amplifier_foundation.backtest.questions import MOST_OPEN, Questions
 from amplifier_foundation.backtest.reading import TrailReader, Window
@@ -55,15 +55,17 @@ class TrailRun:
         self._path = path
         self._wanted = wanted
         self._tally = Tally(most_examples=wanted.examples, sessions=1)
-        self._questions = Questions()
+        self._questions = Questions(recorded=wanted.baseline is None)
+        self._looks = Looks()
         # By session, event and call: differences that a person may have decided about.
         self._open: OrderedDict[tuple[str, ...], tuple[str, dict[str, Any]]] = OrderedDict()
         header = read_header(path)
         self._keeps_events = header.level != "decisions"
-        self._now = Rehearsal(wanted.policy, header, wanted.loader)
+        self._now = Rehearsal(wanted.policy, header, wanted.loader, self._looks)
         self._then: Rehearsal | None = None
         if wanted.baseline is not None and wanted.baseline_loader is not None:
-            self._then = Rehearsal(wanted.baseline, header, wanted.baseline_loader)
+            loader = wanted.baseline_loader
+            self._then = Rehearsal(wanted.baseline, header, loader, self._looks)
 
     @property
     def _rehearsals(self) -> tuple[Rehearsal, ...]:
@@ -130,11 +132,11 @@ class TrailRun:
             self._settle(event, was, would)
 
     async def _get_verdicts(self, event: RecordedEvent) -> tuple[Verdict, Verdict]:
-        data, left = _fill(event, self._now)
+        data, left = _fill(event, self._looks)
         would = await self._now.judge(event, data, left)
         if self._then is None:
             return would, read_recorded(event, left)
-        return would, await self._then.judge(event, *_fill(event, self._then))
+        return would, await self._then.judge(event, data, left)
 
     def _settle(self, event: RecordedEvent, was: Verdict, would: Verdict) -> None:
         self._questions.take_verdicts(event, was, would)
@@ -182,14 +184,14 @@ class TrailRun:
                 self._tally.count_person(kind, step.allowed)
 
 
-def _fill(event: RecordedEvent, rehearsal: Rehearsal) -> tuple[dict[str, Any], dict[str, Any]]:
+def _fill(event: RecordedEvent, looks: Looks) -> tuple[dict[str, Any], dict[str, Any]]:
     """The data of an event as it was given and left, with gaps where the trail has no value."""
     if not event.missing:
         return event.data, event.left
     if why := event.missing.get(""):
-        gaps = make_gaps(event.event, why, rehearsal.looks)
+        gaps = make_gaps(event.event, why, looks)
         return gaps, gaps
-    return fill_gaps(event.data, event.left, event.missing, rehearsal.looks)
+    return fill_gaps(event.data, event.left, event.missing, looks)
 
 
 def _find_doubt(event: RecordedEvent, difference: Difference) -> str:

@@ -65,6 +65,16 @@ def test_an_answer_for_always_answers_new_questions_like_it() -> None:
     assert questions.days == {"2026-11-02": [1, 1]}
 
 
+def test_another_policy_is_counted_as_it_would_ask() -> None:
+    """What was really asked is not the point then."""
+    questions = Questions(recorded=False)
+    questions.take_verdicts(_make_event(), ASKS, GOES_ON)
+    questions.take_approval(_make_step("requested"))
+    questions.take_approval(_make_step("decided", how="rule", decision="Allow once"))
+    questions.take_verdicts(_make_event("2"), ASKS, ASKS)
+    assert questions.days == {"2026-11-02": [2, 1]}
+
+
 def test_open_questions_are_bounded() -> None:
     """A session that never ends does not fill the memory."""
     questions = Questions()

@@ -103,7 +103,8 @@ def _print_questions(report: Report) -> None:
         return
     print_line("")
     would, then = f"{asked['would_per_day']:g}", f"{asked['then_per_day']:g}"
-    text = f"Questions for people: {would} a day would be asked, {then} a day were asked"
+    were = "were asked" if report["baseline"] is None else "by the other policy"
+    text = f"Questions for people: {would} a day would be asked, {then} a day {were}"
     print_wrapped(2, f"{text} ({asked['would']:,} and {asked['then']:,} in all)")
 
 
@@ -136,21 +137,30 @@ def _print_example(example: Mapping[str, Any]) -> None:
 
 
 def _list_details(example: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    yield "was:  ", _describe_verdict(example["was"])
-    yield "would:", _describe_verdict(example["would"]).replace("was asked", "would be asked")
+    if "changes" not in example or example["would"]["action"] != "continue":
+        yield "was:  ", _describe_verdict(example["was"])
+        yield "would:", _describe_verdict(example["would"]).replace("was asked", "would be asked")
     if "error" in example:
         yield (
             "error:",
             f"{example['error']} ({example['at']})" if example["at"] else example["error"],
         )
     for change in example.get("changes", ()):
-        yield f"{escape(change['field'])}:", f"{change['was']} → {change['would']}"
+        yield f"{escape(change['field'])}:", _describe_change(change)
     if unasked := example.get("not_asked_then"):
         yield "note: ", f"hooks behind it were not asked then: {', '.join(unasked)}"
     if person := example["person"]:
         who, did = person["by"] or "a person", "allowed" if person["allowed"] else "refused"
         comment = f": {person['comment']}" if person["comment"] else ""
         yield "then: ", f"{who} {did} it on {person['time'][:10]}{comment}"
+
+
+def _describe_change(change: Mapping[str, str]) -> str:
+    if not change["was"]:
+        return f"added: {change['would']}"
+    return (
+        f"{change['was']} → {change['would']}" if change["would"] else f"removed: {change['was']}"
+    )
 
 
 def _describe_verdict(verdict: Mapping[str, Any]) -> str:

@@ -36,7 +36,12 @@ def _make_report(**more: Any) -> dict[str, Any]:
         },
         "not_asked_then": ["tool-bash"],
     }
-    changed = {**example, "person": None, "changes": [{"field": "a.b", "was": "1", "would": "2"}]}
+    changes = [
+        {"field": "a.b", "was": "1", "would": "2"},
+        {"field": "new", "was": "", "would": "x"},
+        {"field": "old", "was": "y", "would": ""},
+    ]
+    changed = {**example, "person": None, "changes": changes}
     broken = {**example, "person": None, "error": "KeyError: 'x'", "at": "guard.py:7"}
     for kind, one in (("newly_denied", example), ("changed_input", changed), ("error", broken)):
         tally.keep_example(kind, one)
@@ -87,7 +92,7 @@ def test_the_summary_comes_first_and_examples_say_everything(
     print_findings(_make_report())
     shown = capsys.readouterr().out
     assert shown.startswith(EXPECTED)
-    assert "    a.b: 1 → 2\n" in shown
+    assert "    a.b: 1 → 2\n    new: added: x\n    old: removed: y\n" in shown
     assert "    error: KeyError: 'x' (guard.py:7)\n" in shown
     assert "  1 mask (messages): trails do not repeat it\n" in shown
     assert "    3f0c2a18 record 9 provider:request\n" in shown
