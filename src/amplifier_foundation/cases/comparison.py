@@ -38,12 +38,7 @@ def find_differences(expected: Expectation | None, outcome: Outcome) -> Iterator
     yield from _compare_failures(wanted, outcome)
     for name, value in wanted.fields.items():
         yield from _compare_field(name, value, outcome)
-    for path, value in _flatten(wanted.data):
-        got = _look_up(outcome.left, path)
-        if got is _MISSING:
-            yield Difference(f"data.{path}", show_value(value), "no such field")
-        elif not _is_same(got, value):
-            yield Difference(f"data.{path}", show_value(value), show_value(got))
+    yield from _compare_data(wanted.data, outcome.left)
 
 
 def show_value(value: Any) -> str:
@@ -61,6 +56,15 @@ def _compare_failures(wanted: Expectation, outcome: Outcome) -> Iterator[Differe
     elif not any(_matches(text, wanted.error) for text in texts):
         got = "; ".join(texts) or "no failure"
         yield Difference("error", _describe_wanted(wanted.error), got)
+
+
+def _compare_data(wanted: Mapping[str, Any], left: Mapping[str, Any]) -> Iterator[Difference]:
+    for path, value in _flatten(wanted):
+        got = _look_up(left, path)
+        if got is _MISSING:
+            yield Difference(f"data.{path}", show_value(value), "no such field")
+        elif not _is_same(got, value):
+            yield Difference(f"data.{path}", show_value(value), show_value(got))
 
 
 def _compare_field(name: str, wanted: Any, outcome: Outcome) -> Iterator[Difference]:

@@ -61,7 +61,7 @@ def read_outcome(run: Dispatch, sent: Mapping[str, Any], ms: float) -> Outcome:
         result=run.fold(),
         action="continue" if winner is None else winner.result.action,
         hook="" if winner is None else winner.hook,
-        listeners=len(run.plan),
+        listeners=len(run.plan.entries),
         failures=tuple(
             Failure(one.handler.name, describe_error(one.error), find_line(one.error))
             for one in run.troubles

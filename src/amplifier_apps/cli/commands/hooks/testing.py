@@ -53,18 +53,24 @@ def try_hooks(
     The hooks really run, but their answers are not carried out. A FILE that you name is run as
     `python FILE` would run it; a bundle must be trusted.
     """
-    from amplifier_apps.cli.commands.hooks.trial import list_case_files, read_options
+    from amplifier_apps.cli.commands.hooks.trial import read_options
 
     config = None if config_json is None else parse_json_object(config_json, "--config")
     given = {"config": config, "timeout": timeout, "samples": samples or write is not None}
-    if file is not None and (files := list_case_files(Path(file))):
-        if cases or bundle or config or write or watch or samples:
+    if files := _list_case_files(file):
+        if any((cases, bundle, config, write, watch, samples)):
             raise click.UsageError(f"{file} holds several files with cases; only --json fits here")
         return _test_all([read_options(str(one), None, None, **given) for one in files], as_json)
     options = read_options(file, cases, bundle, **given)
     if watch:
         return _watch(options, as_json=as_json, writes=write is not None)
     return _test_all([options], as_json, write)
+
+
+def _list_case_files(file: str | None) -> list[Path]:
+    from amplifier_apps.cli.commands.hooks.trial import list_case_files
+
+    return [] if file is None else list_case_files(Path(file))
 
 
 def _watch(options: TrialOptions, *, as_json: bool, writes: bool) -> int:
@@ -93,32 +99,36 @@ def _repeat_options(options: TrialOptions) -> list[str]:
 
 def _test_all(several: Sequence[TrialOptions], as_json: bool, write: Path | None = None) -> int:
     from amplifier_apps.cli.commands.hooks.trial import prepare_trial
-    from amplifier_apps.cli.commands.hooks.tried_text import print_sums
-    from amplifier_apps.cli.text.output import print_line
 
     if write is not None and write.exists():
         raise click.UsageError(f"{str(write)!r} is there already; --write makes a new file")
     trials = [prepare_trial(options) for options in several]  # mistakes first
-    facts: list[dict[str, Any]] = []
+    facts = []
     for options, trial in zip(several, trials, strict=True):
-        if facts and not as_json:
-            print_line("")
-        tried = _test(trial, as_json)
+        tried = _test(trial, as_json, first=not facts)
         facts.append(_describe(trial, tried))
         if write is not None:
             _write(trial, options, tried, write)
         elif trial.cases is None and not as_json:
             _suggest_writing(options)
+    _sum_up(facts, as_json)
+    return _leave(exit_codes.FAILED if any(one["failed"] for one in facts) else exit_codes.DONE)
+
+
+def _test(trial: Trial, as_json: bool, *, first: bool) -> list[TriedCase]:
+    if not (first or as_json):
+        click.echo()
+    return _try_samples(trial, as_json) if trial.cases is None else _try_cases(trial, as_json)
+
+
+def _sum_up(facts: list[dict[str, Any]], as_json: bool) -> None:
+    from amplifier_apps.cli.commands.hooks.tried_text import print_sums
+
     if as_json:
         click.echo(json.dumps(facts if len(facts) > 1 else facts[0], indent=2, default=str))
     elif len(facts) > 1:
         passed, failed = (sum(one[key] for one in facts) for key in ("passed", "failed"))
         print_sums(passed, failed, f"{len(facts)} files: ")
-    return _leave(exit_codes.FAILED if any(one["failed"] for one in facts) else exit_codes.DONE)
-
-
-def _test(trial: Trial, as_json: bool) -> list[TriedCase]:
-    return _try_samples(trial, as_json) if trial.cases is None else _try_cases(trial, as_json)
 
 
 def _try_cases(trial: Trial, as_json: bool) -> list[TriedCase]:

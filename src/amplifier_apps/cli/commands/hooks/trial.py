@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,22 +91,28 @@ def prepare_trial(options: TrialOptions) -> Trial:
 def _choose_subject(options: TrialOptions, cases: CaseFile | None) -> Subject:
     if options.file is not None:
         return find_subject(options.file, Path.cwd())
-    if options.bundle is None and cases is not None and cases.hook is not None:
+    if options.bundle is None and cases is not None:
+        return _choose_named(options, cases)
+    return _load_bundle(options.bundle, options)
+
+
+def _choose_named(options: TrialOptions, cases: CaseFile) -> Subject:
+    """What a file with cases is about; the one beside a bundle need not say it."""
+    if cases.hook is not None:
         return find_subject(cases.hook, cases.path.absolute().parent)
-    bundle = options.bundle
-    if bundle is None and cases is not None and cases.bundle is not None:
-        bundle = cases.path.parent / cases.bundle
-    elif bundle is None and options.cases is not None:
-        raise click.UsageError(
-            f"{options.cases} does not say what it is about: write `hook: ./my_hook.py` on top of "
-            "it, or name the hook before it"
-        )
+    if cases.bundle is not None:
+        return _load_bundle(cases.path.parent / cases.bundle, options)
+    if options.cases is None:
+        return _load_bundle(None, options)
+    raise click.UsageError(
+        f"{options.cases} does not say what it is about: write `hook: ./my_hook.py` on top of "
+        "it, or name the hook before it"
+    )
+
+
+def _load_bundle(path: Path | None, options: TrialOptions) -> BundleSubject:
     if options.config:
         raise click.UsageError("--config is for one module; a bundle has the options of its own")
-    return _load_bundle(bundle)
-
-
-def _load_bundle(path: Path | None) -> BundleSubject:
     material, refusal = asyncio.run(load_material(path, user=False))
     if refusal:
         raise Untrusted(refusal)
@@ -122,15 +128,19 @@ def list_watched(options: TrialOptions) -> list[Path]:
         trial = prepare_trial(options)
     except (AmplifierError, OSError, click.ClickException):
         return found
-    if trial.cases is not None:
-        found.append(trial.cases.path)
+    of_cases = [] if trial.cases is None else [trial.cases.path]
+    return [*found, *of_cases, *_list_sources(trial)]
+
+
+def _list_sources(trial: Trial) -> Iterator[Path]:
+    """The files of the hooks, and those that their options name."""
     if isinstance(trial.subject, BundleSubject):
-        bundle, folder = trial.subject.material.bundle, trial.subject.material.folder
-        entries: Iterable[ModuleEntry] = MountPlan.parse(bundle.mount_plan).hooks
-        found += bundle.watched
-    else:
-        path = getattr(trial.subject, "path", None)
-        folder = Path.cwd()
-        source = None if path is None else str(path)
-        entries = [ModuleEntry(module="", source=source, config=dict(trial.config))]
-    return found + [path for entry in entries for path in list_files(entry, folder)]
+        material = trial.subject.material
+        yield from material.bundle.watched
+        for entry in MountPlan.parse(material.bundle.mount_plan).hooks:
+            yield from list_files(entry, material.folder)
+        return
+    path = getattr(trial.subject, "path", None)
+    source = None if path is None else str(path)
+    entry = ModuleEntry(module="", source=source, config=dict(trial.config))
+    yield from list_files(entry, Path.cwd())

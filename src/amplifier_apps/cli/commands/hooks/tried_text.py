@@ -51,14 +51,7 @@ def print_samples(tried: Sequence[TriedCase], without: Sequence[str] = ()) -> No
 
     Of those `without` a sample, it is only said that there is none.
     """
-    by_event: dict[str, list[TriedCase]] = {}
-    for one in tried:
-        by_event.setdefault(one.run.case.steps[0].event, []).append(one)
-    varied = {event: found for event, found in by_event.items() if len(found) > 1}
-    single = {event: found[0] for event, found in by_event.items() if len(found) == 1}
-    named = {event: [(one.name, one) for one in found] for event, found in varied.items()}
-    if single:
-        named["one sample each"] = list(single.items())
+    named = _name_samples(tried)
     rows = [_make_row(name, one) for found in named.values() for name, one in found]
     table = Table(_COLUMNS, indent=2).fit(rows)
     for heading, found in named.items():
@@ -73,6 +66,18 @@ def print_samples(tried: Sequence[TriedCase], without: Sequence[str] = ()) -> No
         print_line("")
         told = f"No samples of {names}: only your code knows the fields. Write a case instead."
         print_wrapped(0, ("warn", "! "), told)
+
+
+def _name_samples(tried: Sequence[TriedCase]) -> dict[str, list[tuple[str, TriedCase]]]:
+    """What is shown under each heading, with its name there: the sample's, or the event's."""
+    by_event: dict[str, list[TriedCase]] = {}
+    for one in tried:
+        by_event.setdefault(one.run.case.steps[0].event, []).append(one)
+    varied = {event: found for event, found in by_event.items() if len(found) > 1}
+    named = {event: [(one.name, one) for one in found] for event, found in varied.items()}
+    if single := [(event, found[0]) for event, found in by_event.items() if len(found) == 1]:
+        named["one sample each"] = single
+    return named
 
 
 def print_sums(passed: int, failed: int, of: str = "") -> None:
