@@ -103,7 +103,7 @@ def _test_all(several: Sequence[TrialOptions], as_json: bool, write: Path | None
     if write is not None and write.exists():
         raise click.UsageError(f"{str(write)!r} is there already; --write makes a new file")
     trials = [prepare_trial(options) for options in several]  # mistakes first
-    facts = []
+    facts: list[dict[str, Any]] = []
     for options, trial in zip(several, trials, strict=True):
         tried = _test(trial, as_json, first=not facts)
         facts.append(_describe(trial, tried))
