@@ -1,17 +1,20 @@
-"""The program of a replay's process."""
+"""The process that hooks run in during a replay."""
 
 from __future__ import annotations
 
-import runpy
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from amplifier_foundation.replay.process import worker
+from amplifier_foundation.replay import ReplayFailed, launch_replay
+from tests.foundation.replay.process.test_worker import record
+from tests.support.project import Project
 
 
-def test_the_program_does_the_job_on_its_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once."""
-    done: list[str] = []
-    monkeypatch.setattr(worker, "main", lambda: done.append("job"))
-    runpy.run_module("amplifier_foundation.replay.process", run_name="__main__")
-    assert done == ["job"]
+@pytest.mark.slow
+async def test_a_job_that_cannot_be_done_says_why(project: Project, tmp_path: Path) -> None:
+    """In the words of the other process."""
+    job = await record(project, tmp_path / "trails")
+    with pytest.raises(ReplayFailed, match=r"cannot be replayed: .*nowhere"):
+        await launch_replay(replace(job, bundle=str(tmp_path / "nowhere.yaml")))

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from amplifier_foundation.machine.sandbox.protection import examine_machine
-from amplifier_foundation.replay.process.job import ReplayFailed
 from amplifier_foundation.replay.process.launch import launch_replay
 from tests.foundation.replay.process.test_worker import record
 from tests.support.project import Project
@@ -34,11 +30,3 @@ async def test_hooks_cannot_write_in_a_replay(project: Project, tmp_path: Path) 
         assert not file.exists()
         (difference,) = found.differences
         assert "Error" in str(difference.changes[0].now)
-
-
-@pytest.mark.slow
-async def test_a_job_that_cannot_be_done_says_why(project: Project, tmp_path: Path) -> None:
-    """In the words of the worker."""
-    job = await record(project, tmp_path / "trails")
-    with pytest.raises(ReplayFailed, match=r"cannot be replayed: .*nowhere"):
-        await launch_replay(replace(job, bundle=str(tmp_path / "nowhere.yaml")))
