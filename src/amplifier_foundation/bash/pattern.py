@@ -57,11 +57,27 @@ class CommandPattern:
 
         `git status` does not permit `git -c x status`, nor `make` the program `/tmp/make`.
         """
-        if not self.matches(command) or not self._is_program(command.program or ""):
+        if not self.covers(command) or not self._is_program(command.program or ""):
             return False
         rest = dropwhile(lambda word: _has_flag(_spell(word), self._list_flags()), command.words)
         return all(
             _matches_word(word, globs) for word, globs in zip(rest, self.arguments, strict=False)
+        )
+
+    def covers(self, command: Command) -> bool:
+        """Whether it is one of these, and no glob of an argument lets more through than it says.
+
+        The arguments are the first words. Where the last one is a glob, so are all that follow:
+        `rm out/*` covers `rm out/a out/b`, but neither `rm out/a ../b` nor `rm out/../b`.
+        """
+        if not self.matches(command):
+            return False
+        wanted = list(self.arguments)
+        if wanted and any(_WILDCARD.search(glob) for glob in wanted[-1]):
+            wanted += [wanted[-1]] * (len(command.arguments) - len(wanted))
+        return all(
+            _stays_within(word, globs)
+            for word, globs in zip(command.arguments, wanted, strict=False)
         )
 
     def _is_program(self, program: str) -> bool:
@@ -105,6 +121,14 @@ def _is_same_flag(flag: str, option: str) -> bool:
 def _occur_in_order(wanted: Sequence[Sequence[str]], given: Sequence[Word]) -> bool:
     words = iter(given)
     return all(any(_matches_word(word, globs) for word in words) for globs in wanted)
+
+
+def _stays_within(word: Word, globs: Sequence[str]) -> bool:
+    """Whether it fits, and does not leave by `..` the folder that a glob names."""
+    leaves = ".." in (word.value or "").split("/")
+    return any(
+        _matches_word(word, [glob]) and (not leaves or glob in ("*", word.value)) for glob in globs
+    )
 
 
 def _matches_word(word: Word, globs: Sequence[str]) -> bool:

@@ -77,6 +77,10 @@ def test_a_pattern_that_means_nothing_is_refused(text: str, word: str) -> None:
         ("/opt/x/run", "/opt/x/run", True),
         ("make test", "make $x", False),
         ("make", "make $x", True),
+        ("rm out/*", "rm out/a out/b", True),
+        ("rm out/*", "rm -f out/a", False),
+        ("rm out/*", "rm out/a ../b", False),
+        ("rm out/*", "rm out/../b", False),
         ("tool -v|verbose run", "tool -v run", True),
         ("tool -v|verbose run", "tool verbose run -v", False),
     ],
@@ -84,6 +88,31 @@ def test_a_pattern_that_means_nothing_is_refused(text: str, word: str) -> None:
 def test_what_a_pattern_permits_is_surely_that(pattern: str, source: str, permits: bool) -> None:
     """The very program, and its arguments as the first words."""
     assert CommandPattern.read(pattern).permits(read_command(source)) is permits
+
+
+@pytest.mark.parametrize(
+    ("pattern", "source", "covers"),
+    [
+        ("make", "make test deploy", True),
+        ("make test", "./make test deploy", True),
+        ("make test", "make deploy test", False),
+        ("rm out/*", "rm -rf out/a out/b", True),
+        ("rm out/*", "rm", False),
+        ("rm out/*", "rm out/a ../b", False),
+        ("rm out/*", "rm ../b out/a", False),
+        ("rm out/*", "rm out/../b", False),
+        ("rm out/*", "rm out/a $x", False),
+        ("rm out/*|tmp/*", "rm out/a tmp/b", True),
+        ("cat *", "cat ../a ../../b", True),
+        ("cp ../a out/*", "cp ../a out/b", True),
+        ("git push origin agent/*", "git push origin agent/x main", False),
+    ],
+)
+def test_what_a_pattern_covers_goes_no_further_than_its_globs(
+    pattern: str, source: str, covers: bool
+) -> None:
+    """What follows the last argument has to fit it too, if that one is a glob."""
+    assert CommandPattern.read(pattern).covers(read_command(source)) is covers
 
 
 def test_a_pattern_knows_which_programs_it_is_about() -> None:

@@ -141,7 +141,7 @@ class _ExceptedCommandTest:
         )
 
     def _is_excepted(self, command: Command) -> bool:
-        return any(pattern.matches(command) for pattern in self._patterns)
+        return any(pattern.covers(command) for pattern in self._patterns)
 
     def _is_judged(self, command: Command) -> bool:
         if self._judged:

@@ -208,6 +208,25 @@ async def test_an_excepted_command_does_not_except_those_beside_it(
 @pytest.mark.parametrize(
     ("command", "action"),
     [
+        ("rm out/a", "continue"),
+        ("rm -rf out/a out/b", "continue"),
+        ("rm out/a ../b", "deny"),
+        ("rm ../b out/a", "deny"),
+        ("rm out/../b", "deny"),
+        ("rm out/a $x", "deny"),
+    ],
+)
+async def test_a_glob_in_an_exception_holds_for_all_that_the_command_names(
+    tmp_path: Path, command: str, action: str
+) -> None:
+    """One argument that is excepted does not except those beside it."""
+    rules = [{"command": "rm", "unless": {"command": "rm out/*"}, **DENY}]
+    assert (await answer(tmp_path, rules, "Bash", {"command": command})).action == action
+
+
+@pytest.mark.parametrize(
+    ("command", "action"),
+    [
         ("make test", "continue"),
         ("cd x && make test | tail", "continue"),
         ("make test; rm -r x", "deny"),
