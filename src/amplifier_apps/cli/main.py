@@ -39,7 +39,7 @@ COMMANDS = {
     "modules": "List installed modules; check one of your own.",
     "audit": "Read, verify and redact the audit trail.",
     "report": "Write a report of sessions for people who were not there.",
-    "replay": "Run a recorded session through today's hooks, to the first difference.",
+    "replay": "Run a recorded session through today's hooks.",
     "backups": "List and restore files that were overwritten.",
     "approvals": "Answer what agents ask, from any shell.",
     "guard": "Guard Claude Code, Codex, Gemini CLI and others.",
