@@ -91,20 +91,20 @@ class Dispatch:
         self.troubles: list[Trouble] = []
         self.times: dict[int, float] = {}
         """The seconds that each hook took which was called, by registration."""
-        self.ran = len(plan)
+        self.ran = len(plan.entries)
         self.denied = False
 
     @property
     def answers(self) -> list[Answer]:
         """One answer for each hook that ran, in order."""
         spoken = {id(answer.handler): answer for answer in (*self.spoken, *self.unheeded)}
-        ran = (handler for _, _, handler in self.plan[: self.ran])
+        ran = (handler for _, _, handler in self.plan.entries[: self.ran])
         return [spoken.get(id(handler)) or Answer(handler, CONTINUE) for handler in ran]
 
     @property
     def handlers(self) -> list[HookHandler]:
         """The registrations that this event reaches, in order."""
-        return [handler for _, _, handler in self.plan]
+        return [handler for _, _, handler in self.plan.entries]
 
     @property
     def asking(self) -> list[Answer]:
@@ -193,7 +193,7 @@ async def run_hooks(  # noqa: C901 - the loop that every audited event goes thro
 ) -> Dispatch:
     """Run the hooks of a dispatch from one of them on; that one may have answered already."""
     follow = None
-    for call, name, record in run.plan[first:end]:
+    for call, name, record in run.plan.entries[first:end]:
         if watch is not None:
             follow = watch.begin(record)
         started = perf_counter()
@@ -266,7 +266,7 @@ async def run_again(run: Dispatch, before: Dispatch, watch: Watch | None = None)
         known[answer.handler] = seen, answer
         seen = seen if answer.left is None else answer.left
     again = run.given is before.given  # what a person has edited is another operation
-    for place, (_, name, record) in enumerate(run.plan[: run.plan.in_turn]):
+    for place, (_, name, record) in enumerate(run.plan.entries[: run.plan.in_turn]):
         seen, said = known.get(record, ({}, Answer(record, CONTINUE)))
         judges = record.is_guard or said.result.action == "ask_user"
         if judges or not is_equal(seen, run.data):
@@ -276,7 +276,7 @@ async def run_again(run: Dispatch, before: Dispatch, watch: Watch | None = None)
             _repeat(run, said)
         if run.is_over:
             break
-    observers = run.plan[run.plan.in_turn :]
+    observers = run.plan.entries[run.plan.in_turn :]
     late = (one for one in observers if not is_equal(known.get(one[2], ({},))[0], run.data))
     await run_observers(run, tuple(late), watch, again)
     return run
@@ -290,7 +290,7 @@ def _repeat(run: Dispatch, said: Answer) -> None:
 
 async def collect_replies(run: Dispatch, timeout: float) -> AsyncIterator[Any]:
     """The data of each answer that has some; a hook that fails or is late is passed over."""
-    for _, name, record in run.plan:
+    for _, name, record in run.plan.entries:
         limit = min(timeout, record.timeout or timeout)
         limited = HookHandler(record.handler, name=record.name, timeout=limit)
         record.counts.calls += 1
@@ -318,7 +318,7 @@ def _settle(run: Dispatch, record: HookHandler, answer: Any) -> bool:
     if answer is not CONTINUE:
         _take_answer(run, record, answer)
     if run.is_over:
-        run.ran = 1 + next(i for i, entry in enumerate(run.plan) if entry[2] is record)
+        run.ran = 1 + next(i for i, entry in enumerate(run.plan.entries) if entry[2] is record)
         return True
     if run.shared is not None and not is_equal(run.shared, run.data):
         _advise(run, record, "in place", IN_PLACE)

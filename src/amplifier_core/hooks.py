@@ -229,11 +229,11 @@ class HookRegistry(RegistryNames):
     def hears(self, event: str) -> bool:
         """Whether any hook listens to the event."""
         plan = self._plans.get(event)
-        return bool(self._plan(event) if plan is None else plan)
+        return bool((self._plan(event) if plan is None else plan).entries)
 
     def handlers_for(self, event: str) -> list[HookHandler]:
         """The registrations an event reaches, in execution order."""
-        return [record for _, _, record in self._plan(event)]
+        return [record for _, _, record in self._plan(event).entries]
 
     def list_handlers(self, event: str | None = None) -> dict[str, list[str]]:
         """Names in execution order: of one event (patterns included), or of all registrations."""
@@ -258,7 +258,7 @@ class HookRegistry(RegistryNames):
         if plan is None:
             check_event(event)
             plans = self._plans if len(self._plans) < MOST_PLANS else {}
-            plan = plans[event] = Plan.build(event, self._entries_for(event), self._mode)
+            plan = plans[event] = Plan(event, self._entries_for(event), self._mode)
         return plan
 
     def _entries_for(self, event: str) -> Iterable[PlanEntry]:
@@ -297,7 +297,7 @@ class HookRegistry(RegistryNames):
             plan = self._plan(event)
         if type(data) is not dict:
             data = normalize_data(data)
-        if not plan:
+        if not plan.entries:
             return continue_with({**self._defaults, **data})
         calls, here = plan.calls, depth.get()
         if calls is None or here >= MAX_DEPTH:
@@ -310,7 +310,7 @@ class HookRegistry(RegistryNames):
         depth.set(here + 1)
         try:
             # The path of events to which every hook says continue; the first other word leaves it.
-            waiting = iter(calls if plan.quiet & 63 else plan.time_calls())
+            waiting = iter(calls if plan.quiet & plan.untimed else plan.time_calls())
             for call in waiting:
                 try:
                     answer = await call(event, seen)
@@ -346,7 +346,7 @@ class HookRegistry(RegistryNames):
             if before is not None:
                 return await run_again(run, before, watch)
             await run_hooks(run, watch=watch, end=run.plan.in_turn)
-            if observers := run.plan[run.plan.in_turn :]:
+            if observers := run.plan.entries[run.plan.in_turn :]:
                 await run_observers(run, observers, watch)
             return run
         finally:

@@ -104,7 +104,7 @@ class Operations:
 
     def _is_stale(self, run: Dispatch, clearance: Clearance) -> bool:
         """Whether time has passed since the hooks judged what a person has allowed."""
-        if not (clearance.digest and run.plan):
+        if not (clearance.digest and run.plan.entries):
             return clearance.edited_input is not None
         return clearance.waited or self.hooks.handlers_for(run.event) != run.handlers
 

@@ -16,35 +16,35 @@ from amplifier_core.registration import HookHandler
 PlanEntry = tuple[Any, str, HookHandler]
 
 
-class Plan(tuple[PlanEntry, ...]):
+class Plan:
     """What one event runs, in order; nobody changes it, so an emit keeps what it started with."""
 
-    in_turn: int = 0
-    """How many of them run one after another; the others only observe, side by side."""
-    calls: tuple[Any, ...] | None
-    """The bare handlers, if all are coroutine functions without limits that see this name."""
-    mode: Mode = "enforce"
-    quiet: int = 0
-    """How often all of `calls` were called and said nothing; counted for each later."""
+    __slots__ = ("calls", "entries", "in_turn", "mode", "quiet", "untimed")
 
-    @classmethod
-    def build(cls, event: str, entries: Iterable[PlanEntry], mode: Mode = "enforce") -> Plan:
-        """The plan of an event."""
-        plan = cls(entries)
-        plan.mode = mode
-        plan.in_turn = sum(not record.parallel for _, _, record in plan)
-        plain = all(name == event and _is_coroutine_function(call) for call, name, _ in plan)
-        plan.calls = tuple(record.handler for _, _, record in plan) if plain else None
-        return plan
+    def __init__(
+        self, event: str = "", entries: Iterable[PlanEntry] = (), mode: Mode = "enforce"
+    ) -> None:
+        self.entries = entries = tuple(entries)
+        self.mode = mode
+        # How many of them run one after another; the others only observe, side by side.
+        self.in_turn = sum(not record.parallel for _, _, record in entries)
+        plain = all(name == event and _is_coroutine_function(call) for call, name, _ in entries)
+        # The bare handlers, if all are coroutine functions without limits that see this name.
+        self.calls = tuple(record.handler for _, _, record in entries) if plain else None
+        # How often all of them were called and said nothing; counted for each hook later.
+        self.quiet = 0
+        # The bits of `quiet` that must be zero for the calls to be timed.
+        self.untimed = 0
 
     def time_calls(self) -> list[Any]:
-        """The bare handlers, each of which takes its time."""
-        return [partial(_take_time, record) for _, _, record in self]
+        """The bare handlers, each of which takes its time: at first always, then now and then."""
+        self.untimed = 0 if self.quiet < 16 else 511
+        return [partial(_take_time, record) for _, _, record in self.entries]
 
     def count_quiet(self, end: int | None = None) -> None:
         """Count the calls that were not counted yet; with `end`, one for each hook before that."""
         times, self.quiet = (self.quiet, 0) if end is None else (1, self.quiet)
-        for _, _, record in self[:end] if times else ():
+        for _, _, record in self.entries[:end] if times else ():
             record.counts.calls += times
 
 

@@ -288,7 +288,7 @@ async def test_the_order_of_an_event_is_found_once():
     assert len(registry._plans) == 1_000
     assert registry._plan(PRE) is plan
     registry.register(PRE, says())
-    assert len(registry._plan(PRE)) == 2
+    assert len(registry._plan(PRE).entries) == 2
 
 
 async def test_a_guard_gets_data_that_no_other_hook_holds():

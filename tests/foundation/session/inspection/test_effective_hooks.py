@@ -73,7 +73,7 @@ async def test_a_trace_keeps_answers_and_times_and_carries_out_nothing(material:
     assert [(answer.hook, answer.result.action) for answer in run.answers] == [
         ("mine.on_tool_pre", "deny")
     ]
-    assert [handler.name for _, _, handler in run.plan[run.ran :]] == ["looker"]
+    assert [handler.name for _, _, handler in run.plan.entries[run.ran :]] == ["looker"]
     assert list(watch.seconds) == [run.answers[0].handler.id]
     assert watch.seconds[run.answers[0].handler.id] > 0
 

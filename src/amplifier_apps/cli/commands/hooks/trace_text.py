@@ -64,7 +64,7 @@ def print_trace(run: Dispatch, watch: Stopwatch, sent: dict[str, Any]) -> None:
     for name in _list_skipped(run):
         why = "not reached: the chain was stopped"
         _TABLE.print([("", (("dim", escape(name)),), (("dim", why),))])
-    if not run.plan:
+    if not run.plan.entries:
         print_line(("dim", "  no hook listens"))
     _print_fold(run.fold(), sent)
 
@@ -76,7 +76,7 @@ def _make_row(order: int, answer: Answer, watch: Stopwatch) -> list[Cell]:
 
 
 def _list_skipped(run: Dispatch) -> list[str]:
-    return [handler.name for _, _, handler in run.plan[run.ran :]]
+    return [handler.name for _, _, handler in run.plan.entries[run.ran :]]
 
 
 def _get_milliseconds(answer: Answer, watch: Stopwatch) -> float:
