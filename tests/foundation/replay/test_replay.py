@@ -180,6 +180,18 @@ def test_a_turn_that_was_stopped_is_stopped_again(tmp_path: Path) -> None:
     assert found.status == "identical", describe(found)
 
 
+def test_a_conversation_is_made_smaller_at_the_same_point(tmp_path: Path) -> None:
+    """Though the recorded model could read less than the context was told."""
+    script = [{"text": "word " * 30}] * 6
+    small = {"max_tokens": 120, "keep_last": 1}
+    harness = record_session(script, *["more"] * 6, context_config=small)
+    told = [one["event"] for one in harness.trail.of_type("dispatch")]
+    assert "context:post_compact" in told
+    harness.plan["session"]["context"]["config"] = {**small, "max_tokens": 100_000}
+    found = replay_harness(harness, tmp_path)
+    assert found.status == "identical", describe(found)
+
+
 def test_hours_of_waiting_take_no_time(tmp_path: Path) -> None:
     """A model that is tried again waits in a clock that does not."""
     slow = {"retry_delay": 0.0}

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_core.loader import ModuleLoader
+from amplifier_core.mount_plan import read_entry
 from amplifier_foundation.replay.playback import Playback
 from amplifier_foundation.replay.stand_ins.hooks import RecordedHooks
-from amplifier_foundation.replay.stand_ins.model import RecordedModel
+from amplifier_foundation.replay.stand_ins.model import KEPT, RecordedModel
 from amplifier_foundation.replay.stand_ins.plan import (
     AFTER,
     MODEL,
@@ -39,7 +40,7 @@ class StandIns:
         """Mount one of them in a session of the replay."""
         session = self._playback.find_session(host.session_id)
         if module == MODEL:
-            model = RecordedModel(self._playback, session)
+            model = RecordedModel(self._playback, session, _find_share(host.config))
             await host.mount("providers", model, name=model.name)
         elif module == TOOLS:
             for name in list_tools(self._playback.recording, session):
@@ -54,6 +55,14 @@ class StandIns:
         for event in list_early(self._playback.list_left(session)):
             if event.event not in FOLLOWS:
                 await tell(host, event)
+
+
+def _find_share(plan: Mapping[str, Any]) -> float:
+    """How much a context keeps when it makes room, as the plan has it."""
+    session = plan.get("session") or {}
+    context = read_entry("context", session.get("context") or "context-simple")
+    share = context.config.get("target")
+    return float(share) if isinstance(share, int | float) and 0 < share < 1 else KEPT
 
 
 class ReplayLoader(ModuleLoader):

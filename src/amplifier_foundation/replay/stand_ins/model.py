@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from amplifier_foundation.replay.playback import Playback
 from amplifier_foundation.replay.recording import CannotReplay, Recording
 
 _INTERRUPTED = "interrupted"
+KEPT = 0.5
+"""The share that context-simple keeps unless it is told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +45,21 @@ class RecordedModel:
     answers_side_calls = False
     """Questions outside the conversation are not in a trail."""
 
-    def __init__(self, playback: Playback, session: str) -> None:
+    def __init__(self, playback: Playback, session: str, kept: float = KEPT) -> None:
         self._playback = playback
         self._session = session
         self._outcomes = collect_outcomes(playback.recording, session)
         first = next(playback.recording.list_events(session, "provider:request"), None)
         self.name = str(first.data.get("provider") or "recorded") if first else "recorded"
         self.model = first.data.get("model") if first else None
+        room = find_room(playback.recording, session, kept)
+        self._defaults = {} if room is None else {"context_window": room}
 
     def get_info(self) -> ProviderInfo:
         """What it is."""
-        return ProviderInfo(id=self.name, display_name="Recorded", capabilities=[], defaults={})
+        return ProviderInfo(
+            id=self.name, display_name="Recorded", capabilities=[], defaults=dict(self._defaults)
+        )
 
     async def list_models(self) -> list[ModelInfo]:
         """A recording has none to choose from."""
@@ -97,6 +104,18 @@ class RecordedModel:
     def _next(self) -> Outcome | None:
         waiting = self._outcomes.get(self._playback.find_request(self._session) or 0)
         return waiting[0] if waiting else None
+
+
+def find_room(recording: Recording, session: str, kept: float) -> int | None:
+    """The tokens that the recorded model read, if the conversation ever had more.
+
+    `kept` is the share of them that a context keeps when it makes room.
+    """
+    for one in recording.list_events(session, "context:pre_compact"):
+        target = one.data.get("target_tokens")
+        if one.data.get("trigger") == "auto" and isinstance(target, int):
+            return math.ceil((target + 1) / kept) - 1
+    return None
 
 
 def collect_outcomes(recording: Recording, session: str) -> dict[int, deque[Outcome]]:

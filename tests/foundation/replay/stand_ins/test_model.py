@@ -10,7 +10,12 @@ from amplifier_core import llm_errors
 from amplifier_core.message_models import ChatRequest
 from amplifier_foundation.replay.playback import Playback
 from amplifier_foundation.replay.recording import CannotReplay, Run
-from amplifier_foundation.replay.stand_ins.model import RecordedModel, collect_outcomes, make_error
+from amplifier_foundation.replay.stand_ins.model import (
+    RecordedModel,
+    collect_outcomes,
+    find_room,
+    make_error,
+)
 from tests.foundation.replay.items import event
 from tests.foundation.replay.test_recording import make
 
@@ -79,6 +84,16 @@ def test_outcomes_belong_to_their_requests() -> None:
     assert {request: [one.end for one in outcomes] for request, outcomes in found.items()} == {
         2: [3]
     }
+
+
+@pytest.mark.parametrize("room", [40, 41, 136_000])
+def test_the_model_reads_as_much_as_it_read(room: int) -> None:
+    """So the conversation is made smaller at the same point."""
+    compact = event("context:pre_compact", 1, trigger="auto", target_tokens=int(room * 0.5))
+    found = find_room(make(compact), "s", 0.5)
+    assert found in (room, room + 1)
+    asked = event("context:pre_compact", 1, trigger="manual", target_tokens=5)
+    assert find_room(make(asked), "s", 0.5) is None
 
 
 def test_an_error_that_nobody_knows_keeps_its_name() -> None:
