@@ -17,6 +17,7 @@ from tests.foundation.cases.hook_files import COUNTER, run, send, write_hook
 
 SLOW = """
 import asyncio, time
+from pathlib import Path
 
 async def on_tool_pre(event, data):
     command = data["tool_input"]["command"]
@@ -25,7 +26,11 @@ async def on_tool_pre(event, data):
     if command == "block":
         time.sleep(100)
     if command == "thread":
-        await asyncio.to_thread(time.sleep, 0.4)
+        await asyncio.to_thread(wait)
+
+def wait():
+    while not Path(__file__).with_name("released").exists():
+        time.sleep(0.01)
 """
 
 
@@ -69,12 +74,13 @@ def test_data_can_be_sent_exactly_as_given(tmp_path: Path) -> None:
 def test_a_hook_that_hangs_is_ended_and_named(tmp_path: Path, way: str) -> None:
     """Whether it waits, blocks the loop, or waits for a thread."""
     path = write_hook(tmp_path, SLOW)
-    found = run(path, send(way), limit=0.1)
-    assert found.problem == "guard.on_tool_pre did not answer within 0.1 s"
+    found = run(path, send(way), limit=0.3)
+    assert found.problem == "guard.on_tool_pre did not answer within 0.3 s"
     assert found.is_stuck
     assert found.has_failed_hook
     assert has_abandoned() is (way == "thread")
     assert run(path, send("ls", "continue")).passed
+    (tmp_path / "released").touch()
     assert asyncio.run(wait_for(lambda: not has_abandoned()))
 
 

@@ -21,8 +21,10 @@ def test_a_thread_that_never_ends_is_left_behind() -> None:
 
     async def run() -> None:
         with own_threads():
-            async with asyncio.timeout(0.05):
-                await asyncio.to_thread(hang)
+            waiting = asyncio.create_task(asyncio.to_thread(hang))
+            await wait_for(begun.is_set)
+            waiting.cancel()
+            raise TimeoutError
 
     with pytest.raises(TimeoutError):
         asyncio.run(run())

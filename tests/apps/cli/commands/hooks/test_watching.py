@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from amplifier_apps.cli.commands.hooks.watching import run_at_each_change
@@ -26,19 +27,21 @@ def watch(command: list[str], path: Path, rounds: int) -> None:
 
 
 @contextmanager
-def saving(path: Path, is_time: Path) -> Iterator[None]:
-    """Save a file as soon as another is there, and then again and again."""
-    over = threading.Event()
+def saving(path: Path, log: Path, *moments: tuple[str, str]) -> Iterator[None]:
+    """Save texts one after another, each as soon as another text is in the log."""
+
+    def is_there(wanted: str) -> bool:
+        return wanted in log.read_text()
 
     def save() -> None:
-        asyncio.run(wait_until(is_time.exists))
-        while not over.wait(0.3):
-            path.write_text("changed")
+        for wanted, text in moments:
+            asyncio.run(wait_until(partial(is_there, wanted)))
+            path.write_text(text)
 
+    log.touch()
     thread = threading.Thread(target=save)
     thread.start()
     yield
-    over.set()
     thread.join()
 
 
@@ -46,15 +49,15 @@ def test_a_command_runs_again_when_a_file_changes(tmp_path: Path) -> None:
     """Ctrl-C ends it."""
     path, log = tmp_path / "hook.py", tmp_path / "log"
     path.write_text("first,")
-    with saving(path, log):
+    with saving(path, log, ("first,", "second,"), ("second,", "third")):
         watch(["sh", "-c", f"cat {path} >> {log}"], path, 2)
-    assert log.read_text() == "first,changed"
+    assert log.read_text() == "first,second,"
 
 
 def test_a_command_that_still_runs_is_ended_for_the_next(tmp_path: Path) -> None:
     """Nobody waits for the result of files that have changed."""
-    path, begun = tmp_path / "hook.py", tmp_path / "begun"
+    path, log = tmp_path / "hook.py", tmp_path / "log"
     path.write_text("first")
-    with saving(path, begun):
-        watch(["sh", "-c", f"touch {begun}; exec sleep 100"], path, 1)
-    assert path.read_text() == "changed"
+    with saving(path, log, ("begun", "second")):
+        watch(["sh", "-c", f"echo begun > {log}; exec sleep 100"], path, 1)
+    assert path.read_text() == "second"
