@@ -86,6 +86,8 @@ class BundleSubject:
 
 def find_subject(name: str, folder: Path) -> ModuleSubject:
     """The hook file, the package or the installed module of a name, as seen from a folder."""
+    if is_installed(name):
+        return ModuleSubject(name)
     path = (folder / Path(name).expanduser()).absolute()
     if path.is_dir():
         _require_package(path, name)
@@ -94,6 +96,14 @@ def find_subject(name: str, folder: Path) -> ModuleSubject:
     if name.endswith(".py") or "/" in name:
         raise ModuleLoadError(f"There is no file or folder {name!r} in {folder}")
     return ModuleSubject(name)
+
+
+def is_installed(name: str) -> bool:
+    """Whether a name is the id of an installed module; a folder of that name is not meant by it.
+
+    Else whoever wants to try a module of ours might run what somebody put into the folder.
+    """
+    return "/" not in name and name in ModuleLoader().known()
 
 
 def _require_package(path: Path, name: str) -> None:

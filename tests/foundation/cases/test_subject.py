@@ -47,6 +47,15 @@ def test_what_is_not_there_is_an_error_with_its_name(tmp_path: Path, name: str, 
     assert told in str(caught.value)
 
 
+def test_the_id_of_a_module_does_not_mean_a_folder_of_that_name(tmp_path: Path) -> None:
+    """Anybody could have put it there; with a slash it is meant."""
+    folder = tmp_path / "hooks-backup"
+    folder.mkdir()
+    write_hook(folder, GUARD, "__init__.py")
+    assert find_subject("hooks-backup", tmp_path).path is None
+    assert find_subject("./hooks-backup", tmp_path).path == folder
+
+
 def test_a_module_that_is_not_ready_cannot_be_tried(tmp_path: Path) -> None:
     """What it does then would prove nothing."""
     path = write_hook(tmp_path, f"{GUARD}\nasync def on_session_ready(coordinator): return 1 / 0\n")

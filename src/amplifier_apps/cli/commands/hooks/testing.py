@@ -69,8 +69,9 @@ def try_hooks(
 
 def _list_case_files(file: str | None) -> list[Path]:
     from amplifier_apps.cli.commands.hooks.trial import list_case_files
+    from amplifier_foundation.cases.subject import is_installed
 
-    return [] if file is None else list_case_files(Path(file))
+    return [] if file is None or is_installed(file) else list_case_files(Path(file))
 
 
 def _watch(options: TrialOptions, *, as_json: bool, writes: bool) -> int:

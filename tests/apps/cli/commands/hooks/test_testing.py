@@ -113,6 +113,9 @@ def test_all_cases_of_a_folder_can_be_run(home: Path) -> None:
     told = json.loads(invoke("hooks", "test", "hooks/", "--json").stdout)
     assert [one["cases"] for one in told] == ["hooks/a.cases.yaml", "hooks/b.cases.yaml"]
     assert "only --json fits here" in invoke("hooks", "test", "hooks", "--watch").stderr
+    (home / "hooks").rename(home / "hooks-backup")
+    assert json.loads(invoke("hooks", "test", "hooks-backup", "--json").stdout)["cases"] is None
+    (home / "hooks-backup").rename(home / "hooks")
     (home / "hooks" / "b.cases.yaml").write_text(CASES.replace("expect", "expct"))
     broken = invoke("hooks", "test", "hooks")
     assert (broken.code, broken.stdout) == (3, "")
